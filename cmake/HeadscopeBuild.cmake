@@ -1,0 +1,61 @@
+# How every target of the project is compiled, and the two functions that declare targets.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(HEADSCOPE_CCACHE ccache)
+if(HEADSCOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${HEADSCOPE_CCACHE})
+endif()
+
+add_library(headscope_options INTERFACE)
+target_include_directories(headscope_options INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+target_compile_options(headscope_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                                                   $<$<BOOL:${HEADSCOPE_WERROR}>:-Werror>)
+if(HEADSCOPE_SANITIZE)
+    target_compile_options(headscope_options INTERFACE -fsanitize=${HEADSCOPE_SANITIZE} -fno-omit-frame-pointer
+                                                       -fno-sanitize-recover=all)
+    target_link_options(headscope_options INTERFACE -fsanitize=${HEADSCOPE_SANITIZE})
+endif()
+
+# headscope_library(NAME FOLDER LINKS...): the static library headscope_NAME of every source directly in FOLDER. A bare
+# name among LINKS is another such library.
+function(headscope_library name folder)
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+    if(sources)
+        set(scope PUBLIC)
+        add_library(headscope_${name} STATIC ${sources})
+    else()
+        set(scope INTERFACE)
+        add_library(headscope_${name} INTERFACE)
+    endif()
+    set(HEADSCOPE_SCOPE_${name} ${scope} PARENT_SCOPE)
+    target_link_libraries(headscope_${name} ${scope} headscope_options)
+    headscope_link(headscope_${name} ${scope} ${ARGN})
+endfunction()
+
+# headscope_program(TARGET FOLDER LINKS...)
+function(headscope_program target folder)
+    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+    if(sources)
+        add_executable(${target} ${sources})
+        target_link_libraries(${target} PRIVATE headscope_options)
+        headscope_link(${target} PRIVATE ${ARGN})
+    endif()
+endfunction()
+
+function(headscope_link target scope)
+    foreach(item IN LISTS ARGN)
+        if(item MATCHES "::" OR item MATCHES "^Headscope" OR item MATCHES "^headscope_")
+            target_link_libraries(${target} ${scope} ${item})
+        else()
+            target_link_libraries(${target} ${scope} headscope_${item})
+        endif()
+    endforeach()
+endfunction()

@@ -1,0 +1,24 @@
+# The libraries that every build needs. A missing one is an error that names the Debian package.
+
+function(headscope_require package debian)
+    find_package(${package} QUIET ${ARGN})
+    if(NOT ${package}_FOUND)
+        message(FATAL_ERROR "Headscope needs ${package}: install ${debian} (./do does it), then configure again.")
+    endif()
+endfunction()
+
+headscope_require(Threads libc6-dev)
+headscope_require(fmt libfmt-dev)
+headscope_require(nlohmann_json nlohmann-json3-dev)
+headscope_require(CLI11 libcli11-dev)
+headscope_require(ZLIB zlib1g-dev)
+
+find_path(SENTENCEPIECE_INCLUDE sentencepiece_processor.h)
+find_library(SENTENCEPIECE_LIBRARY sentencepiece)
+find_library(SENTENCEPIECE_TRAIN_LIBRARY sentencepiece_train)
+if(NOT SENTENCEPIECE_INCLUDE OR NOT SENTENCEPIECE_LIBRARY OR NOT SENTENCEPIECE_TRAIN_LIBRARY)
+    message(FATAL_ERROR "Headscope needs SentencePiece: install libsentencepiece-dev (./do does it), then configure again.")
+endif()
+add_library(HeadscopeSentencePiece INTERFACE)
+target_include_directories(HeadscopeSentencePiece SYSTEM INTERFACE ${SENTENCEPIECE_INCLUDE})
+target_link_libraries(HeadscopeSentencePiece INTERFACE ${SENTENCEPIECE_TRAIN_LIBRARY} ${SENTENCEPIECE_LIBRARY})

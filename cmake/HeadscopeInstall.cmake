@@ -1,0 +1,6 @@
+include(GNUInstallDirs)
+if(TARGET headscope)
+    install(TARGETS headscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY assets/models assets/configs assets/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/headscope)

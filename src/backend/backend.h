@@ -1,0 +1,93 @@
+// The seam: one small abstract class that every device fulfils. It knows nothing of models.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/ops.h"
+#include "tensor/tensor.h"
+
+namespace headscope {
+
+// What `headscope devices` prints of one device.
+struct DeviceInfo {
+    std::string id;         // "cpu", "vulkan:0": what --device takes
+    std::string backend;    // "cpu", "vulkan", "oracle"
+    std::string name;       // the device's own name
+    std::string driver;     // driver name and version; for the CPU the libraries that multiply
+    bool software = false;  // a GPU interface emulated on the CPU, such as llvmpipe
+    bool gpu = false;       // a real GPU
+    std::uint64_t memory_bytes = 0;
+    std::vector<std::pair<std::string, std::string>> limits;    // name, value
+    std::vector<std::pair<std::string, std::string>> features;  // name, "yes", "no" or a value
+    std::string rejected;                                       // why it cannot be used; empty for a usable device
+};
+
+// How a backend runs an op in a dtype. Reports count neither of the last two as a native pass.
+enum class SupportLevel : std::uint8_t { Native, Composed, None };
+struct Support {
+    SupportLevel level = SupportLevel::Native;
+    std::string reason;  // for Composed and None
+};
+
+// One in-order stream: run and upload enqueue, only download and synchronize wait. One thread owns a backend.
+// Memory given out lives as long as its tensors; the backend outlives them all.
+class Backend {
+public:
+    Backend() = default;
+    Backend(const Backend&) = delete;
+    Backend& operator=(const Backend&) = delete;
+    virtual ~Backend() = default;
+
+    virtual const DeviceInfo& device() const = 0;
+
+    // The dtype of activations and master parameters: F32, or F64 for the oracle.
+    virtual DType real() const { return DType::F32; }
+
+    // Uninitialised memory from the arena; Error when the device has no more, naming what was asked for and what is in
+    // use.
+    virtual Tensor empty(const Shape& shape, DType dtype) = 0;
+
+    // Copies contiguous host memory to a contiguous tensor of the same size in bytes. The source may be reused on
+    // return.
+    virtual void upload(const Tensor& to, const void* from, std::size_t bytes) = 0;
+    // Waits for all that was enqueued, then copies a contiguous tensor to host memory.
+    virtual void download(const Tensor& from, void* to, std::size_t bytes) = 0;
+    virtual void synchronize() = 0;
+
+    // Bytes in use by live tensors now, and the most there ever were.
+    struct MemoryUse {
+        std::size_t live = 0;
+        std::size_t peak = 0;
+    };
+    virtual MemoryUse memory() const = 0;
+
+    // `op` is an op struct's kName.
+    virtual Support support(const std::string& op, DType dtype) const = 0;
+
+#define HEADSCOPE_DECLARE(Op) virtual void run(const Op& op) = 0;
+    HEADSCOPE_CORE_OPS(HEADSCOPE_DECLARE)
+#undef HEADSCOPE_DECLARE
+
+    // Fused ops: the default bodies run their composition of core ops, which is also their oracle.
+    virtual void run(const Attention& op);
+};
+
+// Host values in any numeric type to and from a tensor of any dtype, converted on the host. Contiguous or strided
+// tensors; for weights, ids, tests and reports, not for hot paths. `T` is float, double or std::int32_t.
+template <class T>
+std::vector<T> to_host(Backend& backend, const Tensor& tensor);
+template <class T>
+void from_host(Backend& backend, const Tensor& tensor, const std::vector<T>& values);
+template <class T>
+Tensor make_from_host(Backend& backend, const Shape& shape, DType dtype, const std::vector<T>& values) {
+    Tensor tensor = backend.empty(shape, dtype);
+    from_host(backend, tensor, values);
+    return tensor;
+}
+
+}  // namespace headscope

@@ -1,0 +1,53 @@
+// The decorator that sees every op: validates it always; times, traces or scans for NaN on request.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "backend/backend.h"
+
+namespace headscope {
+
+struct InstrumentOptions {
+    bool time = false;          // waits after every op and keeps a total for each name
+    bool scan_for_nan = false;  // downloads every real output; Error names the op, the output and the label
+    std::string trace_file;     // Chrome trace format, written when the backend is destroyed; implies time
+};
+
+struct OpTime {
+    std::int64_t calls = 0;
+    double seconds = 0.0;
+};
+
+class Instrumented final : public Backend {
+public:
+    Instrumented(std::unique_ptr<Backend> inner, InstrumentOptions options);
+    ~Instrumented() override;
+
+    // What the model is doing ("encoder.0.self_attention"), for traces and NaN messages.
+    void set_label(std::string label);
+    const std::map<std::string, OpTime>& times() const;
+
+    const DeviceInfo& device() const override;
+    DType real() const override;
+    Tensor empty(const Shape& shape, DType dtype) override;
+    void upload(const Tensor& to, const void* from, std::size_t bytes) override;
+    void download(const Tensor& from, void* to, std::size_t bytes) override;
+    void synchronize() override;
+    MemoryUse memory() const override;
+    Support support(const std::string& op, DType dtype) const override;
+
+#define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;
+    HEADSCOPE_ALL_OPS(HEADSCOPE_DECLARE)
+#undef HEADSCOPE_DECLARE
+
+private:
+    template <class Op>
+    void observe(const Op& op);
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace headscope

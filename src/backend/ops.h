@@ -1,0 +1,42 @@
+// Every op of the contract, family by family.
+#pragma once
+
+#include "backend/ops/attention.h"
+#include "backend/ops/bias.h"
+#include "backend/ops/elementwise.h"
+#include "backend/ops/embedding.h"
+#include "backend/ops/layer_norm.h"
+#include "backend/ops/loss.h"
+#include "backend/ops/matmul.h"
+#include "backend/ops/optimizer.h"
+#include "backend/ops/search.h"
+
+// X-macro over the ops, for code that treats them alike (validation, timing, registration).
+#define HEADSCOPE_CORE_OPS(X) \
+    X(Fill)                   \
+    X(Copy)                   \
+    X(AddScaled)              \
+    X(Dropout)                \
+    X(Matmul)                 \
+    X(BiasActivation)         \
+    X(BiasActivationBackward) \
+    X(SumRows)                \
+    X(AddLayerNorm)           \
+    X(AddLayerNormBackward)   \
+    X(MaskedSoftmax)          \
+    X(MaskedSoftmaxBackward)  \
+    X(CacheAppend)            \
+    X(Embed)                  \
+    X(EmbedBackward)          \
+    X(SmoothedCrossEntropy)   \
+    X(SquareSum)              \
+    X(StepControl)            \
+    X(Adam)                   \
+    X(LogSoftmaxTopK)         \
+    X(GatherRows)
+
+#define HEADSCOPE_FUSED_OPS(X) X(Attention)
+
+#define HEADSCOPE_ALL_OPS(X) \
+    HEADSCOPE_CORE_OPS(X)    \
+    HEADSCOPE_FUSED_OPS(X)

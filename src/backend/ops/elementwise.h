@@ -1,0 +1,43 @@
+// Element-wise ops. Operands may be strided (innermost stride 1) unless said otherwise.
+#pragma once
+
+#include "backend/ops/common.h"
+
+namespace headscope {
+
+// out = value, for real dtypes and I32.
+struct Fill {
+    static constexpr const char* kName = "fill";
+    Tensor out;  // any shape
+    float value = 0.0F;
+};
+
+// out = x, or out += x; converts between real dtypes (rounding to nearest even). The shapes are equal.
+struct Copy {
+    static constexpr const char* kName = "copy";
+    Tensor x;
+    Tensor out;
+    Write write = Write::Overwrite;
+};
+
+// out = alpha * a + beta * b. Without b the second term is absent. out may be a or b. One shape.
+struct AddScaled {
+    static constexpr const char* kName = "add_scaled";
+    Tensor a;
+    Tensor b = {};
+    Tensor out;
+    float alpha = 1.0F;
+    float beta = 1.0F;
+};
+
+// y = x where the rule keeps it, scaled, else exactly 0. The way back is the same op on the gradient.
+// x [batch, length, columns] or [batch, heads, queries, keys]. y may be x. Paper 5.4.
+struct Dropout {
+    static constexpr const char* kName = "dropout";
+    Tensor x;
+    Tensor y;
+    DropoutRule rule;
+    Write write = Write::Overwrite;
+};
+
+}  // namespace headscope

@@ -1,0 +1,45 @@
+// "Add & Norm". Contiguous operands.
+#pragma once
+
+#include "backend/ops/common.h"
+
+namespace headscope {
+
+// sum = residual + Dropout(x);  y = gain * (sum - mean) * rstd + bias, with rstd = 1 / sqrt(variance + epsilon) and
+// the variance divided by columns. Paper 3.1 and 5.4. Pre-norm layers go on with both sum and y.
+struct AddLayerNorm {
+    static constexpr const char* kName = "add_layer_norm";
+    Tensor x;              // [batch, length, columns]
+    Tensor residual = {};  // as x, optional
+    Tensor gain;           // [columns]
+    Tensor bias;           // [columns]
+    Tensor sum;            // out, as x; may be x or residual
+    Tensor y;              // out, as x; a buffer of its own
+    Tensor mean;           // out [batch, length], kept for the way back
+    Tensor rstd;           // out [batch, length]
+    float epsilon = 1e-6F;
+    DropoutRule dropout = {};  // on x alone
+};
+
+// grad_sum is what the norm's input receives: the norm's own gradient plus grad_sum_out (what came to `sum` directly,
+// pre-norm only). grad_residual = grad_sum, grad_x = Dropout(grad_sum).
+struct AddLayerNormBackward {
+    static constexpr const char* kName = "add_layer_norm_backward";
+    Tensor sum;                 // [batch, length, columns], from the forward
+    Tensor gain;                // [columns]
+    Tensor mean;                // [batch, length]
+    Tensor rstd;                // [batch, length]
+    Tensor grad_y = {};         // as sum
+    Tensor grad_sum_out = {};   // as sum, optional
+    Tensor grad_x = {};         // out, as sum, optional
+    Tensor grad_residual = {};  // out, as sum, optional; not grad_x's buffer
+    Tensor grad_gain;           // out [columns]
+    Tensor grad_bias;           // out [columns]
+    Write write_x = Write::Overwrite;
+    Write write_residual = Write::Overwrite;
+    Write write_gain = Write::Overwrite;
+    Write write_bias = Write::Overwrite;
+    DropoutRule dropout = {};
+};
+
+}  // namespace headscope

@@ -1,0 +1,26 @@
+// Cross-entropy with label smoothing, and its gradient, in one pass over a row. Paper 5.4.
+#pragma once
+
+#include "backend/ops/common.h"
+
+namespace headscope {
+
+// Where the smoothing mass epsilon goes: evenly over all classes, the true one among them (Szegedy et al.), or over
+// the other classes only (tensor2tensor).
+enum class Smoothing : std::uint8_t { AllClasses, OtherClasses };
+
+// For each row with target t >= 0 and p = softmax(logits):
+//   q[c] = the smoothed target distribution,  loss = -sum q[c] log p[c],  nll = -log p[t],  grad = p - q.
+// A target of -1 (a pad) gives loss 0, nll 0 and a gradient row of zeros. Loss is not reduced by its own minimum.
+struct SmoothedCrossEntropy {
+    static constexpr const char* kName = "smoothed_cross_entropy";
+    Tensor logits;            // [rows, classes]
+    Tensor targets;           // I32 [rows]
+    Tensor loss;              // out F32 [rows] (F64 in the oracle)
+    Tensor nll;               // out, as loss
+    Tensor grad_logits = {};  // out [rows, classes], optional; may be logits
+    float epsilon = 0.0F;     // 0.1 in the paper
+    Smoothing smoothing = Smoothing::AllClasses;
+};
+
+}  // namespace headscope

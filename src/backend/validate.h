@@ -1,0 +1,13 @@
+// The contract of every op as code: ranks, shapes, dtypes, strides, aliasing. A CheckFailure names the op, the operand,
+// what was expected and what was found. Run by the decorator for every op on every backend.
+#pragma once
+
+#include "backend/ops.h"
+
+namespace headscope {
+
+#define HEADSCOPE_DECLARE(Op) void validate(const Op& op);
+HEADSCOPE_ALL_OPS(HEADSCOPE_DECLARE)
+#undef HEADSCOPE_DECLARE
+
+}  // namespace headscope

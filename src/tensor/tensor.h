@@ -1,0 +1,57 @@
+// A tensor is a view: shape, strides, offset and dtype over a shared buffer of some backend.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace headscope {
+
+// Memory of one backend. The last owner to let go gives it back to that backend's arena; a backend
+// runs its ops in order, so memory given back may be handed out again at once.
+class Buffer {
+public:
+    Buffer() = default;
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    virtual ~Buffer() = default;
+    virtual std::size_t bytes() const = 0;
+};
+
+struct Tensor {
+    Shape shape;
+    Strides strides{};        // elements; the innermost is 1
+    std::int64_t offset = 0;  // elements from the buffer's start
+    DType dtype = DType::F32;
+    std::shared_ptr<Buffer> buffer;
+
+    bool defined() const { return buffer != nullptr; }
+    std::int64_t elements() const { return shape.elements(); }
+    int rank() const { return shape.rank(); }
+    std::int64_t dim(int index) const { return shape[index]; }
+    std::int64_t stride(int index) const;  // negative counts from the end
+    bool contiguous() const;
+
+    // The same elements in another shape. Contiguous tensors only.
+    Tensor reshape(const Shape& to) const;
+    // Entries [start, start + size) of one dimension.
+    Tensor narrow(int dimension, std::int64_t start, std::int64_t size) const;
+    // One dimension split in two: [.., a*b, ..] to [.., a, b, ..]; b is given.
+    Tensor split(int dimension, std::int64_t inner) const;
+    // Two dimensions exchanged; the innermost must stay in place.
+    Tensor swap(int first, int second) const;
+    // [batch, length, heads * depth] seen as [batch, heads, length, depth]. Paper 3.2.2.
+    Tensor heads(std::int64_t count) const;
+
+    // "F32 [2, 8, 33, 64] strides [..] offset 0"
+    std::string to_string() const;
+};
+
+// A contiguous tensor at the start of the buffer.
+Tensor make_tensor(std::shared_ptr<Buffer> buffer, const Shape& shape, DType dtype, std::int64_t offset = 0);
+
+}  // namespace headscope
