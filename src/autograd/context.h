@@ -1,0 +1,52 @@
+// What travels with a pass through the model; there is no global state.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "autograd/tape.h"
+#include "backend/backend.h"
+
+namespace headscope {
+
+// One attention of the model. Layers count from 0 in code; figures count from 1.
+enum class AttentionKind : std::uint8_t { EncoderSelf, DecoderSelf, Cross };
+struct AttentionSite {
+    AttentionKind kind = AttentionKind::EncoderSelf;
+    int layer = 0;
+    bool operator==(const AttentionSite&) const = default;
+};
+
+// Looks at attention weights, and may replace them, before dropout and before they meet V.
+class AttentionObserver {
+public:
+    virtual ~AttentionObserver() = default;
+    // Only where this is true are the weights materialised for the observer's sake.
+    virtual bool wants(const AttentionSite& site) const = 0;
+    // weights [batch, heads, queries, keys] on the device; returns what goes on (weights itself, or an edited tensor).
+    virtual Tensor observe(Backend& backend, const AttentionSite& site, const Tensor& weights) = 0;
+};
+
+// Dropout of a training pass (paper 5.4): all rates 0 when `step` is not defined.
+struct Regularisation {
+    float residual = 0.0F;    // each sub-layer's output before it is added
+    float embedding = 0.0F;   // the sums of embedding and position
+    float attention = 0.0F;   // the attention weights
+    float activation = 0.0F;  // after the feed-forward's non-linearity
+    std::uint32_t seed = 0;
+    Tensor step = {};      // I32 [1]
+    Tensor ordinals = {};  // I32 [batch]
+};
+
+struct Context {
+    Backend& backend;
+    Tape* tape = nullptr;  // none: inference
+    Regularisation regularisation = {};
+    AttentionObserver* observer = nullptr;
+    DType compute = DType::F32;  // of products, see Matmul::compute
+    // Told what runs now ("encoder.0.self_attention"), for traces and NaN messages; may be empty.
+    std::function<void(const std::string&)> label = {};
+};
+
+}  // namespace headscope

@@ -1,0 +1,34 @@
+// The eager tape: each differentiable function runs at once and records how to go back.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "autograd/variable.h"
+
+namespace headscope {
+
+class Tape {
+public:
+    // `backward` reads its output's gradient and writes those of its inputs. `name` is for traces and messages.
+    void record(std::string name, std::function<void(Backend&)> backward);
+
+    // Runs the closures in reverse, each let go as soon as it has run, so that what it kept is freed. Gradients of the
+    // roots must have been written before.
+    void backward(Backend& backend);
+
+    std::size_t size() const { return entries_.size(); }
+
+    // Called when no later closure will write this parameter's gradient in this pass (for overlapped all-reduce).
+    std::function<void(const Var& parameter)> on_final_gradient;
+
+private:
+    struct Entry {
+        std::string name;
+        std::function<void(Backend&)> backward;
+    };
+    std::vector<Entry> entries_;
+};
+
+}  // namespace headscope

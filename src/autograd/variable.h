@@ -1,0 +1,54 @@
+// A tensor that may have a gradient.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace headscope {
+
+// Where a gradient is to be written, and whether this is the first to write there.
+struct GradientTarget {
+    Tensor tensor;
+    Write write = Write::Overwrite;
+};
+
+// A handle; copies share the value and the gradient. A view (narrow, heads, reshape) shares its parent's gradient
+// buffer, each region with its own "already written" mark, so that packed q/k/v are views on the way back as well.
+class Var {
+public:
+    Var() = default;
+    // An intermediate or an input; wants a gradient if `requires_grad`.
+    explicit Var(Tensor value, bool requires_grad = false);
+    // A parameter: its gradient lives in `grad`, is kept over micro-batches, and is marked unwritten by
+    // `forget_gradient`.
+    static Var parameter(Tensor value, Tensor grad, std::string name);
+
+    bool defined() const;
+    const Tensor& value() const;
+    bool requires_grad() const;
+    const std::string& name() const;  // parameters only
+
+    // The gradient; nothing may be asked of a variable that no one wrote to (has_gradient).
+    bool has_gradient() const;
+    const Tensor& gradient() const;
+    // Allocates on first use. The first writer of a region is told Overwrite, the next ones Accumulate.
+    GradientTarget gradient_target(Backend& backend) const;
+    // Lets the gradient (of a parameter: its written marks only) and, for intermediates, nothing else go.
+    void forget_gradient() const;
+
+    Var reshape(const Shape& to) const;
+    Var narrow(int dimension, std::int64_t start, std::int64_t size) const;
+    // [batch, length, heads * depth] seen as [batch, heads, length, depth]
+    Var heads(std::int64_t count) const;
+
+    struct Node;
+
+private:
+    explicit Var(std::shared_ptr<Node> node);
+    std::shared_ptr<Node> node_;
+};
+
+}  // namespace headscope

@@ -1,0 +1,35 @@
+// A model on disk: config.json, model.safetensors (F32 or F16) and one or two SentencePiece models.
+// docs/model-directory.md.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "model/config.h"
+#include "model/parameters.h"
+#include "text/tokenizer.h"
+
+namespace headscope {
+
+struct ModelDirectory {
+    std::string path;
+    ModelConfig config;
+    std::shared_ptr<const Tokenizer> source_tokenizer;  // "sentencepiece.model", or "source.model" and "target.model"
+    std::shared_ptr<const Tokenizer> target_tokenizer;  // the same object when shared
+};
+
+// Reads config and tokenizers and holds their sizes and special ids against each other. Error names file and key.
+ModelDirectory open_model_directory(const std::string& path);
+
+// Fills every parameter from a safetensors file, which is mapped and goes to the device tensor by tensor. Error names
+// the tensor that is missing, superfluous, of another shape or of a dtype other than F32, F16 or BF16.
+void load_parameters(Backend& backend, const std::string& file, Parameters& parameters);
+void save_parameters(Backend& backend, const std::string& file, const Parameters& parameters, DType dtype,
+                     const std::string& metadata_json);
+
+// Writes a whole model directory beside the old one, then renames.
+void write_model_directory(Backend& backend, const std::string& path, const ModelConfig& config,
+                           const Parameters& parameters, DType dtype, const std::string& source_tokenizer_file,
+                           const std::string& target_tokenizer_file);
+
+}  // namespace headscope

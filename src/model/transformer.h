@@ -1,0 +1,74 @@
+// The whole encoder-decoder of section 3. Written once: training records a tape, inference does not, decoding caches.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "autograd/context.h"
+#include "data/device_batch.h"
+#include "model/config.h"
+#include "model/parameters.h"
+
+namespace headscope {
+
+struct LossOptions {
+    float epsilon = 0.1F;
+    Smoothing smoothing = Smoothing::AllClasses;
+    std::int64_t chunk_rows = 512;  // rows of logits that exist at one time
+};
+
+// Sums over the target tokens of a batch, on the device, [1] each: add them up over micro-batches, divide once.
+struct LossSums {
+    Tensor loss;  // smoothed
+    Tensor nll;   // unsmoothed
+};
+
+// Keys and values of what was decoded so far, and of the source. Rows = sentences (times beam).
+struct DecoderCache {
+    struct Layer {
+        Tensor self_keys, self_values;    // [rows, heads, capacity, d_k | d_v]
+        Tensor cross_keys, cross_values;  // [rows, heads, source_length, d_k | d_v], views of one packed product
+    };
+    std::vector<Layer> layers;
+    Tensor source_lengths;  // I32 [rows]
+    Tensor position;        // I32 [1] on the device: how many are cached
+    std::int64_t rows = 0;
+    std::int64_t length = 0;    // the same on the host
+    std::int64_t capacity = 0;  // multiple of 8; grows by doubling
+};
+
+class Transformer {
+public:
+    Transformer(const ModelConfig& config, const Parameters& parameters);
+    ~Transformer();
+
+    const ModelConfig& config() const;
+
+    // ids I32 [batch, length], lengths I32 [batch]; out [batch, length, d_model]. 3.1.
+    Var encode(Context& ctx, const Tensor& ids, const Tensor& lengths) const;
+    // Teacher-forced: target_in I32 [batch, length] starts with bos; out [batch, length, d_model].
+    Var decode(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths) const;
+    // hidden [batch, length, d_model]; out [batch, length, vocabulary]. 3.4. For few rows; training uses loss().
+    Var logits(Context& ctx, const Var& hidden) const;
+
+    // Projection, smoothed loss and, with a tape, the gradient of the sum of the losses back to hidden states and
+    // weights.
+    LossSums project_and_lose(Context& ctx, const Var& hidden, const Tensor& target_out,
+                              const LossOptions& options) const;
+    // encode, decode, project_and_lose; with a tape also its backward: parameter gradients are added to.
+    LossSums loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
+
+    // Cached decoding, no tape. memory [rows, source_length, d_model].
+    DecoderCache start_cache(Context& ctx, const Tensor& memory, const Tensor& source_lengths,
+                             std::int64_t capacity) const;
+    // ids I32 [rows, 1], the newest token of each; out logits [rows, vocabulary]. Equal to the uncached pass.
+    Tensor step(Context& ctx, DecoderCache& cache, const Tensor& ids) const;
+    // The caches follow the beam's back-pointers: rows I32 [new rows].
+    DecoderCache reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, std::int64_t new_rows) const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace headscope
