@@ -1,0 +1,68 @@
+#include "io/mapped_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+class Descriptor {
+public:
+    explicit Descriptor(int value) : value_(value) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor() {
+        if (value_ >= 0) {
+            ::close(value_);
+        }
+    }
+    int value() const { return value_; }
+
+private:
+    int value_;
+};
+
+[[noreturn]] void fail(const std::string& path, int error) {
+    throw Error(fmt::format("cannot read '{}': {}", path, std::generic_category().message(error)));
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::string& path) {
+    // Without O_NONBLOCK a pipe with no writer would hang the program before it could be refused.
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat status {};
+    if (file.value() < 0 || ::fstat(file.value(), &status) != 0) {
+        fail(path, errno);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        throw Error(fmt::format("cannot read '{}': it is not a regular file", path));
+    }
+    const auto size = static_cast<std::size_t>(status.st_size);
+    if (size == 0) {
+        return;
+    }
+    void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.value(), 0);
+    if (start == MAP_FAILED) {
+        fail(path, errno);
+    }
+    bytes_ = {static_cast<const std::byte*>(start), size};
+}
+
+MappedFile::~MappedFile() {
+    if (!bytes_.empty()) {
+        // munmap takes a plain pointer; the pages themselves are never written.
+        ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+    }
+}
+
+}  // namespace headscope
