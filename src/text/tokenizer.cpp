@@ -1,0 +1,115 @@
+#include "text/tokenizer.h"
+
+#include <fmt/format.h>
+#include <sentencepiece_processor.h>
+
+#include <optional>
+#include <utility>
+
+#include "io/mapped_file.h"
+#include "support/check.h"
+#include "text/model_file.h"
+#include "text/utf8.h"
+
+namespace headscope {
+
+namespace {
+
+void check(const sentencepiece::util::Status& status, const std::string& doing) {
+    if (!status.ok()) {
+        throw Error(fmt::format("{} failed: {}", doing, status.ToString()));
+    }
+}
+
+}  // namespace
+
+Tokenizer::Tokenizer(std::unique_ptr<sentencepiece::SentencePieceProcessor> processor, std::string name)
+    : processor_(std::move(processor)), name_(std::move(name)) {}
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+Tokenizer::~Tokenizer() = default;
+
+Tokenizer Tokenizer::load(const std::string& path) {
+    const MappedFile file(path);
+    return from_bytes({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
+}
+
+Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name) {
+    check_model_file(bytes, name);
+    auto processor = std::make_unique<sentencepiece::SentencePieceProcessor>();
+    const auto status = processor->LoadFromSerializedProto(std::string(bytes));
+    if (!status.ok()) {
+        throw Error(fmt::format("'{}' is not a SentencePiece model: {}", name, status.ToString()));
+    }
+    return {std::move(processor), name};
+}
+
+std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
+    check_text(text);
+    std::vector<int> ids;
+    check(processor_->Encode(std::string(text), &ids), "encoding with '" + name_ + "'");
+    return {ids.begin(), ids.end()};
+}
+
+std::vector<std::string> Tokenizer::encode_pieces(std::string_view text) const {
+    check_text(text);
+    std::vector<std::string> pieces;
+    check(processor_->Encode(std::string(text), &pieces), "encoding with '" + name_ + "'");
+    return pieces;
+}
+
+std::string Tokenizer::decode(const std::vector<std::int32_t>& ids) const {
+    std::vector<int> text_ids;
+    text_ids.reserve(ids.size());
+    for (const std::int32_t id : ids) {
+        check_id(id);
+        if (!processor_->IsControl(id)) {
+            text_ids.push_back(id);
+        }
+    }
+    std::string text;
+    check(processor_->Decode(text_ids, &text), "decoding with '" + name_ + "'");
+    return text;
+}
+
+std::int32_t Tokenizer::size() const {
+    return processor_->GetPieceSize();
+}
+
+const std::string& Tokenizer::piece(std::int32_t id) const {
+    check_id(id);
+    return processor_->IdToPiece(id);
+}
+
+std::int32_t Tokenizer::id_of(const std::string& piece) const {
+    return processor_->PieceToId(piece);
+}
+
+std::int32_t Tokenizer::pad_id() const {
+    return processor_->pad_id();
+}
+std::int32_t Tokenizer::bos_id() const {
+    return processor_->bos_id();
+}
+std::int32_t Tokenizer::eos_id() const {
+    return processor_->eos_id();
+}
+std::int32_t Tokenizer::unk_id() const {
+    return processor_->unk_id();
+}
+
+void Tokenizer::check_text(std::string_view text) const {
+    if (const std::optional<std::size_t> at = first_invalid_utf8(text)) {
+        throw Error(fmt::format("the text is not UTF-8: byte {} is 0x{:02x}; convert it to UTF-8", *at + 1,
+                                static_cast<unsigned char>(text[*at])));
+    }
+}
+
+void Tokenizer::check_id(std::int32_t id) const {
+    if (id < 0 || id >= size()) {
+        throw Error(fmt::format("the id {} is outside the {} pieces of '{}': the tokenizer does not fit the model", id,
+                                size(), name_));
+    }
+}
+
+}  // namespace headscope

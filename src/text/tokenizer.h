@@ -1,0 +1,54 @@
+// Text to pieces and back: SentencePiece (Kudo and Richardson, 2018) with BPE or unigram pieces. Paper 5.1.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sentencepiece {
+class SentencePieceProcessor;
+}
+
+namespace headscope {
+
+// Many threads may use one tokenizer at once. A vocabulary shared by both languages is one tokenizer used twice.
+class Tokenizer {
+public:
+    // A SentencePiece model file. Error that names it when it is missing or no such model.
+    static Tokenizer load(const std::string& path);
+    // The same from its bytes; `name` is for messages.
+    static Tokenizer from_bytes(std::string_view bytes, const std::string& name);
+    Tokenizer(Tokenizer&&) noexcept;
+    Tokenizer& operator=(Tokenizer&&) noexcept;
+    ~Tokenizer();
+
+    // Pieces alone: no bos, no eos. Text of unknown characters gives unk_id. Error for text that is not UTF-8.
+    std::vector<std::int32_t> encode(std::string_view text) const;
+    std::vector<std::string> encode_pieces(std::string_view text) const;
+
+    // Detokenised text. Control pieces (pad, bos, eos) are dropped; unk reads " \u2047 ". Error for an id outside the
+    // vocabulary.
+    std::string decode(const std::vector<std::int32_t>& ids) const;
+
+    std::int32_t size() const;
+    const std::string& piece(std::int32_t id) const;     // "\u2581the"; Error for an id outside the vocabulary
+    std::int32_t id_of(const std::string& piece) const;  // unk_id for a piece that does not exist
+
+    // -1 where the model has none (some models of others lack pad or bos); the trainer below gives 0, 1, 2, 3.
+    std::int32_t pad_id() const;
+    std::int32_t bos_id() const;
+    std::int32_t eos_id() const;
+    std::int32_t unk_id() const;
+
+private:
+    Tokenizer(std::unique_ptr<sentencepiece::SentencePieceProcessor> processor, std::string name);
+    void check_text(std::string_view text) const;
+    void check_id(std::int32_t id) const;
+
+    std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
+    std::string name_;
+};
+
+}  // namespace headscope

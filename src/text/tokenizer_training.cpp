@@ -1,0 +1,150 @@
+#include "text/tokenizer_training.h"
+
+#include <fmt/format.h>
+#include <sentencepiece_trainer.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "io/atomic_file.h"
+#include "support/check.h"
+#include "support/random.h"
+#include "text/lines.h"
+#include "text/tokenizer.h"
+#include "text/utf8.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr const char* kNormalization = "nmt_nfkc";
+// The library leaves these out of the learning: lines past its limit, and those that hold NUL or the block it marks
+// unknown characters with.
+constexpr std::size_t kLongestLine = 4192;
+constexpr const char* kReserved = "\u2585";
+
+bool learnable(const std::string& line) {
+    return !line.empty() && line.size() <= kLongestLine && line.find('\0') == std::string::npos &&
+           line.find(kReserved) == std::string::npos;
+}
+
+class Sentences : public sentencepiece::SentenceIterator {
+public:
+    explicit Sentences(const std::vector<std::string>& sentences) : sentences_(sentences) {}
+    bool done() const override { return at_ == sentences_.size(); }
+    void Next() override { ++at_; }
+    const std::string& value() const override { return sentences_[at_]; }
+    sentencepiece::util::Status status() const override { return {}; }
+
+private:
+    const std::vector<std::string>& sentences_;
+    std::size_t at_ = 0;
+};
+
+// All text, or the sample: drawn without putting back, kept in the text's order.
+std::vector<std::string> gather(const TokenizerTraining& training) {
+    std::vector<std::string> all = training.sentences;
+    for (std::size_t sentence = 0; sentence < all.size(); ++sentence) {
+        if (const std::optional<std::size_t> at = first_invalid_utf8(all[sentence])) {
+            throw Error(fmt::format("sentence {} is not UTF-8 at its byte {}", sentence + 1, *at + 1));
+        }
+    }
+    for (const std::string& file : training.files) {
+        std::vector<std::string> lines = read_lines(file);
+        all.insert(all.end(), std::make_move_iterator(lines.begin()), std::make_move_iterator(lines.end()));
+    }
+    std::erase_if(all, [](const std::string& line) { return !learnable(line); });
+    const auto limit = static_cast<std::size_t>(training.sentence_limit);
+    if (limit == 0 || all.size() <= limit) {
+        return all;
+    }
+    Random random(training.seed);
+    std::vector<std::string> sample;
+    for (std::size_t at = 0; sample.size() < limit; ++at) {
+        if (random.below(all.size() - at) < limit - sample.size()) {
+            sample.push_back(std::move(all[at]));
+        }
+    }
+    return sample;
+}
+
+std::unordered_map<std::string, std::string> options(const TokenizerTraining& training) {
+    return {
+        {"model_type", training.type == TokenizerType::Bpe ? "bpe" : "unigram"},
+        {"vocab_size", std::to_string(training.vocabulary_size)},
+        {"character_coverage", fmt::format("{}", training.character_coverage)},
+        {"pad_id", "0"},
+        {"bos_id", "1"},
+        {"eos_id", "2"},
+        {"unk_id", "3"},
+        {"byte_fallback", "false"},
+        {"normalization_rule_name", kNormalization},
+        // The unigram trainer adds its threads' sums in order, so the result depends on their number alone.
+        {"num_threads", "4"},
+        {"minloglevel", "2"},  // errors come back as a status
+    };
+}
+
+void check_options(const TokenizerTraining& training) {
+    // Four special pieces and one more.
+    if (training.vocabulary_size < 5) {
+        throw Error(
+            fmt::format("a vocabulary of {} pieces is too small: ask for at least 5", training.vocabulary_size));
+    }
+    // Written so that NaN is refused too; SentencePiece's own bounds.
+    if (!(training.character_coverage >= 0.98 && training.character_coverage <= 1.0)) {
+        throw Error(fmt::format("the character coverage is {}, expected 0.98 to 1", training.character_coverage));
+    }
+    if (training.sentence_limit < 0) {
+        throw Error(fmt::format("the sentence limit is {}, expected 0 (all) or more", training.sentence_limit));
+    }
+}
+
+sentencepiece::util::Status train(const std::unordered_map<std::string, std::string>& options,
+                                  const std::vector<std::string>& text, std::string& model) {
+    Sentences sentences(text);
+    return sentencepiece::SentencePieceTrainer::Train(options, &sentences, &model);
+}
+
+// Whether anything is left of the text once it is normalised: the library ends the program when nothing is. Only the
+// library knows its rules, so a tokenizer of one letter is asked.
+bool holds_text(const std::vector<std::string>& text) {
+    std::string model;
+    const auto status = train({{"model_type", "char"},
+                               {"vocab_size", "5"},
+                               {"normalization_rule_name", kNormalization},
+                               {"minloglevel", "2"}},
+                              {"a"}, model);
+    HEADSCOPE_CHECK(status.ok(), status.ToString());
+    const Tokenizer letter = Tokenizer::from_bytes(model, "a tokenizer of one letter");
+    return std::any_of(text.begin(), text.end(), [&](const std::string& line) { return !letter.encode(line).empty(); });
+}
+
+}  // namespace
+
+std::string train_tokenizer(const TokenizerTraining& training) {
+    check_options(training);
+    const std::vector<std::string> text = gather(training);
+    if (!holds_text(text)) {
+        throw Error("a tokenizer cannot learn from no text: every line given is empty or longer than 4192 bytes");
+    }
+    std::string model;
+    const auto status = train(options(training), text, model);
+    if (!status.ok()) {
+        throw Error(
+            fmt::format("training a vocabulary of {} pieces on {} sentences failed: {}. If the vocabulary is too "
+                        "large for the text, ask for fewer pieces or give more text; if it is too small for the "
+                        "text's characters, ask for more pieces or lower the character coverage",
+                        training.vocabulary_size, text.size(), status.ToString()));
+    }
+    return model;
+}
+
+void train_tokenizer(const TokenizerTraining& training, const std::string& path) {
+    atomic_write_file(path, train_tokenizer(training));
+}
+
+}  // namespace headscope

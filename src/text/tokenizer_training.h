@@ -1,0 +1,31 @@
+// Learning the pieces of a vocabulary from text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+enum class TokenizerType : std::uint8_t { Bpe, Unigram };
+
+// Ids are pad 0, bos 1, eos 2, unk 3; text is normalised by NFKC with whitespace folded (SentencePiece's nmt_nfkc).
+struct TokenizerTraining {
+    std::vector<std::string> files = {};  // one sentence a line, plain or gzip; both languages for a shared vocabulary
+    std::vector<std::string> sentences = {};  // and text at hand
+    TokenizerType type = TokenizerType::Bpe;
+    std::int32_t vocabulary_size = 8000;  // all pieces, the four special ones among them
+    double character_coverage = 1.0;      // the share of all characters that gets pieces; the rest is unk
+    std::int64_t sentence_limit = 0;      // learn from a seeded sample of at most so many; 0: from all
+    std::uint64_t seed = 1;
+};
+
+// The trained model's bytes: the same for the same text, options and library. Error in words to act on when the files
+// cannot be read, are not UTF-8 or empty, or the vocabulary is too large or too small for them. Lines past 4,192 bytes
+// are left out of the learning.
+std::string train_tokenizer(const TokenizerTraining& training);
+
+// The same, written to `path` whole or not at all.
+void train_tokenizer(const TokenizerTraining& training, const std::string& path);
+
+}  // namespace headscope

@@ -1,0 +1,14 @@
+// Is this text UTF-8?
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace headscope {
+
+// Where the first byte stands that begins no well-formed character: overlong forms, surrogates and code points past
+// U+10FFFF count as ill-formed (Unicode, table 3-7).
+std::optional<std::size_t> first_invalid_utf8(std::string_view text);
+
+}  // namespace headscope

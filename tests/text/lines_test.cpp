@@ -1,0 +1,73 @@
+#include "text/lines.h"
+
+#include <zlib.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/io/temporary_folder.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+std::string gzip(const std::string& text, const std::string& path) {
+    gzFile file = ::gzopen(path.c_str(), "wb");
+    ::gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+    ::gzclose(file);
+    return read_all(path);
+}
+
+}  // namespace
+
+TEST_CASE("LF alone ends a line", "[lines]") {
+    const TemporaryFolder folder;
+    CHECK(read_lines(folder.write("a", "")) == Lines{});
+    CHECK(read_lines(folder.write("a", "\n")) == Lines{""});
+    CHECK(read_lines(folder.write("a", "x")) == Lines{"x"});
+    CHECK(read_lines(folder.write("a", "x\n\ny\n")) == Lines{"x", "", "y"});
+    CHECK(read_lines(folder.write("a", "x\r\ny\v\f\x1c\n")) == Lines{"x\r", "y\v\f\x1c"});
+    CHECK(read_lines(folder.write("a", "x\xC2\x85y\xE2\x80\xA8z\tw")) == Lines{"x\xC2\x85y\xE2\x80\xA8z\tw"});
+}
+
+TEST_CASE("lines longer than any buffer stay whole", "[lines]") {
+    const TemporaryFolder folder;
+    const std::string line = std::string(300'000, 'a') + "\xC3\xA4";
+    CHECK(read_lines(folder.write("a", line + "\n" + line)) == Lines{line, line});
+}
+
+TEST_CASE("gzip is known by its content", "[lines]") {
+    const TemporaryFolder folder;
+    const std::string packed = gzip("x\ny\n", folder.file("a.gz"));
+    CHECK(read_lines(folder.file("a.gz")) == Lines{"x", "y"});
+    CHECK(read_lines(folder.write("plain-name", packed)) == Lines{"x", "y"});
+    CHECK(read_lines(folder.write("two", packed + packed)) == Lines{"x", "y", "x", "y"});
+}
+
+TEST_CASE("files that cannot be read say why", "[lines]") {
+    const TemporaryFolder folder;
+    CHECK_THAT(error_of([&] { read_lines(folder.file("none")); }), Contains("none") && Contains("No such file"));
+    CHECK_THAT(error_of([&] { read_lines(folder.file("")); }), Contains("Is a directory"));
+    CHECK_THAT(error_of([&] { read_lines(folder.write("a.txt", "good\nb\xC3\xA4\xFFx\n")); }),
+               Contains("a.txt' line 2 ") && Contains("byte 4") && Contains("0xff"));
+    CHECK_THAT(error_of([&] { read_lines(folder.write("a.txt", "good\n\xE2\x82")); }), Contains("line 2 "));
+}
+
+TEST_CASE("a gzip file cut at any byte or damaged is refused", "[lines]") {
+    const TemporaryFolder folder;
+    std::string text;
+    for (int i = 0; i < 300; ++i) {
+        text += std::to_string(i * i * 7919) + "\n";
+    }
+    const std::string packed = gzip(text, folder.file("a.gz"));
+    for (std::size_t size = 20; size < packed.size(); ++size) {
+        const std::string path = folder.write("cut.gz", packed.substr(0, size));
+        CHECK_THAT(error_of([&] { read_lines(path); }), Contains("cut.gz") && Contains("fetch it again"));
+    }
+    std::string damaged = packed;
+    damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);  // in the checksum
+    CHECK_THAT(error_of([&] { read_lines(folder.write("bad.gz", damaged)); }), Contains("bad.gz"));
+}

@@ -1,0 +1,213 @@
+#include "text/tokenizer.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/io/temporary_folder.h"
+#include "tests/text/sentences.h"
+#include "text/tokenizer_training.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string trained(TokenizerType type, std::int32_t size = 120) {
+    return train_tokenizer({.sentences = number_sentences(), .type = type, .vocabulary_size = size});
+}
+
+}  // namespace
+
+TEST_CASE("trained tokenizers give the text back", "[tokenizer]") {
+    const TokenizerType type = GENERATE(TokenizerType::Bpe, TokenizerType::Unigram);
+    const Tokenizer tokenizer = Tokenizer::from_bytes(trained(type), "test");
+    CHECK(tokenizer.size() == 120);
+    CHECK(tokenizer.pad_id() == 0);
+    CHECK(tokenizer.bos_id() == 1);
+    CHECK(tokenizer.eos_id() == 2);
+    CHECK(tokenizer.unk_id() == 3);
+    for (const std::string& sentence : number_sentences(50)) {
+        const std::vector<std::int32_t> ids = tokenizer.encode(sentence);
+        CHECK(tokenizer.decode(ids) == sentence);
+        const std::vector<std::string> pieces = tokenizer.encode_pieces(sentence);
+        REQUIRE(pieces.size() == ids.size());
+        for (std::size_t at = 0; at < ids.size(); ++at) {
+            CHECK(tokenizer.piece(ids[at]) == pieces[at]);
+            CHECK(tokenizer.id_of(pieces[at]) == ids[at]);
+            CHECK(ids[at] > tokenizer.unk_id());
+        }
+    }
+    // Learned, not spelled: a frequent word is one piece (unigram may find its parts likelier).
+    CHECK((type == TokenizerType::Unigram ||
+           tokenizer.encode_pieces("heißt") == std::vector<std::string>{"\u2581heißt"}));
+}
+
+TEST_CASE("special ids", "[tokenizer]") {
+    const Tokenizer tokenizer = Tokenizer::from_bytes(trained(TokenizerType::Bpe), "test");
+    std::vector<std::int32_t> ids = tokenizer.encode("Die Zahl");
+    ids.insert(ids.begin(), {1, 0});
+    ids.insert(ids.end(), {2, 0, 0});
+    CHECK(tokenizer.decode(ids) == "Die Zahl");
+    CHECK(tokenizer.decode({}).empty());
+    CHECK(tokenizer.decode({0, 1, 2}).empty());
+    CHECK(tokenizer.encode("").empty());
+    CHECK(tokenizer.encode(" \t ").empty());
+    const std::vector<std::int32_t> unknown = tokenizer.encode("Die Ω Zahl");
+    CHECK(std::count(unknown.begin(), unknown.end(), 3) == 1);
+    CHECK(tokenizer.decode(unknown) == "Die  \u2047  Zahl");
+    CHECK(tokenizer.id_of("no such piece") == 3);
+    // Text that spells a control piece is text.
+    const std::vector<std::int32_t> spelled = tokenizer.encode("</s><s><pad>");
+    CHECK(std::count_if(spelled.begin(), spelled.end(), [](std::int32_t id) { return id < 3; }) == 0);
+}
+
+TEST_CASE("text is normalised", "[tokenizer]") {
+    const Tokenizer tokenizer = Tokenizer::from_bytes(trained(TokenizerType::Unigram), "test");
+    CHECK(tokenizer.encode("  Die \t Zahl\r") == tokenizer.encode("Die Zahl"));
+    CHECK(tokenizer.encode("Ｄｉｅ Ｚａｈｌ") == tokenizer.encode("Die Zahl"));  // full width
+    CHECK(tokenizer.encode("fu\xCC\x88nf") == tokenizer.encode("fünf"));         // u and a combining diaeresis
+}
+
+TEST_CASE("a line of 100,000 characters", "[tokenizer]") {
+    const TokenizerType type = GENERATE(TokenizerType::Bpe, TokenizerType::Unigram);
+    const Tokenizer tokenizer = Tokenizer::from_bytes(trained(type), "test");
+    std::string spaced;
+    while (spaced.size() < 100'000) {
+        spaced += "einundzwanzig ";
+    }
+    spaced.pop_back();
+    CHECK(tokenizer.decode(tokenizer.encode(spaced)) == spaced);
+    const std::string solid(100'000, 'e');
+    CHECK(tokenizer.decode(tokenizer.encode(solid)) == solid);
+}
+
+TEST_CASE("wrong input to a tokenizer", "[tokenizer]") {
+    const Tokenizer tokenizer = Tokenizer::from_bytes(trained(TokenizerType::Bpe), "the-name");
+    CHECK_THAT(error_of([&] { tokenizer.encode("ab\xff"); }), Contains("byte 3 is 0xff"));
+    CHECK_THAT(error_of([&] { tokenizer.encode_pieces("\xC3"); }), Contains("byte 1 is 0xc3"));
+    CHECK_THAT(error_of([&] { tokenizer.decode({5, 120}); }), Contains("the id 120") && Contains("the-name"));
+    CHECK_THAT(error_of([&] { tokenizer.decode({-1}); }), Contains("the id -1"));
+    CHECK_THAT(error_of([&] { tokenizer.piece(120); }), Contains("120 pieces"));
+}
+
+TEST_CASE("one tokenizer, many threads", "[tokenizer]") {
+    const Tokenizer tokenizer = Tokenizer::from_bytes(trained(TokenizerType::Unigram), "test");
+    const std::vector<std::string> sentences = number_sentences(100);
+    std::vector<std::vector<std::vector<std::int32_t>>> encoded(3);
+    std::vector<std::thread> threads;
+    for (auto& mine : encoded) {
+        threads.emplace_back([&] {
+            for (const std::string& sentence : sentences) {
+                mine.push_back(tokenizer.encode(sentence));
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    CHECK(encoded[1] == encoded[0]);
+    CHECK(encoded[2] == encoded[0]);
+}
+
+TEST_CASE("a model from a file", "[tokenizer]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("spm.model");
+    const TokenizerTraining training{.sentences = number_sentences(), .vocabulary_size = 100};
+    train_tokenizer(training, path);
+    CHECK(read_all(path) == train_tokenizer(training));
+    CHECK(Tokenizer::load(path).size() == 100);
+    CHECK_THAT(error_of([&] { Tokenizer::load(folder.file("none")); }), Contains("none") && Contains("No such file"));
+    for (const std::string& bytes : {std::string(), std::string("no model at all"), std::string(1000, '\0')}) {
+        CHECK_THAT(error_of([&] { Tokenizer::load(folder.write("bad.model", bytes)); }),
+                   Contains("bad.model' is not a SentencePiece model"));
+    }
+    const std::string whole = read_all(path);
+    for (std::size_t size = 0; size < whole.size(); size += whole.size() / 40) {
+        CHECK_THAT(error_of([&] { Tokenizer::load(folder.write("cut.model", whole.substr(0, size))); }),
+                   Contains("cut.model' is not a SentencePiece model"));
+    }
+}
+
+TEST_CASE("a normalisation table that leads astray is refused", "[tokenizer]") {
+    std::string bytes = trained(TokenizerType::Bpe);
+    // The table follows the rule's name in the normalizer's message: tag 0x12, its length, the trie's size, the units.
+    const std::size_t name = bytes.find("nmt_nfkc\x12");
+    REQUIRE(name != std::string::npos);
+    std::size_t table = name + 9;
+    while ((bytes[table] & 0x80) != 0) {
+        ++table;
+    }
+    const std::size_t units = table + 5;
+    REQUIRE(error_of([&] { Tokenizer::from_bytes(bytes, "good"); }).empty());
+    SECTION("an inner unit points outside") {
+        bytes.replace(units, 4, std::string("\xff\xff\xff\x7f", 4));
+    }
+    SECTION("a leaf points past the replacements") {
+        bytes.replace(units, 4, std::string("\xff\xff\xff\xff", 4));
+    }
+    SECTION("the trie is longer than the table") {
+        bytes.replace(table + 1, 4, std::string("\0\0\0\x40", 4));
+    }
+    CHECK_THAT(error_of([&] { Tokenizer::from_bytes(bytes, "bad"); }),
+               Contains("'bad'") && Contains("table is damaged"));
+}
+
+TEST_CASE("training repeats bit for bit", "[tokenizer]") {
+    const TokenizerType type = GENERATE(TokenizerType::Bpe, TokenizerType::Unigram);
+    CHECK(trained(type) == trained(type));
+    TokenizerTraining sample{
+        .sentences = number_sentences(), .type = type, .vocabulary_size = 60, .sentence_limit = 100};
+    const std::string first = train_tokenizer(sample);
+    CHECK(train_tokenizer(sample) == first);
+    sample.seed = 2;
+    CHECK(train_tokenizer(sample) != first);
+}
+
+TEST_CASE("training from files, plain and packed", "[tokenizer]") {
+    const TemporaryFolder folder;
+    std::string text;
+    for (const std::string& sentence : number_sentences()) {
+        text += sentence + "\n";
+    }
+    const std::string half = text.substr(0, text.find('\n', text.size() / 2) + 1);
+    const std::string rest = text.substr(half.size());
+    const std::string from_files = train_tokenizer(
+        {.files = {folder.write("a.txt", half), folder.write("b.txt", "\n" + rest)}, .vocabulary_size = 120});
+    CHECK(from_files == trained(TokenizerType::Bpe));
+}
+
+TEST_CASE("training that cannot be says why", "[tokenizer]") {
+    const TemporaryFolder folder;
+    const TokenizerType type = GENERATE(TokenizerType::Bpe, TokenizerType::Unigram);
+    const auto error = [&](TokenizerTraining training) {
+        training.type = type;
+        return error_of([&] { train_tokenizer(training, folder.file("out.model")); });
+    };
+    const std::vector<std::string> text = number_sentences();
+    CHECK_THAT(error({.sentences = text, .vocabulary_size = 50'000}),
+               Contains("50000 pieces on 400 sentences") && Contains("ask for fewer pieces"));
+    CHECK_THAT(error({.sentences = text, .vocabulary_size = 10}), Contains("ask for more pieces"));
+    CHECK_THAT(error({.sentences = text, .vocabulary_size = 4}), Contains("at least 5"));
+    CHECK_THAT(error({.sentences = text, .character_coverage = 1.5}), Contains("coverage is 1.5"));
+    CHECK_THAT(error({.sentences = text, .sentence_limit = -1}), Contains("limit is -1"));
+    CHECK_THAT(error({}), Contains("no text"));
+    CHECK_THAT(error({.sentences = {"", ""}}), Contains("no text"));
+    CHECK_THAT(error({.sentences = {"   ", "\t", "\u200b", "\u2585"}}), Contains("no text"));
+    CHECK_THAT(error({.sentences = {std::string("a\0b", 3), std::string(5000, 'a')}}), Contains("no text"));
+    CHECK_THAT(error({.sentences = {"good", "b\xff"}}), Contains("sentence 2") && Contains("byte 2"));
+    CHECK_THAT(error({.files = {folder.file("none.txt")}}), Contains("none.txt"));
+    CHECK_THAT(error({.files = {folder.write("bad.txt", "a\n\xff\n")}}), Contains("bad.txt' line 2"));
+    CHECK_FALSE(std::filesystem::exists(folder.file("out.model")));
+}
+
+TEST_CASE("a tokenizer that cannot be written leaves nothing", "[tokenizer]") {
+    const TemporaryFolder folder;
+    CHECK_THAT(error_of([&] {
+                   train_tokenizer({.sentences = number_sentences(), .vocabulary_size = 60},
+                                   folder.file("no/spm.model"));
+               }),
+               Contains("no/spm.model"));
+}
