@@ -1,0 +1,23 @@
+// The commands of the program, one file each: every one adds itself to the command line.
+#pragma once
+
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+namespace headscope {
+
+void add_train_command(CLI::App& app);
+void add_prepare_command(CLI::App& app);
+void add_make_task_command(CLI::App& app);
+void add_translate_command(CLI::App& app);
+void add_devices_command(CLI::App& app);
+void add_attention_command(CLI::App& app);
+
+// Standard output was closed by its reader (`headscope ... | head`): the program ends without a word, but not with 0.
+class OutputClosed {};
+
+// Writes to standard output at once. OutputClosed when nobody reads any more, Error when it cannot be written.
+void write_output(std::string_view text);
+
+}  // namespace headscope

@@ -1,0 +1,41 @@
+// headscope: the Transformer of "Attention Is All You Need", one subcommand for each thing to do with it.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "app/command.h"
+#include "support/check.h"
+
+namespace {
+
+void add_commands(CLI::App& app) {
+    using namespace headscope;
+    add_train_command(app);
+    add_prepare_command(app);
+    add_make_task_command(app);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::signal(SIGPIPE, SIG_IGN);  // a closed output is an error of write(), see OutputClosed
+    CLI::App app("The Transformer on every GPU, with heads you can see.", "headscope");
+    app.require_subcommand(1);
+    app.get_formatter()->column_width(36);
+    try {
+        add_commands(app);
+        app.parse(argc, argv);
+        return 0;
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error);
+    } catch (const headscope::OutputClosed&) {
+        return 1;
+    } catch (const headscope::Error& error) {
+        fmt::print(stderr, "headscope: {}\n", error.what());
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "headscope: internal error: {}\n", error.what());
+    }
+    return 1;
+}

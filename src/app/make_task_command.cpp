@@ -1,0 +1,59 @@
+// headscope make-task: small tasks with a known answer, to prove that training works.
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "app/command.h"
+#include "app/pairs_output.h"
+#include "data/split.h"
+#include "train/digits_task.h"
+
+namespace headscope {
+namespace {
+
+struct DigitsOptions {
+    std::string output;
+    std::int64_t pairs = 20'000;
+    std::int64_t valid = 200;
+    std::int64_t test = 500;
+    std::uint64_t seed = 1;
+};
+
+// The numbers are drawn without repetition, so that the parts cannot share one.
+void make_digits(const DigitsOptions& options) {
+    const auto numbers = make_digits_task(options.pairs + options.valid + options.test, options.seed);
+    Split split;
+    for (const DigitsPair& number : numbers) {
+        const auto done = static_cast<std::int64_t>(split.train.size() + split.valid.size() + split.test.size());
+        auto& part = done < options.pairs                   ? split.train
+                     : done < options.pairs + options.valid ? split.valid
+                                                            : split.test;
+        part.push_back({number.digits, number.words});
+    }
+    write_split(options.output, split);
+}
+
+}  // namespace
+
+void add_make_task_command(CLI::App& app) {
+    auto options = std::make_shared<DigitsOptions>();
+    CLI::App* command = app.add_subcommand("make-task", "Generate a small task with a known answer");
+    command->require_subcommand(1);
+    CLI::App* digits =
+        command->add_subcommand("digits", "Numbers in digits to German words: 1 7 4 2, eintausendsiebenhundert...");
+    digits->footer(
+        "Example:\n  headscope make-task digits --output data/digits\n"
+        "  headscope train assets/configs/digits.json --data data/digits --output out/digits");
+    digits->add_option("--output", options->output, "Folder for train.tsv, valid.tsv and test.tsv")->required();
+    digits->add_option("--pairs", options->pairs, "Training pairs")
+        ->check(CLI::Range(1, 900'000))
+        ->capture_default_str();
+    digits->add_option("--valid", options->valid, "Validation pairs")
+        ->check(CLI::Range(0, 50'000))
+        ->capture_default_str();
+    digits->add_option("--test", options->test, "Test pairs")->check(CLI::Range(0, 50'000))->capture_default_str();
+    digits->add_option("--seed", options->seed, "Which numbers")->capture_default_str();
+    digits->callback([options] { make_digits(*options); });
+}
+
+}  // namespace headscope

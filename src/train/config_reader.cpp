@@ -1,0 +1,120 @@
+#include "train/config_reader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "support/check.h"
+
+namespace headscope {
+
+ConfigReader::ConfigReader(const nlohmann::json& json, std::string file, std::string prefix)
+    : json_(json), file_(std::move(file)), prefix_(std::move(prefix)) {
+    if (!json_.is_object()) {
+        throw Error(fmt::format("{}: {} must be an object {{...}}, found {}", file_,
+                                prefix_.empty() ? "the file" : "\"" + prefix_ + "\"", json_.type_name()));
+    }
+}
+
+bool ConfigReader::has(const std::string& key) const {
+    return json_.contains(key);
+}
+
+const nlohmann::json* ConfigReader::find(const std::string& key) {
+    asked_.insert(key);
+    const auto found = json_.find(key);
+    return found == json_.end() ? nullptr : &*found;
+}
+
+const nlohmann::json& ConfigReader::child(const std::string& key) {
+    const nlohmann::json* value = find(key);
+    if (value == nullptr) {
+        fail(key, "is missing");
+    }
+    return *value;
+}
+
+std::int64_t ConfigReader::integer(const std::string& key, std::int64_t fallback, std::int64_t least,
+                                   std::int64_t most) {
+    const nlohmann::json* value = find(key);
+    if (value == nullptr) {
+        return fallback;
+    }
+    const bool fits =
+        value->is_number_integer() && (!value->is_number_unsigned() || value->get<std::uint64_t>() <= INT64_MAX);
+    if (!fits || value->get<std::int64_t>() < least || value->get<std::int64_t>() > most) {
+        fail(key, fmt::format("must be a whole number from {} to {}, found {}", least, most, value->dump()));
+    }
+    return value->get<std::int64_t>();
+}
+
+double ConfigReader::number(const std::string& key, double fallback, double least, double most) {
+    const nlohmann::json* value = find(key);
+    if (value == nullptr) {
+        return fallback;
+    }
+    if (!value->is_number() || !(value->get<double>() >= least && value->get<double>() <= most)) {
+        fail(key, fmt::format("must be a number from {} to {}, found {}", least, most, value->dump()));
+    }
+    return value->get<double>();
+}
+
+bool ConfigReader::boolean(const std::string& key, bool fallback) {
+    const nlohmann::json* value = find(key);
+    if (value == nullptr) {
+        return fallback;
+    }
+    if (!value->is_boolean()) {
+        fail(key, "must be true or false, found " + value->dump());
+    }
+    return value->get<bool>();
+}
+
+int ConfigReader::choice(const std::string& key, int fallback, const std::vector<std::string>& allowed) {
+    const nlohmann::json* value = find(key);
+    if (value == nullptr) {
+        return fallback;
+    }
+    for (std::size_t i = 0; i < allowed.size(); ++i) {
+        if (*value == allowed[i]) {
+            return static_cast<int>(i);
+        }
+    }
+    fail(key, fmt::format("must be one of \"{}\", found {}", fmt::join(allowed, "\", \""), value->dump()));
+}
+
+std::vector<std::string> ConfigReader::strings(const std::string& key) {
+    const nlohmann::json* value = find(key);
+    if (value == nullptr) {
+        return {};
+    }
+    if (value->is_string()) {
+        return {value->get<std::string>()};
+    }
+    std::vector<std::string> result;
+    if (value->is_array()) {
+        for (const nlohmann::json& item : *value) {
+            if (!item.is_string()) {
+                fail(key, "must hold strings only, found " + item.dump());
+            }
+            result.push_back(item.get<std::string>());
+        }
+    }
+    if (result.empty()) {
+        fail(key, "must be a file name or a list of file names, found " + value->dump());
+    }
+    return result;
+}
+
+void ConfigReader::finish() const {
+    for (const auto& [key, value] : json_.items()) {
+        if (!asked_.contains(key)) {
+            fail(key, fmt::format("is unknown; known here: {}", fmt::join(asked_, ", ")));
+        }
+    }
+}
+
+void ConfigReader::fail(const std::string& key, const std::string& problem) const {
+    throw Error(fmt::format("{}: \"{}{}\" {}", file_, prefix_.empty() ? "" : prefix_ + ".", key, problem));
+}
+
+}  // namespace headscope

@@ -1,0 +1,42 @@
+// Reads one object of a configuration file key by key; every complaint names the file and the key.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+class ConfigReader {
+public:
+    // `prefix` is the object's own key, "" for the whole file. Error when `json` is no object.
+    ConfigReader(const nlohmann::json& json, std::string file, std::string prefix);
+
+    bool has(const std::string& key) const;
+    const nlohmann::json& child(const std::string& key);  // Error when absent
+
+    // The value of a key, or `fallback` where it is absent. Error for another type or a value outside [least, most].
+    std::int64_t integer(const std::string& key, std::int64_t fallback, std::int64_t least, std::int64_t most);
+    double number(const std::string& key, double fallback, double least, double most);
+    bool boolean(const std::string& key, bool fallback);
+    // One of `allowed`; returns its index.
+    int choice(const std::string& key, int fallback, const std::vector<std::string>& allowed);
+    // One string or an array of strings; empty when absent.
+    std::vector<std::string> strings(const std::string& key);
+
+    // Error for a key that nobody asked for.
+    void finish() const;
+    [[noreturn]] void fail(const std::string& key, const std::string& problem) const;
+
+private:
+    const nlohmann::json* find(const std::string& key);
+    const nlohmann::json& json_;
+    std::string file_;
+    std::string prefix_;
+    std::set<std::string> asked_;
+};
+
+}  // namespace headscope

@@ -1,0 +1,46 @@
+#include "train/optimizer.h"
+
+#include <cmath>
+#include <vector>
+
+#include "support/check.h"
+
+namespace headscope {
+
+Optimizer::Optimizer(Backend& backend, const Parameters& parameters, const OptimizerOptions& options)
+    : backend_(backend), parameters_(parameters), options_(options) {
+    const Shape flat{parameters.total()};
+    m_ = backend.empty(flat, backend.real());
+    v_ = backend.empty(flat, backend.real());
+    scalars_ = backend.empty({StepScalars::Count}, backend.real());
+    square_sum_ = backend.empty({1}, backend.real());
+    backend.run(Fill{.out = m_});
+    backend.run(Fill{.out = v_});
+    backend.run(Fill{.out = scalars_});
+    // The pads between parameters are written by nobody, and must not count in the norm.
+    backend.run(Fill{.out = parameters.flat_gradients()});
+}
+
+void Optimizer::step(std::int64_t step, double learning_rate, std::int64_t target_tokens) {
+    HEADSCOPE_CHECK(step >= 1 && target_tokens > 0, "steps count from 1 and have target tokens");
+    const auto t = static_cast<double>(step);
+    std::vector<double> host(StepScalars::GradientDivisor + 1);
+    host[StepScalars::LearningRate] = learning_rate;
+    host[StepScalars::Correction1] = 1.0 - std::pow(static_cast<double>(options_.beta1), t);
+    host[StepScalars::Correction2] = 1.0 - std::pow(static_cast<double>(options_.beta2), t);
+    host[StepScalars::GradientDivisor] = static_cast<double>(target_tokens);
+    from_host(backend_, scalars_.narrow(0, 0, static_cast<std::int64_t>(host.size())), host);
+
+    backend_.run(SquareSum{.x = parameters_.flat_gradients(), .out = square_sum_});
+    backend_.run(StepControl{.square_sum = square_sum_, .scalars = scalars_, .max_norm = options_.clip_norm});
+    backend_.run(Adam{.parameter = parameters_.flat_values(),
+                      .grad = parameters_.flat_gradients(),
+                      .m = m_,
+                      .v = v_,
+                      .scalars = scalars_,
+                      .beta1 = options_.beta1,
+                      .beta2 = options_.beta2,
+                      .epsilon = options_.epsilon});
+}
+
+}  // namespace headscope

@@ -1,0 +1,35 @@
+#include "train/run_log.h"
+
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "io/atomic_file.h"
+#include "support/check.h"
+
+namespace headscope {
+
+RunLog::RunLog(std::string path, std::int64_t last_step) : path_(std::move(path)) {
+    std::string kept;
+    if (last_step > 0) {
+        std::ifstream old(path_);
+        for (std::string line; std::getline(old, line);) {
+            // A line cut short by a kill does not parse, and goes as well.
+            const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+            if (json.is_object() && json.value("step", INT64_MAX) <= last_step) {
+                kept += line + "\n";
+            }
+        }
+    }
+    atomic_write_file(path_, kept);
+}
+
+void RunLog::add(const nlohmann::json& line) const {
+    std::ofstream stream(path_, std::ios::app);
+    stream << line.dump() << "\n" << std::flush;
+    if (!stream) {
+        throw Error(fmt::format("cannot write to {}: is the disk full?", path_));
+    }
+}
+
+}  // namespace headscope

@@ -1,0 +1,110 @@
+#include "train/run_totals.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace headscope {
+namespace {
+
+double per(double sum, std::int64_t count) {
+    return count == 0 ? 0.0 : sum / static_cast<double>(count);
+}
+
+double speed(const RunTotals& totals) {
+    return totals.seconds > 0.0 ? static_cast<double>(totals.all_tokens) / totals.seconds : 0.0;
+}
+
+}  // namespace
+
+void RunTotals::add(const StepRecord& record, std::int64_t source, std::int64_t target) {
+    all_tokens += source + target;
+    if (record.skipped) {
+        ++skipped;
+        ++skipped_in_a_row;
+        return;
+    }
+    skipped_in_a_row = 0;
+    ++steps;
+    loss += record.loss;
+    nll += record.nll;
+    gradient_norm += record.gradient_norm;
+    source_tokens += source;
+    target_tokens += target;
+}
+
+void RunTotals::restart() {
+    const std::int64_t row = skipped_in_a_row;
+    *this = RunTotals{};
+    skipped_in_a_row = row;
+}
+
+nlohmann::json to_json(const RunTotals& t) {
+    return {{"loss", t.loss},
+            {"nll", t.nll},
+            {"gradient_norm", t.gradient_norm},
+            {"steps", t.steps},
+            {"skipped", t.skipped},
+            {"skipped_in_a_row", t.skipped_in_a_row},
+            {"source_tokens", t.source_tokens},
+            {"target_tokens", t.target_tokens},
+            {"all_tokens", t.all_tokens},
+            {"seconds", t.seconds}};
+}
+
+RunTotals parse_run_totals(const nlohmann::json& json) {
+    RunTotals t;
+    json.at("loss").get_to(t.loss);
+    json.at("nll").get_to(t.nll);
+    json.at("gradient_norm").get_to(t.gradient_norm);
+    json.at("steps").get_to(t.steps);
+    json.at("skipped").get_to(t.skipped);
+    json.at("skipped_in_a_row").get_to(t.skipped_in_a_row);
+    json.at("source_tokens").get_to(t.source_tokens);
+    json.at("target_tokens").get_to(t.target_tokens);
+    json.at("all_tokens").get_to(t.all_tokens);
+    json.at("seconds").get_to(t.seconds);
+    return t;
+}
+
+std::string duration_text(double minutes) {
+    if (minutes >= 90.0) {
+        return fmt::format("{:.1f} h", minutes / 60.0);
+    }
+    return minutes >= 1.5 ? fmt::format("{:.0f} min", minutes) : fmt::format("{:.0f} s", minutes * 60.0);
+}
+
+std::string Report::line() const {
+    const double nll = per(totals.nll, totals.target_tokens);
+    std::string text = fmt::format(
+        "step {}  epoch {:.2f}  loss {:.4f}  nll {:.4f}  perplexity {:.2f}  {:.0f} tokens/s  rate {:.2e}  gradient "
+        "{:.2f}",
+        step, epoch, per(totals.loss, totals.target_tokens), nll, std::exp(nll), speed(totals), learning_rate,
+        per(totals.gradient_norm, totals.steps));
+    if (minutes_left >= 0.0) {
+        text += "  left " + duration_text(minutes_left);
+    }
+    if (totals.skipped > 0) {
+        text += fmt::format("  SKIPPED {} steps whose gradient was not finite", totals.skipped);
+    }
+    return text;
+}
+
+nlohmann::json Report::json() const {
+    const double nll = per(totals.nll, totals.target_tokens);
+    return {{"kind", "train"},
+            {"step", step},
+            {"epoch", epoch},
+            {"loss", per(totals.loss, totals.target_tokens)},
+            {"nll", nll},
+            {"perplexity", std::exp(nll)},
+            {"tokens_per_second", speed(totals)},
+            {"target_tokens", totals.target_tokens},
+            {"source_tokens", totals.source_tokens},
+            {"learning_rate", learning_rate},
+            {"gradient_norm", per(totals.gradient_norm, totals.steps)},
+            {"skipped", totals.skipped}};
+}
+
+}  // namespace headscope

@@ -1,0 +1,50 @@
+// Sums since the last report, and the line that a report makes of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "train/step_history.h"
+
+namespace headscope {
+
+struct RunTotals {
+    double loss = 0.0;  // smoothed, over target_tokens
+    double nll = 0.0;
+    double gradient_norm = 0.0;  // summed over steps
+    std::int64_t steps = 0;      // that counted: the skipped ones are not in here
+    std::int64_t skipped = 0;
+    std::int64_t skipped_in_a_row = 0;  // ending with the newest step, over reports
+    std::int64_t source_tokens = 0;     // of the steps that counted
+    std::int64_t target_tokens = 0;
+    std::int64_t all_tokens = 0;  // source and target, for the speed
+    double seconds = 0.0;
+
+    // One step; a skipped one must not spoil the means with its NaN.
+    void add(const StepRecord& record, std::int64_t source, std::int64_t target);
+    // A new interval; the run of skipped steps goes on.
+    void restart();
+};
+
+nlohmann::json to_json(const RunTotals& totals);
+RunTotals parse_run_totals(const nlohmann::json& json);
+
+// One report: for people and for log.jsonl.
+struct Report {
+    std::int64_t step = 0;
+    double epoch = 0.0;
+    double learning_rate = 0.0;
+    double minutes_left = -1.0;  // negative: unknown
+    RunTotals totals;
+
+    std::string line() const;
+    nlohmann::json json() const;
+};
+
+// "1.5 h", "12 min", "40 s"
+std::string duration_text(double minutes);
+
+}  // namespace headscope

@@ -1,0 +1,24 @@
+#include "train/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/check.h"
+
+namespace headscope {
+
+double Schedule::operator()(std::int64_t step) const {
+    HEADSCOPE_CHECK(step >= 1, "steps count from 1");
+    const double s = static_cast<double>(step);
+    const double rising = s * std::pow(static_cast<double>(warmup_steps), -1.5);
+    const double falling = 1.0 / std::sqrt(s);
+    const double rate = scale / std::sqrt(static_cast<double>(d_model)) * std::min(falling, rising);
+    if (cooldown_steps == 0) {
+        return rate;
+    }
+    // The step after the last would have the rate 0, so that the last one still moves.
+    const double left = static_cast<double>(std::max<std::int64_t>(total_steps + 1 - step, 0));
+    return rate * std::min(1.0, left / static_cast<double>(cooldown_steps));
+}
+
+}  // namespace headscope

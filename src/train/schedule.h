@@ -1,0 +1,21 @@
+// The learning rate of a step. Paper 5.3, equation 3.
+#pragma once
+
+#include <cstdint>
+
+namespace headscope {
+
+struct Schedule {
+    std::int64_t d_model = 512;
+    std::int64_t warmup_steps = 4000;
+    double scale = 1.0;
+    // Not in the paper: over the last `cooldown_steps` of `total_steps` the rate falls linearly to zero. 0 is
+    // equation 3 alone.
+    std::int64_t cooldown_steps = 0;
+    std::int64_t total_steps = 0;
+
+    // `step` counts from 1.
+    double operator()(std::int64_t step) const;
+};
+
+}  // namespace headscope

@@ -1,0 +1,46 @@
+#include "train/step_history.h"
+
+#include "support/check.h"
+
+namespace headscope {
+
+StepHistory::StepHistory(Backend& backend, std::int64_t capacity)
+    : backend_(backend), capacity_(capacity), values_(backend.empty({capacity * Column::Count}, backend.real())) {
+    backend.run(Fill{.out = values_});
+}
+
+Tensor StepHistory::slot(int column, int columns) const {
+    return values_.narrow(0, used_ * Column::Count + column, columns);
+}
+
+void StepHistory::add_losses(const LossSums& losses) {
+    HEADSCOPE_CHECK(!full(), "the history is full: take() it");
+    const Write write = open_ ? Write::Accumulate : Write::Overwrite;
+    backend_.run(Copy{.x = losses.loss, .out = slot(Column::Loss, 1), .write = write});
+    backend_.run(Copy{.x = losses.nll, .out = slot(Column::Nll, 1), .write = write});
+    open_ = true;
+}
+
+void StepHistory::finish_step(const Tensor& step_scalars) {
+    HEADSCOPE_CHECK(open_, "a step without losses");
+    backend_.run(Copy{.x = step_scalars, .out = slot(Column::Scalars, StepScalars::Count)});
+    ++used_;
+    open_ = false;
+}
+
+std::vector<StepRecord> StepHistory::take() {
+    HEADSCOPE_CHECK(!open_, "the current step is not finished");
+    std::vector<StepRecord> records(static_cast<std::size_t>(used_));
+    if (used_ > 0) {
+        const auto host = to_host<double>(backend_, values_.narrow(0, 0, used_ * Column::Count));
+        for (std::size_t i = 0; i < records.size(); ++i) {
+            const double* row = host.data() + i * Column::Count;
+            records[i] = {row[Column::Loss], row[Column::Nll], row[Column::Scalars + StepScalars::GradientNorm],
+                          row[Column::Scalars + StepScalars::Skip] != 0.0};
+        }
+    }
+    used_ = 0;
+    return records;
+}
+
+}  // namespace headscope

@@ -1,0 +1,39 @@
+// What happened in the last steps, kept on the device until a report asks: no step waits for the host.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backend/backend.h"
+#include "model/transformer.h"
+
+namespace headscope {
+
+struct StepRecord {
+    double loss = 0.0;  // sums over the step's target tokens
+    double nll = 0.0;
+    double gradient_norm = 0.0;
+    bool skipped = false;  // the gradient was not finite
+};
+
+class StepHistory {
+public:
+    StepHistory(Backend& backend, std::int64_t capacity);
+
+    bool full() const { return used_ == capacity_; }
+    void add_losses(const LossSums& losses);       // of one micro-batch of the current step
+    void finish_step(const Tensor& step_scalars);  // [StepScalars::Count]
+    std::vector<StepRecord> take();                // waits for the device; then the history is empty
+
+private:
+    enum Column : int { Loss, Nll, Scalars, Count = Scalars + StepScalars::Count };
+    Tensor slot(int column, int columns) const;
+
+    Backend& backend_;
+    std::int64_t capacity_ = 0;
+    std::int64_t used_ = 0;
+    bool open_ = false;  // the current step has losses
+    Tensor values_;      // [capacity * Column::Count]
+};
+
+}  // namespace headscope
