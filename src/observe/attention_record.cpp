@@ -1,0 +1,54 @@
+#include "observe/attention_record.h"
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+
+namespace headscope {
+
+AttentionKind parse_attention_kind(const std::string& name) {
+    for (const AttentionKind kind : {AttentionKind::EncoderSelf, AttentionKind::DecoderSelf, AttentionKind::Cross}) {
+        if (name == name_of(kind)) {
+            return kind;
+        }
+    }
+    throw Error("unknown kind of attention '" + name + "'; there are encoder, decoder and cross");
+}
+
+const char* name_of(AttentionKind kind) {
+    switch (kind) {
+        case AttentionKind::EncoderSelf: return "encoder";
+        case AttentionKind::DecoderSelf: return "decoder";
+        case AttentionKind::Cross: return "cross";
+    }
+    return "unknown";
+}
+
+const SiteWeights& find_site(const AttentionRecord& record, AttentionKind kind, int layer) {
+    const int layers = kind == AttentionKind::EncoderSelf ? record.encoder_layers : record.decoder_layers;
+    if (layer < 1 || layer > layers) {
+        throw Error(fmt::format("there is no layer {} of {} attention: this model has layers 1 to {}, counted from 1",
+                                layer, name_of(kind), layers));
+    }
+    for (const SiteWeights& weights : record.sites) {
+        if (weights.site == AttentionSite{kind, layer - 1}) {
+            return weights;
+        }
+    }
+    throw Error(fmt::format("layer {} of {} attention was not recorded", layer, name_of(kind)));
+}
+
+const std::vector<RecordedToken>& query_tokens(const AttentionRecord& record, AttentionKind kind) {
+    switch (kind) {
+        case AttentionKind::EncoderSelf: return record.source;
+        case AttentionKind::DecoderSelf: return record.target_in;
+        case AttentionKind::Cross: return record.target_out;
+    }
+    return record.source;
+}
+
+const std::vector<RecordedToken>& key_tokens(const AttentionRecord& record, AttentionKind kind) {
+    return kind == AttentionKind::DecoderSelf ? record.target_in : record.source;
+}
+
+}  // namespace headscope

@@ -1,0 +1,232 @@
+// Where everything of a figure stands.
+#include "observe/figure.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "observe/text_width.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+using namespace figure;
+
+// Sizes of the figure's smaller texts and how far a base line lies below the middle of its letters.
+constexpr double kLabel = 1.0;
+constexpr double kSwatchNumber = 1.1;
+constexpr double kNote = 0.85;
+constexpr double kBaseline = 0.35;
+constexpr Colour kOffNumber{0x70, 0x70, 0x70};
+constexpr Colour kNoteColour{0x55, 0x55, 0x55};
+constexpr const char* kJoinedNote = "Pieces joined to words: weights summed over keys, averaged over queries.";
+
+double longest(const std::vector<RowItem>& row) {
+    double length = 0.0;
+    for (const RowItem& item : row) {
+        length = std::max(length, text_width(item.label));
+    }
+    return length;
+}
+
+std::string swatch_tip(int head, bool on) {
+    return fmt::format("head {} ({})", head, on ? "on" : "off");
+}
+
+// Puts primitives down from top to bottom. Coordinates here are in units of the text size; `scale` makes pixels.
+class Layout {
+public:
+    Layout(const FigureContent& content, const FigureOptions& options) : content_(content), options_(options) {
+        HEADSCOPE_CHECK(options.text_size > 0.0, "a figure's text size is positive");
+        place();
+    }
+
+    Drawing draw() {
+        drawing_.width = width_ * options_.text_size;
+        drawing_.height = height_ * options_.text_size;
+        drawing_.title = content_.title;
+        rect({Role::Background}, kWhite, 1.0, {0.0, 0.0, width_, height_});
+        text({Role::Title}, kBlack,
+             {kMargin, kMargin + 0.8 * kTitle, kTitle, Anchor::Start, false, false, content_.title});
+        swatches();
+        chosen_cells();
+        slabs();
+        lines();
+        labels();
+        if (content_.joined) {
+            text({Role::Note}, kNoteColour,
+                 {kMargin, height_ - kMargin, kNote, Anchor::Start, false, false, kJoinedNote});
+        }
+        return std::move(drawing_);
+    }
+
+private:
+    void place() {
+        const int swatch_columns = std::min(content_.model_heads, kSwatchesInRow);
+        const int swatch_rows = (content_.model_heads + kSwatchesInRow - 1) / kSwatchesInRow;
+        swatch_top_ = kMargin + 1.3 * kTitle;
+        query_top_ = swatch_top_ + swatch_rows * kSwatch + kMargin;
+        query_bottom_ = query_top_ + std::max(kBand, longest(content_.queries) + 2.0 * kPadding);
+        key_top_ = query_bottom_ + kGap;
+        key_bottom_ = key_top_ + std::max(kBand, longest(content_.keys) + 2.0 * kPadding);
+        height_ = key_bottom_ + kMargin + (content_.joined ? 1.5 * kNote : 0.0);
+        const double columns = static_cast<double>(std::max(content_.queries.size(), content_.keys.size()));
+        width_ = std::max({columns * kPitch, swatch_columns * kSwatch, text_width(content_.title) * kTitle,
+                           content_.joined ? text_width(kJoinedNote) * kNote : 0.0}) +
+                 2.0 * kMargin;
+    }
+
+    static double left(std::size_t column) { return kMargin + static_cast<double>(column) * kPitch; }
+    static double centre(std::size_t column) { return left(column) + 0.5 * kPitch; }
+
+    void rect(Mark mark, Colour colour, double alpha, Rect r) {
+        const double s = options_.text_size;
+        put(std::move(mark), colour, alpha, Rect{r.x * s, r.y * s, r.width * s, r.height * s});
+    }
+
+    void text(Mark mark, Colour colour, Text t) {
+        t.x *= options_.text_size;
+        t.y *= options_.text_size;
+        t.size *= options_.text_size;
+        put(std::move(mark), colour, 1.0, std::move(t));
+    }
+
+    void put(Mark mark, Colour colour, double alpha, std::variant<Rect, Line, Text> shape) {
+        drawing_.primitives.push_back({std::move(mark), colour, alpha, std::move(shape)});
+    }
+
+    bool on(int head) const { return std::binary_search(content_.heads.begin(), content_.heads.end(), head); }
+
+    void swatches() {
+        for (int head = 1; head <= content_.model_heads; ++head) {
+            const bool active = on(head);
+            const Colour full = head_colour(options_.palette, head);
+            const double x = kMargin + (head - 1) % kSwatchesInRow * kSwatch;
+            const double y = swatch_top_ + (head - 1) / kSwatchesInRow * kSwatch;
+            const std::string tip = swatch_tip(head, active);
+            rect({Role::Swatch, head, -1, -1, tip}, active ? full : lightened(full), 1.0, {x, y, kSwatch, kSwatch});
+            text({Role::SwatchLabel, head, -1, -1, tip}, active ? text_colour_on(full) : kOffNumber,
+                 {x + 0.5 * kSwatch, y + 0.5 * kSwatch + kBaseline * kSwatchNumber, kSwatchNumber, Anchor::Middle,
+                  false, active, std::to_string(head)});
+        }
+    }
+
+    void chosen_cells() {
+        for (const std::size_t query : content_.chosen) {
+            rect({Role::ChosenWord, 0, static_cast<int>(query)}, kChosen, 1.0,
+                 {left(query), query_top_, kPitch, query_bottom_ - query_top_});
+        }
+    }
+
+    // A key's band in one slab for each active head. Of several chosen queries it shows the mean, as one word of
+    // several pieces would.
+    void slabs() {
+        if (content_.chosen.empty()) {
+            return;
+        }
+        const double height = (key_bottom_ - key_top_) / static_cast<double>(content_.heads.size());
+        for (std::size_t key = 0; key < content_.keys.size(); ++key) {
+            for (std::size_t slab = 0; slab < content_.heads.size(); ++slab) {
+                const int head = content_.heads[slab];
+                double weight = 0.0;
+                for (const std::size_t query : content_.chosen) {
+                    weight += static_cast<double>(content_.weight(head, query, key));
+                }
+                weight = std::min(weight / static_cast<double>(content_.chosen.size()), 1.0);
+                if (weight >= kFaintest) {
+                    rect({Role::Slab, head, -1, static_cast<int>(key),
+                          fmt::format("head {}: {} {:.2f}", head, content_.keys[key].label, weight)},
+                         head_colour(options_.palette, head), weight,
+                         {left(key), key_top_ + static_cast<double>(slab) * height, kPitch, height});
+                }
+            }
+        }
+    }
+
+    void lines() {
+        std::vector<std::size_t> queries = content_.chosen;
+        double share = 1.0;
+        if (queries.empty()) {
+            for (std::size_t query = 0; query < content_.queries.size(); ++query) {
+                queries.push_back(query);
+            }
+            share = options_.overview ? 1.0 / static_cast<double>(content_.heads.size()) : 1.0;
+        }
+        for (const int head : content_.heads) {
+            for (const std::size_t query : queries) {
+                for (std::size_t key = 0; key < content_.keys.size(); ++key) {
+                    line(head, query, key, share);
+                }
+            }
+        }
+    }
+
+    // The opacity is the weight and nothing else is: neither width nor colour changes with it.
+    void line(int head, std::size_t query, std::size_t key, double share) {
+        const double weight = static_cast<double>(content_.weight(head, query, key));
+        const double alpha = std::min(weight * share, 1.0);
+        if (alpha < kFaintest) {
+            return;
+        }
+        const double s = options_.text_size;
+        put({Role::Attention, head, static_cast<int>(query), static_cast<int>(key),
+             fmt::format("head {}: {} \u2192 {} {:.2f}", head, content_.queries[query].label, content_.keys[key].label,
+                         weight)},
+            head_colour(options_.palette, head), alpha,
+            Line{centre(query) * s, query_bottom_ * s, centre(key) * s, key_top_ * s, kStroke * s});
+    }
+
+    // Both rows read upwards, the upper one from its band's lower edge, the lower one up to its band's upper edge, so
+    // that both sit by the lines.
+    void labels() {
+        for (std::size_t i = 0; i < content_.queries.size(); ++i) {
+            text({Role::QueryLabel, 0, static_cast<int>(i)}, kBlack,
+                 {centre(i) + kBaseline, query_bottom_ - kPadding, kLabel, Anchor::Start, true, false,
+                  content_.queries[i].label});
+        }
+        for (std::size_t i = 0; i < content_.keys.size(); ++i) {
+            text(
+                {Role::KeyLabel, 0, -1, static_cast<int>(i)}, kBlack,
+                {centre(i) + kBaseline, key_top_ + kPadding, kLabel, Anchor::End, true, false, content_.keys[i].label});
+        }
+    }
+
+    const FigureContent& content_;
+    const FigureOptions& options_;
+    Drawing drawing_;
+    double swatch_top_ = 0.0;
+    double query_top_ = 0.0;
+    double query_bottom_ = 0.0;
+    double key_top_ = 0.0;
+    double key_bottom_ = 0.0;
+    double width_ = 0.0;
+    double height_ = 0.0;
+};
+
+std::string describe(const FigureContent& content) {
+    std::string text =
+        fmt::format("{}, {} {} of {}. Queries above, keys below; a line's opacity is the weight.", content.title,
+                    content.heads.size() == 1 ? "head" : "heads", fmt::join(content.heads, ", "), content.model_heads);
+    for (const std::size_t query : content.chosen) {
+        for (const int head : content.heads) {
+            const std::size_t key = content.strongest(head, query);
+            text += fmt::format(" Head {} looks from {} mostly at {} ({:.2f}).", head, content.queries[query].label,
+                                content.keys[key].label, content.weight(head, query, key));
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+Drawing draw_figure(const AttentionRecord& record, const FigureOptions& options) {
+    const FigureContent content = select_content(record, options);
+    Drawing drawing = Layout(content, options).draw();
+    drawing.description = describe(content);
+    return drawing;
+}
+
+}  // namespace headscope

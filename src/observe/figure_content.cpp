@@ -1,0 +1,102 @@
+// Which weights a figure shows.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "observe/figure.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+const char* title_of(AttentionKind kind) {
+    switch (kind) {
+        case AttentionKind::EncoderSelf: return "Input-Input";
+        case AttentionKind::DecoderSelf: return "Output-Output";
+        case AttentionKind::Cross: return "Output-Input";
+    }
+    return "";
+}
+
+std::vector<int> active_heads(const FigureOptions& options, int model_heads) {
+    std::set<int> heads(options.heads.begin(), options.heads.end());
+    for (const int head : heads) {
+        if (head < 1 || head > model_heads) {
+            throw Error(fmt::format("there is no head {}: layer {} has heads 1 to {}, counted from 1", head,
+                                    options.layer, model_heads));
+        }
+    }
+    if (heads.empty()) {
+        for (int head = 1; head <= model_heads; ++head) {
+            heads.insert(head);
+        }
+    }
+    return {heads.begin(), heads.end()};
+}
+
+std::vector<std::size_t> chosen_queries(const FigureOptions& options, const std::vector<RowItem>& queries) {
+    std::set<std::size_t> chosen;
+    for (const std::string& word : options.words) {
+        const std::vector<std::size_t> found = find_word(queries, word);
+        chosen.insert(found.begin(), found.end());
+    }
+    for (const int position : options.positions) {
+        if (position < 1 || position > static_cast<int>(queries.size())) {
+            throw Error(
+                fmt::format("there is no position {}: the row has positions 1 to {}", position, queries.size()));
+        }
+        chosen.insert(static_cast<std::size_t>(position - 1));
+    }
+    return {chosen.begin(), chosen.end()};
+}
+
+void check_record(const SiteWeights& weights, std::size_t queries, std::size_t keys) {
+    HEADSCOPE_CHECK(weights.queries == static_cast<std::int64_t>(queries) &&
+                        weights.keys == static_cast<std::int64_t>(keys) &&
+                        weights.values.size() == static_cast<std::size_t>(weights.heads) * queries * keys,
+                    "the record's tokens and weights do not match");
+    for (const float weight : weights.values) {
+        if (!std::isfinite(weight)) {
+            throw Error(fmt::format("layer {} of {} attention holds a weight of {}: the model's parameters are broken",
+                                    weights.site.layer + 1, name_of(weights.site.kind), weight));
+        }
+    }
+}
+
+}  // namespace
+
+FigureContent select_content(const AttentionRecord& record, const FigureOptions& options) {
+    const SiteWeights& weights = find_site(record, options.kind, options.layer);
+    const std::vector<RecordedToken>& query_row = query_tokens(record, options.kind);
+    const std::vector<RecordedToken>& key_row = key_tokens(record, options.kind);
+    check_record(weights, query_row.size(), key_row.size());
+
+    FigureContent content;
+    content.title = fmt::format("{} Layer{}", title_of(options.kind), options.layer);
+    content.queries = make_row(query_row, options.rows);
+    content.keys = make_row(key_row, options.rows);
+    content.model_heads = static_cast<int>(weights.heads);
+    content.heads = active_heads(options, content.model_heads);
+    content.chosen = chosen_queries(options, content.queries);
+    content.weights = join_weights(weights, content.queries, content.keys);
+    const auto several = [](const RowItem& item) { return item.count > 1; };
+    content.joined = std::any_of(content.queries.begin(), content.queries.end(), several) ||
+                     std::any_of(content.keys.begin(), content.keys.end(), several);
+    return content;
+}
+
+std::size_t FigureContent::strongest(int head, std::size_t query) const {
+    std::size_t best = 0;
+    for (std::size_t key = 1; key < keys.size(); ++key) {
+        if (weight(head, query, key) > weight(head, query, best)) {
+            best = key;
+        }
+    }
+    return best;
+}
+
+}  // namespace headscope

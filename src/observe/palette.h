@@ -1,0 +1,41 @@
+// The colours of heads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace headscope {
+
+struct Colour {
+    std::uint8_t red = 0;
+    std::uint8_t green = 0;
+    std::uint8_t blue = 0;
+    bool operator==(const Colour&) const = default;
+};
+
+constexpr Colour kBlack{0, 0, 0};
+constexpr Colour kWhite{255, 255, 255};
+
+// Paper: heads 1 to 8 as in Figures 3 to 5. OkabeIto: heads 1 to 8 from the palette that the common forms of colour
+// blindness keep apart. Both go on to head 32 with colours that differ in lightness as well as in hue; head 33 is head
+// 1's colour again, which the numbers on the swatches tell apart.
+enum class Palette : std::uint8_t { Paper, OkabeIto };
+
+constexpr int kPaletteColours = 32;
+
+// `head` counts from 1.
+Colour head_colour(Palette palette, int head);
+
+// What a swatch shows while its head is off.
+Colour lightened(Colour colour);
+
+// Black or white, whichever reads better on `background`.
+Colour text_colour_on(Colour background);
+
+// CIE L*, 0 (black) to 100 (white).
+double lightness(Colour colour);
+
+// "#1f77b4"
+std::string to_hex(Colour colour);
+
+}  // namespace headscope

@@ -1,0 +1,43 @@
+#include "observe/text_width.h"
+
+#include "observe/utf8.h"
+
+namespace headscope {
+
+namespace {
+
+bool one_of(char32_t c, std::u32string_view set) {
+    return set.find(c) != std::u32string_view::npos;
+}
+
+double advance(char32_t c) {
+    if (one_of(c, U"ijlI.,:;'|! ")) {
+        return 0.40;
+    }
+    if (one_of(c, U"frt()[]-\"")) {
+        return 0.47;
+    }
+    if (one_of(c, U"mwMW@%OQ<>=+~_")) {
+        return 1.0;
+    }
+    if (c >= 'A' && c <= 'Z') {
+        return 0.78;
+    }
+    if (c >= 0x0300 && c <= 0x036F) {
+        return 0.0;  // combining marks
+    }
+    // From Hangul on, scripts whose characters fill the square; before them, alphabets.
+    return c >= 0x1100 ? 1.0 : c >= 0x80 ? 0.80 : 0.65;
+}
+
+}  // namespace
+
+double text_width(std::string_view text) {
+    double width = 0.0;
+    for (std::size_t at = 0; at < text.size();) {
+        width += advance(next_character(text, at));
+    }
+    return width;
+}
+
+}  // namespace headscope

@@ -1,0 +1,187 @@
+#include "observe/words.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "observe/utf8.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr std::string_view kWordStart = "\xE2\x96\x81";  // U+2581, SentencePiece's mark of a word's beginning
+
+bool begins_word(const std::string& piece) {
+    return piece.rfind(kWordStart, 0) == 0;
+}
+
+std::string without_mark(const std::string& piece) {
+    return begins_word(piece) ? piece.substr(kWordStart.size()) : piece;
+}
+
+bool is_punctuation(char32_t c) {
+    const bool ascii = c < 0x80 && c > 0x20 && !(c >= '0' && c <= '9') && !((c | 0x20U) >= 'a' && (c | 0x20U) <= 'z');
+    // Guillemets, inverted marks, and the block of dashes, quotes and the ellipsis.
+    return ascii || c == 0xAB || c == 0xBB || c == 0xA1 || c == 0xBF || (c >= 0x2010 && c <= 0x205E);
+}
+
+bool is_punctuation(const std::string& text) {
+    std::size_t at = 0;
+    while (at < text.size()) {
+        if (!is_punctuation(next_character(text, at))) {
+            return false;
+        }
+    }
+    return !text.empty();
+}
+
+struct Span {
+    std::size_t first = 0;
+    std::size_t count = 0;
+};
+
+// A word mark that stands alone (▁ and then its word) belongs to what follows it.
+bool is_bare_mark(const RecordedToken& token) {
+    return token.text == kWordStart;
+}
+
+// Splits one word's pieces: leading punctuation, the word, trailing punctuation, each a span.
+void add_word(const std::vector<RecordedToken>& tokens, Span word, std::vector<Span>& spans) {
+    const auto punctuation = [&](std::size_t index) { return is_punctuation(without_mark(tokens[index].text)); };
+    std::size_t first = word.first;
+    std::size_t last = word.first + word.count;
+    std::size_t lead = first;
+    if (word.count > 1 && is_bare_mark(tokens[first])) {
+        ++lead;  // stays with the first piece behind it
+    }
+    while (lead + 1 < last && punctuation(lead)) {
+        spans.push_back({first, lead + 1 - first});
+        first = ++lead;
+    }
+    std::vector<Span> trailing;
+    while (last > lead + 1 && punctuation(last - 1)) {
+        trailing.push_back({--last, 1});
+    }
+    spans.push_back({first, last - first});
+    spans.insert(spans.end(), trailing.rbegin(), trailing.rend());
+}
+
+std::vector<Span> word_spans(const std::vector<RecordedToken>& tokens) {
+    std::vector<Span> spans;
+    const auto in_word = [&](std::size_t i) {
+        return tokens[i].kind == TokenKind::Piece || tokens[i].kind == TokenKind::Unknown;
+    };
+    for (std::size_t i = 0; i < tokens.size();) {
+        std::size_t end = i + 1;
+        if (!in_word(i)) {
+            spans.push_back({i, 1});
+        } else {
+            while (end < tokens.size() && in_word(end) && !begins_word(tokens[end].text)) {
+                ++end;
+            }
+            add_word(tokens, {i, end - i}, spans);
+        }
+        i = end;
+    }
+    return spans;
+}
+
+std::string joined(const std::vector<RecordedToken>& tokens, Span span) {
+    std::string text;
+    for (std::size_t i = span.first; i < span.first + span.count; ++i) {
+        text += without_mark(tokens[i].text);
+    }
+    return text.empty() ? tokens[span.first].text : text;
+}
+
+bool shown(TokenKind kind, const RowOptions& options) {
+    switch (kind) {
+        case TokenKind::Pad: return options.show_pads;
+        case TokenKind::Begin:
+        case TokenKind::End: return options.show_special;
+        default: return true;
+    }
+}
+
+}  // namespace
+
+std::vector<RowItem> make_row(const std::vector<RecordedToken>& tokens, const RowOptions& options) {
+    std::vector<RowItem> row;
+    std::map<std::string, int> seen;
+    for (const Span& span : word_spans(tokens)) {
+        if (!shown(tokens[span.first].kind, options)) {
+            continue;
+        }
+        const std::string word = joined(tokens, span);
+        const int occurrence = ++seen[word];
+        if (options.join_words) {
+            row.push_back(
+                {word, word, occurrence, static_cast<std::int64_t>(span.first), static_cast<std::int64_t>(span.count)});
+            continue;
+        }
+        for (std::size_t i = span.first; i < span.first + span.count; ++i) {
+            row.push_back({tokens[i].text, word, occurrence, static_cast<std::int64_t>(i), 1});
+        }
+    }
+    return row;
+}
+
+std::vector<float> join_weights(const SiteWeights& weights, const std::vector<RowItem>& queries,
+                                const std::vector<RowItem>& keys) {
+    std::vector<float> result;
+    result.reserve(static_cast<std::size_t>(weights.heads) * queries.size() * keys.size());
+    for (std::int64_t head = 0; head < weights.heads; ++head) {
+        for (const RowItem& query : queries) {
+            for (const RowItem& key : keys) {
+                double sum = 0.0;
+                for (std::int64_t q = query.first; q < query.first + query.count; ++q) {
+                    for (std::int64_t k = key.first; k < key.first + key.count; ++k) {
+                        sum += static_cast<double>(weights.at(head, q, k));
+                    }
+                }
+                result.push_back(static_cast<float>(sum / static_cast<double>(query.count)));
+            }
+        }
+    }
+    return result;
+}
+
+std::vector<std::size_t> find_word(const std::vector<RowItem>& row, const std::string& wanted) {
+    const auto matches = [&](const std::string& word, int occurrence) {
+        std::vector<std::size_t> found;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            if (row[i].word == word && (occurrence == 0 || row[i].occurrence == occurrence)) {
+                found.push_back(i);
+            }
+        }
+        return found;
+    };
+    std::vector<std::size_t> found = matches(wanted, 0);
+    const std::size_t colon = wanted.rfind(':');
+    if (found.empty() && colon != std::string::npos && colon > 0) {
+        int occurrence = 0;
+        const char* end = wanted.data() + wanted.size();
+        const auto parsed = std::from_chars(wanted.data() + colon + 1, end, occurrence);
+        if (parsed.ec == std::errc() && parsed.ptr == end && occurrence > 0) {
+            found = matches(wanted.substr(0, colon), occurrence);
+        }
+    }
+    if (found.empty()) {
+        std::vector<std::string> words;
+        for (const RowItem& item : row) {
+            if (words.empty() || item.word != words.back()) {
+                words.push_back(item.word);
+            }
+        }
+        throw Error(fmt::format("the word '{}' is not among: {} (word:2 means its second occurrence)", wanted,
+                                fmt::join(words, " ")));
+    }
+    return found;
+}
+
+}  // namespace headscope

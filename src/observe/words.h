@@ -1,0 +1,38 @@
+// From pieces to the rows of a figure: joined to words or left alone, pads and special tokens shown or hidden.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "observe/attention_record.h"
+
+namespace headscope {
+
+// One column of a row: the tokens [first, first + count).
+struct RowItem {
+    std::string label;
+    std::string word;    // the whole word that a piece is part of; the label itself when joined
+    int occurrence = 1;  // which of the equal words of the row this is part of
+    std::int64_t first = 0;
+    std::int64_t count = 1;
+};
+
+struct RowOptions {
+    bool join_words = true;
+    bool show_pads = false;
+    bool show_special = true;  // begin and end
+};
+
+// Punctuation at either end of a word stands alone, as it does in the paper's tokens.
+std::vector<RowItem> make_row(const std::vector<RecordedToken>& tokens, const RowOptions& options);
+
+// [heads, queries, keys] of the items: a sum over an item's keys, a mean over its queries, so that rows still add up to
+// what they did (to 1 where no item is hidden).
+std::vector<float> join_weights(const SiteWeights& weights, const std::vector<RowItem>& queries,
+                                const std::vector<RowItem>& keys);
+
+// The items of a word: "its" every occurrence, "its:2" the second. Error lists the words there are.
+std::vector<std::size_t> find_word(const std::vector<RowItem>& row, const std::string& wanted);
+
+}  // namespace headscope

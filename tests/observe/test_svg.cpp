@@ -1,0 +1,58 @@
+// SVG text: escaped, the same every time, nothing from outside.
+#include <catch2/catch.hpp>
+
+#include "observe/figure.h"
+#include "observe/svg.h"
+#include "paper_record.h"
+
+using namespace headscope;
+
+TEST_CASE("Text is escaped, and what is no XML becomes the replacement character", "[svg]") {
+    CHECK(escape_xml("a < b & \"c\" > 'd'") == "a &lt; b &amp; &quot;c&quot; &gt; &#39;d&#39;");
+    CHECK(escape_xml("„Straße“ 日本 🙂") == "„Straße“ 日本 🙂");
+    CHECK(escape_xml(std::string("a\x01z")) == "a\uFFFDz");
+    CHECK(escape_xml("\xC3") == "\uFFFD");                      // cut off
+    CHECK(escape_xml("\xC0\xAF") == "\uFFFD\uFFFD");            // overlong
+    CHECK(escape_xml("\xED\xA0\x80") == "\uFFFD\uFFFD\uFFFD");  // a surrogate
+    CHECK(escape_xml("\xEF\xBF\xBF") == "\uFFFD");              // U+FFFF
+    CHECK(escape_xml("\xF5\x80\x80\x80") == "\uFFFD\uFFFD\uFFFD\uFFFD");
+}
+
+TEST_CASE("A figure with hostile words is one well-formed document", "[svg]") {
+    AttentionRecord record = test::paper_record("</svg> & <script> \"x\" „“", 0);
+    FigureOptions options;
+    options.layer = 5;
+    const std::string svg = to_svg(draw_figure(record, options));
+    CHECK(svg.find("<script") == std::string::npos);
+    CHECK(svg.find("</svg>") == svg.size() - 7);
+    CHECK(svg.find("&lt;/svg&gt;") != std::string::npos);
+    CHECK(svg.find("„") != std::string::npos);
+}
+
+TEST_CASE("The same figure gives the same bytes, and describes itself", "[svg]") {
+    FigureOptions options;
+    options.layer = 5;
+    options.heads = {5};
+    options.words = {"making"};
+    const Drawing drawing = draw_figure(test::paper_record(), options);
+    const std::string svg = to_svg(drawing);
+    CHECK(svg == to_svg(draw_figure(test::paper_record(), options)));
+    CHECK(svg.find("<title id=\"title\">Input-Input Layer5</title>") != std::string::npos);
+    CHECK(svg.find("head 5 of 8") != std::string::npos);
+    CHECK(svg.find("Head 5 looks from making mostly at ") != std::string::npos);
+    CHECK(svg.find("http") == svg.find("http://www.w3.org/2000/svg"));
+    CHECK(svg.find("http", svg.find("http") + 1) == std::string::npos);
+    CHECK(svg.find("stroke-opacity=\"") != std::string::npos);
+    CHECK(svg.find("rotate(-90 ") != std::string::npos);
+}
+
+TEST_CASE("Numbers are short, and there is no negative zero", "[svg]") {
+    Drawing drawing;
+    drawing.width = 10.0;
+    drawing.height = 2.5;
+    drawing.primitives.push_back({{Role::Slab, 1, -1, 0}, kBlack, 0.12345, Rect{-0.0001, 1.0, 1.50, 100.0}});
+    const std::string svg = to_svg(drawing);
+    CHECK(svg.find("<rect x=\"0\" y=\"1\" width=\"1.5\" height=\"100\" fill=\"#000000\" fill-opacity=\"0.123\"/>") !=
+          std::string::npos);
+    CHECK(svg.find("viewBox=\"0 0 10 2.5\"") != std::string::npos);
+}

@@ -1,0 +1,95 @@
+// Pieces to words, and the weights that go with them.
+#include <catch2/catch.hpp>
+
+#include "observe/text_width.h"
+#include "observe/words.h"
+#include "paper_record.h"
+#include "support/check.h"
+
+using namespace headscope;
+
+namespace {
+
+std::vector<RecordedToken> pieces(const std::vector<std::string>& texts) {
+    std::vector<RecordedToken> tokens;
+    for (const std::string& text : texts) {
+        tokens.push_back({text, TokenKind::Piece});
+    }
+    tokens.push_back({"<EOS>", TokenKind::End});
+    return tokens;
+}
+
+std::vector<std::string> labels(const std::vector<std::string>& texts, const RowOptions& options = {}) {
+    std::vector<std::string> found;
+    for (const RowItem& item : make_row(pieces(texts), options)) {
+        found.push_back(item.label);
+    }
+    return found;
+}
+
+using Labels = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("Pieces join to words, punctuation at their ends stands alone", "[words]") {
+    CHECK(labels({"▁mak", "ing", "▁its"}) == Labels{"making", "its", "<EOS>"});
+    CHECK(labels({"▁opinion", "."}) == Labels{"opinion", ".", "<EOS>"});
+    CHECK(labels({"▁„", "Ja", "“", "!"}) == Labels{"„", "Ja", "“", "!", "<EOS>"});
+    CHECK(labels({"▁it", "'", "s"}) == Labels{"it's", "<EOS>"});
+    CHECK(labels({"▁", "(", "we", ")"}) == Labels{"(", "we", ")", "<EOS>"});
+    CHECK(labels({"▁", "Haus"}) == Labels{"Haus", "<EOS>"});
+    CHECK(labels({"▁."}) == Labels{".", "<EOS>"});
+    CHECK(labels({"▁"}) == Labels{"▁", "<EOS>"});
+    CHECK(labels({}) == Labels{"<EOS>"});
+    CHECK(labels({"▁mak", "ing"}, {.join_words = false}) == Labels{"▁mak", "ing", "<EOS>"});
+}
+
+TEST_CASE("Every token belongs to exactly one item, in order", "[words]") {
+    const auto tokens = pieces({"▁", "„", "Das", "▁ist", "▁", "sch", "ön", "“", ",", "▁sag", "te", "▁sie", "."});
+    for (const bool join : {true, false}) {
+        std::int64_t next = 0;
+        for (const RowItem& item : make_row(tokens, {.join_words = join})) {
+            CHECK(item.first == next);
+            next = item.first + item.count;
+        }
+        CHECK(next == static_cast<std::int64_t>(tokens.size()));
+    }
+}
+
+TEST_CASE("Joined weights sum over keys and average over queries, so rows add up to 1", "[words]") {
+    const auto tokens = pieces({"▁a", "b", "▁c"});
+    const SiteWeights weights = test::made_up_weights({}, 2, tokens, tokens);
+    const auto row = make_row(tokens, {});
+    REQUIRE(row.size() == 3);
+    const std::vector<float> joined = join_weights(weights, row, row);
+    REQUIRE(joined.size() == 2 * 3 * 3);
+    for (std::size_t i = 0; i < joined.size(); i += 3) {
+        CHECK(joined[i] + joined[i + 1] + joined[i + 2] == Approx(1.0));
+    }
+    const float expected =
+        (weights.at(1, 0, 0) + weights.at(1, 0, 1) + weights.at(1, 1, 0) + weights.at(1, 1, 1)) / 2.0F;
+    CHECK(joined[9] == Approx(expected));
+}
+
+TEST_CASE("A word is found in all its places, or in the one asked for", "[words]") {
+    using Columns = std::vector<std::size_t>;
+    const auto tokens = pieces({"▁be", "▁a", "▁be", "▁1", ":", "2", "▁be:2", "▁th", "at"});
+    const auto row = make_row(tokens, {});
+    CHECK(find_word(row, "be") == Columns{0, 2});
+    CHECK(find_word(row, "be:1") == Columns{0});
+    CHECK(find_word(row, "be:2") == Columns{4});  // the word that is spelt so comes first
+    CHECK(find_word(row, "1:2") == Columns{3});
+    CHECK_THROWS_WITH(find_word(row, "be:3"), Catch::Contains("be a be 1:2 be:2 that <EOS>"));
+    CHECK_THROWS_AS(find_word(row, "be:0"), Error);
+    CHECK_THROWS_AS(find_word(row, ":2"), Error);
+    CHECK_THROWS_AS(find_word(row, ""), Error);
+    // Among pieces a word means all of its pieces.
+    CHECK(find_word(make_row(tokens, {.join_words = false}), "that") == Columns{7, 8});
+}
+
+TEST_CASE("Labels are measured by character, not by byte", "[words]") {
+    CHECK(text_width("ü") < 1.0);
+    CHECK(text_width("WW") > text_width("ii"));
+    CHECK(text_width("\xFF\xFE") > 0.0);
+    CHECK(text_width("") == 0.0);
+}
