@@ -1,0 +1,128 @@
+// headscope devices: what --device can be, and why a device that is there cannot be used.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/command.h"
+#include "registry/registry.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+using Named = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::size_t kLineWidth = 100;
+
+// The device that commands take without --device, or why there is none (HEADSCOPE_DEVICE names a missing one).
+struct Default {
+    std::string id;
+    std::string error;
+};
+
+Default find_default() {
+    try {
+        return {default_device(), ""};
+    } catch (const Error& error) {
+        return {"", error.what()};
+    }
+}
+
+std::string readable_bytes(std::uint64_t bytes) {
+    constexpr double kMebi = 1024.0 * 1024.0;
+    const double mebibytes = static_cast<double>(bytes) / kMebi;
+    return mebibytes < 1024.0 ? fmt::format("{:.0f} MiB", mebibytes) : fmt::format("{:.1f} GiB", mebibytes / 1024.0);
+}
+
+// "    label     name value, name value" over as many lines as it takes.
+std::string wrapped(const std::string& label, const Named& entries) {
+    std::string text;
+    std::string line = fmt::format("    {:<10}", label);
+    const std::string indent(line.size(), ' ');
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const std::string entry = entries[i].first + " " + entries[i].second + (i + 1 < entries.size() ? ", " : "");
+        if (line.size() + entry.size() > kLineWidth && line.size() > indent.size()) {
+            line.erase(line.find_last_not_of(' ') + 1);
+            text += line + "\n";
+            line = indent;
+        }
+        line += entry;
+    }
+    return entries.empty() ? "" : text + line + "\n";
+}
+
+std::string describe(const DeviceInfo& device, const std::string& default_id) {
+    std::string text = device.id + (device.id == default_id ? "  (default)" : "") +
+                       (device.rejected.empty() ? "\n" : "  cannot be used: " + device.rejected + "\n");
+    const auto row = [&text](const char* label, const std::string& value) {
+        if (!value.empty()) {
+            text += fmt::format("    {:<10}{}\n", label, value);
+        }
+    };
+    row("name", device.name);
+    row("driver", device.driver);
+    row("kind", device.gpu        ? "GPU"
+                : device.software ? "software: a GPU's interface on the CPU's cores; right, but slow"
+                                  : "");
+    row("memory", device.memory_bytes > 0 ? readable_bytes(device.memory_bytes) : "");
+    return text + wrapped("limits", device.limits) + wrapped("features", device.features);
+}
+
+nlohmann::ordered_json to_json(const DeviceInfo& device, const std::string& default_id) {
+    const auto object = [](const Named& entries) {
+        nlohmann::ordered_json json = nlohmann::ordered_json::object();
+        for (const auto& [name, value] : entries) {
+            json[name] = value;
+        }
+        return json;
+    };
+    return {{"id", device.id},
+            {"usable", device.rejected.empty()},
+            {"default", device.id == default_id},
+            {"rejected", device.rejected},
+            {"backend", device.backend},
+            {"name", device.name},
+            {"driver", device.driver},
+            {"gpu", device.gpu},
+            {"software", device.software},
+            {"memory_bytes", device.memory_bytes},
+            {"limits", object(device.limits)},
+            {"features", object(device.features)}};
+}
+
+void print_devices(bool as_json) {
+    const std::vector<DeviceInfo> devices = list_devices();
+    const Default chosen = find_default();
+    if (as_json) {
+        nlohmann::ordered_json json = nlohmann::ordered_json::array();
+        for (const DeviceInfo& device : devices) {
+            json.push_back(to_json(device, chosen.id));
+        }
+        write_output(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+        return;
+    }
+    for (const DeviceInfo& device : devices) {
+        write_output(describe(device, chosen.id));
+    }
+    if (!chosen.error.empty()) {
+        write_output("\nno default: " + chosen.error + "\n");
+    }
+}
+
+}  // namespace
+
+void add_devices_command(CLI::App& app) {
+    auto as_json = std::make_shared<bool>(false);
+    CLI::App* command = app.add_subcommand("devices", "List the devices that --device can name");
+    command->footer(
+        "Examples:\n  headscope devices\n  headscope devices --json | jq -r '.[] | select(.usable).id'\n"
+        "HEADSCOPE_DEVICE sets the default; without it, it is the best real GPU, else the CPU.");
+    command->add_flag("--json", *as_json, "For programs: an array with one object for each device");
+    command->callback([as_json] { print_devices(*as_json); });
+}
+
+}  // namespace headscope
