@@ -1,0 +1,31 @@
+// The device's half of beam search: encoder once, then one cached decoder step for all rows, and the ranking of the
+// vocabulary, of which only the first few are read back.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "infer/beam_search.h"
+#include "model/transformer.h"
+
+namespace headscope {
+
+class ModelScorer final : public Scorer {
+public:
+    // `sources` are token ids with their eos, none empty. Context and model outlive the scorer.
+    ModelScorer(Context& ctx, const Transformer& model, const std::vector<std::vector<std::int32_t>>& sources);
+
+    std::int64_t vocabulary() const override;
+    const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
+                           int k) override;
+
+private:
+    void follow(const std::vector<std::int32_t>& parents);
+
+    Context& ctx_;
+    const Transformer& model_;
+    DecoderCache cache_;
+    NextTokens next_;
+};
+
+}  // namespace headscope

@@ -1,0 +1,56 @@
+// A scorer with no model: the next token's probabilities are a function of sentence and prefix.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "infer/beam_search.h"
+
+namespace headscope {
+
+// Ids of the fake vocabulary; words follow.
+constexpr std::int32_t kPad = 0, kBos = 1, kEos = 2, kUnk = 3, kFirstWord = 4;
+
+inline TokenRules fake_rules() {
+    return {.eos = kEos, .forbidden = {kPad, kBos, kUnk}};
+}
+
+class FakeScorer final : public Scorer {
+public:
+    using Prefix = std::vector<std::int32_t>;  // without bos
+    // Log probabilities of the whole vocabulary after a prefix of a sentence.
+    using Table = std::function<std::vector<float>(std::int64_t sentence, const Prefix& prefix)>;
+
+    FakeScorer(std::int64_t sentences, std::int64_t vocabulary, Table table);
+
+    std::int64_t vocabulary() const override { return vocabulary_; }
+    const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
+                           int k) override;
+
+    std::int64_t steps() const { return steps_; }
+    std::int64_t rows_scored() const { return rows_scored_; }
+
+private:
+    struct Row {
+        std::int64_t sentence = 0;
+        Prefix prefix;
+    };
+    std::int64_t vocabulary_;
+    Table table_;
+    std::vector<Row> rows_;
+    NextTokens next_;
+    std::int64_t steps_ = 0;
+    std::int64_t rows_scored_ = 0;
+};
+
+// Probabilities that look drawn by chance but repeat; `eos_logit` raises or lowers the chance of an end.
+FakeScorer::Table random_table(std::uint64_t seed, std::int64_t vocabulary, float eos_logit = 0.0F);
+
+// The highest score over every output that ends by itself within `limit` tokens, and what reaches it.
+Hypothesis exhaustive_best(const FakeScorer::Table& table, std::int64_t sentence, std::int64_t vocabulary,
+                           std::int64_t limit, double alpha);
+
+}  // namespace headscope
