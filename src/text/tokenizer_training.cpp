@@ -134,11 +134,11 @@ std::string train_tokenizer(const TokenizerTraining& training) {
     std::string model;
     const auto status = train(options(training), text, model);
     if (!status.ok()) {
-        throw Error(
-            fmt::format("training a vocabulary of {} pieces on {} sentences failed: {}. If the vocabulary is too "
-                        "large for the text, ask for fewer pieces or give more text; if it is too small for the "
-                        "text's characters, ask for more pieces or lower the character coverage",
-                        training.vocabulary_size, text.size(), status.ToString()));
+        throw Error(fmt::format(
+            "cannot learn {} pieces from {} sentences. If that is too many for the text, ask for fewer pieces or "
+            "give more text; if too few for its characters, ask for more pieces or lower the character "
+            "coverage. SentencePiece says: {}",
+            training.vocabulary_size, text.size(), status.ToString()));
     }
     return model;
 }

@@ -188,7 +188,7 @@ TEST_CASE("training that cannot be says why", "[tokenizer]") {
     };
     const std::vector<std::string> text = number_sentences();
     CHECK_THAT(error({.sentences = text, .vocabulary_size = 50'000}),
-               Contains("50000 pieces on 400 sentences") && Contains("ask for fewer pieces"));
+               Contains("50000 pieces from 400 sentences") && Contains("ask for fewer pieces"));
     CHECK_THAT(error({.sentences = text, .vocabulary_size = 10}), Contains("ask for more pieces"));
     CHECK_THAT(error({.sentences = text, .vocabulary_size = 4}), Contains("at least 5"));
     CHECK_THAT(error({.sentences = text, .character_coverage = 1.5}), Contains("coverage is 1.5"));

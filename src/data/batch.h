@@ -1,0 +1,50 @@
+// Sentence pairs as the padded ids that a model takes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/corpus.h"
+
+namespace headscope {
+
+// Padded lengths are multiples of this: few different shapes (buffers and recorded commands are used again), and rows
+// that vector units and tiles divide.
+constexpr std::int64_t kLengthMultiple = 8;
+
+constexpr std::int64_t padded_length(std::int64_t length) {
+    return (length + kLengthMultiple - 1) / kLengthMultiple * kLengthMultiple;
+}
+
+// What a vocabulary gives special meaning. `bos` is what the decoder starts with; some models start with pad.
+struct SpecialIds {
+    std::int32_t pad = 0, bos = 1, eos = 2, unk = 3;
+};
+
+constexpr std::int32_t kNoTarget = -1;    // in target_out: not a token to predict
+constexpr std::int32_t kNoPosition = -1;  // in an order: nothing to add
+
+// On the host; upload() is in data/device_batch.h. Paper 5.1.
+struct Batch {
+    std::int64_t sentences = 0, source_length = 0, target_length = 0;
+    std::vector<std::int32_t> source;          // [sentences, source_length]: pieces, eos, pads
+    std::vector<std::int32_t> source_lengths;  // [sentences], eos counted
+    std::vector<std::int32_t> target_in;       // [sentences, target_length]: bos, pieces, pads
+    std::vector<std::int32_t> target_out;      // [sentences, target_length]: pieces, eos, then kNoTarget
+    std::vector<std::int32_t> target_lengths;  // [sentences], one special token counted
+    std::vector<std::int32_t> ordinals;      // [sentences]: the sentence's number in the step, whatever the micro-batch
+    std::vector<std::int32_t> source_order;  // [sentences * source_length]: EmbedBackward::order of `source`
+    std::vector<std::int32_t> target_order;  // [sentences * target_length]: EmbedBackward::order of `target_in`
+    std::int64_t source_tokens = 0;          // without pads, eos counted
+    std::int64_t target_tokens = 0;          // to predict, eos counted
+};
+
+// At least one pair; an empty side is an eos alone.
+Batch make_batch(std::span<const Pair> pairs, const SpecialIds& ids, std::int32_t first_ordinal);
+Batch make_batch(std::span<const Pair* const> pairs, const SpecialIds& ids, std::int32_t first_ordinal);
+
+// The source side alone, for translating; the target's fields stay empty.
+Batch make_source_batch(std::span<const std::vector<std::int32_t>> sentences, const SpecialIds& ids);
+
+}  // namespace headscope

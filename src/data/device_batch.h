@@ -1,0 +1,28 @@
+// A batch on a device.
+#pragma once
+
+#include <cstdint>
+
+#include "backend/backend.h"
+#include "data/batch.h"
+#include "tensor/tensor.h"
+
+namespace headscope {
+
+// The fields of Batch as I32 tensors of the shapes given there. A source batch leaves the target's undefined.
+struct DeviceBatch {
+    std::int64_t sentences = 0, source_length = 0, target_length = 0;
+    Tensor source;          // [sentences, source_length]
+    Tensor source_lengths;  // [sentences]
+    Tensor target_in;       // [sentences, target_length]
+    Tensor target_out;      // [sentences, target_length]
+    Tensor target_lengths;  // [sentences]
+    Tensor ordinals;        // [sentences]
+    Tensor source_order;    // [sentences * source_length]
+    Tensor target_order;    // [sentences * target_length]
+    std::int64_t source_tokens = 0, target_tokens = 0;
+};
+
+DeviceBatch upload(Backend& backend, const Batch& batch);
+
+}  // namespace headscope

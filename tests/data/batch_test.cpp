@@ -1,0 +1,162 @@
+#include "data/batch.h"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "data/device_batch.h"
+#include "support/random.h"
+#include "tests/data/recording_backend.h"
+
+using namespace headscope;
+using Ids = std::vector<std::int32_t>;
+
+namespace {
+
+constexpr SpecialIds kIds{.pad = 0, .bos = 1, .eos = 2, .unk = 3};
+
+std::vector<Pair> random_pairs(std::size_t count, std::uint64_t seed) {
+    Random random(seed);
+    std::vector<Pair> pairs(count);
+    for (Pair& pair : pairs) {
+        for (Ids* side : {&pair.source, &pair.target}) {
+            side->resize(random.below(20));
+            for (std::int32_t& id : *side) {
+                id = static_cast<std::int32_t>(3 + random.below(9));
+            }
+        }
+    }
+    return pairs;
+}
+
+// The order's contract, checked without its algorithm: every real position once, ids ascending, positions ascending
+// among equal ids, the rest -1 at the end.
+void check_order(const Ids& order, const Ids& ids, const Ids& lengths, std::int64_t length) {
+    REQUIRE(order.size() == ids.size());
+    std::size_t real = 0;
+    for (std::size_t row = 0; row < lengths.size(); ++row) {
+        real += static_cast<std::size_t>(lengths[row]);
+    }
+    std::map<std::int32_t, int> seen;
+    for (std::size_t at = 0; at < order.size(); ++at) {
+        if (at >= real) {
+            CHECK(order[at] == -1);
+            continue;
+        }
+        const auto position = static_cast<std::size_t>(order[at]);
+        REQUIRE(position < ids.size());
+        CHECK(++seen[order[at]] == 1);
+        CHECK(order[at] % length < lengths[position / static_cast<std::size_t>(length)]);
+        if (at > 0) {
+            const auto before = static_cast<std::size_t>(order[at - 1]);
+            CHECK(std::pair(ids[before], before) < std::pair(ids[position], position));
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a batch, number by number", "[batch]") {
+    const std::vector<Pair> pairs{{{7, 5}, {9}}, {{5}, {4, 4, 9, 6, 6, 6, 6, 6}}};
+    const Batch batch = make_batch(pairs, kIds, 40);
+    CHECK(batch.sentences == 2);
+    CHECK(batch.source_length == 8);
+    CHECK(batch.target_length == 16);
+    CHECK(batch.source == Ids{7, 5, 2, 0, 0, 0, 0, 0, 5, 2, 0, 0, 0, 0, 0, 0});
+    CHECK(batch.source_lengths == Ids{3, 2});
+    CHECK(batch.target_in == Ids{1, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  //
+                                 1, 4, 4, 9, 6, 6, 6, 6, 6, 0, 0, 0, 0, 0, 0, 0});
+    CHECK(batch.target_out == Ids{9, 2, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,  //
+                                  4, 4, 9,  6,  6,  6,  6,  6,  2,  -1, -1, -1, -1, -1, -1, -1});
+    CHECK(batch.target_lengths == Ids{2, 9});
+    CHECK(batch.ordinals == Ids{40, 41});
+    CHECK(batch.source_order == Ids{2, 9, 1, 8, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1});
+    CHECK(batch.source_tokens == 5);
+    CHECK(batch.target_tokens == 11);
+}
+
+TEST_CASE("a decoder that starts with pad keeps its start", "[batch]") {
+    const std::vector<Pair> pairs{{{5}, {9}}};
+    const Batch batch = make_batch(pairs, {.pad = 0, .bos = 0, .eos = 2, .unk = 3}, 0);
+    CHECK(batch.target_in == Ids{0, 9, 0, 0, 0, 0, 0, 0});
+    CHECK(batch.target_lengths == Ids{2});
+    CHECK(batch.target_order == Ids{0, 1, -1, -1, -1, -1, -1, -1});
+}
+
+TEST_CASE("lengths are padded to multiples of eight, eos counted", "[batch]") {
+    for (const auto& [pieces, padded] :
+         std::vector<std::pair<std::size_t, std::int64_t>>{{0, 8}, {7, 8}, {8, 16}, {15, 16}}) {
+        const std::vector<Pair> pairs{{Ids(pieces, 5), Ids(pieces, 6)}};
+        const Batch batch = make_batch(pairs, kIds, 0);
+        CHECK(batch.source_length == padded);
+        CHECK(batch.target_length == padded);
+        CHECK(batch.source_lengths == Ids{static_cast<std::int32_t>(pieces) + 1});
+    }
+}
+
+TEST_CASE("orders hold every real position by id", "[batch]") {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const Batch batch = make_batch(random_pairs(1 + seed, seed), kIds, 0);
+        check_order(batch.source_order, batch.source, batch.source_lengths, batch.source_length);
+        check_order(batch.target_order, batch.target_in, batch.target_lengths, batch.target_length);
+    }
+}
+
+TEST_CASE("input and output of the decoder are one token apart", "[batch]") {
+    const std::vector<Pair> pairs = random_pairs(30, 7);
+    const Batch batch = make_batch(pairs, kIds, 0);
+    const auto length = static_cast<std::size_t>(batch.target_length);
+    for (std::size_t row = 0; row < pairs.size(); ++row) {
+        const Ids in(batch.target_in.begin() + static_cast<std::ptrdiff_t>(row * length),
+                     batch.target_in.begin() + static_cast<std::ptrdiff_t>((row + 1) * length));
+        for (std::size_t at = 0; at < length; ++at) {
+            const std::int32_t out = batch.target_out[row * length + at];
+            const std::size_t pieces = pairs[row].target.size();
+            CHECK(out == (at < pieces ? pairs[row].target[at] : at == pieces ? 2 : -1));
+            CHECK(in[at] == (at == 0 ? 1 : at <= pieces ? pairs[row].target[at - 1] : 0));
+        }
+    }
+}
+
+TEST_CASE("a source batch has no target", "[batch]") {
+    const std::vector<Ids> sentences{{5, 6}, {}};
+    const Batch batch = make_source_batch(sentences, kIds);
+    CHECK(batch.source == Ids{5, 6, 2, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0});
+    CHECK(batch.source_lengths == Ids{3, 1});
+    CHECK(batch.ordinals == Ids{0, 1});
+    CHECK(batch.target_length == 0);
+    CHECK(batch.target_in.empty());
+    CHECK_THROWS_AS(make_source_batch({}, kIds), CheckFailure);
+    CHECK_THROWS_AS(make_batch(std::span<const Pair>{}, kIds, 0), CheckFailure);
+}
+
+TEST_CASE("a batch reaches the device as it is", "[batch]") {
+    RecordingBackend backend;
+    const Batch batch = make_batch(random_pairs(3, 1), kIds, 5);
+    const DeviceBatch device = upload(backend, batch);
+    const auto host = [&](const Tensor& tensor) {
+        CHECK(tensor.dtype == DType::I32);
+        Ids values(static_cast<std::size_t>(tensor.elements()));
+        backend.download(tensor, values.data(), values.size() * sizeof(std::int32_t));
+        return values;
+    };
+    CHECK(host(device.source) == batch.source);
+    CHECK(host(device.source_lengths) == batch.source_lengths);
+    CHECK(host(device.target_in) == batch.target_in);
+    CHECK(host(device.target_out) == batch.target_out);
+    CHECK(host(device.target_lengths) == batch.target_lengths);
+    CHECK(host(device.ordinals) == batch.ordinals);
+    CHECK(host(device.source_order) == batch.source_order);
+    CHECK(host(device.target_order) == batch.target_order);
+    CHECK(device.source.shape == Shape{3, batch.source_length});
+    CHECK(device.target_out.shape == Shape{3, batch.target_length});
+    CHECK(device.source_order.shape == Shape{3 * batch.source_length});
+    CHECK(device.sentences == 3);
+    CHECK(device.source_length == batch.source_length);
+    CHECK(device.target_length == batch.target_length);
+    CHECK(device.source_tokens == batch.source_tokens);
+    CHECK(device.target_tokens == batch.target_tokens);
+    const std::vector<Ids> sentences{{5}};
+    CHECK_FALSE(upload(backend, make_source_batch(sentences, kIds)).target_in.defined());
+}
