@@ -94,6 +94,14 @@ nlohmann::ordered_json to_json(const DeviceInfo& device, const std::string& defa
             {"features", object(device.features)}};
 }
 
+void print_usable() {
+    for (const DeviceInfo& device : list_devices()) {
+        if (device.rejected.empty()) {
+            write_output(device.id + "\n");
+        }
+    }
+}
+
 void print_devices(bool as_json) {
     const std::vector<DeviceInfo> devices = list_devices();
     const Default chosen = find_default();
@@ -116,13 +124,19 @@ void print_devices(bool as_json) {
 }  // namespace
 
 void add_devices_command(CLI::App& app) {
-    auto as_json = std::make_shared<bool>(false);
+    struct Options {
+        bool json = false;
+        bool usable = false;
+    };
+    auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand("devices", "List the devices that --device can name");
     command->footer(
-        "Examples:\n  headscope devices\n  headscope devices --json | jq -r '.[] | select(.usable).id'\n"
+        "Examples:\n  headscope devices\n  for d in $(headscope devices --usable); do echo \"$d\"; done\n"
         "HEADSCOPE_DEVICE sets the default; without it, it is the best real GPU, else the CPU.");
-    command->add_flag("--json", *as_json, "For programs: an array with one object for each device");
-    command->callback([as_json] { print_devices(*as_json); });
+    CLI::Option* json = command->add_flag("--json", options->json, "For programs: an array of one object a device");
+    command->add_flag("--usable", options->usable, "Only the names of those that can be used, one a line")
+        ->excludes(json);
+    command->callback([options] { options->usable ? print_usable() : print_devices(options->json); });
 }
 
 }  // namespace headscope

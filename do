@@ -1,0 +1,309 @@
+#!/usr/bin/env bash
+# Everything one does with this repository, from a bare Debian or Ubuntu. ./do alone says what there is.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+readonly MODEL=assets/models/en-de
+readonly HEADSCOPE=build/release/headscope
+# What building, running and testing need; names as in Debian 12 and 13 and Ubuntu 24.04.
+readonly PACKAGES=(
+    build-essential cmake ninja-build pkg-config
+    libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libsentencepiece-dev
+    libopenblas-dev libdnnl-dev catch2
+    libvulkan-dev glslang-tools spirv-tools mesa-vulkan-drivers
+)
+readonly CHECK_PACKAGES=(clang clang-tidy clang-format shellcheck vulkan-validationlayers libxml2-utils librsvg2-bin)
+readonly CHECKS=(format shell sanitize validation subgroups plain mutants tidy fuzz)
+
+usage() {
+    cat <<'TEXT'
+Headscope: the Transformer on every GPU, with heads you can see.
+
+  ./do demo             build, translate the example sentences on every device found, draw attention figures
+  ./do test             build and run the tests
+  ./do check [PART..]   the longer proofs: format shell sanitize validation subgroups plain mutants tidy fuzz
+  ./do bench [ARGS..]   headscope bench, built for this machine
+  ./do build            only build: build/release/headscope (--all: tests as well; --preset debug)
+  ./do format           clang-format over every C++ file
+  ./do packages         install what the distribution has and this machine lacks (demo and test do it, too)
+  ./do clean            remove build/ and out/
+
+Every command may be run again: what is done stays done, and what needs no network asks for none.
+  HEADSCOPE_NO_INSTALL=1            never install packages; the build then names what it does not find
+  HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan   make the tests fail, not skip, where one of these has no device
+TEXT
+}
+
+say() { if [ -t 1 ]; then printf '\033[1m%s\033[0m\n' "$*"; else printf '%s\n' "$*"; fi; }
+fail() {
+    printf 'do: %s\n' "$*" >&2
+    exit 1
+}
+
+# ---------------------------------------------------------------------------------------------- packages
+
+distribution() {
+    # shellcheck disable=SC1091
+    (. /etc/os-release 2>/dev/null && printf '%s' "${PRETTY_NAME:-an unknown system}") || printf 'an unknown system'
+}
+
+missing_packages() {
+    local package
+    for package in "$@"; do
+        # "install ok installed"; a removed package keeps a record as "deinstall ok config-files".
+        dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || printf '%s\n' "$package"
+    done
+}
+
+need_packages() {
+    [ -z "${HEADSCOPE_NO_INSTALL:-}" ] || return 0
+    if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+        fail "$(distribution) has no apt-get: packages are installed on Debian and Ubuntu only.
+    Install what corresponds to: $*
+    Then run this again with HEADSCOPE_NO_INSTALL=1."
+    fi
+    local missing sudo=()
+    mapfile -t missing < <(missing_packages "$@")
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null ||
+            fail "packages are missing and there is no sudo. As root: apt-get install ${missing[*]}"
+        sudo=(sudo)
+    fi
+    say "Installing from $(distribution): ${missing[*]}"
+    "${sudo[@]}" apt-get update -qq ||
+        fail "apt-get update failed: is there a network? Needed are: ${missing[*]}"
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
+        >/dev/null || fail "apt-get could not install: ${missing[*]}"
+}
+
+# ------------------------------------------------------------------------------------------------- build
+
+configured() { # PRESET
+    if [ ! -f "build/$1/build.ninja" ]; then
+        local log="build/$1.configure.log"
+        mkdir -p build
+        cmake --preset "$1" >"$log" 2>&1 || {
+            cat "$log" >&2
+            fail "cmake could not configure build/$1, see above"
+        }
+        grep 'Headscope' "$log" || true
+    fi
+}
+
+build() { # PRESET [TARGET..]
+    local preset=$1
+    shift
+    configured "$preset"
+    cmake --build "build/$preset" --parallel "$(nproc)" ${1:+--target "$@"}
+}
+
+build_program() { # [--preset NAME] [--all]
+    local preset=release target=(headscope)
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --preset) preset=${2:?--preset needs a name} && shift ;;
+            --all) target=() ;;
+            *) fail "unknown option of build: $1 (there are --preset NAME and --all)" ;;
+        esac
+        shift
+    done
+    need_packages "${PACKAGES[@]}"
+    build "$preset" "${target[@]}"
+    say "built build/$preset/headscope"
+}
+
+# -------------------------------------------------------------------------------------------------- demo
+
+seconds() { date +%s.%N; }
+elapsed() { awk -v from="$1" -v to="$(seconds)" 'BEGIN { printf "%.2f", to - from }'; }
+
+# Translates every example sentence on one device; leaves out/demo/DEVICE.de, .time and .log.
+translate_examples() { # DEVICE FILE-STEM
+    local start
+    start=$(seconds)
+    if ! cat assets/examples/*.en |
+        "$HEADSCOPE" translate --model "$MODEL" --device "$1" >"$2.de" 2>"$2.log"; then
+        cat "$2.log" >&2
+        fail "translating on $1 failed, see above"
+    fi
+    elapsed "$start" >"$2.time"
+}
+
+# device, seconds, tokens/s, share of lines equal to the CPU's.
+table_row() { # DEVICE FILE-STEM
+    local tokens
+    tokens=$("$HEADSCOPE" tokenize --model "$MODEL" --target <"$2.de" | wc -w)
+    paste -d '\001' out/demo/cpu.de "$2.de" |
+        awk -F '\001' -v device="$1" -v time="$(cat "$2.time")" -v tokens="$tokens" '
+            $1 == $2 { equal++ }
+            END { printf "  %-12s %9.2f %12.0f %11.0f %%\n", device, time, tokens / time, 100 * equal / NR }'
+}
+
+print_translations() {
+    paste -d '\001' <(cat assets/examples/*.en) out/demo/cpu.de |
+        awk -F '\001' '{ printf "  en  %s\n  de  %s\n\n", $1, $2 }'
+}
+
+# The paper's Figures 3, 4 and 5, drawn for this model.
+draw_figures() {
+    local first second
+    first=$(sed -n 1p assets/examples/paper.en)
+    second=$(sed -n 2p assets/examples/paper.en)
+    figure figure3 "$first" --word making
+    figure figure4-above "$second" --heads 5
+    figure figure4-below "$second" --heads 5,6 --word its
+    figure figure5-left "$second" --heads 3
+    figure figure5-right "$second" --heads 4
+}
+
+figure() { # NAME TEXT OPTION..
+    local name=$1 text=$2
+    shift 2
+    "$HEADSCOPE" attention --model "$MODEL" --text "$text" --kind encoder --layer 5 "$@" -o "out/$name.svg"
+}
+
+demo() {
+    need_packages "${PACKAGES[@]}"
+    build release headscope
+    if [ ! -f "$MODEL/config.json" ]; then
+        fail "there is no model in $MODEL (config.json, model.safetensors and a SentencePiece model are expected there).
+    Everything else is built: $HEADSCOPE --help. docs/training.md says how to train a model."
+    fi
+    mkdir -p out/demo
+    local devices device
+    mapfile -t devices < <("$HEADSCOPE" devices --usable)
+    for device in "${devices[@]}"; do
+        say "Translating on $device"
+        translate_examples "$device" "out/demo/${device//:/-}"
+    done
+    print_translations
+    say "  device         seconds     tokens/s  like the CPU"
+    for device in "${devices[@]}"; do
+        table_row "$device" "out/demo/${device//:/-}"
+    done
+    "$HEADSCOPE" devices | grep -A3 'cannot be used' || true
+    draw_figures
+    say "What the heads of encoder layer 5 look at, drawn like the paper's Figures 3 to 5:"
+    printf '  %s\n' out/figure*.svg
+}
+
+# ------------------------------------------------------------------------------------------------- tests
+
+run_tests() { # [--preset NAME]
+    local preset=release
+    if [ "${1:-}" = --preset ]; then
+        preset=${2:?--preset needs a name}
+    elif [ $# -gt 0 ]; then
+        fail "unknown option of test: $1"
+    fi
+    need_packages "${PACKAGES[@]}"
+    build "$preset"
+    ctest --test-dir "build/$preset" --output-on-failure --parallel "$(nproc)"
+}
+
+# ------------------------------------------------------------------------------------------------ checks
+
+sources() { git ls-files '*.h' '*.cpp'; }
+
+check_format() { sources | xargs clang-format --dry-run --Werror; }
+
+check_shell() { shellcheck ./do .ci/run tests/house/*.sh; }
+
+# The driver keeps memory of its own until the process ends, which is no leak of ours.
+check_sanitize() {
+    build sanitize
+    ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$PWD/tests/house/leaks.txt \
+        UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build/sanitize --output-on-failure --parallel "$(nproc)"
+}
+
+# Core and synchronisation validation; any message becomes an error of the test that caused it.
+check_validation() {
+    build release
+    HEADSCOPE_VULKAN_VALIDATION=1 HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan \
+        ctest --test-dir build/release --output-on-failure --parallel "$(nproc)"
+}
+
+# Subgroups of 4, 8 and 16 invocations on the software driver.
+check_subgroups() {
+    build release
+    local bits
+    for bits in 128 256 512; do
+        printf 'LP_NATIVE_VECTOR_WIDTH=%s\n' "$bits"
+        LP_NATIVE_VECTOR_WIDTH=$bits HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan \
+            ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" -R '^(ops|backend|vulkan|autograd|model)'
+    done
+}
+
+# Every fast path of the Vulkan backend switched off: the plain ones must give the same.
+check_plain() {
+    build release
+    HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,shared_tiles,pipeline_cache HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan \
+        ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" -R '^(ops|backend|vulkan|autograd|model)'
+}
+
+# One planted bug for each op family; the harness must see every one.
+check_mutants() { tests/mutants/run.sh; }
+
+check_tidy() { build tidy; }
+
+check_fuzz() { tests/fuzz/run.sh 60; }
+
+check() {
+    local parts=("$@") part start result=0 rows=()
+    [ $# -gt 0 ] || parts=("${CHECKS[@]}")
+    for part in "${parts[@]}"; do
+        declare -F "check_$part" >/dev/null || fail "there is no check '$part'; there are: ${CHECKS[*]}"
+    done
+    need_packages "${PACKAGES[@]}" "${CHECK_PACKAGES[@]}"
+    mkdir -p out/check
+    for part in "${parts[@]}"; do
+        start=$(seconds)
+        say "check $part (out/check/$part.log)"
+        # A process of its own, so that the first failing command of the part ends it.
+        if ./do check-part "$part" >"out/check/$part.log" 2>&1; then
+            rows+=("$(printf '  %-11s passed  %8s s' "$part" "$(elapsed "$start")")")
+        else
+            tail -n 40 "out/check/$part.log"
+            rows+=("$(printf '  %-11s FAILED  %8s s' "$part" "$(elapsed "$start")")")
+            result=1
+        fi
+    done
+    printf '%s\n' "${rows[@]}"
+    return "$result"
+}
+
+# ----------------------------------------------------------------------------------------------- the rest
+
+main() {
+    local command=${1:-help}
+    [ $# -eq 0 ] || shift
+    case $command in
+        help | -h | --help) usage ;;
+        demo) demo ;;
+        test) run_tests "$@" ;;
+        check) check "$@" ;;
+        check-part) "check_$1" ;;
+        build) build_program "$@" ;;
+        bench)
+            need_packages "${PACKAGES[@]}"
+            build release
+            "$HEADSCOPE" bench "$@"
+            ;;
+        format)
+            command -v clang-format >/dev/null || need_packages clang-format
+            sources | xargs clang-format -i
+            ;;
+        packages)
+            need_packages "${PACKAGES[@]}"
+            say "nothing is missing"
+            ;;
+        clean) rm -rf build out ;;
+        *)
+            usage >&2
+            fail "unknown command: $command"
+            ;;
+    esac
+}
+
+main "$@"
