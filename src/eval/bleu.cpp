@@ -1,0 +1,137 @@
+#include "eval/bleu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <unordered_map>
+
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+using Counts = std::array<std::unordered_map<std::string, std::int64_t>, kBleuOrder>;
+
+// How often each run of 1 to 4 words occurs. Words hold no space, so a space joins them without doubt.
+Counts count_ngrams(const std::vector<std::string>& words) {
+    Counts counts;
+    for (std::size_t first = 0; first < words.size(); ++first) {
+        std::string ngram;
+        for (std::size_t order = 0; order < kBleuOrder && first + order < words.size(); ++order) {
+            ngram += (order == 0 ? "" : " ") + words[first + order];
+            ++counts[order][ngram];
+        }
+    }
+    return counts;
+}
+
+// Adds one sentence and its references to the sums.
+void add_sentence(BleuScore& sums, const std::string& translation, const std::vector<const std::string*>& references) {
+    const std::vector<std::string> words = tokenize_13a(translation);
+    const auto length = static_cast<std::int64_t>(words.size());
+    Counts allowed;  // of every n-gram the most that one reference holds
+    std::int64_t closest = 0;
+    for (std::size_t reference = 0; reference < references.size(); ++reference) {
+        const std::vector<std::string> reference_words = tokenize_13a(*references[reference]);
+        const auto candidate = static_cast<std::int64_t>(reference_words.size());
+        const std::int64_t nearer = std::abs(candidate - length) - std::abs(closest - length);
+        if (reference == 0 || nearer < 0 || (nearer == 0 && candidate < closest)) {
+            closest = candidate;
+        }
+        const Counts counts = count_ngrams(reference_words);
+        for (std::size_t order = 0; order < kBleuOrder; ++order) {
+            for (const auto& [ngram, count] : counts[order]) {
+                std::int64_t& most = allowed[order][ngram];
+                most = std::max(most, count);
+            }
+        }
+    }
+    sums.system_length += length;
+    sums.reference_length += closest;
+    const Counts counts = count_ngrams(words);
+    for (std::size_t order = 0; order < kBleuOrder; ++order) {
+        for (const auto& [ngram, count] : counts[order]) {
+            sums.totals[order] += count;
+            const auto found = allowed[order].find(ngram);
+            sums.matches[order] += found == allowed[order].end() ? 0 : std::min(count, found->second);
+        }
+    }
+}
+
+// From the sums to the score: the brevity penalty times the geometric mean of the precisions.
+void finish(BleuScore& bleu) {
+    bleu.brevity_penalty = 1.0;
+    if (bleu.system_length < bleu.reference_length) {
+        bleu.brevity_penalty =
+            bleu.system_length == 0
+                ? 0.0
+                : std::exp(1.0 - static_cast<double>(bleu.reference_length) / static_cast<double>(bleu.system_length));
+    }
+    if (std::all_of(bleu.matches.begin(), bleu.matches.end(), [](std::int64_t count) { return count == 0; })) {
+        return;  // nothing matches: 0, not a smoothed crumb
+    }
+    double halved = 1.0;  // every order without a match counts half as much as the one before it
+    double log_sum = 0.0;
+    for (std::size_t order = 0; order < kBleuOrder; ++order) {
+        const auto total = static_cast<double>(bleu.totals[order]);
+        if (bleu.totals[order] == 0) {
+            return;  // translations shorter than an order have no BLEU
+        }
+        if (bleu.matches[order] == 0) {
+            halved *= 2.0;
+            bleu.precisions[order] = 100.0 / (halved * total);
+        } else {
+            bleu.precisions[order] = 100.0 * static_cast<double>(bleu.matches[order]) / total;
+        }
+        log_sum += std::log(bleu.precisions[order]);
+    }
+    bleu.score = bleu.brevity_penalty * std::exp(log_sum / static_cast<double>(kBleuOrder));
+}
+
+}  // namespace
+
+BleuScore corpus_bleu(const std::vector<std::string>& translations, const std::vector<std::string>& references) {
+    return corpus_bleu(translations, std::vector<std::vector<std::string>>{references});
+}
+
+BleuScore corpus_bleu(const std::vector<std::string>& translations,
+                      const std::vector<std::vector<std::string>>& references) {
+    HEADSCOPE_CHECK(!references.empty(), "BLEU needs a reference");
+    for (const std::vector<std::string>& reference : references) {
+        if (reference.size() != translations.size()) {
+            throw Error(fmt::format(
+                "{} translations are to be compared with {} references: line n of one must belong to line n "
+                "of the other",
+                translations.size(), reference.size()));
+        }
+    }
+    BleuScore bleu;
+    bleu.references = static_cast<int>(references.size());
+    for (std::size_t sentence = 0; sentence < translations.size(); ++sentence) {
+        std::vector<const std::string*> of_sentence;
+        for (const std::vector<std::string>& reference : references) {
+            of_sentence.push_back(&reference[sentence]);
+        }
+        add_sentence(bleu, translations[sentence], of_sentence);
+    }
+    finish(bleu);
+    return bleu;
+}
+
+std::string BleuScore::to_string() const {
+    const double ratio =
+        reference_length == 0 ? 0.0 : static_cast<double>(system_length) / static_cast<double>(reference_length);
+    return fmt::format(
+        "BLEU = {:.2f} {:.1f}/{:.1f}/{:.1f}/{:.1f} (BP = {:.3f} ratio = {:.3f} hyp_len = {} ref_len = {})", score,
+        precisions[0], precisions[1], precisions[2], precisions[3], brevity_penalty, ratio, system_length,
+        reference_length);
+}
+
+std::string BleuScore::signature() const {
+    return fmt::format("nrefs:{}|case:mixed|eff:no|tok:13a|smooth:exp", references);
+}
+
+}  // namespace headscope
