@@ -35,8 +35,9 @@ std::vector<StepRecord> StepHistory::take() {
         const auto host = to_host<double>(backend_, values_.narrow(0, 0, used_ * Column::Count));
         for (std::size_t i = 0; i < records.size(); ++i) {
             const double* row = host.data() + i * Column::Count;
-            records[i] = {row[Column::Loss], row[Column::Nll], row[Column::Scalars + StepScalars::GradientNorm],
-                          row[Column::Scalars + StepScalars::Skip] != 0.0};
+            const double* scalars = row + Column::Scalars;
+            records[i] = {row[Column::Loss], row[Column::Nll], scalars[StepScalars::GradientNorm],
+                          scalars[StepScalars::Skip] != 0.0};
         }
     }
     used_ = 0;

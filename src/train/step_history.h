@@ -26,7 +26,7 @@ public:
     std::vector<StepRecord> take();                // waits for the device; then the history is empty
 
 private:
-    enum Column : int { Loss, Nll, Scalars, Count = Scalars + StepScalars::Count };
+    enum Column : int { Loss, Nll, Scalars, Count = Scalars + static_cast<int>(StepScalars::Count) };
     Tensor slot(int column, int columns) const;
 
     Backend& backend_;

@@ -1,0 +1,114 @@
+// headscope train: from a configuration file to a model directory.
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "app/command.h"
+#include "app/stop_signal.h"
+#include "backend/instrumented.h"
+#include "registry/registry.h"
+#include "support/check.h"
+#include "train/trainer.h"
+
+namespace headscope {
+namespace {
+
+struct TrainOptions {
+    std::string config;
+    std::string output;
+    std::string data;
+    std::string device;
+    bool resume = false;
+    bool finish = false;
+    bool overfit = false;
+    std::int64_t steps = 0;  // 0: as the configuration says
+    double minutes = 0.0;
+};
+
+// Progress is news for people: it goes to standard error, and a closed terminal must not end a training of hours.
+void say(const std::string& line) {
+    fmt::print(stderr, "{}\n", line);
+}
+
+TrainerHooks hooks_for(Backend& backend) {
+    TrainerHooks hooks{.say = say, .stop_requested = stop_requested};
+    if (auto* instrumented = dynamic_cast<Instrumented*>(&backend)) {
+        hooks.label = [instrumented](const std::string& label) { instrumented->set_label(label); };
+    }
+    return hooks;
+}
+
+void overfit(Trainer& trainer, std::int64_t steps) {
+    constexpr std::int64_t kSteps = 300;
+    constexpr double kEnough = 0.1;  // nll per token
+    const double nll = trainer.overfit_one_batch(steps > 0 ? steps : kSteps);
+    if (!(nll < kEnough)) {
+        throw Error(
+            fmt::format("one batch was not learnt by heart: nll {:.4f} per token, expected less than {}: something "
+                        "in the set-up is wrong, or --steps is too low",
+                        nll, kEnough));
+    }
+    say("one batch was learnt by heart: the set-up can learn");
+}
+
+void train(const TrainOptions& options) {
+    TrainConfig config = read_train_config(options.config, options.data);
+    if (options.steps > 0) {
+        config.training.steps = options.steps;
+    }
+    if (options.minutes > 0.0) {
+        config.training.minutes = options.minutes;
+    }
+    check_train_config(config);
+    listen_for_stop();
+    const std::unique_ptr<Backend> backend = open_device(options.device);
+    const std::filesystem::path output(options.output);
+    const bool going_on = options.resume || options.finish;
+    TrainingData data = prepare_training_data(config, (output / "tokenizer").string(), going_on, say);
+    Trainer trainer(*backend, config, std::move(data), options.output, hooks_for(*backend));
+    if (options.overfit) {
+        overfit(trainer, options.steps);
+        return;
+    }
+    if (!going_on) {
+        trainer.start_anew();
+    } else if (!trainer.resume()) {
+        say(fmt::format("{} holds no checkpoint yet: starting from the beginning", options.output));
+    }
+    if (!options.finish && trainer.run() == RunEnd::Stopped) {
+        throw Error(fmt::format("stopped after step {}, which is checkpointed; --resume continues", trainer.step()));
+    }
+    trainer.write_model((output / "model").string());
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& app) {
+    auto options = std::make_shared<TrainOptions>();
+    CLI::App* command = app.add_subcommand("train", "Train a model by a configuration file");
+    command->footer(
+        "The output folder gets tokenizer/, checkpoints/, log.jsonl, best.safetensors and, at the end, model/.\n"
+        "SIGINT and SIGTERM write a checkpoint first; after any end, --resume continues.\n\nExamples:\n"
+        "  headscope train assets/configs/digits.json --data data/digits --output out/digits\n"
+        "  headscope train assets/configs/digits.json --data data/digits --output out/digits --resume --steps 2000\n"
+        "  headscope train my.json --output out/try --overfit-one-batch");
+    command->add_option("CONFIG", options->config, "Training configuration (JSON), see assets/configs")->required();
+    command->add_option("--output", options->output, "Folder of the run")->required();
+    command->add_option("--data", options->data,
+                        "Folder that the configuration's data paths count from (default: its own)");
+    command->add_option("--device", options->device, "cpu, vulkan, vulkan:1; default: the best GPU, else the CPU");
+    command->add_flag("--resume", options->resume, "Continue from the newest checkpoint");
+    command->add_flag("--finish", options->finish, "Train no further: write model/ from the checkpoints there are");
+    command->add_flag("--overfit-one-batch", options->overfit,
+                      "Learn one batch by heart, to prove a set-up; saves nothing");
+    command->add_option("--steps", options->steps, "Instead of the configuration's limit")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+    command->add_option("--minutes", options->minutes, "Instead of the configuration's limit")
+        ->check(CLI::PositiveNumber);
+    command->callback([options] { train(*options); });
+}
+
+}  // namespace headscope

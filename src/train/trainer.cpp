@@ -1,0 +1,298 @@
+#include "train/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "autograd/context.h"
+#include "autograd/tape.h"
+#include "data/device_batch.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+// A single bad batch is skipped in silence; so many in a row mean that no later step will do better.
+constexpr std::int64_t kMostSkippedInARow = 10;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+DType usable_compute(Backend& backend, DType wanted, const Say& say) {
+    if (wanted == DType::BF16 && backend.support(Matmul::kName, DType::BF16).level != SupportLevel::Native) {
+        say(fmt::format("{} has no fast BF16 products ({}): computing in F32", backend.device().id,
+                        backend.support(Matmul::kName, DType::BF16).reason));
+        return DType::F32;
+    }
+    return wanted;
+}
+
+OptimizerOptions optimizer_options(const TrainingOptions& t) {
+    return {static_cast<float>(t.beta1), static_cast<float>(t.beta2), static_cast<float>(t.epsilon),
+            static_cast<float>(t.clip_norm)};
+}
+
+SpecialIds special_ids(const ModelConfig& model) {
+    return {model.pad_id, model.bos_id, model.eos_id, model.unk_id};
+}
+
+LossOptions loss_options(const TrainingOptions& t) {
+    return {.epsilon = static_cast<float>(t.label_smoothing), .smoothing = t.smoothing};
+}
+
+Regularisation regularisation_of(const TrainingOptions& t, const Tensor& step, const Tensor& ordinals) {
+    return {.residual = static_cast<float>(t.residual_dropout),
+            .embedding = static_cast<float>(t.embedding_dropout),
+            .attention = static_cast<float>(t.attention_dropout),
+            .activation = static_cast<float>(t.activation_dropout),
+            .seed = static_cast<std::uint32_t>(t.seed),
+            .step = step,
+            .ordinals = ordinals};
+}
+
+BatchBudget step_budget(const TrainingOptions& t) {
+    return {.source_tokens = t.source_tokens, .target_tokens = t.target_tokens};
+}
+
+BatchBudget micro_budget(const TrainingOptions& t) {
+    return t.micro_batch_tokens == 0
+               ? step_budget(t)
+               : BatchBudget{.source_tokens = t.micro_batch_tokens, .target_tokens = t.micro_batch_tokens};
+}
+
+}  // namespace
+
+Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data, std::string directory,
+                 TrainerHooks hooks)
+    : backend_(backend),
+      config_(config),
+      data_(std::move(data)),
+      directory_(std::move(directory)),
+      hooks_(std::move(hooks)),
+      model_config_(config.model_config(data_.source_tokenizer->size(), data_.target_tokenizer->size())),
+      compute_(usable_compute(backend, config.training.compute, hooks_.say)),
+      parameters_(backend, model_config_, true),
+      model_(model_config_, parameters_),
+      optimizer_(backend, parameters_, optimizer_options(config.training)),
+      history_(backend, config.training.report_every),
+      batcher_(std::move(data_.train.pairs), step_budget(config.training),
+               static_cast<std::uint64_t>(config.training.seed), special_ids(model_config_)),
+      checkpoints_(path("checkpoints")),
+      step_tensor_(backend.empty({1}, DType::I32)) {
+    if (!data_.valid.pairs.empty()) {
+        valid_ = std::make_unique<Batcher>(std::move(data_.valid.pairs), micro_budget(config.training), 0,
+                                           special_ids(model_config_));
+    }
+    parameters_.initialise(static_cast<std::uint64_t>(config.training.seed));
+    hooks_.say(fmt::format("{} parameters on {} ({}), products in {}, {} steps an epoch", parameters_.count(),
+                           backend.device().id, backend.device().name, name_of(compute_), batcher_.steps_per_epoch()));
+}
+
+Trainer::~Trainer() = default;
+
+std::string Trainer::path(const char* name) const {
+    return (std::filesystem::path(directory_) / name).string();
+}
+
+RunIdentity Trainer::identity() const {
+    return {config_.identity(), data_.fingerprint, backend_.device().id, name_of(compute_)};
+}
+
+CheckpointTensors Trainer::tensors() const {
+    return {parameters_.flat_values(), optimizer_.first_moment(), optimizer_.second_moment()};
+}
+
+void Trainer::start_anew() {
+    if (!checkpoints_.steps().empty()) {
+        throw Error(fmt::format(
+            "{} already holds checkpoints: continue that run with --resume, or choose another --output", directory_));
+    }
+}
+
+bool Trainer::resume() {
+    const auto step = checkpoints_.newest_readable(
+        [&](const std::string& why) { hooks_.say("skipping a checkpoint that cannot be read: " + why); });
+    if (!step) {
+        if (!checkpoints_.steps().empty()) {
+            throw Error(fmt::format("none of the checkpoints in {} can be read", path("checkpoints")));
+        }
+        return false;
+    }
+    const std::string file = checkpoints_.file_of(*step);
+    const nlohmann::json json = read_checkpoint_state(file);
+    const std::string warning = compare_identity(json, identity(), file);
+    if (!warning.empty()) {
+        hooks_.say("warning: " + warning);
+    }
+    state_ = parse_training_state(json, file);
+    batcher_.set_state(state_.batcher);
+    read_checkpoint_tensors(backend_, file, tensors());
+    seconds_before_ = state_.seconds;
+    hooks_.say(fmt::format("going on after step {} from {}", state_.step, file));
+    return true;
+}
+
+RunEnd Trainer::run() {
+    const TrainingOptions& t = config_.training;
+    const Schedule schedule = config_.schedule(model_config_);
+    log_.emplace(path("log.jsonl"), state_.step);
+    resumed_at_ = reported_at_ = checkpointed_at_ = Clock::now();
+    std::int64_t checkpointed = state_.step;
+    while (!finished() && !hooks_.stop_requested()) {
+        const std::vector<std::size_t> pairs = batcher_.next();
+        ++state_.step;
+        train_step(batcher_.micro_batches(pairs, micro_budget(t)), schedule(state_.step), true);
+        state_.batcher = batcher_.state();
+        if (state_.step % t.report_every == 0) {
+            report();
+        }
+        if (valid_ && t.validate_every > 0 && state_.step % t.validate_every == 0) {
+            validate_now();
+        }
+        if (checkpoint_due()) {
+            checkpoint();
+            checkpointed = state_.step;
+        }
+    }
+    const bool done = finished();
+    if (checkpointed != state_.step) {
+        checkpoint();
+    }
+    return done ? RunEnd::Finished : RunEnd::Stopped;
+}
+
+void Trainer::train_step(const std::vector<Batch>& parts, double learning_rate, bool regularise) {
+    const auto step = static_cast<std::int32_t>(state_.step);
+    backend_.upload(step_tensor_, &step, sizeof(step));
+    parameters_.forget_gradients();
+    LossOptions options = loss_options(config_.training);
+    if (!regularise) {
+        options.epsilon = 0.0F;
+    }
+    StepTokens tokens;
+    for (const Batch& part : parts) {
+        const DeviceBatch batch = upload(backend_, part);
+        Tape tape;
+        Context context{.backend = backend_, .tape = &tape, .compute = compute_, .label = hooks_.label};
+        if (regularise) {
+            context.regularisation = regularisation_of(config_.training, step_tensor_, batch.ordinals);
+        }
+        history_.add_losses(model_.loss(context, batch, options));
+        tokens.source += part.source_tokens;
+        tokens.target += part.target_tokens;
+    }
+    optimizer_.step(state_.step, learning_rate, tokens.target);
+    history_.finish_step(optimizer_.scalars());
+    pending_.push_back(tokens);
+    if (history_.full()) {
+        collect();
+    }
+}
+
+void Trainer::collect() {
+    const std::vector<StepRecord> records = history_.take();
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        state_.totals.add(records[i], pending_[i].source, pending_[i].target);
+    }
+    pending_.clear();
+    state_.totals.seconds += seconds_since(reported_at_);
+    reported_at_ = Clock::now();
+    if (state_.totals.skipped_in_a_row >= kMostSkippedInARow) {
+        throw Error(
+            fmt::format("step {}: the gradients of the last {} steps were not finite, so none of them changed the "
+                        "model: the newest "
+                        "checkpoint is good; --resume with HEADSCOPE_SCAN_NAN=1 set names the op, a lower learning_rate_scale or "
+                        "clip_norm may help",
+                        state_.step, state_.totals.skipped_in_a_row));
+    }
+}
+
+void Trainer::report() {
+    collect();
+    const Report report{.step = state_.step,
+                        .epoch = epochs_done(),
+                        .learning_rate = config_.schedule(model_config_)(state_.step),
+                        .minutes_left = minutes_left(),
+                        .totals = state_.totals};
+    hooks_.say(report.line());
+    log_->add(report.json());
+    state_.totals.restart();
+}
+
+void Trainer::validate_now() {
+    collect();
+    const ValidationLoss result = validate(backend_, model_, *valid_, loss_options(config_.training), compute_);
+    const bool better = std::isfinite(result.nll) && (!state_.best || result.nll < state_.best->nll);
+    if (better) {
+        state_.best = {state_.step, result.nll};
+        write_checkpoint(backend_, path("best.safetensors"), {parameters_.flat_values()},
+                         {{"step", state_.step}, {"nll", result.nll}});
+    }
+    hooks_.say(fmt::format("validation after step {}: loss {:.4f}  nll {:.4f}  perplexity {:.3f}{}", state_.step,
+                           result.loss, result.nll, std::exp(result.nll), better ? "  the best so far" : ""));
+    log_->add({{"kind", "validation"},
+               {"step", state_.step},
+               {"loss", result.loss},
+               {"nll", result.nll},
+               {"perplexity", std::exp(result.nll)},
+               {"best", better}});
+    reported_at_ = Clock::now();  // validation is no training time
+}
+
+void Trainer::checkpoint() {
+    collect();
+    state_.seconds = seconds_done();
+    const std::string file = checkpoints_.file_of(state_.step);
+    write_checkpoint(backend_, file, tensors(), to_json(state_, identity()));
+    checkpoints_.keep_last(config_.training.keep_last);
+    hooks_.say(fmt::format("checkpoint {} after {}", file, duration_text(state_.seconds / 60.0)));
+    checkpointed_at_ = reported_at_ = Clock::now();
+}
+
+bool Trainer::finished() const {
+    const TrainingOptions& t = config_.training;
+    return (t.steps > 0 && state_.step >= t.steps) || (t.epochs > 0.0 && epochs_done() >= t.epochs) ||
+           (t.minutes > 0.0 && seconds_done() >= t.minutes * 60.0);
+}
+
+bool Trainer::checkpoint_due() const {
+    const TrainingOptions& t = config_.training;
+    return (t.checkpoint_every > 0 && state_.step % t.checkpoint_every == 0) ||
+           (t.checkpoint_minutes > 0.0 && seconds_since(checkpointed_at_) >= t.checkpoint_minutes * 60.0);
+}
+
+double Trainer::epochs_done() const {
+    const BatcherState at = batcher_.state();
+    return static_cast<double>(at.epoch) +
+           static_cast<double>(at.step) / static_cast<double>(batcher_.steps_per_epoch());
+}
+
+double Trainer::seconds_done() const {
+    return seconds_before_ + seconds_since(resumed_at_);
+}
+
+// The limit that will be reached first, at the pace so far.
+double Trainer::minutes_left() const {
+    const TrainingOptions& t = config_.training;
+    const double minutes = seconds_done() / 60.0;
+    double left = std::numeric_limits<double>::infinity();
+    if (t.minutes > 0.0) {
+        left = t.minutes - minutes;
+    }
+    if (t.steps > 0) {
+        left = std::min(left, minutes * static_cast<double>(t.steps - state_.step) / static_cast<double>(state_.step));
+    }
+    if (t.epochs > 0.0 && epochs_done() > 0.0) {
+        left = std::min(left, minutes * (t.epochs - epochs_done()) / epochs_done());
+    }
+    return std::isfinite(left) ? std::max(left, 0.0) : -1.0;
+}
+
+}  // namespace headscope

@@ -1,0 +1,100 @@
+// The training loop. Paper 5.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backend/backend.h"
+#include "data/batcher.h"
+#include "model/parameters.h"
+#include "model/transformer.h"
+#include "train/checkpoint.h"
+#include "train/optimizer.h"
+#include "train/run_log.h"
+#include "train/run_totals.h"
+#include "train/step_history.h"
+#include "train/train_config.h"
+#include "train/training_data.h"
+#include "train/training_state.h"
+#include "train/validation.h"
+
+namespace headscope {
+
+// What the trainer is told by, and tells, the program around it.
+struct TrainerHooks {
+    Say say = [](const std::string&) {};
+    std::function<bool()> stop_requested = [] { return false; };
+    std::function<void(const std::string&)> label = {};  // see Context::label
+};
+
+enum class RunEnd : std::uint8_t { Finished, Stopped };
+
+class Trainer {
+public:
+    // `directory` gets checkpoints/, best.safetensors and log.jsonl.
+    Trainer(Backend& backend, const TrainConfig& config, TrainingData data, std::string directory, TrainerHooks hooks);
+    ~Trainer();
+
+    // Takes up the newest readable checkpoint; false when there is none. Error when it belongs to another run.
+    bool resume();
+    // Error when the directory already holds checkpoints: they would be mixed with those of a new run.
+    void start_anew();
+
+    // To the first limit of the configuration, or until a stop is requested; either way the last step is checkpointed.
+    RunEnd run();
+
+    // The mean of the last checkpoints, or the best one where that does better on the validation text, as a model
+    // directory.
+    void write_model(const std::string& model_directory);
+
+    // Trains on the first step's sentences alone, without dropout and smoothing; returns the last nll per token.
+    double overfit_one_batch(std::int64_t steps);
+
+    std::int64_t step() const { return state_.step; }
+    const Parameters& parameters() const { return parameters_; }
+
+private:
+    struct StepTokens {
+        std::int64_t source = 0, target = 0;
+    };
+
+    void train_step(const std::vector<Batch>& parts, double learning_rate, bool regularise);
+    void collect();  // the history into the totals; waits for the device
+    void report();
+    void validate_now();
+    void checkpoint();
+    bool finished() const;
+    bool checkpoint_due() const;
+    double epochs_done() const;
+    double minutes_left() const;
+    double seconds_done() const;
+    RunIdentity identity() const;
+    CheckpointTensors tensors() const;
+    std::string path(const char* name) const;
+
+    Backend& backend_;
+    TrainConfig config_;
+    TrainingData data_;  // the pairs have moved into the batchers
+    std::string directory_;
+    TrainerHooks hooks_;
+    ModelConfig model_config_;
+    DType compute_ = DType::F32;
+    Parameters parameters_;
+    Transformer model_;
+    Optimizer optimizer_;
+    StepHistory history_;
+    Batcher batcher_;
+    std::unique_ptr<Batcher> valid_;  // none without validation text
+    CheckpointFolder checkpoints_;
+    std::optional<RunLog> log_;
+    Tensor step_tensor_;  // I32 [1]: what dropout draws by
+    TrainingState state_;
+    std::vector<StepTokens> pending_;  // of the steps in the history
+    std::chrono::steady_clock::time_point resumed_at_, reported_at_, checkpointed_at_;
+    double seconds_before_ = 0.0;  // state_.seconds when this start began
+};
+
+}  // namespace headscope

@@ -1,0 +1,71 @@
+// What a trainer does beside its loop: the final model, and the proof that a set-up can learn at all.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "model/model_directory.h"
+#include "support/check.h"
+#include "train/averaging.h"
+#include "train/trainer.h"
+
+namespace headscope {
+
+void Trainer::write_model(const std::string& model_directory) {
+    const TrainingOptions& t = config_.training;
+    std::vector<std::int64_t> steps = checkpoints_.steps();
+    if (steps.empty()) {
+        throw Error(fmt::format("{} holds no checkpoint to make a model of", path("checkpoints")));
+    }
+    steps.erase(steps.begin(), steps.end() - std::min<std::int64_t>(t.average_last, std::ssize(steps)));
+    std::vector<std::string> files;
+    for (const std::int64_t step : steps) {
+        files.push_back(checkpoints_.file_of(step));
+    }
+    average_checkpoints(backend_, files, parameters_.flat_values());
+    std::string origin = files.size() == 1 ? fmt::format("the checkpoint after step {}", steps.back())
+                                           : fmt::format("the mean of the {} checkpoints after steps {} to {}",
+                                                         files.size(), steps.front(), steps.back());
+    if (valid_) {
+        const LossOptions options{.epsilon = static_cast<float>(t.label_smoothing), .smoothing = t.smoothing};
+        const double nll = validate(backend_, model_, *valid_, options, compute_).nll;
+        origin += fmt::format(", validation nll {:.4f}, perplexity {:.3f}", nll, std::exp(nll));
+        if (state_.best && !(nll <= state_.best->nll)) {
+            read_checkpoint_tensors(backend_, path("best.safetensors"), {parameters_.flat_values()});
+            origin = fmt::format("the best single model, after step {}, validation nll {:.4f} (better than {})",
+                                 state_.best->step, state_.best->nll, origin);
+        }
+    }
+    write_model_directory(backend_, model_directory, model_config_, parameters_, t.save, data_.source_tokenizer_file,
+                          data_.target_tokenizer_file);
+    hooks_.say(fmt::format("{}: {}", model_directory, origin));
+}
+
+double Trainer::overfit_one_batch(std::int64_t steps) {
+    constexpr double kRate = 5e-4;        // low enough for any model, high enough for a few hundred steps
+    constexpr std::int64_t kWarmup = 30;  // Adam's second moments are unknown at first
+    constexpr double kLearned = 0.02;     // nll per token: every token has a probability of 98 %
+    const std::vector<Batch> batch = {batcher_.batch(batcher_.plan(0).front())};
+    double nll = 0.0;
+    while (state_.step < steps) {
+        ++state_.step;
+        train_step(batch, kRate * std::min(1.0, static_cast<double>(state_.step) / kWarmup), false);
+        const bool last = state_.step == steps;
+        if (state_.step % config_.training.report_every == 0 || last) {
+            collect();
+            nll = state_.totals.target_tokens == 0
+                      ? std::nan("")
+                      : state_.totals.nll / static_cast<double>(state_.totals.target_tokens);
+            hooks_.say(fmt::format("step {}  nll {:.4f} on one batch of {} sentences and {} target tokens", state_.step,
+                                   nll, batch.front().sentences, batch.front().target_tokens));
+            state_.totals.restart();
+            if (nll < kLearned) {
+                break;
+            }
+        }
+    }
+    return nll;
+}
+
+}  // namespace headscope

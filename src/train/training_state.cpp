@@ -1,0 +1,89 @@
+#include "train/training_state.h"
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+[[noreturn]] void refuse(const std::string& file, const std::string& what) {
+    throw Error(
+        fmt::format("{} belongs to another run: {}; go on with the configuration and data that it began with, or "
+                    "choose another --output",
+                    file, what));
+}
+
+// The first key whose value differs, one level deep for the model's section.
+std::string difference(const nlohmann::json& then, const nlohmann::json& now) {
+    for (const auto& [key, value] : now.items()) {
+        const nlohmann::json old = then.value(key, nlohmann::json());
+        if (old != value) {
+            return key == "model" && old.is_object()
+                       ? "model: " + difference(old, value)
+                       : fmt::format("\"{}\" was {} and is now {}", key, old.dump(), value.dump());
+        }
+    }
+    for (const auto& [key, value] : then.items()) {
+        if (!now.contains(key)) {
+            return fmt::format("\"{}\" was {} and is now absent", key, value.dump());
+        }
+    }
+    return "";
+}
+
+}  // namespace
+
+nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity) {
+    nlohmann::json json = {{"step", state.step},
+                           {"seconds", state.seconds},
+                           {"epoch", state.batcher.epoch},
+                           {"epoch_step", state.batcher.step},
+                           {"totals", to_json(state.totals)},
+                           {"config", identity.config},
+                           {"data", identity.data},
+                           {"device", identity.device},
+                           {"compute", identity.compute}};
+    if (state.best) {
+        json["best"] = {{"step", state.best->step}, {"nll", state.best->nll}};
+    }
+    return json;
+}
+
+TrainingState parse_training_state(const nlohmann::json& json, const std::string& file) {
+    try {
+        TrainingState state;
+        json.at("step").get_to(state.step);
+        json.at("seconds").get_to(state.seconds);
+        json.at("epoch").get_to(state.batcher.epoch);
+        json.at("epoch_step").get_to(state.batcher.step);
+        state.totals = parse_run_totals(json.at("totals"));
+        if (json.contains("best")) {
+            state.best = {json["best"].at("step").get<std::int64_t>(), json["best"].at("nll").get<double>()};
+        }
+        return state;
+    } catch (const nlohmann::json::exception& error) {
+        throw Error(fmt::format("{}: its checkpoint state is damaged: {}", file, error.what()));
+    }
+}
+
+std::string compare_identity(const nlohmann::json& json, const RunIdentity& now, const std::string& file) {
+    const std::string differs = difference(json.value("config", nlohmann::json::object()), now.config);
+    if (!differs.empty()) {
+        refuse(file, differs);
+    }
+    if (json.value("data", std::uint64_t{0}) != now.data) {
+        refuse(file, "the training text or its tokenizer has changed");
+    }
+    const std::string device = json.value("device", "");
+    const std::string compute = json.value("compute", "");
+    if (device != now.device || compute != now.compute) {
+        return fmt::format(
+            "the run began on {} ({}) and continues on {} ({}): its weights will not be those of an unbroken "
+            "run bit for bit",
+            device, compute, now.device, now.compute);
+    }
+    return "";
+}
+
+}  // namespace headscope

@@ -1,0 +1,44 @@
+// What a checkpoint remembers beside tensors.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "data/batcher.h"
+#include "train/run_totals.h"
+
+namespace headscope {
+
+struct TrainingState {
+    std::int64_t step = 0;  // steps done
+    double seconds = 0.0;   // of training, over all starts
+    BatcherState batcher;
+    RunTotals totals;  // since the last report
+    struct Best {
+        std::int64_t step = 0;
+        double nll = 0.0;
+        bool operator==(const Best&) const = default;
+    };
+    std::optional<Best> best;  // validation
+};
+
+// Which run it is: a checkpoint of another one must not be taken up.
+struct RunIdentity {
+    nlohmann::json config;  // TrainConfig::identity()
+    std::uint64_t data = 0;
+    std::string device;
+    std::string compute;  // what products are computed in: "F32", "BF16"
+};
+
+nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity);
+// Error, naming `file`, for a state that lacks something.
+TrainingState parse_training_state(const nlohmann::json& json, const std::string& file);
+
+// Error that names what differs when the checkpoint belongs to another configuration or other data. Returns a warning
+// where only the device or its arithmetic differ, "" else: the run goes on, but not bit for bit.
+std::string compare_identity(const nlohmann::json& json, const RunIdentity& now, const std::string& file);
+
+}  // namespace headscope
