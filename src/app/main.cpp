@@ -13,6 +13,8 @@ namespace {
 void add_commands(CLI::App& app) {
     using namespace headscope;
     add_train_command(app);
+    add_translate_command(app);
+    add_evaluate_command(app);
     add_prepare_command(app);
     add_make_task_command(app);
 }

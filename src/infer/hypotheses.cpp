@@ -99,7 +99,7 @@ void SentenceBeam::advance(const NextTokens& next, std::int64_t first_row) {
         if (candidate.token != rules_.eos) {
             live_.push_back({parent.tokens, candidate.log_probability, candidate.row});
             live_.back().tokens.push_back(candidate.token);
-        } else if (rank < beam) {
+        } else {
             finish(parent, candidate.token, candidate.log_probability);
         }
     }

@@ -63,8 +63,8 @@ public:
     static int tokens_per_row(const SearchOptions& options, const TokenRules& rules, std::int64_t vocabulary);
 
     // Rows [first_row, first_row + live()) of `next` are this sentence's, in the order of its live hypotheses. The best
-    // continuations of all rows compete: equal sums by smaller row, then smaller token. An end of sentence among the
-    // first `beam` finishes a hypothesis; the first `beam` others live on.
+    // continuations of all rows compete: equal sums by smaller row, then smaller token. The first `beam` that do not
+    // end live on; every end of sentence among or before them finishes a hypothesis.
     void advance(const NextTokens& next, std::int64_t first_row);
 
     bool done() const { return done_; }

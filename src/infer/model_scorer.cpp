@@ -1,18 +1,11 @@
 #include "infer/model_scorer.h"
 
-#include <algorithm>
-
+#include "data/device_batch.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
-
-constexpr std::int64_t kLengthStep = 8;  // padded lengths repeat, and with them addresses and kernels
-
-std::int64_t padded(std::int64_t length) {
-    return (length + kLengthStep - 1) / kLengthStep * kLengthStep;
-}
 
 Tensor upload_i32(Backend& backend, const Shape& shape, const std::vector<std::int32_t>& values) {
     Tensor tensor = backend.empty(shape, DType::I32);
@@ -24,26 +17,14 @@ Tensor upload_i32(Backend& backend, const Shape& shape, const std::vector<std::i
 
 ModelScorer::ModelScorer(Context& ctx, const Transformer& model, const std::vector<std::vector<std::int32_t>>& sources)
     : ctx_(ctx), model_(model) {
-    HEADSCOPE_CHECK(!sources.empty(), "there is nothing to translate");
-    std::vector<std::int32_t> lengths;
-    for (const std::vector<std::int32_t>& source : sources) {
-        HEADSCOPE_CHECK(!source.empty(), "a source without a token, not even its end");
-        lengths.push_back(static_cast<std::int32_t>(source.size()));
-    }
-    const std::int64_t length =
-        std::min(padded(*std::max_element(lengths.begin(), lengths.end())), model.config().max_length);
-    const auto batch = static_cast<std::int64_t>(sources.size());
-    std::vector<std::int32_t> ids(static_cast<std::size_t>(batch * length), model.config().pad_id);
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-        HEADSCOPE_CHECK(static_cast<std::int64_t>(sources[i].size()) <= length,
-                        "a source longer than the model's longest");
-        std::copy(sources[i].begin(), sources[i].end(), ids.begin() + static_cast<std::ptrdiff_t>(i) * length);
-    }
-    const Tensor source_ids = upload_i32(ctx.backend, {batch, length}, ids);
-    const Tensor source_lengths = upload_i32(ctx.backend, {batch}, lengths);
-    const Var memory = model.encode(ctx, source_ids, source_lengths);  // [batch, length, d_model]
+    const ModelConfig& config = model.config();
+    const DeviceBatch batch =
+        upload(ctx.backend,
+               make_source_batch(
+                   sources, {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id}));
+    const Var memory = model.encode(ctx, batch.source, batch.source_lengths);  // [sentences, source_length, d_model]
     // Translations are about as long as their sources; the cache grows where they are longer.
-    cache_ = model.start_cache(ctx, memory.value(), source_lengths, length + kLengthStep);
+    cache_ = model.start_cache(ctx, memory.value(), batch.source_lengths, batch.source_length + kLengthMultiple);
 }
 
 std::int64_t ModelScorer::vocabulary() const {

@@ -12,7 +12,7 @@ namespace headscope {
 
 class ModelScorer final : public Scorer {
 public:
-    // `sources` are token ids with their eos, none empty. Context and model outlive the scorer.
+    // `sources` are pieces without their eos. Context and model outlive the scorer.
     ModelScorer(Context& ctx, const Transformer& model, const std::vector<std::vector<std::int32_t>>& sources);
 
     std::int64_t vocabulary() const override;

@@ -1,0 +1,25 @@
+// The options that every command that translates has.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "infer/translator.h"
+
+namespace headscope {
+
+struct TranslationFlags {
+    std::string model;   // empty: see find_model
+    std::string device;  // empty: see open_device
+    bool greedy = false;
+    bool bf16 = false;
+    TranslationOptions options;
+};
+
+void add_translation_flags(CLI::App& command, TranslationFlags& flags);
+
+// What the flags say together. Error for what is not possible.
+TranslationOptions translation_options(const TranslationFlags& flags);
+
+}  // namespace headscope

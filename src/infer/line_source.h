@@ -1,0 +1,43 @@
+// Lines as they arrive: a window holds what is there already, so that a slow writer (a terminal, another program) gets
+// its answer line by line and a fast one is translated in large batches.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+struct InputLine {
+    std::string text;        // without its LF
+    std::size_t excess = 0;  // bytes past the longest line, which are not kept
+};
+
+class LineSource {
+public:
+    static constexpr std::size_t kLongestLine = 256U << 10U;  // bytes; a line that is longer is no sentence
+    static constexpr std::size_t kWindowBytes = 1U << 20U;    // read ahead for one window at most, and one line more
+
+    // `descriptor` stays the caller's. `name` is for messages.
+    LineSource(int descriptor, std::string name);
+
+    // Waits for one line, then adds those that can be had without waiting, `most` at most. Empty at the end. LF alone
+    // ends a line; the last may lack it. Error when reading fails.
+    std::vector<InputLine> next_window(std::size_t most);
+
+private:
+    bool readable_now() const;
+    void read_more();
+    void finish_line();
+    void append(const char* bytes, std::size_t count);
+
+    int descriptor_;
+    std::string name_;
+    bool at_end_ = false;
+    bool has_partial_ = false;
+    InputLine partial_;
+    std::vector<InputLine> lines_;  // complete, not handed out yet
+    std::size_t lines_bytes_ = 0;   // of their texts
+};
+
+}  // namespace headscope

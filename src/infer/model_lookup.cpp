@@ -1,0 +1,57 @@
+#include "infer/model_lookup.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> candidates() {
+    const fs::path in_tree = fs::path("assets") / "models" / "en-de";
+    std::vector<fs::path> paths{in_tree};
+    std::error_code failure;
+    const fs::path executable = fs::read_symlink("/proc/self/exe", failure);
+    if (failure) {
+        return paths;
+    }
+    fs::path folder = executable.parent_path();
+    paths.push_back(folder.parent_path() / "share" / "headscope" / "models" / "en-de");
+    while (folder != folder.root_path()) {
+        paths.push_back(folder / in_tree);
+        folder = folder.parent_path();
+    }
+    return paths;
+}
+
+}  // namespace
+
+std::string find_model(const std::string& wanted) {
+    if (!wanted.empty()) {
+        return wanted;
+    }
+    // Nothing in this program changes the environment, so reading it is safe.
+    const char* from_environment = std::getenv("HEADSCOPE_MODEL");  // NOLINT(concurrency-mt-unsafe)
+    if (from_environment != nullptr && *from_environment != '\0') {
+        return from_environment;
+    }
+    std::string looked;
+    for (const fs::path& path : candidates()) {
+        std::error_code failure;
+        if (fs::is_regular_file(path / "config.json", failure)) {
+            return path.string();
+        }
+        looked += fmt::format("\n  {}", path.string());
+    }
+    throw Error("found no model: give one with --model DIR or HEADSCOPE_MODEL=DIR. Looked for config.json in" + looked);
+}
+
+}  // namespace headscope

@@ -1,0 +1,147 @@
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "infer/line_source.h"
+#include "support/check.h"
+
+using namespace headscope;
+
+namespace {
+
+// Both ends of a pipe, closed at the end.
+class Pipe {
+public:
+    Pipe() { REQUIRE(::pipe(ends_.data()) == 0); }
+    ~Pipe() {
+        close_writer();
+        ::close(ends_[0]);
+    }
+    Pipe(const Pipe&) = delete;
+    Pipe& operator=(const Pipe&) = delete;
+
+    int reader() const { return ends_[0]; }
+    void write(const std::string& text) {
+        for (std::size_t done = 0; done < text.size();) {
+            const ssize_t count = ::write(ends_[1], text.data() + done, text.size() - done);
+            REQUIRE(count > 0);
+            done += static_cast<std::size_t>(count);
+        }
+    }
+    void close_writer() {
+        if (ends_[1] >= 0) {
+            ::close(ends_[1]);
+            ends_[1] = -1;
+        }
+    }
+
+private:
+    std::array<int, 2> ends_{-1, -1};
+};
+
+std::vector<std::string> texts(const std::vector<InputLine>& lines) {
+    std::vector<std::string> result;
+    for (const InputLine& line : lines) {
+        result.push_back(line.text);
+    }
+    return result;
+}
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a window holds the lines that are there, and does not wait for more") {
+    Pipe pipe;
+    LineSource source(pipe.reader(), "standard input");
+    pipe.write("one\ntwo\nthr");
+    CHECK(texts(source.next_window(10)) == Lines{"one", "two"});
+    pipe.write("ee\n");
+    CHECK(texts(source.next_window(10)) == Lines{"three"});
+    pipe.write("\n\nsix\r\nlast");
+    CHECK(texts(source.next_window(10)) == Lines{"", "", "six\r"});
+    pipe.close_writer();
+    CHECK(texts(source.next_window(10)) == Lines{"last"});
+    CHECK(source.next_window(10).empty());
+    CHECK(source.next_window(10).empty());
+}
+
+TEST_CASE("windows keep the order and the most lines asked for") {
+    Pipe pipe;
+    LineSource source(pipe.reader(), "standard input");
+    pipe.write("1\n2\n3\n4\n5\n");
+    pipe.close_writer();
+    CHECK(texts(source.next_window(2)) == Lines{"1", "2"});
+    CHECK(texts(source.next_window(2)) == Lines{"3", "4"});
+    CHECK(texts(source.next_window(2)) == Lines{"5"});
+    CHECK(source.next_window(2).empty());
+}
+
+TEST_CASE("an empty input has no line, and an ended line is no second one") {
+    Pipe pipe;
+    LineSource source(pipe.reader(), "standard input");
+    SECTION("nothing") {
+        pipe.close_writer();
+        CHECK(source.next_window(10).empty());
+    }
+    SECTION("one") {
+        pipe.write("only\n");
+        pipe.close_writer();
+        CHECK(texts(source.next_window(10)) == Lines{"only"});
+        CHECK(source.next_window(10).empty());
+    }
+}
+
+TEST_CASE("a line without end costs no memory and is told apart") {
+    Pipe pipe;
+    LineSource source(pipe.reader(), "standard input");
+    const std::size_t excess = 3U << 20U;
+    std::thread writer([&] {
+        pipe.write(std::string(LineSource::kLongestLine, 'a') + "\n");
+        pipe.write(std::string(LineSource::kLongestLine + excess, 'b') + "\nshort\n");
+        pipe.close_writer();
+    });
+    std::vector<InputLine> lines;
+    for (auto window = source.next_window(2); !window.empty(); window = source.next_window(2)) {
+        lines.insert(lines.end(), window.begin(), window.end());
+    }
+    writer.join();
+    REQUIRE(lines.size() == 3);
+    CHECK(lines[0].excess == 0);
+    CHECK(lines[0].text == std::string(LineSource::kLongestLine, 'a'));
+    CHECK(lines[1].excess == excess);
+    CHECK(lines[1].text.size() == LineSource::kLongestLine);
+    CHECK(lines[2].text == "short");
+    CHECK(lines[2].excess == 0);
+}
+
+TEST_CASE("a window of long lines stays small") {
+    Pipe pipe;
+    LineSource source(pipe.reader(), "standard input");
+    constexpr std::size_t kLines = 20;
+    const std::string line(200'000, 'x');
+    std::thread writer([&] {
+        for (std::size_t i = 0; i < kLines; ++i) {
+            pipe.write(line + "\n");
+        }
+        pipe.close_writer();
+    });
+    std::size_t lines = 0;
+    std::size_t most_bytes = 0;
+    for (auto window = source.next_window(1000); !window.empty(); window = source.next_window(1000)) {
+        lines += window.size();
+        most_bytes = std::max(most_bytes, window.size() * line.size());
+    }
+    writer.join();
+    CHECK(lines == kLines);
+    CHECK(most_bytes <= LineSource::kWindowBytes + LineSource::kLongestLine);
+}
+
+TEST_CASE("an input that cannot be read is an error with its name") {
+    LineSource source(-1, "'some file'");
+    CHECK_THROWS_WITH(source.next_window(1), Catch::Matchers::Contains("'some file'"));
+}
