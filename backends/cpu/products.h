@@ -1,0 +1,42 @@
+// Products in float: three ways to multiply, chosen by shape. Shared by every op that multiplies.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/thread_pool.h"
+#include "tensor/dtype.h"
+
+namespace headscope::cpu {
+
+// A batch of matrices, row-major, with free steps between rows and between batch entries.
+struct MatrixBatch {
+    const float* data = nullptr;
+    std::int64_t row_step = 0;
+    std::int64_t outer_step = 0;
+    std::int64_t inner_step = 0;
+};
+
+// out = alpha * op(a) . op(b) + beta * out for outer * inner matrices; beta = 0 never reads out.
+struct Product {
+    MatrixBatch a, b;
+    float* out = nullptr;
+    std::int64_t out_row_step = 0, out_outer_step = 0, out_inner_step = 0;
+    std::int64_t outer = 1, inner = 1;
+    std::int64_t m = 0, n = 0, k = 0;
+    bool transpose_a = false, transpose_b = false;
+    float alpha = 1.0F, beta = 0.0F;
+    DType compute = DType::F32;  // or BF16: operands rounded first, sums in float
+};
+
+// Results do not depend on timing: the same product on the same number of threads gives the same bits.
+void multiply(ThreadPool& pool, const Product& product);
+
+// Whether BF16 products run in the processor's own BF16 instructions (else: rounded operands, float products).
+bool has_bf16_products();
+
+// The ways, for tests and benchmarks; the first two are right for every shape.
+void multiply_large(ThreadPool& pool, const Product& product);  // oneDNN, slices of rows or columns for each thread
+void multiply_small(ThreadPool& pool, const Product& product);  // many small matrices: whole ones for each thread
+void multiply_thin(ThreadPool& pool, const Product& product);   // a as it is, b transposed: decoding; F32
+
+}  // namespace headscope::cpu

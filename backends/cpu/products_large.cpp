@@ -1,0 +1,251 @@
+// Products worth a library call. oneDNN runs single-threaded on slices that our own threads take, so that no team of
+// OpenMP threads spins beside us.
+#include <omp.h>
+#include <dnnl.hpp>
+
+#include <bit>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "backends/cpu/clones.h"
+#include "backends/cpu/products.h"
+#include "support/check.h"
+
+namespace headscope::cpu {
+
+namespace {
+
+// Slices end at multiples of this, so that products of all lengths meet few distinct shapes (each BF16 shape is
+// compiled).
+constexpr std::int64_t kStep = 64;
+constexpr std::int64_t kSlicesPerThread = 2;
+
+std::int64_t round_up(std::int64_t value, std::int64_t step) {
+    return (value + step - 1) / step * step;
+}
+
+// One matrix of a product, all operands found; element type T.
+template <class T>
+struct Piece {
+    const T* a;
+    const T* b;
+    float* out;
+    std::int64_t a_step, b_step, out_step;
+    std::int64_t m, n, k;
+    bool transpose_a, transpose_b;
+    float alpha, beta;
+};
+
+template <class T>
+Piece<T> rows_of(Piece<T> piece, std::int64_t begin, std::int64_t end) {
+    piece.a += piece.transpose_a ? begin : begin * piece.a_step;
+    piece.out += begin * piece.out_step;
+    piece.m = end - begin;
+    return piece;
+}
+
+template <class T>
+Piece<T> columns_of(Piece<T> piece, std::int64_t begin, std::int64_t end) {
+    piece.b += piece.transpose_b ? begin * piece.b_step : begin;
+    piece.out += begin;
+    piece.n = end - begin;
+    return piece;
+}
+
+void stay_single_threaded() {
+    thread_local bool done = false;  // OpenMP keeps its number of threads for each of ours
+    if (!done) {
+        omp_set_num_threads(1);
+        done = true;
+    }
+}
+
+void run_piece(const Piece<float>& p) {
+    const dnnl_status_t status = dnnl_sgemm(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k,
+                                            p.alpha, p.a, p.a_step, p.b, p.b_step, p.beta, p.out, p.out_step);
+    HEADSCOPE_CHECK(status == dnnl_success, "dnnl_sgemm failed with status " + std::to_string(status));
+}
+
+using Bf16 = std::uint16_t;
+
+struct Compiled {
+    dnnl::matmul product;
+    dnnl::memory a, b, out;
+};
+
+const dnnl::engine& engine() {
+    static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+    return cpu;
+}
+
+Compiled compile(const Piece<Bf16>& p) {
+    using dnnl::memory;
+    const auto strides = [](bool transposed, std::int64_t step) {
+        return transposed ? memory::dims{1, step} : memory::dims{step, 1};
+    };
+    const memory::desc a({p.m, p.k}, memory::data_type::bf16, strides(p.transpose_a, p.a_step));
+    const memory::desc b({p.k, p.n}, memory::data_type::bf16, strides(p.transpose_b, p.b_step));
+    const memory::desc out({p.m, p.n}, memory::data_type::f32, memory::dims{p.out_step, 1});
+    dnnl::primitive_attr attributes;
+    dnnl::post_ops then;
+    if (p.alpha != 1.0F) {
+        then.append_eltwise(1.0F, dnnl::algorithm::eltwise_linear, p.alpha, 0.0F);
+    }
+    if (p.beta != 0.0F) {
+        then.append_sum(p.beta);
+    }
+    attributes.set_post_ops(then);
+#if DNNL_VERSION_MAJOR >= 3
+    const dnnl::matmul::primitive_desc description(engine(), a, b, out, attributes);
+#else
+    const dnnl::matmul::primitive_desc description(dnnl::matmul::desc(a, b, out), attributes, engine());
+#endif
+    return {dnnl::matmul(description), memory(a, engine(), nullptr), memory(b, engine(), nullptr),
+            memory(out, engine(), nullptr)};
+}
+
+void run_piece(const Piece<Bf16>& p) {
+    using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool,
+                           bool, float, float>;
+    constexpr std::size_t kMostCompiled = 1024;
+    thread_local std::map<Key, Compiled> compiled;  // a primitive's scratch memory belongs to one thread
+    thread_local dnnl::stream stream(engine());
+    const Key key{p.m, p.n, p.k, p.a_step, p.b_step, p.out_step, p.transpose_a, p.transpose_b, p.alpha, p.beta};
+    auto found = compiled.find(key);
+    if (found == compiled.end()) {
+        if (compiled.size() >= kMostCompiled) {
+            compiled.clear();
+        }
+        found = compiled.emplace(key, compile(p)).first;
+    }
+    Compiled& product = found->second;
+    product.a.set_data_handle(const_cast<Bf16*>(p.a));
+    product.b.set_data_handle(const_cast<Bf16*>(p.b));
+    product.out.set_data_handle(p.out);
+    product.product.execute(stream,
+                            {{DNNL_ARG_SRC, product.a}, {DNNL_ARG_WEIGHTS, product.b}, {DNNL_ARG_DST, product.out}});
+}
+
+// Long sides are cut at multiples of kStep; which side depends on the shape alone.
+template <class T>
+void run_sliced(ThreadPool& pool, const Piece<T>& piece) {
+    const bool by_rows = piece.m >= piece.n || piece.m >= kStep * pool.size();
+    const std::int64_t side = by_rows ? piece.m : piece.n;
+    const std::int64_t wanted = pool.size() == 1 ? 1 : pool.size() * kSlicesPerThread;
+    const std::int64_t slice = round_up((side + wanted - 1) / wanted, kStep);
+    pool.run((side + slice - 1) / slice, [&](std::int64_t part) {
+        stay_single_threaded();
+        const std::int64_t begin = part * slice;
+        const std::int64_t end = std::min(side, begin + slice);
+        run_piece(by_rows ? rows_of(piece, begin, end) : columns_of(piece, begin, end));
+    });
+}
+
+Piece<float> piece_of(const Product& p, std::int64_t outer, std::int64_t inner) {
+    return {p.a.data + outer * p.a.outer_step + inner * p.a.inner_step,
+            p.b.data + outer * p.b.outer_step + inner * p.b.inner_step,
+            p.out + outer * p.out_outer_step + inner * p.out_inner_step,
+            p.a.row_step,
+            p.b.row_step,
+            p.out_row_step,
+            p.m,
+            p.n,
+            p.k,
+            p.transpose_a,
+            p.transpose_b,
+            p.alpha,
+            p.beta};
+}
+
+// As to_bf16, for a row.
+HEADSCOPE_CLONES void round_row(const float* from, std::int64_t count, Bf16* to) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto bits = std::bit_cast<std::uint32_t>(from[i]);
+        const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U;
+        const std::uint32_t quiet = (bits >> 16U) | 0x40U;
+        to[i] = static_cast<Bf16>((bits & 0x7fffffffU) > 0x7f800000U ? quiet : rounded);
+    }
+}
+
+HEADSCOPE_CLONES void round_row(const float* from, std::int64_t count, float* to) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        to[i] = from_bf16(to_bf16(from[i]));
+    }
+}
+
+// `rows` rows of a matrix, rounded, one after another, and zeros up to `padded_rows`.
+template <class T>
+const T* rounded(ThreadPool& pool, const float* from, std::int64_t step, std::int64_t rows, std::int64_t columns,
+                 std::int64_t padded_rows, std::vector<T>& to) {
+    const auto size = static_cast<std::size_t>(padded_rows * columns);
+    if (to.size() < size) {
+        to.resize(size);
+    }
+    constexpr std::int64_t kWorthAThread = 1 << 15;
+    pool.for_ranges(rows, kWorthAThread / columns + 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+            round_row(from + row * step, columns, to.data() + row * columns);
+        }
+    });
+    std::fill(to.begin() + rows * columns, to.begin() + padded_rows * columns, T{0});
+    return to.data();
+}
+
+template <class T>
+void run_rounded(ThreadPool& pool, const Piece<float>& p) {
+    thread_local std::vector<T> a_rounded, b_rounded;  // kept, so that a step does not touch fresh pages
+    Piece<T> piece{nullptr,
+                   nullptr,
+                   p.out,
+                   p.transpose_a ? p.m : p.k,
+                   p.transpose_b ? p.k : p.n,
+                   p.out_step,
+                   p.m,
+                   p.n,
+                   p.k,
+                   p.transpose_a,
+                   p.transpose_b,
+                   p.alpha,
+                   p.beta};
+    // Where k counts rows of both operands (a weight's gradient: k = the tokens of a batch), zeros round it up.
+    if (p.transpose_a && !p.transpose_b) {
+        piece.k = round_up(p.k, kStep);
+    }
+    piece.a = p.transpose_a ? rounded(pool, p.a, p.a_step, p.k, p.m, piece.k, a_rounded)
+                            : rounded(pool, p.a, p.a_step, p.m, p.k, p.m, a_rounded);
+    piece.b = p.transpose_b ? rounded(pool, p.b, p.b_step, p.n, p.k, p.n, b_rounded)
+                            : rounded(pool, p.b, p.b_step, p.k, p.n, piece.k, b_rounded);
+    run_sliced(pool, piece);
+}
+
+void multiply_piece(ThreadPool& pool, const Piece<float>& piece, DType compute) {
+    if (compute != DType::BF16) {
+        run_sliced(pool, piece);
+    } else if (has_bf16_products()) {
+        run_rounded<Bf16>(pool, piece);
+    } else {
+        run_rounded<float>(pool, piece);
+    }
+}
+
+}  // namespace
+
+bool has_bf16_products() {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512bf16") != 0;
+#else
+    return false;
+#endif
+}
+
+void multiply_large(ThreadPool& pool, const Product& product) {
+    for (std::int64_t outer = 0; outer < product.outer; ++outer) {
+        for (std::int64_t inner = 0; inner < product.inner; ++inner) {
+            multiply_piece(pool, piece_of(product, outer, inner), product.compute);
+        }
+    }
+}
+
+}  // namespace headscope::cpu

@@ -1,0 +1,153 @@
+// Many small matrices (attention): b is laid out in panels of 16 columns, then blocks of rows run over it in registers.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "backends/cpu/clones.h"
+#include "backends/cpu/products.h"
+
+namespace headscope::cpu {
+
+namespace {
+
+constexpr std::int64_t kWidth = 16;  // columns of a panel: one 512-bit register of floats
+constexpr std::int64_t kRows = 6;    // rows of a block: 6 x 2 sums, 2 of b and 1 of a fit 16 registers
+using Lanes = float __attribute__((vector_size(kWidth * sizeof(float))));
+
+struct Scratch {
+    std::vector<float> a;  // [m, k] where a is transposed or rounded
+    std::vector<float> b;  // [panels, k, kWidth], the last panel filled up with zeros
+};
+
+HEADSCOPE_CLONES void pack_panels(const float* b, std::int64_t step, bool transposed, std::int64_t k, std::int64_t n,
+                                  float* to) {
+    for (std::int64_t column = 0; column < n; column += kWidth, to += k * kWidth) {
+        const std::int64_t width = std::min(kWidth, n - column);
+        if (transposed) {
+            if (width < kWidth) {
+                std::memset(to, 0, static_cast<std::size_t>(k * kWidth) * sizeof(float));
+            }
+            for (std::int64_t j = 0; j < width; ++j) {
+                const float* row = b + (column + j) * step;
+                for (std::int64_t p = 0; p < k; ++p) {
+                    to[p * kWidth + j] = row[p];
+                }
+            }
+        } else {
+            for (std::int64_t p = 0; p < k; ++p) {
+                const float* row = b + p * step + column;
+                for (std::int64_t j = 0; j < kWidth; ++j) {
+                    to[p * kWidth + j] = j < width ? row[j] : 0.0F;
+                }
+            }
+        }
+    }
+}
+
+HEADSCOPE_CLONES void transpose(const float* a, std::int64_t step, std::int64_t m, std::int64_t k, float* to) {
+    for (std::int64_t p = 0; p < k; ++p) {
+        for (std::int64_t i = 0; i < m; ++i) {
+            to[i * k + p] = a[p * step + i];
+        }
+    }
+}
+
+HEADSCOPE_CLONES void copy_rows(const float* a, std::int64_t step, std::int64_t m, std::int64_t k, float* to) {
+    for (std::int64_t i = 0; i < m; ++i) {
+        std::copy_n(a + i * step, k, to + i * k);
+    }
+}
+
+HEADSCOPE_CLONES void round_all(std::vector<float>& values) {
+    for (float& value : values) {
+        value = from_bf16(to_bf16(value));
+    }
+}
+
+struct Tile {
+    const float* a;  // [rows, k]
+    std::int64_t a_step;
+    const float* panels;
+    std::int64_t k, n;
+    float* out;
+    std::int64_t out_step;
+    float alpha, beta;
+};
+
+// out[i, 0..width) from the sums of one row and one panel.
+inline __attribute__((always_inline)) void store(const Tile& t, std::int64_t row, std::int64_t column,
+                                                 const Lanes& sums) {
+    float* out = t.out + row * t.out_step + column;
+    const std::int64_t width = std::min(kWidth, t.n - column);
+    for (std::int64_t j = 0; j < width; ++j) {
+        out[j] = t.beta == 0.0F ? t.alpha * sums[j] : t.alpha * sums[j] + t.beta * out[j];
+    }
+}
+
+template <int rows>
+inline __attribute__((always_inline)) void block(const Tile& t, std::int64_t row) {
+    for (std::int64_t column = 0; column < t.n; column += kWidth) {
+        const float* panel = t.panels + column * t.k;
+        Lanes sums[rows] = {};
+        for (std::int64_t p = 0; p < t.k; ++p) {
+            Lanes b;
+            std::memcpy(&b, panel + p * kWidth, sizeof(b));
+            for (int i = 0; i < rows; ++i) {
+                sums[i] += t.a[(row + i) * t.a_step + p] * b;
+            }
+        }
+        for (int i = 0; i < rows; ++i) {
+            store(t, row + i, column, sums[i]);
+        }
+    }
+}
+
+HEADSCOPE_CLONES void multiply_panels(const Tile& t, std::int64_t m) {
+    std::int64_t row = 0;
+    for (; row + kRows <= m; row += kRows) {
+        block<kRows>(t, row);
+    }
+    for (; row + 2 <= m; row += 2) {
+        block<2>(t, row);
+    }
+    if (row < m) {
+        block<1>(t, row);
+    }
+}
+
+void multiply_one(const Product& p, std::int64_t outer, std::int64_t inner, Scratch& scratch) {
+    const float* a = p.a.data + outer * p.a.outer_step + inner * p.a.inner_step;
+    const float* b = p.b.data + outer * p.b.outer_step + inner * p.b.inner_step;
+    std::int64_t a_step = p.a.row_step;
+    const bool rounds = p.compute == DType::BF16;
+    if (p.transpose_a || rounds) {
+        scratch.a.resize(static_cast<std::size_t>(p.m * p.k));
+        (p.transpose_a ? transpose : copy_rows)(a, p.a.row_step, p.m, p.k, scratch.a.data());
+        a = scratch.a.data();
+        a_step = p.k;
+    }
+    const std::int64_t panels = (p.n + kWidth - 1) / kWidth;
+    scratch.b.resize(static_cast<std::size_t>(panels * p.k * kWidth));
+    pack_panels(b, p.b.row_step, p.transpose_b, p.k, p.n, scratch.b.data());
+    if (rounds) {
+        round_all(scratch.a);
+        round_all(scratch.b);
+    }
+    float* out = p.out + outer * p.out_outer_step + inner * p.out_inner_step;
+    multiply_panels({a, a_step, scratch.b.data(), p.k, p.n, out, p.out_row_step, p.alpha, p.beta}, p.m);
+}
+
+}  // namespace
+
+void multiply_small(ThreadPool& pool, const Product& product) {
+    constexpr std::int64_t kWorthAThread = 1 << 16;  // multiplications
+    const std::int64_t each = std::max<std::int64_t>(1, product.m * product.n * product.k);
+    pool.for_ranges(product.outer * product.inner, kWorthAThread / each, [&](std::int64_t begin, std::int64_t end) {
+        Scratch scratch;
+        for (std::int64_t index = begin; index < end; ++index) {
+            multiply_one(product, index / product.inner, index % product.inner, scratch);
+        }
+    });
+}
+
+}  // namespace headscope::cpu

@@ -1,0 +1,126 @@
+#include "backends/cpu/thread_pool.h"
+
+#include <sched.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+
+#include "support/check.h"
+
+namespace headscope::cpu {
+
+namespace {
+
+// How long a thread that waits stays awake. The gap between two ops of a pass is a few microseconds.
+constexpr std::chrono::microseconds kSpin{30};
+
+// Returns when `value` is no longer `old`: awake for kSpin, then asleep in the kernel.
+void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+    const auto end = std::chrono::steady_clock::now() + kSpin;
+    while (value.load(std::memory_order_acquire) == old) {
+        if (std::chrono::steady_clock::now() > end) {
+            value.wait(old, std::memory_order_acquire);
+        }
+    }
+}
+
+int allowed_processors() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+        return std::max(1, CPU_COUNT(&set));
+    }
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+int chosen_threads(int wanted) {
+    constexpr int kMost = 256;
+    if (wanted > 0) {
+        return std::min(wanted, kMost);
+    }
+    const char* text = std::getenv("HEADSCOPE_THREADS");
+    if (text == nullptr || *text == '\0') {
+        return std::min(allowed_processors(), kMost);
+    }
+    char* end = nullptr;
+    const long value = std::strtol(text, &end, 10);
+    if (*end != '\0' || value < 1 || value > kMost) {
+        throw Error("HEADSCOPE_THREADS is \"" + std::string(text) + "\", expected a number from 1 to " +
+                    std::to_string(kMost));
+    }
+    return static_cast<int>(value);
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(int threads) {
+    const int count = chosen_threads(threads);
+    for (int i = 1; i < count; ++i) {
+        workers_.emplace_back([this] { work(stopping_); });
+    }
+}
+
+ThreadPool::~ThreadPool() {
+    stopping_.store(true, std::memory_order_relaxed);
+    generation_.fetch_add(1, std::memory_order_release);
+    generation_.notify_all();
+    for (std::thread& worker : workers_) {
+        worker.join();
+    }
+}
+
+void ThreadPool::run(std::int64_t parts, const std::function<void(std::int64_t)>& body) {
+    if (workers_.empty() || parts <= 1) {
+        for (std::int64_t part = 0; part < parts; ++part) {
+            body(part);
+        }
+        return;
+    }
+    body_ = &body;
+    parts_ = parts;
+    failure_ = nullptr;
+    failed_.store(false, std::memory_order_relaxed);
+    next_part_.store(0, std::memory_order_relaxed);
+    busy_.store(static_cast<std::uint32_t>(workers_.size()), std::memory_order_relaxed);
+    generation_.fetch_add(1, std::memory_order_release);
+    generation_.notify_all();
+    take_parts();
+    for (std::uint32_t busy = busy_.load(std::memory_order_acquire); busy != 0;
+         busy = busy_.load(std::memory_order_acquire)) {
+        wait_while(busy_, busy);
+    }
+    if (failure_ != nullptr) {
+        std::rethrow_exception(failure_);
+    }
+}
+
+void ThreadPool::work(const std::atomic<bool>& stopping) {
+    std::uint32_t seen = 0;
+    while (true) {
+        wait_while(generation_, seen);
+        ++seen;
+        if (stopping.load(std::memory_order_relaxed)) {
+            return;
+        }
+        take_parts();
+        if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            busy_.notify_all();
+        }
+    }
+}
+
+void ThreadPool::take_parts() {
+    for (std::int64_t part = next_part_.fetch_add(1, std::memory_order_relaxed); part < parts_;
+         part = next_part_.fetch_add(1, std::memory_order_relaxed)) {
+        try {
+            (*body_)(part);
+        } catch (...) {
+            if (!failed_.exchange(true)) {
+                failure_ = std::current_exception();
+            }
+        }
+    }
+}
+
+}  // namespace headscope::cpu
