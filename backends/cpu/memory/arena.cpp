@@ -1,0 +1,121 @@
+#include "backends/cpu/memory/arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <string>
+
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr std::size_t kAlignment = 64;         // a cache line, and the widest vector
+constexpr std::size_t kHugePage = 2UL << 20U;  // large blocks are aligned to it, so that the kernel can use them
+constexpr std::size_t kSmallestBlock = 256;
+constexpr std::size_t kStepsPerDoubling = 8;  // at most an eighth of a block is lost to rounding up
+
+// The size that `bytes` is rounded up to: eight sizes for each power of two.
+std::size_t size_class(std::size_t bytes) {
+    if (bytes <= kSmallestBlock) {
+        return kSmallestBlock;
+    }
+    const std::size_t step = std::max(std::bit_floor(bytes - 1) / kStepsPerDoubling, kAlignment);
+    return (bytes + step - 1) / step * step;
+}
+
+std::string megabytes(std::size_t bytes) {
+    return std::to_string((bytes + (1U << 19U)) >> 20U) + " MiB";
+}
+
+std::byte* system_allocate(std::size_t bytes) {
+    const std::size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
+    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    void* memory = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
+    if (memory != nullptr && bytes >= kHugePage) {
+        madvise(memory, rounded, MADV_HUGEPAGE);  // a hint; nothing depends on it
+    }
+    return static_cast<std::byte*>(memory);
+}
+
+}  // namespace
+
+struct Arena::State {
+    // By size; what was given back last is taken first, since it may still be in the cache.
+    std::map<std::size_t, std::vector<std::byte*>> kept;
+    Backend::MemoryUse use;
+    std::size_t reserved = 0;
+
+    ~State() { release_kept(); }
+
+    void release_kept() {
+        for (auto& [size, blocks] : kept) {
+            for (std::byte* block : blocks) {
+                std::free(block);
+                reserved -= size;
+            }
+        }
+        kept.clear();
+    }
+
+    // A kept block of `size` up to half as much again; 0 bytes when there is none.
+    std::pair<std::byte*, std::size_t> take_kept(std::size_t size) {
+        const auto found = kept.lower_bound(size);
+        if (found == kept.end() || found->first > size + size / 2) {
+            return {nullptr, 0};
+        }
+        std::byte* block = found->second.back();
+        const std::size_t found_size = found->first;
+        found->second.pop_back();
+        if (found->second.empty()) {
+            kept.erase(found);
+        }
+        return {block, found_size};
+    }
+
+    std::byte* take_new(std::size_t size) {
+        std::byte* block = system_allocate(size);
+        if (block == nullptr) {
+            release_kept();
+            block = system_allocate(size);
+        }
+        if (block == nullptr) {
+            throw Error("out of memory: " + megabytes(size) + " more were asked for while " + megabytes(use.live) +
+                        " are in use; take smaller batches or a smaller model");
+        }
+        reserved += size;
+        return block;
+    }
+};
+
+Arena::Arena() : state_(std::make_shared<State>()) {}
+Arena::~Arena() = default;
+
+std::shared_ptr<Buffer> Arena::allocate(std::size_t bytes) {
+    const std::size_t wanted = size_class(bytes);
+    auto [block, size] = state_->take_kept(wanted);
+    if (block == nullptr) {
+        block = state_->take_new(wanted);
+        size = wanted;
+    }
+    state_->use.live += size;
+    state_->use.peak = std::max(state_->use.peak, state_->use.live);
+    std::shared_ptr<void> keep(block, [state = state_, size](void* memory) {
+        state->use.live -= size;
+        state->kept[size].push_back(static_cast<std::byte*>(memory));
+    });
+    return std::make_shared<HostBuffer>(std::move(keep), block, bytes);
+}
+
+Backend::MemoryUse Arena::use() const {
+    return state_->use;
+}
+
+std::size_t Arena::reserved() const {
+    return state_->reserved;
+}
+
+}  // namespace headscope

@@ -1,0 +1,46 @@
+// Memory that is kept: what is given back is handed out again for requests of about the same size, so that a step of
+// known shapes finds the addresses (and the pages) of the step before.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace headscope {
+
+class Arena {
+public:
+    Arena();
+    ~Arena();
+    Arena(const Arena&) = delete;
+    Arena& operator=(const Arena&) = delete;
+
+    // At least `bytes` bytes at a multiple of 64. Error when the system has no more.
+    std::shared_ptr<Buffer> allocate(std::size_t bytes);
+
+    Backend::MemoryUse use() const;
+    std::size_t reserved() const;  // live and kept, together
+
+private:
+    struct State;
+    std::shared_ptr<State> state_;  // shared with the buffers, which may outlive the arena
+};
+
+// A buffer of the CPU's own memory.
+class HostBuffer final : public Buffer {
+public:
+    HostBuffer(std::shared_ptr<void> keep, std::byte* data, std::size_t bytes)
+        : keep_(std::move(keep)), data_(data), bytes_(bytes) {}
+    std::size_t bytes() const override { return bytes_; }
+    std::byte* data() const { return data_; }
+
+private:
+    std::shared_ptr<void> keep_;  // gives the memory back
+    std::byte* data_;
+    std::size_t bytes_;
+};
+
+}  // namespace headscope

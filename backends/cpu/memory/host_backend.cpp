@@ -1,0 +1,26 @@
+#include "backends/cpu/memory/host_backend.h"
+
+#include <cstring>
+
+#include "backends/cpu/memory/view.h"
+
+namespace headscope {
+
+Tensor HostBackend::empty(const Shape& shape, DType dtype) {
+    const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
+    return make_tensor(arena_.allocate(bytes), shape, dtype);
+}
+
+void HostBackend::upload(const Tensor& to, const void* from, std::size_t bytes) {
+    if (bytes > 0) {
+        std::memcpy(first_byte(to), from, bytes);
+    }
+}
+
+void HostBackend::download(const Tensor& from, void* to, std::size_t bytes) {
+    if (bytes > 0) {
+        std::memcpy(to, first_byte(from), bytes);
+    }
+}
+
+}  // namespace headscope

@@ -1,0 +1,26 @@
+// What the CPU backend and the oracle share: memory, and the way in and out. Ops run at once, so that there is never
+// anything to wait for.
+#pragma once
+
+#include "backend/backend.h"
+#include "backends/cpu/memory/arena.h"
+
+namespace headscope {
+
+class HostBackend : public Backend {
+public:
+    explicit HostBackend(DeviceInfo info) : info_(std::move(info)) {}
+
+    const DeviceInfo& device() const override { return info_; }
+    Tensor empty(const Shape& shape, DType dtype) override;
+    void upload(const Tensor& to, const void* from, std::size_t bytes) override;
+    void download(const Tensor& from, void* to, std::size_t bytes) override;
+    void synchronize() override {}
+    MemoryUse memory() const override { return arena_.use(); }
+
+private:
+    DeviceInfo info_;
+    Arena arena_;
+};
+
+}  // namespace headscope

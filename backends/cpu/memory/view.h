@@ -1,0 +1,71 @@
+// A tensor of the CPU's memory as pointers, sizes and steps.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "backend/convert.h"
+#include "backends/cpu/memory/arena.h"
+#include "support/check.h"
+#include "tensor/tensor.h"
+
+namespace headscope {
+
+template <class T>
+constexpr DType kDTypeOf = DType::F32;
+template <>
+inline constexpr DType kDTypeOf<double> = DType::F64;
+template <>
+inline constexpr DType kDTypeOf<std::int32_t> = DType::I32;
+template <>
+inline constexpr DType kDTypeOf<std::int8_t> = DType::I8;
+template <>
+inline constexpr DType kDTypeOf<StoredF16> = DType::F16;
+template <>
+inline constexpr DType kDTypeOf<StoredBF16> = DType::BF16;
+
+inline std::byte* first_byte(const Tensor& tensor) {
+    const auto* buffer = dynamic_cast<const HostBuffer*>(tensor.buffer.get());
+    HEADSCOPE_CHECK(buffer != nullptr, "a tensor of another device was given to the CPU: " + tensor.to_string());
+    return buffer->data() + tensor.offset * static_cast<std::int64_t>(size_of(tensor.dtype));
+}
+
+// The first element; nullptr where an optional tensor is absent.
+template <class T>
+T* data_of(const Tensor& tensor) {
+    if (!tensor.defined()) {
+        return nullptr;
+    }
+    HEADSCOPE_CHECK(tensor.dtype == kDTypeOf<T>,
+                    std::string("the CPU expected ") + name_of(kDTypeOf<T>) + " here, found " + tensor.to_string());
+    return reinterpret_cast<T*>(first_byte(tensor));
+}
+
+// The number in a one-element I32 tensor on the device, or `otherwise` where it is absent.
+inline std::int64_t scalar_of(const Tensor& tensor, std::int64_t otherwise) {
+    return tensor.defined() ? *data_of<std::int32_t>(tensor) : otherwise;
+}
+
+// Any tensor as one of four dimensions; missing outer ones have size 1.
+template <class T>
+struct View4 {
+    T* data;
+    std::array<std::int64_t, 4> size{1, 1, 1, 1};
+    std::array<std::int64_t, 4> step{};
+
+    explicit View4(const Tensor& tensor) : data(data_of<T>(tensor)) {
+        const auto pad = static_cast<std::size_t>(kMaxRank - tensor.rank());
+        for (int dim = 0; dim < tensor.rank(); ++dim) {
+            size[pad + static_cast<std::size_t>(dim)] = tensor.dim(dim);
+            step[pad + static_cast<std::size_t>(dim)] = tensor.stride(dim);
+        }
+    }
+    T* row(std::int64_t i, std::int64_t j, std::int64_t k) const {
+        return data + i * step[0] + j * step[1] + k * step[2];
+    }
+    T& at(std::int64_t i, std::int64_t j, std::int64_t k, std::int64_t l) const {
+        return data[i * step[0] + j * step[1] + k * step[2] + l * step[3]];
+    }
+};
+
+}  // namespace headscope

@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "backends/cpu/reference/reference.h"
+#include "backends/cpu/reference/write.h"
+
+namespace headscope {
+
+template <class Real>
+void CpuReference<Real>::run(const MaskedSoftmax& op) {
+    const View4<Real> scores(op.scores);
+    const View4<Real> weights(op.weights);
+    const std::int32_t* lengths = data_of<std::int32_t>(op.mask.key_lengths);
+    const std::int64_t query_offset = scalar_of(op.mask.query_offset, 0);
+    const std::int64_t keys = scores.size[3];
+    for (std::int64_t b = 0; b < scores.size[0]; ++b) {
+        for (std::int64_t h = 0; h < scores.size[1]; ++h) {
+            for (std::int64_t i = 0; i < scores.size[2]; ++i) {
+                const auto allowed = [&](std::int64_t j) {
+                    return (lengths == nullptr || j < lengths[b]) && (!op.mask.causal || j <= query_offset + i);
+                };
+                Real largest = -std::numeric_limits<Real>::infinity();
+                for (std::int64_t j = 0; j < keys; ++j) {
+                    if (allowed(j)) {
+                        largest = std::max(largest, scores.at(b, h, i, j));
+                    }
+                }
+                Real total = 0;
+                for (std::int64_t j = 0; j < keys; ++j) {
+                    Real& weight = weights.at(b, h, i, j);
+                    weight = allowed(j) ? std::exp(scores.at(b, h, i, j) - largest) : Real{0};
+                    total += weight;
+                }
+                for (std::int64_t j = 0; j < keys; ++j) {
+                    if (allowed(j)) {
+                        weights.at(b, h, i, j) /= total;
+                    }
+                }
+            }
+        }
+    }
+}
+
+template <class Real>
+void CpuReference<Real>::run(const MaskedSoftmaxBackward& op) {
+    const std::int64_t keys = op.weights.dim(3);
+    const std::int64_t rows = op.weights.dim(0) * op.weights.dim(1) * op.weights.dim(2);
+    for (std::int64_t row = 0; row < rows; ++row) {
+        const Real* weights = data_of<Real>(op.weights) + row * keys;
+        const Real* grad_weights = data_of<Real>(op.grad_weights) + row * keys;
+        Real* grad_scores = data_of<Real>(op.grad_scores) + row * keys;
+        Real mean = 0;
+        for (std::int64_t j = 0; j < keys; ++j) {
+            mean += weights[j] * grad_weights[j];
+        }
+        for (std::int64_t j = 0; j < keys; ++j) {
+            store(grad_scores[j], weights[j] * (grad_weights[j] - mean), op.write);
+        }
+    }
+}
+
+template <class Real>
+void CpuReference<Real>::run(const CacheAppend& op) {
+    const View4<Real> x(op.x);
+    const View4<Real> cache(op.cache);
+    const std::int64_t position = scalar_of(op.position, 0);
+    for (std::int64_t b = 0; b < x.size[0]; ++b) {
+        for (std::int64_t h = 0; h < x.size[1]; ++h) {
+            for (std::int64_t i = 0; i < x.size[2]; ++i) {
+                const std::int64_t row = position + i;
+                if (row < 0 || row >= cache.size[2]) {
+                    continue;
+                }
+                for (std::int64_t d = 0; d < x.size[3]; ++d) {
+                    cache.at(b, h, row, d) = x.at(b, h, i, d);
+                }
+            }
+        }
+    }
+}
+
+#define HEADSCOPE_INSTANTIATE(Real)                                      \
+    template void CpuReference<Real>::run(const MaskedSoftmax&);         \
+    template void CpuReference<Real>::run(const MaskedSoftmaxBackward&); \
+    template void CpuReference<Real>::run(const CacheAppend&);
+HEADSCOPE_INSTANTIATE(float)
+HEADSCOPE_INSTANTIATE(double)
+#undef HEADSCOPE_INSTANTIATE
+
+}  // namespace headscope

@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <cmath>
+
+#include "backends/cpu/reference/reference.h"
+#include "backends/cpu/reference/write.h"
+
+namespace headscope {
+
+template <class Real>
+void CpuReference<Real>::run(const SquareSum& op) {
+    const Real* x = data_of<Real>(op.x);
+    Real sum = 0;
+    for (std::int64_t i = 0; i < op.x.elements(); ++i) {
+        sum += x[i] * x[i];
+    }
+    store(*data_of<Real>(op.out), sum, op.write);
+}
+
+template <class Real>
+void CpuReference<Real>::run(const StepControl& op) {
+    Real* scalars = data_of<Real>(op.scalars);
+    const Real divisor = scalars[StepScalars::GradientDivisor];
+    const Real norm = std::sqrt(*data_of<Real>(op.square_sum)) / divisor;
+    const Real clip = op.max_norm > 0.0F ? std::min(Real{1}, Real{op.max_norm} / norm) : Real{1};
+    scalars[StepScalars::GradientNorm] = norm;
+    scalars[StepScalars::Skip] = std::isfinite(norm) ? Real{0} : Real{1};
+    scalars[StepScalars::GradientScale] = clip / divisor;
+}
+
+template <class Real>
+void CpuReference<Real>::run(const Adam& op) {
+    const Real* scalars = data_of<Real>(op.scalars);
+    if (scalars[StepScalars::Skip] == 1) {
+        return;
+    }
+    const Real beta1 = op.beta1;
+    const Real beta2 = op.beta2;
+    Real* parameter = data_of<Real>(op.parameter);
+    const Real* grad = data_of<Real>(op.grad);
+    Real* m = data_of<Real>(op.m);
+    Real* v = data_of<Real>(op.v);
+    for (std::int64_t i = 0; i < op.parameter.elements(); ++i) {
+        const Real g = grad[i] * scalars[StepScalars::GradientScale];
+        m[i] = beta1 * m[i] + (1 - beta1) * g;
+        v[i] = beta2 * v[i] + (1 - beta2) * g * g;
+        const Real unbiased_m = m[i] / scalars[StepScalars::Correction1];
+        const Real unbiased_v = v[i] / scalars[StepScalars::Correction2];
+        parameter[i] -= scalars[StepScalars::LearningRate] * unbiased_m / (std::sqrt(unbiased_v) + Real{op.epsilon});
+    }
+}
+
+#define HEADSCOPE_INSTANTIATE(Real)                            \
+    template void CpuReference<Real>::run(const SquareSum&);   \
+    template void CpuReference<Real>::run(const StepControl&); \
+    template void CpuReference<Real>::run(const Adam&);
+HEADSCOPE_INSTANTIATE(float)
+HEADSCOPE_INSTANTIATE(double)
+#undef HEADSCOPE_INSTANTIATE
+
+}  // namespace headscope

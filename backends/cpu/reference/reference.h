@@ -1,0 +1,24 @@
+// Every op as loops that read like the paper's equations. In double it is the oracle; in float it is what the fast
+// backend falls back on for the ops that cost nothing.
+#pragma once
+
+#include "backends/cpu/memory/host_backend.h"
+#include "backends/cpu/memory/view.h"
+
+namespace headscope {
+
+template <class Real>
+class CpuReference : public HostBackend {
+public:
+    using HostBackend::HostBackend;
+
+    DType real() const override { return kDTypeOf<Real>; }
+    Support support(const std::string& op, DType dtype) const override;
+
+    using HostBackend::run;
+#define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;
+    HEADSCOPE_CORE_OPS(HEADSCOPE_DECLARE)
+#undef HEADSCOPE_DECLARE
+};
+
+}  // namespace headscope

@@ -1,0 +1,21 @@
+#include "backends/cpu/reference/reference.h"
+
+namespace headscope {
+
+template <class Real>
+Support CpuReference<Real>::support(const std::string& op, DType dtype) const {
+    const bool any_dtype = op == Fill::kName || op == Copy::kName || op == GatherRows::kName;
+    if (dtype != kDTypeOf<Real> && !any_dtype) {
+        return {SupportLevel::None,
+                std::string("computes in ") + name_of(kDTypeOf<Real>) + "; the 16-bit types are storage, see Copy"};
+    }
+    if (op == Attention::kName) {
+        return {SupportLevel::Composed, "matmul, masked_softmax and matmul"};
+    }
+    return {};
+}
+
+template class CpuReference<float>;
+template class CpuReference<double>;
+
+}  // namespace headscope

@@ -1,0 +1,176 @@
+#include "backend/instrumented.h"
+
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "backend/op_outputs.h"
+#include "backend/validate.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct TraceEvent {
+    const char* op;
+    std::string label;
+    double begin;  // microseconds since the backend was made
+    double length;
+};
+
+bool is_real(DType dtype) {
+    return dtype == DType::F64 || dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
+}
+
+void check_transfer(const char* what, const Tensor& tensor, std::size_t bytes) {
+    HEADSCOPE_CHECK(tensor.defined(), std::string(what) + ": the tensor has no memory");
+    HEADSCOPE_CHECK(tensor.contiguous(),
+                    std::string(what) + ": expected a contiguous tensor, found " + tensor.to_string());
+    const std::size_t expected = static_cast<std::size_t>(tensor.elements()) * size_of(tensor.dtype);
+    HEADSCOPE_CHECK(bytes == expected, std::string(what) + ": " + tensor.to_string() + " has " +
+                                           std::to_string(expected) + " bytes, given " + std::to_string(bytes));
+}
+
+nlohmann::json trace_json(const std::vector<TraceEvent>& events, const std::string& device) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const TraceEvent& event : events) {
+        list.push_back({{"name", event.op},
+                        {"cat", "op"},
+                        {"ph", "X"},
+                        {"pid", 0},
+                        {"tid", 0},
+                        {"ts", event.begin},
+                        {"dur", event.length},
+                        {"args", {{"label", event.label}}}});
+    }
+    return {{"traceEvents", std::move(list)}, {"displayTimeUnit", "ms"}, {"otherData", {{"device", device}}}};
+}
+
+}  // namespace
+
+struct Instrumented::Impl {
+    std::unique_ptr<Backend> inner;
+    InstrumentOptions options;
+    std::string label;
+    std::map<std::string, OpTime> times;
+    std::vector<TraceEvent> events;
+    std::ofstream trace;
+    Clock::time_point made = Clock::now();
+
+    bool timed() const { return options.time || !options.trace_file.empty(); }
+
+    void account(const char* op, Clock::time_point begin) {
+        inner->synchronize();
+        const std::chrono::duration<double> length = Clock::now() - begin;
+        OpTime& total = times[op];
+        ++total.calls;
+        total.seconds += length.count();
+        if (trace.is_open()) {
+            events.push_back(
+                {op, label, std::chrono::duration<double, std::micro>(begin - made).count(), length.count() * 1e6});
+        }
+    }
+
+    void scan(const char* op, const NamedTensor& output) {
+        if (!output.tensor.defined() || !is_real(output.tensor.dtype)) {
+            return;
+        }
+        const std::vector<double> values = to_host<double>(*inner, output.tensor);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            if (std::isnan(values[i])) {
+                throw Error(std::string("NaN: ") + op + " wrote one to its output " + output.name + " (" +
+                            output.tensor.to_string() + "), first at element " + std::to_string(i) +
+                            (label.empty() ? "" : ", in " + label) + " on " + inner->device().id);
+            }
+        }
+    }
+};
+
+Instrumented::Instrumented(std::unique_ptr<Backend> inner, InstrumentOptions options)
+    : impl_(std::make_unique<Impl>()) {
+    impl_->inner = std::move(inner);
+    impl_->options = std::move(options);
+    if (!impl_->options.trace_file.empty()) {
+        impl_->trace.open(impl_->options.trace_file);
+        if (!impl_->trace) {
+            throw Error("cannot write the trace file " + impl_->options.trace_file);
+        }
+    }
+}
+
+Instrumented::~Instrumented() {
+    if (impl_->trace.is_open()) {
+        impl_->trace << trace_json(impl_->events, impl_->inner->device().name) << '\n';
+    }
+}
+
+template <class Op>
+void Instrumented::observe(const Op& op) {
+    validate(op);
+    const Clock::time_point begin = impl_->timed() ? Clock::now() : Clock::time_point{};
+    impl_->inner->run(op);
+    if (impl_->timed()) {
+        impl_->account(Op::kName, begin);
+    }
+    if (impl_->options.scan_for_nan) {
+        for (const NamedTensor& output : outputs_of(op)) {
+            impl_->scan(Op::kName, output);
+        }
+    }
+}
+
+#define HEADSCOPE_DEFINE(Op)               \
+    void Instrumented::run(const Op& op) { \
+        observe(op);                       \
+    }
+HEADSCOPE_ALL_OPS(HEADSCOPE_DEFINE)
+#undef HEADSCOPE_DEFINE
+
+void Instrumented::set_label(std::string label) {
+    impl_->label = std::move(label);
+}
+
+const std::map<std::string, OpTime>& Instrumented::times() const {
+    return impl_->times;
+}
+
+const DeviceInfo& Instrumented::device() const {
+    return impl_->inner->device();
+}
+
+DType Instrumented::real() const {
+    return impl_->inner->real();
+}
+
+Tensor Instrumented::empty(const Shape& shape, DType dtype) {
+    return impl_->inner->empty(shape, dtype);
+}
+
+void Instrumented::upload(const Tensor& to, const void* from, std::size_t bytes) {
+    check_transfer("upload", to, bytes);
+    impl_->inner->upload(to, from, bytes);
+}
+
+void Instrumented::download(const Tensor& from, void* to, std::size_t bytes) {
+    check_transfer("download", from, bytes);
+    impl_->inner->download(from, to, bytes);
+}
+
+void Instrumented::synchronize() {
+    impl_->inner->synchronize();
+}
+
+Backend::MemoryUse Instrumented::memory() const {
+    return impl_->inner->memory();
+}
+
+Support Instrumented::support(const std::string& op, DType dtype) const {
+    return impl_->inner->support(op, dtype);
+}
+
+}  // namespace headscope

@@ -1,0 +1,189 @@
+// attention, embedding, loss, optimizer, search
+#include "backend/operand_checks.h"
+#include "backend/validate.h"
+
+namespace headscope {
+
+namespace {
+
+void check_mask(const OperandChecks& check, const AttentionMask& mask, std::int64_t batch) {
+    if (mask.key_lengths.defined()) {
+        check.indices("mask.key_lengths", mask.key_lengths, Shape{batch});
+    }
+    if (mask.query_offset.defined()) {
+        check.indices("mask.query_offset", mask.query_offset, Shape{1});
+    }
+}
+
+}  // namespace
+
+void validate(const MaskedSoftmax& op) {
+    OperandChecks check(MaskedSoftmax::kName);
+    check.real("scores", op.scores);
+    check.rank("scores", op.scores, 4, 4);
+    check.contiguous("scores", op.scores);
+    check.plain("weights", op.weights, op.scores.shape);
+    check.same_or_apart("weights", op.weights, op.scores);
+    check_mask(check, op.mask, op.scores.dim(0));
+}
+
+void validate(const MaskedSoftmaxBackward& op) {
+    OperandChecks check(MaskedSoftmaxBackward::kName);
+    check.real("weights", op.weights);
+    check.rank("weights", op.weights, 4, 4);
+    check.contiguous("weights", op.weights);
+    check.plain("grad_weights", op.grad_weights, op.weights.shape);
+    check.plain("grad_scores", op.grad_scores, op.weights.shape);
+    check.apart("grad_scores", op.grad_scores, {op.weights});
+    check.accumulates_apart("grad_scores", op.grad_scores, op.grad_weights, op.write);
+}
+
+void validate(const CacheAppend& op) {
+    OperandChecks check(CacheAppend::kName);
+    check.real("x", op.x);
+    check.rank("x", op.x, 4, 4);
+    check.indices("position", op.position, Shape{1});
+    check.real("cache", op.cache);
+    check.rank("cache", op.cache, 4, 4);
+    check.shape("cache", op.cache, Shape{op.x.dim(0), op.x.dim(1), op.cache.dim(2), op.x.dim(3)});
+    check.apart("cache", op.cache, {op.x, op.position});
+}
+
+void validate(const Attention& op) {
+    OperandChecks check(Attention::kName);
+    check.real("q", op.q);
+    check.rank("q", op.q, 4, 4);
+    check.real("k", op.k);
+    check.rank("k", op.k, 4, 4);
+    check.real("v", op.v);
+    check.rank("v", op.v, 4, 4);
+    check.real("out", op.out);
+    const std::int64_t batch = op.q.dim(0);
+    const std::int64_t heads = op.q.dim(1);
+    const std::int64_t keys = op.k.dim(2);
+    check.shape("k", op.k, Shape{batch, heads, keys, op.q.dim(3)});
+    check.shape("v", op.v, Shape{batch, heads, keys, op.v.dim(3)});
+    check.shape("out", op.out, Shape{batch, heads, op.q.dim(2), op.v.dim(3)});
+    check.apart("out", op.out, {op.q, op.k, op.v});
+    check_mask(check, op.mask, batch);
+}
+
+void validate(const Embed& op) {
+    OperandChecks check(Embed::kName);
+    check.rank("ids", op.ids, 2, 2);
+    check.indices("ids", op.ids, op.ids.shape);
+    check.real("table", op.table);
+    check.rank("table", op.table, 2, 2);
+    check.contiguous("table", op.table);
+    if (op.positions.defined()) {
+        check.real("positions", op.positions);
+        check.rank("positions", op.positions, 2, 2);
+        check.shape("positions", op.positions, Shape{op.positions.dim(0), op.table.dim(1)});
+    }
+    if (op.first.defined()) {
+        check.indices("first", op.first, Shape{1});
+    }
+    check.plain("out", op.out, Shape{op.ids.dim(0), op.ids.dim(1), op.table.dim(1)});
+    check.apart("out", op.out, {op.table, op.positions});
+}
+
+void validate(const EmbedBackward& op) {
+    OperandChecks check(EmbedBackward::kName);
+    check.rank("ids", op.ids, 2, 2);
+    check.indices("ids", op.ids, op.ids.shape);
+    check.indices("order", op.order, Shape{op.ids.elements()});
+    check.real("grad_table", op.grad_table);
+    check.rank("grad_table", op.grad_table, 2, 2);
+    check.contiguous("grad_table", op.grad_table);
+    check.plain("grad_out", op.grad_out, Shape{op.ids.dim(0), op.ids.dim(1), op.grad_table.dim(1)});
+    check.apart("grad_table", op.grad_table, {op.grad_out});
+}
+
+void validate(const SmoothedCrossEntropy& op) {
+    OperandChecks check(SmoothedCrossEntropy::kName);
+    check.real("logits", op.logits);
+    check.rank("logits", op.logits, 2, 2);
+    check.contiguous("logits", op.logits);
+    const Shape rows{op.logits.dim(0)};
+    const DType sums = op.logits.dtype == DType::F64 ? DType::F64 : DType::F32;
+    check.indices("targets", op.targets, rows);
+    for (const auto& [name, tensor] : {std::pair{"loss", op.loss}, std::pair{"nll", op.nll}}) {
+        check.typed(name, tensor, sums);
+        check.shape(name, tensor, rows);
+        check.contiguous(name, tensor);
+    }
+    check.apart("loss", op.loss, {op.logits, op.nll, op.grad_logits});
+    check.apart("nll", op.nll, {op.logits, op.grad_logits});
+    if (op.grad_logits.defined()) {
+        check.plain("grad_logits", op.grad_logits, op.logits.shape);
+        check.same_or_apart("grad_logits", op.grad_logits, op.logits);
+    }
+    check.expect(op.epsilon >= 0.0F && op.epsilon < 1.0F,
+                 "epsilon must be in [0, 1), found " + std::to_string(op.epsilon));
+    check.expect(op.epsilon == 0.0F || op.smoothing == Smoothing::AllClasses || op.logits.dim(1) > 1,
+                 "smoothing over the other classes needs at least two, found " + op.logits.to_string());
+}
+
+void validate(const SquareSum& op) {
+    OperandChecks check(SquareSum::kName);
+    check.real("x", op.x);
+    check.contiguous("x", op.x);
+    check.typed("out", op.out, op.x.dtype == DType::F64 ? DType::F64 : DType::F32);
+    check.shape("out", op.out, Shape{1});
+    check.apart("out", op.out, {op.x});
+}
+
+void validate(const StepControl& op) {
+    OperandChecks check(StepControl::kName);
+    check.plain("square_sum", op.square_sum, Shape{1});
+    check.plain("scalars", op.scalars, Shape{StepScalars::Count});
+    check.apart("scalars", op.scalars, {op.square_sum});
+    check.expect(op.max_norm >= 0.0F, "max_norm must not be negative, found " + std::to_string(op.max_norm));
+}
+
+void validate(const Adam& op) {
+    OperandChecks check(Adam::kName);
+    check.real("parameter", op.parameter);
+    check.rank("parameter", op.parameter, 1, 1);
+    check.contiguous("parameter", op.parameter);
+    check.plain("grad", op.grad, op.parameter.shape);
+    check.plain("m", op.m, op.parameter.shape);
+    check.plain("v", op.v, op.parameter.shape);
+    check.plain("scalars", op.scalars, Shape{StepScalars::Count});
+    check.apart("parameter", op.parameter, {op.grad, op.m, op.v, op.scalars});
+    check.apart("m", op.m, {op.grad, op.v, op.scalars});
+    check.apart("v", op.v, {op.grad, op.scalars});
+}
+
+void validate(const LogSoftmaxTopK& op) {
+    OperandChecks check(LogSoftmaxTopK::kName);
+    check.real("logits", op.logits);
+    check.rank("logits", op.logits, 2, 2);
+    check.contiguous("logits", op.logits);
+    check.rank("values", op.values, 2, 2);
+    const std::int64_t k = op.values.dim(1);
+    check.plain("values", op.values, Shape{op.logits.dim(0), k});
+    check.indices("indices", op.indices, Shape{op.logits.dim(0), k});
+    check.expect(k >= 1 && k <= LogSoftmaxTopK::kMaxK && k <= op.logits.dim(1),
+                 "k must be between 1 and the smaller of " + std::to_string(LogSoftmaxTopK::kMaxK) +
+                     " and the classes, found " + std::to_string(k) + " of " + op.logits.to_string());
+    check.apart("values", op.values, {op.logits});
+    check.apart("indices", op.indices, {op.logits, op.values});
+}
+
+void validate(const GatherRows& op) {
+    const OperandChecks check(GatherRows::kName);
+    check.numeric("x", op.x);
+    check.rank("x", op.x, 1, kMaxRank);
+    check.contiguous("x", op.x);
+    check.rank("index", op.index, 1, 1);
+    check.indices("index", op.index, op.index.shape);
+    Shape expected = op.x.shape;
+    expected.set(0, op.index.dim(0));
+    check.typed("out", op.out, op.x.dtype);
+    check.shape("out", op.out, expected);
+    check.contiguous("out", op.out);
+    check.apart("out", op.out, {op.x, op.index});
+}
+
+}  // namespace headscope
