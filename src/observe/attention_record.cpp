@@ -24,12 +24,15 @@ const char* name_of(AttentionKind kind) {
     return "unknown";
 }
 
-const SiteWeights& find_site(const AttentionRecord& record, AttentionKind kind, int layer) {
-    const int layers = kind == AttentionKind::EncoderSelf ? record.encoder_layers : record.decoder_layers;
+void check_layer(AttentionKind kind, int layer, int layers) {
     if (layer < 1 || layer > layers) {
         throw Error(fmt::format("there is no layer {} of {} attention: this model has layers 1 to {}, counted from 1",
                                 layer, name_of(kind), layers));
     }
+}
+
+const SiteWeights& find_site(const AttentionRecord& record, AttentionKind kind, int layer) {
+    check_layer(kind, layer, kind == AttentionKind::EncoderSelf ? record.encoder_layers : record.decoder_layers);
     for (const SiteWeights& weights : record.sites) {
         if (weights.site == AttentionSite{kind, layer - 1}) {
             return weights;

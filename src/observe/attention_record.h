@@ -43,7 +43,9 @@ struct AttentionRecord {
 AttentionKind parse_attention_kind(const std::string& name);
 const char* name_of(AttentionKind kind);
 
-// `layer` counts from 1. Error says which layers exist, or were recorded.
+// Error when a model has no such layer of this kind, counted from 1.
+void check_layer(AttentionKind kind, int layer, int layers);
+// `layer` counts from 1. Error when it does not exist or was not recorded.
 const SiteWeights& find_site(const AttentionRecord& record, AttentionKind kind, int layer);
 
 // The rows of a figure: what queries and keys of this kind of attention are called. Self-attention has the same tokens

@@ -12,10 +12,10 @@ namespace headscope {
 
 struct FigureOptions {
     AttentionKind kind = AttentionKind::EncoderSelf;
-    int layer = 1;                   // from 1
-    std::vector<int> heads;          // from 1, those that are on; empty: all
-    std::vector<std::string> words;  // the queries drawn: "its", "its:2"; with `positions` empty too: every query
-    std::vector<int> positions;      // the same by column, from 1
+    int layer = 1;                        // from 1
+    std::vector<int> heads = {};          // from 1, those that are on; empty: all
+    std::vector<std::string> words = {};  // the queries drawn: "its", "its:2"; with `positions` empty too: every query
+    std::vector<int> positions = {};      // the same by column, from 1
     // With no word chosen, each head at weight / active heads, so that many heads do not cover one another.
     bool overview = false;
     Palette palette = Palette::Paper;
@@ -41,6 +41,9 @@ constexpr Colour kChosen{0xd3, 0xd3, 0xd3};
 
 // Error names what exists when a layer, head, word or position does not, or when a weight is not a number.
 Drawing draw_figure(const AttentionRecord& record, const FigureOptions& options);
+
+// Error when there is no such head, counted from 1.
+void check_heads(const std::vector<int>& heads, int model_heads);
 
 // What draw_figure shows, before geometry: also what a table of the same attention needs.
 struct FigureContent {

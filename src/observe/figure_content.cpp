@@ -24,16 +24,8 @@ const char* title_of(AttentionKind kind) {
 
 std::vector<int> active_heads(const FigureOptions& options, int model_heads) {
     std::set<int> heads(options.heads.begin(), options.heads.end());
-    for (const int head : heads) {
-        if (head < 1 || head > model_heads) {
-            throw Error(fmt::format("there is no head {}: layer {} has heads 1 to {}, counted from 1", head,
-                                    options.layer, model_heads));
-        }
-    }
-    if (heads.empty()) {
-        for (int head = 1; head <= model_heads; ++head) {
-            heads.insert(head);
-        }
+    for (int head = 1; options.heads.empty() && head <= model_heads; ++head) {
+        heads.insert(head);
     }
     return {heads.begin(), heads.end()};
 }
@@ -69,8 +61,18 @@ void check_record(const SiteWeights& weights, std::size_t queries, std::size_t k
 
 }  // namespace
 
+void check_heads(const std::vector<int>& heads, int model_heads) {
+    for (const int head : heads) {
+        if (head < 1 || head > model_heads) {
+            throw Error(
+                fmt::format("there is no head {}: each layer has heads 1 to {}, counted from 1", head, model_heads));
+        }
+    }
+}
+
 FigureContent select_content(const AttentionRecord& record, const FigureOptions& options) {
     const SiteWeights& weights = find_site(record, options.kind, options.layer);
+    check_heads(options.heads, static_cast<int>(weights.heads));
     const std::vector<RecordedToken>& query_row = query_tokens(record, options.kind);
     const std::vector<RecordedToken>& key_row = key_tokens(record, options.kind);
     check_record(weights, query_row.size(), key_row.size());

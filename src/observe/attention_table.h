@@ -1,0 +1,13 @@
+// Attention as text: for each query, which key each head looks at most.
+#pragma once
+
+#include <string>
+
+#include "observe/figure.h"
+
+namespace headscope {
+
+// Every chosen query (none chosen: every query) a row, every active head a column. UTF-8, fixed width.
+std::string attention_table(const AttentionRecord& record, const FigureOptions& options);
+
+}  // namespace headscope

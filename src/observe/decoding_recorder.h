@@ -1,0 +1,52 @@
+// Looking while decoding: what each step of beam search looked at, followed back from the translation that won.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "infer/beam_search.h"
+#include "observe/record_attention.h"
+#include "observe/weight_collector.h"
+
+namespace headscope {
+
+// Stands between a search and the scorer it asks, and fetches what the collector saw once a step. The collector is the
+// observer of the scorer's Context and was so when the scorer ran the encoder.
+class DecodingRecorder final : public Scorer {
+public:
+    DecodingRecorder(Scorer& scorer, WeightCollector& collector, Backend& backend);
+
+    std::int64_t vocabulary() const override { return scorer_.vocabulary(); }
+    const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
+                           int k) override;
+
+    // The weights along the path of `tokens` (a hypothesis, with eos where it ended by it) of one sentence of the
+    // batch. A token's own row is found through the back-pointers of the steps.
+    AttentionRecord record(const ModelConfig& config, std::int64_t sentence, const RecordedText& source,
+                           const RecordedText& target) const;
+
+private:
+    struct Step {
+        std::vector<std::int32_t> tokens;   // what each row read
+        std::vector<std::int32_t> parents;  // its row in the step before; in the first step: its sentence
+        std::vector<WeightCollector::Observation> seen;
+    };
+    std::vector<std::size_t> path_of(std::int64_t sentence, const std::vector<std::int32_t>& read) const;
+
+    Scorer& scorer_;
+    WeightCollector& collector_;
+    Backend& backend_;
+    std::vector<WeightCollector::Observation> encoder_;
+    std::vector<Step> steps_;
+};
+
+// A translation and what was looked at while it was found.
+struct RecordedTranslation {
+    Hypothesis hypothesis;
+    AttentionRecord record;
+};
+RecordedTranslation record_translation(Backend& backend, const Transformer& model, const Tokenizer& target_tokenizer,
+                                       const RecordedText& source, const SearchOptions& search,
+                                       const RecordOptions& options);
+
+}  // namespace headscope

@@ -1,0 +1,66 @@
+#include "observe/record_attention.h"
+
+#include <algorithm>
+
+#include "data/batch.h"
+#include "observe/weight_collector.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+// ids [1, padded length], the rest pads.
+Tensor upload_row(Backend& backend, std::vector<std::int32_t> ids, std::int64_t at_least, std::int32_t pad) {
+    const std::int64_t length = padded_length(std::max(static_cast<std::int64_t>(ids.size()), at_least));
+    ids.resize(static_cast<std::size_t>(length), pad);
+    return make_from_host<std::int32_t>(backend, {1, length}, DType::I32, ids);
+}
+
+// The first `queries` x `keys` of the first sentence, without the batch's padding.
+SiteWeights cut_out(const WeightCollector::Observation& seen, std::size_t queries, std::size_t keys) {
+    const std::int64_t heads = seen.shape[1];
+    const std::int64_t all_queries = seen.shape[2];
+    const std::int64_t all_keys = seen.shape[3];
+    SiteWeights weights{seen.site, heads, static_cast<std::int64_t>(queries), static_cast<std::int64_t>(keys), {}};
+    HEADSCOPE_CHECK(weights.queries <= all_queries && weights.keys <= all_keys,
+                    "observed weights " + seen.shape.to_string() + " are fewer than the tokens");
+    for (std::int64_t head = 0; head < heads; ++head) {
+        for (std::int64_t query = 0; query < weights.queries; ++query) {
+            const auto row = seen.values.begin() + (head * all_queries + query) * all_keys;
+            weights.values.insert(weights.values.end(), row, row + weights.keys);
+        }
+    }
+    return weights;
+}
+
+}  // namespace
+
+AttentionRecord record_attention(Backend& backend, const Transformer& model, const RecordedText& source,
+                                 const RecordedText& target, const RecordOptions& options) {
+    const ModelConfig& config = model.config();
+    AttentionRecord record;
+    record.encoder_layers = config.encoder_layers;
+    record.decoder_layers = config.decoder_layers;
+    record.source = source_tokens(config, source, options.source_pads);
+
+    WeightCollector collector(options.sites);
+    Context ctx{.backend = backend, .observer = &collector, .compute = options.compute};
+    const std::vector<std::int32_t> ids = source_ids(config, source);
+    const Tensor lengths =
+        make_from_host<std::int32_t>(backend, {1}, DType::I32, {static_cast<std::int32_t>(ids.size())});
+    const Tensor in = upload_row(backend, ids, static_cast<std::int64_t>(record.source.size()), config.pad_id);
+    const Var memory = model.encode(ctx, in, lengths);  // [1, source length, d_model]
+    if (!target.ids.empty()) {
+        record.target_in = target_in_tokens(config, target);
+        record.target_out = target_out_tokens(config, target);
+        model.decode(ctx, upload_row(backend, target_in_ids(config, target), 0, config.pad_id), memory, lengths);
+    }
+    for (const WeightCollector::Observation& seen : collector.fetch(backend)) {
+        record.sites.push_back(
+            cut_out(seen, query_tokens(record, seen.site.kind).size(), key_tokens(record, seen.site.kind).size()));
+    }
+    return record;
+}
+
+}  // namespace headscope

@@ -1,0 +1,36 @@
+// An observer that keeps attention weights on the device until one download fetches all of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "autograd/context.h"
+
+namespace headscope {
+
+class WeightCollector final : public AttentionObserver {
+public:
+    // The sites to look at; none means all.
+    explicit WeightCollector(std::vector<AttentionSite> sites = {});
+
+    bool wants(const AttentionSite& site) const override;
+    Tensor observe(Backend& backend, const AttentionSite& site, const Tensor& weights) override;
+
+    struct Observation {
+        AttentionSite site;
+        Shape shape;                // [batch, heads, queries, keys]
+        std::vector<float> values;  // of `shape`, row-major
+    };
+    // What was seen since the last fetch, in order: gathered into one buffer on the device, then one download.
+    std::vector<Observation> fetch(Backend& backend);
+
+private:
+    struct Seen {
+        AttentionSite site;
+        Tensor weights;
+    };
+    std::vector<AttentionSite> sites_;
+    std::vector<Seen> seen_;
+};
+
+}  // namespace headscope
