@@ -67,9 +67,9 @@ struct Translations {
 
 // A source that cannot be translated counts as an empty translation.
 Translations translate_all(const EvaluateOptions& options, const std::vector<std::string>& source) {
-    const TranslationOptions translation = translation_options(options.translation);
     const std::string model = find_model(options.translation.model);
     const std::unique_ptr<Backend> backend = open_device(options.translation.device);
+    const TranslationOptions translation = translation_options(options.translation, *backend);
     const Translator translator(*backend, model);
     Translations translations;
     for (TranslatedSentence& sentence : translator.translate(source, translation)) {

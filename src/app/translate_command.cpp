@@ -80,10 +80,10 @@ void print_stats(const StreamTotals& totals, const Backend& backend, double read
 
 void translate(const TranslateOptions& options) {
     const Clock::time_point start = Clock::now();
-    const TranslationOptions translation = translation_options(options.translation);
     const Input file(options.input);
     const std::string model = find_model(options.translation.model);
     const std::unique_ptr<Backend> backend = open_device(options.translation.device);
+    const TranslationOptions translation = translation_options(options.translation, *backend);
     const Translator translator(*backend, model);
     const double ready = seconds_since(start);
 

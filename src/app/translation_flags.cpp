@@ -1,5 +1,9 @@
 #include "app/translation_flags.h"
 
+#include <fmt/format.h>
+
+#include "support/check.h"
+
 namespace headscope {
 
 void add_translation_flags(CLI::App& command, TranslationFlags& flags) {
@@ -27,12 +31,17 @@ void add_translation_flags(CLI::App& command, TranslationFlags& flags) {
     command.add_flag("--bf16", flags.bf16, "Products of bfloat16, where the device is faster with them");
 }
 
-TranslationOptions translation_options(const TranslationFlags& flags) {
+TranslationOptions translation_options(const TranslationFlags& flags, const Backend& backend) {
     TranslationOptions options = flags.options;
     if (flags.greedy) {
         options.search.beam = 1;
     }
     options.compute = flags.bf16 ? DType::BF16 : DType::F32;
+    const Support support = backend.support(Matmul::kName, options.compute);
+    if (support.level != SupportLevel::Native) {
+        throw Error(fmt::format("{} has no fast {} products ({}): leave --bf16 away", backend.device().id,
+                                name_of(options.compute), support.reason));
+    }
     check_search_options(options.search);
     return options;
 }

@@ -19,7 +19,7 @@ struct TranslationFlags {
 
 void add_translation_flags(CLI::App& command, TranslationFlags& flags);
 
-// What the flags say together. Error for what is not possible.
-TranslationOptions translation_options(const TranslationFlags& flags);
+// What the flags say together. Error for what is not possible; --bf16 where the backend has no such products is one.
+TranslationOptions translation_options(const TranslationFlags& flags, const Backend& backend);
 
 }  // namespace headscope

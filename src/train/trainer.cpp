@@ -205,12 +205,12 @@ void Trainer::collect() {
     state_.totals.seconds += seconds_since(reported_at_);
     reported_at_ = Clock::now();
     if (state_.totals.skipped_in_a_row >= kMostSkippedInARow) {
-        throw Error(
-            fmt::format("step {}: the gradients of the last {} steps were not finite, so none of them changed the "
-                        "model: the newest "
-                        "checkpoint is good; --resume with HEADSCOPE_SCAN_NAN=1 set names the op, a lower learning_rate_scale or "
-                        "clip_norm may help",
-                        state_.step, state_.totals.skipped_in_a_row));
+        throw Error(fmt::format(
+            "step {}: the gradients of the last {} steps were not finite, so none of them changed the "
+            "model: the newest "
+            "checkpoint is good; --resume with HEADSCOPE_SCAN_NAN=1 set names the op, a lower learning_rate_scale or "
+            "clip_norm may help",
+            state_.step, state_.totals.skipped_in_a_row));
     }
 }
 

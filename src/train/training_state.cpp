@@ -14,13 +14,13 @@ namespace {
                     file, what));
 }
 
-// The first key whose value differs, one level deep for the model's section.
+// The first key whose value differs, inside the model's section where that is it.
 std::string difference(const nlohmann::json& then, const nlohmann::json& now) {
     for (const auto& [key, value] : now.items()) {
         const nlohmann::json old = then.value(key, nlohmann::json());
         if (old != value) {
-            return key == "model" && old.is_object()
-                       ? "model: " + difference(old, value)
+            return old.is_object() && value.is_object()
+                       ? key + ": " + difference(old, value)
                        : fmt::format("\"{}\" was {} and is now {}", key, old.dump(), value.dump());
         }
     }

@@ -1,0 +1,140 @@
+#include "app/bench_runs.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "data/batch.h"
+#include "data/device_batch.h"
+#include "infer/model_scorer.h"
+#include "model/transformer.h"
+#include "support/check.h"
+#include "support/random.h"
+#include "train/optimizer.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+
+class Stopwatch {
+public:
+    double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::vector<std::int32_t> random_pieces(Random& random, const ModelConfig& config, std::int64_t count) {
+    const std::int64_t first = std::max({config.pad_id, config.bos_id, config.eos_id, config.unk_id}) + 1;
+    const auto range = static_cast<std::uint64_t>(std::min(config.source_vocabulary, config.target_vocabulary) - first);
+    std::vector<std::int32_t> pieces(static_cast<std::size_t>(count));
+    for (std::int32_t& piece : pieces) {
+        piece = static_cast<std::int32_t>(first + static_cast<std::int64_t>(random.below(range)));
+    }
+    return pieces;
+}
+
+SpecialIds special_ids(const ModelConfig& config) {
+    return {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id};
+}
+
+Batch random_batch(const BenchShape& shape) {
+    Random random(kSeed);
+    std::vector<Pair> pairs;
+    for (std::int64_t i = 0; i < shape.sentences; ++i) {
+        pairs.push_back({random_pieces(random, shape.model, shape.source_length - 1),
+                         random_pieces(random, shape.model, shape.target_length - 1)});
+    }
+    return make_batch(std::span<const Pair>(pairs), special_ids(shape.model), 0);
+}
+
+}  // namespace
+
+double BenchRuns::median() const {
+    HEADSCOPE_CHECK(!seconds.empty(), "no timed run");
+    std::vector<double> sorted = seconds;
+    std::sort(sorted.begin(), sorted.end());
+    const std::size_t middle = sorted.size() / 2;
+    return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2.0;
+}
+
+BenchRuns bench_training(Backend& backend, const BenchShape& shape, int steps, int repeat) {
+    Parameters parameters(backend, shape.model, true);
+    parameters.initialise(kSeed);
+    const Transformer model(shape.model, parameters);
+    Optimizer optimizer(backend, parameters, {});
+    const Tensor step_tensor = backend.empty({1}, DType::I32);
+    const Batch host_batch = random_batch(shape);
+    BenchRuns runs;
+    runs.source_tokens = host_batch.source_tokens * steps;
+    runs.target_tokens = host_batch.target_tokens * steps;
+    std::int32_t step = 0;
+    for (int run = 0; run <= repeat; ++run) {
+        const Stopwatch watch;
+        // The first run, not timed, only fills the arena and starts the threads.
+        for (int i = 0; i < (run == 0 ? std::min(steps, 2) : steps); ++i) {
+            ++step;
+            backend.upload(step_tensor, &step, sizeof(step));
+            parameters.forget_gradients();
+            const DeviceBatch batch = upload(backend, host_batch);
+            Tape tape;
+            Context ctx{.backend = backend, .tape = &tape, .compute = shape.compute};
+            ctx.regularisation = {.residual = shape.dropout,
+                                  .embedding = shape.dropout,
+                                  .attention = shape.dropout,
+                                  .activation = shape.dropout,
+                                  .seed = kSeed,
+                                  .step = step_tensor,
+                                  .ordinals = batch.ordinals};
+            model.loss(ctx, batch, {});
+            optimizer.step(step, 1e-4, host_batch.target_tokens);
+        }
+        backend.synchronize();
+        if (run > 0) {
+            runs.seconds.push_back(watch.seconds());
+        }
+    }
+    return runs;
+}
+
+BenchRuns bench_translation(Backend& backend, const BenchShape& shape, int repeat) {
+    Parameters parameters(backend, shape.model, false);
+    parameters.initialise(kSeed);
+    const Transformer model(shape.model, parameters);
+    Random random(kSeed);
+    std::vector<std::vector<std::int32_t>> sources;
+    for (std::int64_t i = 0; i < shape.sentences; ++i) {
+        sources.push_back(random_pieces(random, shape.model, shape.source_length - 1));
+    }
+    const std::vector<std::int64_t> limits(sources.size(), shape.target_length);
+    const TokenRules never_ends{.eos = -1, .forbidden = token_rules(shape.model, false).forbidden};
+    BenchRuns runs;
+    runs.source_tokens = shape.sentences * shape.source_length;
+    runs.target_tokens = shape.sentences * shape.target_length;
+    for (int run = 0; run <= repeat; ++run) {
+        const Stopwatch watch;
+        Context ctx{.backend = backend, .compute = shape.compute};
+        ModelScorer scorer(ctx, model, sources);
+        const auto found = search(scorer, limits, shape.model.bos_id, never_ends, {.beam = shape.beam});
+        for (const Hypothesis& hypothesis : found) {
+            HEADSCOPE_CHECK(static_cast<std::int64_t>(hypothesis.tokens.size()) == shape.target_length,
+                            "a translation of another length than was to be timed");
+        }
+        if (run > 0) {
+            runs.seconds.push_back(watch.seconds());
+        }
+    }
+    return runs;
+}
+
+std::uint64_t peak_resident_bytes() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    constexpr std::uint64_t kKibi = 1024;  // Linux counts ru_maxrss in KiB
+    return static_cast<std::uint64_t>(usage.ru_maxrss) * kKibi;
+}
+
+}  // namespace headscope

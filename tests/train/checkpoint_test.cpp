@@ -1,0 +1,102 @@
+#include "train/checkpoint.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+
+#include <sys/resource.h>
+
+#include "registry/registry.h"
+#include "tests/io/temporary_folder.h"
+#include "train/averaging.h"
+
+using namespace headscope;
+
+namespace {
+
+CheckpointTensors tensors_of(Backend& backend, float start) {
+    const auto make = [&](float first) {
+        return make_from_host<float>(backend, {4}, DType::F32, {first, first + 1, first + 2, first + 3});
+    };
+    return {make(start), make(start + 10), make(start + 20)};
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint comes back as it was written", "[checkpoint]") {
+    const TemporaryFolder folder;
+    const auto backend = open_device("cpu");
+    const std::string file = folder.file("a.safetensors");
+    write_checkpoint(*backend, file, tensors_of(*backend, 0.1F), {{"step", 3}});
+    CHECK(read_checkpoint_state(file)["step"] == 3);
+    const CheckpointTensors back = tensors_of(*backend, 7.0F);
+    read_checkpoint_tensors(*backend, file, back);
+    const CheckpointTensors expected = tensors_of(*backend, 0.1F);
+    CHECK(to_host<float>(*backend, back.parameters) == to_host<float>(*backend, expected.parameters));
+    CHECK(to_host<float>(*backend, back.first_moment) == to_host<float>(*backend, expected.first_moment));
+    CHECK(to_host<float>(*backend, back.second_moment) == to_host<float>(*backend, expected.second_moment));
+
+    const CheckpointTensors other{make_from_host<float>(*backend, {3}, DType::F32, {1, 2, 3})};
+    CHECK_THAT(error_of([&] { read_checkpoint_tensors(*backend, file, other); }),
+               Catch::Contains("a.safetensors") && Catch::Contains("[4]") && Catch::Contains("[3]"));
+}
+
+TEST_CASE("a truncated checkpoint is passed over, with its reason", "[checkpoint]") {
+    const TemporaryFolder folder;
+    const auto backend = open_device("cpu");
+    const CheckpointFolder checkpoints(folder.file("checkpoints"));
+    for (const std::int64_t step : {9, 10, 11}) {
+        write_checkpoint(*backend, checkpoints.file_of(step), tensors_of(*backend, 1.0F), {{"step", step}});
+    }
+    std::filesystem::resize_file(checkpoints.file_of(11), std::filesystem::file_size(checkpoints.file_of(11)) - 1);
+    folder.write("checkpoints/step-00000012.safetensors", "");
+    folder.write("checkpoints/step-00000013.safetensors.tmp", "half of one");
+    std::string skipped;
+    CHECK(checkpoints.newest_readable([&](const std::string& why) { skipped += why; }) == 10);
+    CHECK_THAT(skipped, Catch::Contains("step-00000011") && Catch::Contains("step-00000012"));
+    CHECK(checkpoints.steps() == std::vector<std::int64_t>{9, 10, 11, 12});
+    checkpoints.keep_last(2);
+    CHECK(checkpoints.steps() == std::vector<std::int64_t>{11, 12});
+}
+
+TEST_CASE("a file of other tensors is no checkpoint", "[checkpoint]") {
+    const auto problem = error_of([] { read_checkpoint_state(HEADSCOPE_SOURCE_DIR "/LICENSE"); });
+    CHECK_THAT(problem, Catch::Contains("LICENSE"));
+}
+
+TEST_CASE("a full disk is an error and leaves what was there", "[checkpoint]") {
+    const TemporaryFolder folder;
+    const auto backend = open_device("cpu");
+    const std::string file = folder.file("a.safetensors");
+    write_checkpoint(*backend, file, tensors_of(*backend, 1.0F), {{"step", 1}});
+    const std::string before = read_all(file);
+
+    // The limit on a file's size stands in for the disk's: write() fails half-way.
+    rlimit old{};
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &old) == 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{64, old.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    const std::string problem = error_of([&] {
+        write_checkpoint(*backend, file, tensors_of(*backend, 2.0F), {{"step", 2}});
+    });
+    setrlimit(RLIMIT_FSIZE, &old);
+    std::signal(SIGXFSZ, handler);
+
+    CHECK_THAT(problem, Catch::Contains("a.safetensors"));
+    CHECK(read_all(file) == before);
+}
+
+TEST_CASE("averaging is the mean of the files' parameters", "[averaging]") {
+    const TemporaryFolder folder;
+    const auto backend = open_device("cpu");
+    std::vector<std::string> files;
+    for (const float start : {1.0F, 2.0F, 6.0F}) {
+        files.push_back(folder.file(std::to_string(files.size()) + ".safetensors"));
+        write_checkpoint(*backend, files.back(), tensors_of(*backend, start), {{"step", 1}});
+    }
+    const Tensor into = make_from_host<float>(*backend, {4}, DType::F32, {9, 9, 9, 9});
+    average_checkpoints(*backend, files, into);
+    CHECK(to_host<float>(*backend, into) == std::vector<float>{3, 4, 5, 6});
+    const Tensor wrong = make_from_host<float>(*backend, {3}, DType::F32, {9, 9, 9});
+    CHECK_THAT(error_of([&] { average_checkpoints(*backend, files, wrong); }), Catch::Contains("0.safetensors"));
+}

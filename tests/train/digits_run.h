@@ -1,0 +1,84 @@
+// A small training on the digits task, for tests of the trainer.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "registry/registry.h"
+#include "tests/io/temporary_folder.h"
+#include "train/digits_task.h"
+#include "train/trainer.h"
+
+namespace headscope {
+
+// Writes train.tsv and valid.tsv and returns a configuration of a few seconds' training.
+inline nlohmann::json write_digits(const TemporaryFolder& folder) {
+    std::string train, valid;
+    for (const DigitsPair& pair : make_digits_task(1200, 1)) {
+        (train.size() < 40'000 ? train : valid) += pair.digits + "\t" + pair.words + "\n";
+    }
+    folder.write("train.tsv", train);
+    folder.write("valid.tsv", valid);
+    return nlohmann::json::parse(R"({
+        "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
+        "data": {"train": {"tsv": "train.tsv"}, "valid": {"tsv": "valid.tsv"}},
+        "tokenizer": {"type": "bpe", "vocabulary": 72, "shared": true},
+        "training": {"steps": 24, "source_tokens": 512, "target_tokens": 1024, "warmup_steps": 40, "max_length": 64,
+                     "attention_dropout": 0.1, "activation_dropout": 0.1, "report_every": 10, "validate_every": 8,
+                     "checkpoint_every": 8, "checkpoint_minutes": 0, "keep_last": 3, "average_last": 2}
+    })");
+}
+
+struct DigitsRun {
+    explicit DigitsRun(const TemporaryFolder& folder, nlohmann::json settings, std::string output,
+                       const std::string& device = "cpu")
+        : output_folder(folder.file(output)), config(parse_train_config(settings, folder.file("digits.json"), "")) {
+        check_train_config(config);
+        backend = open_device(device);
+        hooks.say = [this](const std::string& line) { said += line + "\n"; };
+    }
+
+    // `taken_up`: go on with what the output folder holds.
+    Trainer& start(bool taken_up = false) {
+        TrainingData data = prepare_training_data(config, output_folder + "/tokenizer", taken_up, hooks.say);
+        trainer = std::make_unique<Trainer>(*backend, config, std::move(data), output_folder, hooks);
+        if (taken_up) {
+            trainer->resume();
+        } else {
+            trainer->start_anew();
+        }
+        return *trainer;
+    }
+
+    std::vector<double> weights() const { return to_host<double>(*backend, trainer->parameters().flat_values()); }
+
+    std::string output_folder;
+    TrainConfig config;
+    TrainerHooks hooks;
+    std::string said;
+    std::unique_ptr<Backend> backend;  // outlives the trainer's tensors
+    std::unique_ptr<Trainer> trainer;
+};
+
+// Stops after so many further steps.
+inline std::function<bool()> stop_after(int steps) {
+    return [left = steps]() mutable { return left-- <= 0; };
+}
+
+// The reports of log.jsonl of one kind.
+inline std::vector<nlohmann::json> logged(const std::string& output_folder, const std::string& kind) {
+    std::ifstream file(output_folder + "/log.jsonl");
+    std::vector<nlohmann::json> found;
+    for (std::string line; std::getline(file, line);) {
+        nlohmann::json json = nlohmann::json::parse(line);
+        if (json["kind"] == kind) {
+            found.push_back(std::move(json));
+        }
+    }
+    return found;
+}
+
+}  // namespace headscope

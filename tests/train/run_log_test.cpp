@@ -1,0 +1,84 @@
+#include "train/run_log.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/io/temporary_folder.h"
+#include "train/run_totals.h"
+#include "train/training_state.h"
+
+using namespace headscope;
+
+TEST_CASE("a log that is taken up again drops what the run will write again", "[log]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("log.jsonl", "{\"step\":1}\n{\"step\":2}\n{\"step\":3}\n{\"st");
+    RunLog(path, 2).add({{"step", 3}, {"again", true}});
+    CHECK(read_all(path) == "{\"step\":1}\n{\"step\":2}\n{\"again\":true,\"step\":3}\n");
+    RunLog(path, 0).add({{"step", 1}});
+    CHECK(read_all(path) == "{\"step\":1}\n");
+}
+
+TEST_CASE("a skipped step does not spoil the means", "[log]") {
+    RunTotals totals;
+    totals.add({.loss = 6.0, .nll = 4.0, .gradient_norm = 1.0}, 3, 2);
+    totals.add({.loss = NAN, .nll = NAN, .gradient_norm = NAN, .skipped = true}, 30, 20);
+    totals.add({.loss = 4.0, .nll = 2.0, .gradient_norm = 3.0}, 1, 2);
+    CHECK(totals.skipped == 1);
+    CHECK(totals.skipped_in_a_row == 0);
+    CHECK(totals.all_tokens == 58);
+    totals.seconds = 2.0;
+    const auto json = Report{.step = 3, .totals = totals}.json();
+    CHECK(json["loss"] == Approx(2.5));
+    CHECK(json["nll"] == Approx(1.5));
+    CHECK(json["perplexity"] == Approx(std::exp(1.5)));
+    CHECK(json["gradient_norm"] == Approx(2.0));
+    CHECK(json["tokens_per_second"] == Approx(29.0));
+    CHECK_THAT((Report{.step = 3, .totals = totals}.line()), Catch::Contains("SKIPPED 1"));
+}
+
+TEST_CASE("a run of skipped steps is counted over reports", "[log]") {
+    RunTotals totals;
+    totals.add({.skipped = true}, 1, 1);
+    totals.restart();
+    totals.add({.skipped = true}, 1, 1);
+    CHECK(totals.skipped == 1);
+    CHECK(totals.skipped_in_a_row == 2);
+}
+
+TEST_CASE("a training state survives its JSON bit for bit", "[log]") {
+    TrainingState state{.step = 12, .seconds = 0.1 + 0.2, .batcher = {3, 4}};
+    state.totals.add({.loss = 1.0 / 3.0, .nll = 0.7, .gradient_norm = 1e-9}, 5, 6);
+    state.best = {10, 2.0 / 3.0};
+    const nlohmann::json json = nlohmann::json::parse(to_json(state, {}).dump());
+    const TrainingState back = parse_training_state(json, "f");
+    CHECK(back.step == 12);
+    CHECK(back.seconds == state.seconds);
+    CHECK(back.batcher == state.batcher);
+    CHECK(back.best == state.best);
+    CHECK(to_json(back.totals) == to_json(state.totals));
+    nlohmann::json broken = json;
+    broken.erase("epoch");
+    CHECK_THAT(error_of([&] { parse_training_state(broken, "f.safetensors"); }), Catch::Contains("f.safetensors"));
+}
+
+TEST_CASE("a checkpoint of another run is refused by naming what differs", "[log]") {
+    const RunIdentity then{.config = {{"training.seed", 1}, {"model", {{"heads", 4}}}}, .data = 7, .device = "cpu"};
+    const nlohmann::json json = to_json(TrainingState{}, then);
+    CHECK(compare_identity(json, then, "f").empty());
+    RunIdentity now = then;
+    now.config["training.seed"] = 2;
+    CHECK_THAT(error_of([&] { compare_identity(json, now, "f"); }),
+               Catch::Contains("\"training.seed\" was 1 and is now 2"));
+    now = then;
+    now.config["model"]["heads"] = 8;
+    CHECK_THAT(error_of([&] { compare_identity(json, now, "f"); }), Catch::Contains("\"heads\" was 4 and is now 8"));
+    now = then;
+    now.config["model"].erase("heads");
+    CHECK_THAT(error_of([&] { compare_identity(json, now, "f"); }), Catch::Contains("\"heads\""));
+    now = then;
+    now.data = 8;
+    CHECK_THAT(error_of([&] { compare_identity(json, now, "f"); }), Catch::Contains("training text"));
+    now = then;
+    now.device = "vulkan:0";
+    CHECK_THAT(compare_identity(json, now, "f"), Catch::Contains("vulkan:0"));
+}

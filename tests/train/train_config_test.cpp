@@ -1,0 +1,108 @@
+#include "train/train_config.h"
+
+#include <catch2/catch.hpp>
+
+#include "support/check.h"
+#include "tests/io/temporary_folder.h"
+
+using namespace headscope;
+using nlohmann::json;
+
+namespace {
+
+json sample() {
+    return json::parse(R"({
+        "model": {"encoder_layers": 2, "decoder_layers": 1, "d_model": 64, "d_ff": 128, "heads": 4},
+        "data": {"train": {"tsv": "train.tsv"}, "valid": {"source": ["a.en", "/b.en"], "target": ["a.de", "/b.de"]}},
+        "tokenizer": {"type": "unigram", "vocabulary": 500, "shared": true},
+        "training": {"steps": 10, "target_tokens": 512, "smoothing_over": "other_classes", "compute": "bf16"}
+    })");
+}
+
+std::string complaint(const json& config) {
+    return error_of([&] { check_train_config(parse_train_config(config, "dir/c.json", "")); });
+}
+
+}  // namespace
+
+TEST_CASE("a configuration is read with the paper's values where it is silent", "[config]") {
+    const TrainConfig config = parse_train_config(sample(), "dir/c.json", "");
+    CHECK(config.train.tsv == std::vector<std::string>{"dir/train.tsv"});
+    CHECK(config.valid.source == std::vector<std::string>{"dir/a.en", "/b.en"});
+    CHECK(config.tokenizer.unigram);
+    CHECK(config.training.target_tokens == 512);
+    CHECK(config.training.source_tokens == 25000);
+    CHECK(config.training.beta2 == 0.98);
+    CHECK(config.training.warmup_steps == 4000);
+    CHECK(config.training.smoothing == Smoothing::OtherClasses);
+    CHECK(config.training.compute == DType::BF16);
+    const ModelConfig model = config.model_config(500, 500);
+    CHECK(model.encoder_layers == 2);
+    CHECK(model.d_k == 16);  // d_model / heads
+    CHECK(model.source_vocabulary == 500);
+    CHECK(parse_train_config(sample(), "dir/c.json", "/data").train.tsv.front() == "/data/train.tsv");
+}
+
+TEST_CASE("mistakes are named by file and key", "[config]") {
+    const auto changed = [](const json::json_pointer& where, const json& value) {
+        json config = sample();
+        config[where] = value;
+        return complaint(config);
+    };
+    using Catch::Matchers::Contains;
+    using operator""_json_pointer;
+    CHECK(complaint(sample()).empty());
+    CHECK_THAT(changed("/training/stepz"_json_pointer, 3), Contains("dir/c.json") && Contains("\"training.stepz\""));
+    CHECK_THAT(changed("/training/steps"_json_pointer, "ten"), Contains("\"training.steps\"") && Contains("\"ten\""));
+    CHECK_THAT(changed("/training/steps"_json_pointer, -1), Contains("\"training.steps\""));
+    CHECK_THAT(changed("/training/residual_dropout"_json_pointer, 1.5), Contains("\"training.residual_dropout\""));
+    CHECK_THAT(changed("/training/compute"_json_pointer, "fp8"), Contains("\"f32\"") && Contains("\"fp8\""));
+    CHECK_THAT(changed("/tokenizer/typ"_json_pointer, "bpe"), Contains("\"tokenizer.typ\""));
+    CHECK_THAT(changed("/extra"_json_pointer, 1), Contains("\"extra\""));
+    CHECK_THAT(changed("/model/widht"_json_pointer, 1), Contains("widht"));
+    CHECK_THAT(changed("/model/source_vocabulary"_json_pointer, 9), Contains("model.source_vocabulary"));
+    CHECK_THAT(changed("/model/heads"_json_pointer, 0), Contains("heads"));
+    CHECK_THAT(changed("/data/train/source"_json_pointer, "x"), Contains("data.train"));
+    CHECK_THAT(changed("/data/valid/target"_json_pointer, "x"), Contains("data.valid.target"));
+    CHECK_THAT(changed("/training/average_last"_json_pointer, 9), Contains("average_last"));
+    CHECK_THAT(changed("/training/cooldown_steps"_json_pointer, 11), Contains("cooldown_steps"));
+    CHECK_THAT(changed("/training/steps"_json_pointer, 0), Contains("\"steps\""));
+    CHECK_THAT(changed("/tokenizer/shared"_json_pointer, false), Contains("tying"));
+    json lacking = sample();
+    lacking.erase("data");
+    CHECK_THAT(complaint(lacking), Contains("\"data\" is missing"));
+}
+
+TEST_CASE("a file that is missing or no JSON is named", "[config]") {
+    const TemporaryFolder folder;
+    CHECK_THAT(error_of([&] { read_train_config(folder.file("none.json"), ""); }), Catch::Contains("none.json"));
+    const std::string broken = folder.write("broken.json", "{\"model\": ");
+    CHECK_THAT(error_of([&] { read_train_config(broken, ""); }), Catch::Contains("broken.json"));
+}
+
+TEST_CASE("the shipped configurations can be read", "[config]") {
+    for (const auto& entry : std::filesystem::directory_iterator(HEADSCOPE_SOURCE_DIR "/assets/configs")) {
+        if (entry.path().extension() == ".json") {
+            INFO(entry.path());
+            CHECK_NOTHROW(check_train_config(read_train_config(entry.path().string(), "")));
+        }
+    }
+}
+
+TEST_CASE("what decides the weights is part of a run's identity, what does not is not", "[config]") {
+    const json before = parse_train_config(sample(), "c.json", "").identity();
+    const auto with = [](const char* key, const json& value) {
+        json config = sample();
+        config["training"][key] = value;
+        return parse_train_config(config, "c.json", "").identity();
+    };
+    CHECK(with("steps", 20) == before);
+    CHECK(with("keep_last", 9) == before);
+    CHECK(with("seed", 2) != before);
+    CHECK(with("adam_beta2", 0.99) != before);
+    json cooled = sample();
+    cooled["training"]["cooldown_steps"] = 5;
+    const json ten = parse_train_config(cooled, "c.json", "").identity();
+    cooled["training"]["steps"] = 20;
+    CHECK(parse_train_config(cooled, "c.json", "").identity() != ten);
+}
