@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,9 @@ namespace headscope {
 
 class Tape {
 public:
-    // `backward` reads its output's gradient and writes those of its inputs. `name` is for traces and messages.
-    void record(std::string name, std::function<void(Backend&)> backward);
+    // `backward` reads its output's gradient and writes those of its inputs, among them those of `parameters` (others
+    // that are no parameters, or undefined, are ignored). `name` is for traces and messages.
+    void record(std::string name, const std::vector<Var>& parameters, std::function<void(Backend&)> backward);
 
     // Runs the closures in reverse, each let go as soon as it has run, so that what it kept is freed. Gradients of the
     // roots must have been written before.
@@ -20,15 +22,18 @@ public:
 
     std::size_t size() const { return entries_.size(); }
 
-    // Called when no later closure will write this parameter's gradient in this pass (for overlapped all-reduce).
+    // Called when no later closure will write this parameter's gradient in this pass (for overlapped all-reduce). What
+    // was recorded packed is handed over packed.
     std::function<void(const Var& parameter)> on_final_gradient;
 
 private:
     struct Entry {
         std::string name;
+        std::vector<Var> parameters;
         std::function<void(Backend&)> backward;
     };
     std::vector<Entry> entries_;
+    std::map<const void*, int> pending_;  // entries that will still write a parameter's gradient
 };
 
 }  // namespace headscope

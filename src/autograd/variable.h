@@ -17,6 +17,7 @@ struct GradientTarget {
 
 // A handle; copies share the value and the gradient. A view (narrow, heads, reshape) shares its parent's gradient
 // buffer, each region with its own "already written" mark, so that packed q/k/v are views on the way back as well.
+// Variables that want a gradient are narrowed along their first or their last dimension alone.
 class Var {
 public:
     Var() = default;
@@ -25,17 +26,24 @@ public:
     // A parameter: its gradient lives in `grad`, is kept over micro-batches, and is marked unwritten by
     // `forget_gradient`.
     static Var parameter(Tensor value, Tensor grad, std::string name);
+    // The same variable under a name of its own; views of a flat buffer of parameters get theirs so.
+    Var named(std::string name) const;
+    // The same gradient without the value: what closures keep that need no more, so that the value's memory is free.
+    Var without_value() const;
 
     bool defined() const;
     const Tensor& value() const;
+    const Shape& shape() const;
     bool requires_grad() const;
     const std::string& name() const;  // parameters only
 
     // The gradient; nothing may be asked of a variable that no one wrote to (has_gradient).
     bool has_gradient() const;
-    const Tensor& gradient() const;
+    Tensor gradient() const;
     // Allocates on first use. The first writer of a region is told Overwrite, the next ones Accumulate.
     GradientTarget gradient_target(Backend& backend) const;
+    // Adds a finished gradient. Where it is the first, its tensor itself becomes the gradient: nobody else may use it.
+    void add_gradient(Backend& backend, const Tensor& gradient) const;
     // Lets the gradient (of a parameter: its written marks only) and, for intermediates, nothing else go.
     void forget_gradient() const;
 
@@ -44,9 +52,10 @@ public:
     // [batch, length, heads * depth] seen as [batch, heads, length, depth]
     Var heads(std::int64_t count) const;
 
-    struct Node;
+    const void* identity() const { return node_.get(); }  // equal for copies, for use as a key
 
 private:
+    struct Node;
     explicit Var(std::shared_ptr<Node> node);
     std::shared_ptr<Node> node_;
 };

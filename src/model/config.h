@@ -56,6 +56,8 @@ struct ModelConfig {
 };
 
 // Error names the key, what was expected and what was found; unknown keys are errors too. `origin` is the file's name.
+// Absent keys keep their defaults, but d_k and d_v are then d_model / heads, and target_vocabulary is
+// source_vocabulary. Whether the whole is possible is asked of check_model_config, once the vocabularies are known.
 ModelConfig parse_model_config(const nlohmann::json& json, const std::string& origin);
 nlohmann::json to_json(const ModelConfig& config);
 // Throws Error for impossible combinations (heads * d_k of 0, tied vocabularies of different size, ...).

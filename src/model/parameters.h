@@ -20,6 +20,7 @@ struct ParameterSpec {
     std::string name;  // "encoder.layers.0.self_attention.q.weight"; the table is in docs/model-directory.md
     Shape shape;
     Initial initial = Initial::Glorot;
+    bool follows = false;  // stands right behind the one before, without a pad, so that both can be seen packed
 };
 
 // The table of names, fixed by format_version, in the order of the flat buffer: q, k and v of a self-attention (k and v
@@ -28,12 +29,14 @@ std::vector<ParameterSpec> parameter_table(const ModelConfig& config);
 
 class Parameters {
 public:
-    // Memory for the values and, for training, for the gradients (`with_gradients`). Values are uninitialised.
+    // Memory for the values and, for training, for the gradients (`with_gradients`). Values are 0 until they are
+    // initialised or loaded.
     Parameters(Backend& backend, const ModelConfig& config, bool with_gradients);
 
     // Seeded; the same on every backend.
     void initialise(std::uint64_t seed);
 
+    Backend& backend() const { return backend_; }
     const std::vector<ParameterSpec>& table() const;
     Var at(const std::string& name) const;  // Error-free: an unknown name is a CheckFailure
     bool has(const std::string& name) const;
@@ -42,7 +45,9 @@ public:
 
     const Tensor& flat_values() const;     // [total()]
     const Tensor& flat_gradients() const;  // [total()], with_gradients only
-    std::int64_t total() const;     // padded so that every parameter starts at a multiple of 16 elements; pads are 0
+    // Padded so that every group that is seen packed, and every other parameter, starts at a multiple of 16 elements.
+    // Values and gradients of the pads are 0.
+    std::int64_t total() const;
     std::int64_t count() const;     // without the pads
     void forget_gradients() const;  // the next writer of each overwrites
 
@@ -52,6 +57,7 @@ private:
     std::map<std::string, std::size_t> index_;
     std::vector<std::int64_t> offsets_;
     std::vector<Var> vars_;
+    Var flat_;  // all of them are views of this one
     Tensor values_;
     Tensor gradients_;
     std::int64_t total_ = 0;

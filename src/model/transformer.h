@@ -26,10 +26,13 @@ struct LossSums {
 // Keys and values of what was decoded so far, and of the source. Rows = sentences (times beam).
 struct DecoderCache {
     struct Layer {
-        Tensor self_keys, self_values;    // [rows, heads, capacity, d_k | d_v]
-        Tensor cross_keys, cross_values;  // [rows, heads, source_length, d_k | d_v], views of one packed product
+        Tensor self_keys, self_values;    // [rows, heads, capacity, d_k | d_v], views of `keys` and `values`
+        Tensor cross;                     // [rows, source_length, heads * (d_k + d_v)], keys and values as projected
+        Tensor cross_keys, cross_values;  // [rows, heads, source_length, d_k | d_v], views of `cross`
     };
     std::vector<Layer> layers;
+    Tensor keys;    // [rows, layers * heads, capacity, d_k]: all layers in one, so that a beam moves them at once
+    Tensor values;  // [rows, layers * heads, capacity, d_v]
     Tensor source_lengths;  // I32 [rows]
     Tensor position;        // I32 [1] on the device: how many are cached
     std::int64_t rows = 0;
@@ -44,10 +47,12 @@ public:
 
     const ModelConfig& config() const;
 
-    // ids I32 [batch, length], lengths I32 [batch]; out [batch, length, d_model]. 3.1.
-    Var encode(Context& ctx, const Tensor& ids, const Tensor& lengths) const;
+    // ids I32 [batch, length], lengths I32 [batch]; out [batch, length, d_model]. 3.1. `order` sorts the positions by
+    // id (EmbedBackward) and is needed with a tape alone.
+    Var encode(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order = {}) const;
     // Teacher-forced: target_in I32 [batch, length] starts with bos; out [batch, length, d_model].
-    Var decode(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths) const;
+    Var decode(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,
+               const Tensor& order = {}) const;
     // hidden [batch, length, d_model]; out [batch, length, vocabulary]. 3.4. For few rows; training uses loss().
     Var logits(Context& ctx, const Var& hidden) const;
 
@@ -61,10 +66,13 @@ public:
     // Cached decoding, no tape. memory [rows, source_length, d_model].
     DecoderCache start_cache(Context& ctx, const Tensor& memory, const Tensor& source_lengths,
                              std::int64_t capacity) const;
-    // ids I32 [rows, 1], the newest token of each; out logits [rows, vocabulary]. Equal to the uncached pass.
+    // ids I32 [rows, 1], the newest token of each; out logits [rows, vocabulary]. Equal to the uncached pass. An
+    // observer sees weights [rows, heads, 1, cached + 1] and [rows, heads, 1, source_length].
     Tensor step(Context& ctx, DecoderCache& cache, const Tensor& ids) const;
-    // The caches follow the beam's back-pointers: rows I32 [new rows].
-    DecoderCache reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, std::int64_t new_rows) const;
+    // The caches follow the beam's back-pointers: rows I32 [new rows]. `same_sources` promises that row i goes on with
+    // the sentence it had, so that what belongs to the source need not move.
+    DecoderCache reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, std::int64_t new_rows,
+                         bool same_sources = false) const;
 
 private:
     struct Impl;

@@ -1,0 +1,120 @@
+// Products of two variables and attention, which is made of them. Paper 3.2.1 and 3.2.2.
+#include <cmath>
+#include <utility>
+
+#include "autograd/functions.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+// out = alpha op(a) op(b), where `out` is any view of a variable that wants a gradient if a or b does.
+void matmul_into(Context& ctx, const Var& a, const Var& b, const Var& out, const Product& product) {
+    ctx.backend.run(Matmul{.a = a.value(),
+                           .b = b.value(),
+                           .out = out.value(),
+                           .transpose_a = product.transpose_a,
+                           .transpose_b = product.transpose_b,
+                           .alpha = product.alpha,
+                           .compute = ctx.compute});
+    if (!out.requires_grad()) {
+        return;
+    }
+    auto backward = [a, b, out = out.without_value(), product, compute = ctx.compute](Backend& backend) {
+        const Tensor grad = out.gradient();
+        const auto run = [&](const Var& to, const Tensor& left, bool transpose_left, const Tensor& right,
+                             bool transpose_right) {
+            const GradientTarget target = to.gradient_target(backend);
+            backend.run(Matmul{.a = left,
+                               .b = right,
+                               .out = target.tensor,
+                               .transpose_a = transpose_left,
+                               .transpose_b = transpose_right,
+                               .alpha = product.alpha,
+                               .beta = target.write == Write::Overwrite ? 0.0F : 1.0F,
+                               .compute = compute});
+        };
+        if (a.requires_grad() && !product.transpose_a) {
+            run(a, grad, false, b.value(), !product.transpose_b);
+        } else if (a.requires_grad()) {
+            run(a, b.value(), product.transpose_b, grad, true);
+        }
+        if (b.requires_grad() && !product.transpose_b) {
+            run(b, a.value(), !product.transpose_a, grad, false);
+        } else if (b.requires_grad()) {
+            run(b, grad, true, a.value(), product.transpose_a);
+        }
+    };
+    ctx.tape->record("matmul", {a, b}, std::move(backward));
+}
+
+bool wants_gradient(const Context& ctx, const Var& a, const Var& b) {
+    return ctx.tape != nullptr && (a.requires_grad() || b.requires_grad());
+}
+
+bool observed(const Context& ctx, const AttentionSite& site) {
+    return ctx.observer != nullptr && ctx.observer->wants(site);
+}
+
+// Hands the weights out; what comes back goes on in their place.
+Var attention_site(Context& ctx, const AttentionSite& site, const Var& weights) {
+    if (!observed(ctx, site)) {
+        return weights;
+    }
+    const Tensor after = ctx.observer->observe(ctx.backend, site, weights.value());
+    HEADSCOPE_CHECK(after.shape == weights.shape(), "an observer of attention gave back " + after.to_string() +
+                                                        " for weights of " + weights.shape().to_string());
+    const bool same = after.buffer == weights.value().buffer && after.offset == weights.value().offset;
+    HEADSCOPE_CHECK(same || !weights.requires_grad(), "attention cannot be edited while a tape records");
+    return same ? weights : Var(after);
+}
+
+}  // namespace
+
+Var matmul(Context& ctx, const Var& a, const Var& b, const Product& product) {
+    Shape shape = a.shape();
+    shape.set(-2, a.shape()[product.transpose_a ? -1 : -2]);
+    shape.set(-1, b.shape()[product.transpose_b ? -2 : -1]);
+    const Var out(ctx.backend.empty(shape, a.value().dtype), wants_gradient(ctx, a, b));
+    matmul_into(ctx, a, b, out, product);
+    return out;
+}
+
+Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask) {
+    const Tensor& in = scores.value();
+    ctx.backend.run(MaskedSoftmax{.scores = in, .weights = in, .mask = mask});
+    const bool recorded = ctx.tape != nullptr && scores.requires_grad();
+    Var weights(in, recorded);
+    if (recorded) {
+        ctx.tape->record("masked_softmax", {}, [scores = scores.without_value(), weights](Backend& backend) {
+            const Tensor grad = weights.gradient();
+            backend.run(MaskedSoftmaxBackward{.weights = weights.value(), .grad_weights = grad, .grad_scores = grad});
+            scores.add_gradient(backend, grad);
+        });
+    }
+    return weights;
+}
+
+Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, const Var& V, const AttentionMask& mask,
+           const DropoutRule& rule) {
+    const std::int64_t heads = Q.shape()[1];
+    const std::int64_t d_k = Q.shape()[3];
+    const std::int64_t d_v = V.shape()[3];
+    const float scale = 1.0F / std::sqrt(static_cast<float>(d_k));
+    const Tensor out = ctx.backend.empty({Q.shape()[0], Q.shape()[2], heads * d_v}, Q.value().dtype);
+    if (ctx.tape == nullptr && rule.rate == 0.0F && !observed(ctx, site)) {
+        ctx.backend.run(Attention{
+            .q = Q.value(), .k = K.value(), .v = V.value(), .out = out.heads(heads), .mask = mask, .scale = scale});
+        return Var(out);
+    }
+    const Var scores = matmul(ctx, Q, K, {.transpose_b = true, .alpha = scale});
+    Var weights = masked_softmax(ctx, scores, mask);  // [batch, heads, queries, keys]
+    weights = attention_site(ctx, site, weights);
+    weights = dropout(ctx, weights, rule);
+    const Var attended(out, wants_gradient(ctx, weights, V));
+    matmul_into(ctx, weights, V, attended.heads(heads), {});
+    return attended;
+}
+
+}  // namespace headscope

@@ -1,0 +1,237 @@
+#include "autograd/functions.h"
+
+#include <utility>
+
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+bool records(const Context& ctx, std::initializer_list<const Var*> inputs) {
+    if (ctx.tape == nullptr) {
+        return false;
+    }
+    for (const Var* input : inputs) {
+        if (input->requires_grad()) {
+            return true;
+        }
+    }
+    return false;
+}
+
+float beta_of(Write write) {
+    return write == Write::Overwrite ? 0.0F : 1.0F;
+}
+
+Tensor as_matrix(const Tensor& x) {
+    const std::int64_t columns = x.dim(-1);
+    return x.reshape({columns == 0 ? 0 : x.elements() / columns, columns});
+}
+
+Var dropout_to(Context& ctx, const Var& x, const DropoutRule& rule, const Tensor& out) {
+    ctx.backend.run(Dropout{.x = x.value(), .y = out, .rule = rule});
+    const bool recorded = records(ctx, {&x});
+    Var y(out, recorded);
+    if (recorded) {
+        ctx.tape->record("dropout", {}, [x = x.without_value(), y = y.without_value(), rule](Backend& backend) {
+            const Tensor grad = y.gradient();
+            backend.run(Dropout{.x = grad, .y = grad, .rule = rule});
+            x.add_gradient(backend, grad);
+        });
+    }
+    return y;
+}
+
+void embed_backward(Backend& backend, const EmbedOperands& operands, const Tensor& grad) {
+    if (operands.table.requires_grad()) {
+        const GradientTarget table = operands.table.gradient_target(backend);
+        backend.run(EmbedBackward{.ids = operands.ids,
+                                  .order = operands.order,
+                                  .grad_out = grad,
+                                  .grad_table = table.tensor,
+                                  .scale = operands.scale,
+                                  .write = table.write});
+    }
+    if (operands.positions.requires_grad()) {
+        // Row i is the sum over the batch; rows past the length get nothing, but have to be 0 on the first writing.
+        const GradientTarget table = operands.positions.gradient_target(backend);
+        if (table.write == Write::Overwrite) {
+            backend.run(Fill{.out = table.tensor, .value = 0.0F});
+        }
+        const std::int64_t batch = grad.dim(0);
+        const std::int64_t length = grad.dim(1);
+        const std::int64_t columns = length * grad.dim(2);
+        backend.run(SumRows{.x = grad.reshape({batch, columns}),
+                            .out = table.tensor.narrow(0, 0, length).reshape({columns}),
+                            .write = Write::Accumulate});
+    }
+}
+
+}  // namespace
+
+DropoutRule dropout_rule(const Context& ctx, float rate, std::uint32_t site) {
+    const Regularisation& rates = ctx.regularisation;
+    if (!rates.step.defined() || rate == 0.0F) {
+        return {};
+    }
+    return {.rate = rate, .seed = rates.seed, .site = site, .step = rates.step, .ordinals = rates.ordinals};
+}
+
+Var linear(Context& ctx, const Var& x, const Var& weight) {
+    Shape shape = x.shape();
+    shape.set(-1, weight.shape()[0]);
+    const Tensor out = ctx.backend.empty(shape, x.value().dtype);
+    ctx.backend.run(Matmul{.a = as_matrix(x.value()),
+                           .b = weight.value(),
+                           .out = as_matrix(out),
+                           .transpose_b = true,
+                           .compute = ctx.compute});
+    const bool recorded = records(ctx, {&x, &weight});
+    Var y(out, recorded);
+    if (recorded) {
+        // dx = dy . W, dW = dy^T . x
+        auto backward = [x, weight, y = y.without_value(), compute = ctx.compute](Backend& backend) {
+            const Tensor grad = as_matrix(y.gradient());
+            if (weight.requires_grad()) {
+                const GradientTarget to = weight.gradient_target(backend);
+                backend.run(Matmul{.a = grad,
+                                   .b = as_matrix(x.value()),
+                                   .out = to.tensor,
+                                   .transpose_a = true,
+                                   .beta = beta_of(to.write),
+                                   .compute = compute});
+            }
+            if (x.requires_grad()) {
+                const GradientTarget to = x.gradient_target(backend);
+                backend.run(Matmul{.a = grad,
+                                   .b = weight.value(),
+                                   .out = as_matrix(to.tensor),
+                                   .beta = beta_of(to.write),
+                                   .compute = compute});
+            }
+        };
+        ctx.tape->record("linear", {weight}, std::move(backward));
+    }
+    return y;
+}
+
+Var bias_activation(Context& ctx, const Var& x, const Var& bias, Activation activation, const DropoutRule& rule) {
+    if (!bias.defined() && activation == Activation::None && rule.rate == 0.0F) {
+        return x;
+    }
+    // What the way back has to see: the sign of the result for Relu, x itself for Gelu and Swish.
+    const bool keeps_x = activation == Activation::Gelu || activation == Activation::Swish;
+    const Tensor out = keeps_x ? ctx.backend.empty(x.shape(), x.value().dtype) : x.value();
+    const Tensor bias_value = bias.defined() ? bias.value() : Tensor();
+    ctx.backend.run(
+        BiasActivation{.x = x.value(), .bias = bias_value, .y = out, .activation = activation, .dropout = rule});
+    const bool recorded = records(ctx, {&x, &bias});
+    Var y(out, recorded);
+    if (recorded) {
+        const bool identity = activation == Activation::None && rule.rate == 0.0F;
+        const Tensor seen = identity ? Tensor() : keeps_x ? x.value() : out;
+        auto backward = [x = x.without_value(), bias, y = y.without_value(), seen, keeps_x, activation,
+                         rule](Backend& backend) {
+            const Tensor grad = y.gradient();  // becomes the gradient of x + bias in place
+            if (seen.defined()) {
+                backend.run(BiasActivationBackward{.x = seen,
+                                                   .bias = keeps_x && bias.defined() ? bias.value() : Tensor(),
+                                                   .grad_y = grad,
+                                                   .grad_x = grad,
+                                                   .activation = activation,
+                                                   .dropout = rule});
+            }
+            if (bias.requires_grad()) {
+                const GradientTarget to = bias.gradient_target(backend);
+                backend.run(SumRows{.x = as_matrix(grad), .out = to.tensor, .write = to.write});
+            }
+            if (x.requires_grad()) {
+                x.add_gradient(backend, grad);
+            }
+        };
+        ctx.tape->record("bias_activation", {bias}, std::move(backward));
+    }
+    return y;
+}
+
+Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var& gain, const Var& bias, float epsilon,
+                      const DropoutRule& rule) {
+    const Tensor& in = x.value();
+    const Shape rows{in.dim(0), in.dim(1)};
+    AddLayerNorm op{.x = in,
+                    .residual = residual.defined() ? residual.value() : Tensor(),
+                    .gain = gain.value(),
+                    .bias = bias.value(),
+                    .sum = in,
+                    .y = ctx.backend.empty(in.shape, in.dtype),
+                    .mean = ctx.backend.empty(rows, in.dtype),
+                    .rstd = ctx.backend.empty(rows, in.dtype),
+                    .epsilon = epsilon,
+                    .dropout = rule};
+    ctx.backend.run(op);
+    const bool recorded = records(ctx, {&x, &residual, &gain, &bias});
+    Normed result{Var(op.sum, recorded), Var(op.y, recorded)};
+    if (recorded) {
+        auto backward = [x = x.without_value(), residual = residual.without_value(), gain, bias = bias.without_value(),
+                         sum = result.sum, y = result.y.without_value(), mean = op.mean, rstd = op.rstd,
+                         rule](Backend& backend) {
+            AddLayerNormBackward back{.sum = sum.value(),
+                                      .gain = gain.value(),
+                                      .mean = mean,
+                                      .rstd = rstd,
+                                      .grad_y = y.gradient(),
+                                      .grad_sum_out = sum.has_gradient() ? sum.gradient() : Tensor(),
+                                      .grad_gain = {},
+                                      .grad_bias = {},
+                                      .dropout = rule};
+            const auto aim = [&](const Var& at, Tensor& tensor, Write& write) {
+                if (at.requires_grad()) {
+                    const GradientTarget to = at.gradient_target(backend);
+                    tensor = to.tensor;
+                    write = to.write;
+                }
+            };
+            aim(x, back.grad_x, back.write_x);
+            aim(residual, back.grad_residual, back.write_residual);
+            aim(gain, back.grad_gain, back.write_gain);
+            aim(bias, back.grad_bias, back.write_bias);
+            backend.run(back);
+        };
+        ctx.tape->record("add_layer_norm", {gain, bias}, std::move(backward));
+    }
+    return result;
+}
+
+Var dropout(Context& ctx, const Var& x, const DropoutRule& rule) {
+    return rule.rate == 0.0F ? x : dropout_to(ctx, x, rule, ctx.backend.empty(x.shape(), x.value().dtype));
+}
+
+Var dropout_spending(Context& ctx, const Var& x, const DropoutRule& rule) {
+    return rule.rate == 0.0F ? x : dropout_to(ctx, x, rule, x.value());
+}
+
+Var embed(Context& ctx, const EmbedOperands& operands) {
+    const Tensor& ids = operands.ids;
+    const Tensor& table = operands.table.value();
+    const Tensor out = ctx.backend.empty({ids.dim(0), ids.dim(1), table.dim(1)}, table.dtype);
+    ctx.backend.run(Embed{.ids = ids,
+                          .table = table,
+                          .positions = operands.positions.defined() ? operands.positions.value() : Tensor(),
+                          .first = operands.first,
+                          .out = out,
+                          .scale = operands.scale});
+    const bool recorded = records(ctx, {&operands.table, &operands.positions});
+    Var y(out, recorded);
+    if (recorded) {
+        HEADSCOPE_CHECK(operands.order.defined() || !operands.table.requires_grad(),
+                        "the way back through an embedding needs the positions sorted by id");
+        HEADSCOPE_CHECK(!operands.first.defined(), "a tape records whole sequences, from position 0");
+        ctx.tape->record(
+            "embed", {operands.table, operands.positions},
+            [operands, y = y.without_value()](Backend& backend) { embed_backward(backend, operands, y.gradient()); });
+    }
+    return y;
+}
+
+}  // namespace headscope

@@ -1,0 +1,58 @@
+// Differentiable functions: each runs its op at once and, with a tape, records the way back.
+// "Spends x" means that the result may stand in x's memory: x's value is not to be read afterwards.
+#pragma once
+
+#include "autograd/context.h"
+
+namespace headscope {
+
+// The rule of one of the model's dropouts; the identity where the pass has no dropout.
+DropoutRule dropout_rule(const Context& ctx, float rate, std::uint32_t site);
+
+// alpha * op(a) . op(b), see backend/ops/matmul.h.
+struct Product {
+    bool transpose_a = false;
+    bool transpose_b = false;
+    float alpha = 1.0F;
+};
+Var matmul(Context& ctx, const Var& a, const Var& b, const Product& product = {});
+
+// x . W^T: x [.., in], weight [out, in], result [.., out].
+Var linear(Context& ctx, const Var& x, const Var& weight);
+
+// Dropout(f(x + bias)): x [batch, length, columns], bias [columns] or undefined. Spends x for None and Relu.
+Var bias_activation(Context& ctx, const Var& x, const Var& bias, Activation activation, const DropoutRule& rule = {});
+
+// sum = residual + Dropout(x), y = LayerNorm(sum). Spends x. `residual` may be undefined.
+struct Normed {
+    Var sum;
+    Var y;
+};
+Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var& gain, const Var& bias, float epsilon,
+                      const DropoutRule& rule = {});
+
+// Spends scores [batch, heads, queries, keys].
+Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask);
+
+// `dropout` leaves x as it was, `dropout_spending` does not.
+Var dropout(Context& ctx, const Var& x, const DropoutRule& rule);
+Var dropout_spending(Context& ctx, const Var& x, const DropoutRule& rule);
+
+// scale * table[ids] + positions: ids I32 [batch, length], table [vocabulary, d_model], result [batch, length,
+// d_model].
+struct EmbedOperands {
+    Tensor ids;
+    Tensor order = {};  // I32 [batch * length], see EmbedBackward; needed where the table wants a gradient
+    Var table;
+    Var positions = {};  // [max_length, d_model], optional; learned where it wants a gradient
+    Tensor first = {};   // I32 [1], the first position, 0 where undefined; without a tape only
+    float scale = 1.0F;
+};
+Var embed(Context& ctx, const EmbedOperands& operands);
+
+// Equation 1 for all heads: Q [batch, heads, queries, d_k], K [batch, heads, keys, d_k], V [batch, heads, keys, d_v];
+// result [batch, queries, heads * d_v], the heads side by side.
+Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, const Var& V, const AttentionMask& mask,
+           const DropoutRule& rule = {});
+
+}  // namespace headscope

@@ -1,0 +1,249 @@
+#include "autograd/variable.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+// Part of a gradient, seen as a matrix [rows, columns] whose columns are the root's innermost dimension.
+struct Region {
+    std::int64_t row = 0, rows = 0;
+    std::int64_t column = 0, columns = 0;
+
+    std::int64_t area() const { return rows * columns; }
+    std::int64_t overlap(const Region& other) const {
+        const std::int64_t high = std::min(row + rows, other.row + other.rows) - std::max(row, other.row);
+        const std::int64_t wide =
+            std::min(column + columns, other.column + other.columns) - std::max(column, other.column);
+        return std::max<std::int64_t>(high, 0) * std::max<std::int64_t>(wide, 0);
+    }
+    bool inside(const Region& other) const { return overlap(other) == area(); }
+};
+
+// What all views of one variable share.
+struct GradientState {
+    Tensor tensor;  // contiguous, `shape`; undefined until the first writer comes, but for parameters
+    Shape shape;
+    DType dtype = DType::F32;
+    bool parameter = false;
+    std::vector<Region> written;  // disjoint
+
+    std::int64_t covered(const Region& region) const {
+        std::int64_t sum = 0;
+        for (const Region& done : written) {
+            sum += done.overlap(region);
+        }
+        return sum;
+    }
+};
+
+}  // namespace
+
+struct Var::Node {
+    Tensor value;  // undefined after without_value()
+    std::string name;
+    std::shared_ptr<GradientState> state;  // null: wants no gradient
+    Region region;
+    // This view of the root's gradient.
+    Shape shape;
+    Strides strides{};
+    std::int64_t offset = 0;  // from the root's first element
+
+    Tensor gradient_view() const {
+        Tensor view = state->tensor;
+        view.shape = shape;
+        view.strides = strides;
+        view.offset += offset;
+        return view;
+    }
+};
+
+namespace {
+
+std::shared_ptr<GradientState> make_state(const Tensor& value) {
+    HEADSCOPE_CHECK(value.contiguous() && value.rank() > 0,
+                    "a variable that wants a gradient is contiguous, this is " + value.to_string());
+    auto state = std::make_shared<GradientState>();
+    state->shape = value.shape;
+    state->dtype = value.dtype;
+    return state;
+}
+
+Region whole_of(const Shape& shape) {
+    const std::int64_t columns = shape[-1];
+    return {0, columns == 0 ? 0 : shape.elements() / columns, 0, columns};
+}
+
+Region narrowed(const Region& region, const Shape& shape, int dimension, std::int64_t start, std::int64_t size) {
+    const int dim = dimension < 0 ? dimension + shape.rank() : dimension;
+    Region part = region;
+    if (dim == shape.rank() - 1 && shape[-1] == region.columns) {
+        part.column += start;
+        part.columns = size;
+        return part;
+    }
+    HEADSCOPE_CHECK(dim == 0 && shape[0] > 0,
+                    "a variable that wants a gradient is narrowed along its first or last dimension, not along " +
+                        std::to_string(dim) + " of " + shape.to_string());
+    if (region.rows == 1) {  // a stretch of a flat buffer
+        const std::int64_t step = region.columns / shape[0];
+        part.column += start * step;
+        part.columns = size * step;
+    } else {
+        HEADSCOPE_CHECK(region.rows % shape[0] == 0, "rows of " + shape.to_string() + " are no rows of the gradient");
+        const std::int64_t step = region.rows / shape[0];
+        part.row += start * step;
+        part.rows = size * step;
+    }
+    return part;
+}
+
+}  // namespace
+
+Var::Var(std::shared_ptr<Node> node) : node_(std::move(node)) {}
+
+Var::Var(Tensor value, bool requires_grad) : node_(std::make_shared<Node>()) {
+    if (requires_grad) {
+        node_->state = make_state(value);
+        node_->region = whole_of(value.shape);
+    }
+    node_->shape = value.shape;
+    node_->strides = value.strides;
+    node_->value = std::move(value);
+}
+
+Var Var::parameter(Tensor value, Tensor grad, std::string name) {
+    HEADSCOPE_CHECK(grad.contiguous() && grad.shape == value.shape,
+                    "the gradient of " + name + " is " + value.shape.to_string() + ", this is " + grad.to_string());
+    Var var(std::move(value), true);
+    var.node_->name = std::move(name);
+    var.node_->state->tensor = std::move(grad);
+    var.node_->state->parameter = true;
+    return var;
+}
+
+Var Var::named(std::string name) const {
+    Var copy(std::make_shared<Node>(*node_));
+    copy.node_->name = std::move(name);
+    return copy;
+}
+
+Var Var::without_value() const {
+    if (!defined()) {
+        return {};
+    }
+    Var copy(std::make_shared<Node>(*node_));
+    copy.node_->value = Tensor();
+    return copy;
+}
+
+bool Var::defined() const {
+    return node_ != nullptr;
+}
+
+const Tensor& Var::value() const {
+    HEADSCOPE_CHECK(defined() && node_->value.defined(), "this variable has no value");
+    return node_->value;
+}
+
+const Shape& Var::shape() const {
+    HEADSCOPE_CHECK(defined(), "an undefined variable has no shape");
+    return node_->shape;
+}
+
+bool Var::requires_grad() const {
+    return defined() && node_->state != nullptr;
+}
+
+const std::string& Var::name() const {
+    HEADSCOPE_CHECK(defined(), "an undefined variable has no name");
+    return node_->name;
+}
+
+bool Var::has_gradient() const {
+    return requires_grad() && node_->state->covered(node_->region) == node_->region.area() &&
+           node_->state->tensor.defined();
+}
+
+Tensor Var::gradient() const {
+    HEADSCOPE_CHECK(has_gradient(),
+                    "no one wrote the whole gradient of " +
+                        (defined() ? node_->name + " " + node_->shape.to_string() : std::string("nothing")));
+    return node_->gradient_view();
+}
+
+GradientTarget Var::gradient_target(Backend& backend) const {
+    HEADSCOPE_CHECK(requires_grad(), "this variable wants no gradient");
+    GradientState& state = *node_->state;
+    if (!state.tensor.defined()) {
+        state.tensor = backend.empty(state.shape, state.dtype);
+    }
+    const std::int64_t covered = state.covered(node_->region);
+    HEADSCOPE_CHECK(covered == 0 || covered == node_->region.area(),
+                    "a gradient of " + node_->shape.to_string() + " is written in part already");
+    if (covered == 0) {
+        state.written.push_back(node_->region);
+    }
+    return {node_->gradient_view(), covered == 0 ? Write::Overwrite : Write::Accumulate};
+}
+
+void Var::add_gradient(Backend& backend, const Tensor& gradient) const {
+    HEADSCOPE_CHECK(gradient.shape == shape(),
+                    "a gradient of " + shape().to_string() + " was expected, this is " + gradient.to_string());
+    GradientState& state = *node_->state;
+    const bool whole =
+        node_->region.area() == state.shape.elements() && node_->strides == contiguous_strides(node_->shape);
+    if (!state.tensor.defined() && whole && gradient.contiguous()) {
+        state.tensor = gradient.reshape(state.shape);
+        state.written.push_back(node_->region);
+        return;
+    }
+    const GradientTarget target = gradient_target(backend);
+    backend.run(Copy{.x = gradient, .out = target.tensor, .write = target.write});
+}
+
+void Var::forget_gradient() const {
+    HEADSCOPE_CHECK(requires_grad(), "this variable wants no gradient");
+    GradientState& state = *node_->state;
+    std::erase_if(state.written, [&](const Region& done) {
+        HEADSCOPE_CHECK(done.inside(node_->region) || done.overlap(node_->region) == 0,
+                        "only part of what was written together would be forgotten");
+        return done.overlap(node_->region) > 0;
+    });
+    if (!state.parameter && state.written.empty()) {
+        state.tensor = Tensor();
+    }
+}
+
+Var Var::reshape(const Shape& to) const {
+    Var view(std::make_shared<Node>(*node_));
+    view.node_->value = value().reshape(to);
+    view.node_->shape = to;
+    view.node_->strides = view.node_->value.strides;
+    return view;
+}
+
+Var Var::narrow(int dimension, std::int64_t start, std::int64_t size) const {
+    Var view(std::make_shared<Node>(*node_));
+    view.node_->value = value().narrow(dimension, start, size);
+    view.node_->shape = view.node_->value.shape;
+    view.node_->offset += view.node_->value.offset - node_->value.offset;
+    if (requires_grad()) {
+        view.node_->region = narrowed(node_->region, node_->shape, dimension, start, size);
+    }
+    return view;
+}
+
+Var Var::heads(std::int64_t count) const {
+    Var view(std::make_shared<Node>(*node_));
+    view.node_->value = value().heads(count);
+    view.node_->shape = view.node_->value.shape;
+    view.node_->strides = view.node_->value.strides;
+    return view;
+}
+
+}  // namespace headscope

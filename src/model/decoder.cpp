@@ -1,0 +1,182 @@
+#include "model/decoder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "support/check.h"
+
+namespace headscope {
+
+Decoder::Decoder(const ModelConfig& config, const Parameters& parameters, std::shared_ptr<Sinusoids> sinusoids,
+                 DropoutSites& sites)
+    : heads_(config.heads),
+      d_k_(config.d_k),
+      d_v_(config.d_v),
+      embedding_(config, parameters, "decoder", std::move(sinusoids), sites) {
+    std::vector<std::string> norms;
+    for (int layer = 0; layer < config.decoder_layers; ++layer) {
+        const std::string prefix = "decoder.layers." + std::to_string(layer);
+        norms.push_back(prefix + ".self_attention.norm");
+        norms.push_back(prefix + ".cross_attention.norm");
+        norms.push_back(prefix + ".feed_forward.norm");
+    }
+    if (config.norm == NormPlacement::Pre) {
+        first_norm_.emplace(config, parameters, norms.front());
+    }
+    for (int layer = 0; layer < config.decoder_layers; ++layer) {
+        const std::string prefix = "decoder.layers." + std::to_string(layer);
+        const AttentionSite self{AttentionKind::DecoderSelf, layer};
+        const AttentionSite cross{AttentionKind::Cross, layer};
+        const auto norm = static_cast<std::size_t>(layer) * 3;
+        // Braces: the members are made in this order, which numbers the dropouts.
+        layers_.push_back(Layer{"decoder." + std::to_string(layer),
+                                {config, parameters, prefix + ".self_attention", self, sites},
+                                {config, parameters, norm_after(config, norms, norm, "decoder"), sites},
+                                {config, parameters, prefix + ".cross_attention", cross, sites},
+                                {config, parameters, norm_after(config, norms, norm + 1, "decoder"), sites},
+                                {config, parameters, prefix + ".feed_forward", sites},
+                                {config, parameters, norm_after(config, norms, norm + 2, "decoder"), sites}});
+    }
+}
+
+template <class Self, class Cross>
+Var Decoder::run(Context& ctx, const Var& embedded, const Self& self, const Cross& cross) const {
+    Stream x = start_stream(ctx, embedded, first_norm_);
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+        const Layer& layer = layers_[i];
+        set_label(ctx, layer.label, ".self_attention");
+        x = layer.after_self(ctx, x, self(i, layer.self_attention, x.normed));
+        set_label(ctx, layer.label, ".cross_attention");
+        x = layer.after_cross(ctx, x, cross(i, layer.cross_attention, x.normed));
+        set_label(ctx, layer.label, ".feed_forward");
+        x = layer.after_feed_forward(ctx, x, layer.feed_forward(ctx, x.normed));
+    }
+    return x.normed;
+}
+
+Var Decoder::operator()(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,
+                        const Tensor& order) const {
+    // No token sees what comes after it, hence none sees a pad: pads stand last.
+    const AttentionMask causal{.causal = true};
+    const AttentionMask padding{.key_lengths = source_lengths};
+    set_label(ctx, "decoder", ".embedding");
+    const Var embedded = embedding_(ctx, target_in, order);
+    return run(
+        ctx, embedded,
+        [&](std::size_t, const MultiHeadAttention& attention, const Var& x) { return attention.self(ctx, x, causal); },
+        [&](std::size_t, const MultiHeadAttention& attention, const Var& x) {
+            return attention.cross(ctx, x, memory, padding);
+        });
+}
+
+void Decoder::allocate(Context& ctx, DecoderCache& cache, std::int64_t capacity) const {
+    Backend& backend = ctx.backend;
+    const auto room = [&](const Tensor& old, std::int64_t depth) {
+        const auto layers = static_cast<std::int64_t>(layers_.size());
+        const Tensor grown = backend.empty({cache.rows, layers * heads_, capacity, depth}, backend.real());
+        const std::int64_t kept = old.defined() ? old.dim(2) : 0;
+        if (kept > 0) {
+            backend.run(Copy{.x = old, .out = grown.narrow(2, 0, kept)});
+        }
+        // A masked entry has weight 0, and 0 times what memory happened to hold could be NaN.
+        backend.run(Fill{.out = grown.narrow(2, kept, capacity - kept), .value = 0.0F});
+        return grown;
+    };
+    cache.keys = room(cache.keys, d_k_);
+    cache.values = room(cache.values, d_v_);
+    cache.capacity = capacity;
+    set_views(cache);
+}
+
+void Decoder::set_views(DecoderCache& cache) const {
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+        const auto first = static_cast<std::int64_t>(i) * heads_;
+        DecoderCache::Layer& layer = cache.layers[i];
+        layer.self_keys = cache.keys.narrow(1, first, heads_);
+        layer.self_values = cache.values.narrow(1, first, heads_);
+        const KeysAndValues cross = layers_[i].cross_attention.split_memory(Var(layer.cross));
+        layer.cross_keys = cross.keys.value();
+        layer.cross_values = cross.values.value();
+    }
+}
+
+DecoderCache Decoder::start_cache(Context& ctx, const Tensor& memory, const Tensor& source_lengths,
+                                  std::int64_t capacity) const {
+    DecoderCache cache;
+    cache.rows = memory.dim(0);
+    cache.source_lengths = source_lengths;
+    cache.layers.resize(layers_.size());
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+        set_label(ctx, layers_[i].label, ".cross_attention");
+        cache.layers[i].cross = layers_[i].cross_attention.project_memory(ctx, Var(memory)).value();
+    }
+    cache.position = ctx.backend.empty({1}, DType::I32);
+    ctx.backend.run(Fill{.out = cache.position, .value = 0.0F});
+    allocate(ctx, cache, padded_length(std::max<std::int64_t>(capacity, 1)));
+    return cache;
+}
+
+Var Decoder::attend_to_cache(Context& ctx, const DecoderCache& cache, const DecoderCache::Layer& cached,
+                             const MultiHeadAttention& attention, const Var& x) const {
+    const MultiHeadAttention::Projected projected = attention.project_self(ctx, x);
+    ctx.backend.run(CacheAppend{.x = projected.to.keys.value(), .position = cache.position, .cache = cached.self_keys});
+    ctx.backend.run(
+        CacheAppend{.x = projected.to.values.value(), .position = cache.position, .cache = cached.self_values});
+    // An observer sees what there is and no more. Else lengths go in steps, so that shapes come again; what is too
+    // long is masked by the position on the device.
+    const std::int64_t filled = cache.length + 1;
+    const std::int64_t keys = ctx.observer != nullptr ? filled : padded_length(filled);
+    const KeysAndValues to{Var(cached.self_keys.narrow(2, 0, keys)), Var(cached.self_values.narrow(2, 0, keys))};
+    return attention.attend_and_project(ctx, projected.queries, to, {.causal = true, .query_offset = cache.position});
+}
+
+Var Decoder::step(Context& ctx, DecoderCache& cache, const Tensor& ids) const {
+    if (cache.length == cache.capacity) {
+        allocate(ctx, cache, 2 * cache.capacity);
+    }
+    const AttentionMask padding{.key_lengths = cache.source_lengths};
+    set_label(ctx, "decoder", ".embedding");
+    const Var embedded = embedding_.at(ctx, ids, cache.position, cache.length);
+    const Var hidden = run(
+        ctx, embedded,
+        [&](std::size_t i, const MultiHeadAttention& attention, const Var& x) {
+            return attend_to_cache(ctx, cache, cache.layers[i], attention, x);
+        },
+        [&](std::size_t i, const MultiHeadAttention& attention, const Var& x) {
+            const KeysAndValues to{Var(cache.layers[i].cross_keys), Var(cache.layers[i].cross_values)};
+            return attention.attend_and_project(ctx, attention.project_queries(ctx, x), to, padding);
+        });
+    ++cache.length;
+    ctx.backend.run(Fill{.out = cache.position, .value = static_cast<float>(cache.length)});
+    return hidden;
+}
+
+DecoderCache Decoder::reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, std::int64_t new_rows,
+                              bool same_sources) const {
+    Backend& backend = ctx.backend;
+    HEADSCOPE_CHECK(!same_sources || new_rows == cache.rows, "rows that keep their sources keep their number");
+    const auto gather = [&](const Tensor& x) {
+        Shape shape = x.shape;
+        shape.set(0, new_rows);
+        const Tensor out = backend.empty(shape, x.dtype);
+        backend.run(GatherRows{.x = x, .index = rows, .out = out});
+        return out;
+    };
+    DecoderCache next = cache;
+    next.rows = new_rows;
+    next.keys = gather(cache.keys);
+    next.values = gather(cache.values);
+    if (!same_sources) {
+        next.source_lengths = gather(cache.source_lengths);
+        for (DecoderCache::Layer& layer : next.layers) {
+            layer.cross = gather(layer.cross);
+        }
+    }
+    // The old cache's position stays its own.
+    next.position = backend.empty({1}, DType::I32);
+    backend.run(Fill{.out = next.position, .value = static_cast<float>(next.length)});
+    set_views(next);
+    return next;
+}
+
+}  // namespace headscope

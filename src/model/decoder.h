@@ -1,0 +1,58 @@
+// 3.1: the stack that writes the target, token by token or, in training, at all positions at once.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/attention.h"
+#include "model/embedding.h"
+#include "model/feed_forward.h"
+#include "model/transformer.h"
+
+namespace headscope {
+
+class Decoder {
+public:
+    Decoder(const ModelConfig& config, const Parameters& parameters, std::shared_ptr<Sinusoids> sinusoids,
+            DropoutSites& sites);
+
+    // target_in I32 [batch, length], memory [batch, source_length, d_model], source_lengths I32 [batch];
+    // result [batch, length, d_model].
+    Var operator()(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,
+                   const Tensor& order) const;
+
+    // Keys and values of memory [rows, source_length, d_model], and room for `capacity` tokens.
+    DecoderCache start_cache(Context& ctx, const Tensor& memory, const Tensor& source_lengths,
+                             std::int64_t capacity) const;
+    // ids I32 [rows, 1]: appended to the cache, which grows where it has to; result [rows, 1, d_model].
+    Var step(Context& ctx, DecoderCache& cache, const Tensor& ids) const;
+    DecoderCache reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, std::int64_t new_rows,
+                         bool same_sources) const;
+
+private:
+    struct Layer {
+        std::string label;
+        MultiHeadAttention self_attention;
+        AddAndNorm after_self;
+        MultiHeadAttention cross_attention;
+        AddAndNorm after_cross;
+        FeedForward feed_forward;
+        AddAndNorm after_feed_forward;
+    };
+    // One sub-layer after the other; `self` and `cross` are how the two attentions are reached.
+    template <class Self, class Cross>
+    Var run(Context& ctx, const Var& embedded, const Self& self, const Cross& cross) const;
+    Var attend_to_cache(Context& ctx, const DecoderCache& cache, const DecoderCache::Layer& cached,
+                        const MultiHeadAttention& attention, const Var& x) const;
+    void set_views(DecoderCache& cache) const;
+    void allocate(Context& ctx, DecoderCache& cache, std::int64_t capacity) const;
+
+    std::int64_t heads_, d_k_, d_v_;
+    Embedding embedding_;
+    std::optional<LayerNorm> first_norm_;  // pre-norm
+    std::vector<Layer> layers_;
+};
+
+}  // namespace headscope

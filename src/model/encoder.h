@@ -1,0 +1,34 @@
+// 3.1: the stack that reads the source.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "model/attention.h"
+#include "model/embedding.h"
+#include "model/feed_forward.h"
+
+namespace headscope {
+
+class Encoder {
+public:
+    Encoder(const ModelConfig& config, const Parameters& parameters, std::shared_ptr<Sinusoids> sinusoids,
+            DropoutSites& sites);
+    // ids I32 [batch, length], lengths I32 [batch]; result [batch, length, d_model].
+    Var operator()(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order) const;
+
+private:
+    struct Layer {
+        std::string label;
+        MultiHeadAttention self_attention;
+        AddAndNorm after_attention;
+        FeedForward feed_forward;
+        AddAndNorm after_feed_forward;
+    };
+    Embedding embedding_;
+    std::optional<LayerNorm> first_norm_;  // pre-norm
+    std::vector<Layer> layers_;
+};
+
+}  // namespace headscope

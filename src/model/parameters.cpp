@@ -1,0 +1,231 @@
+#include "model/parameters.h"
+
+#include <cmath>
+#include <numbers>
+#include <string_view>
+#include <utility>
+
+#include "support/check.h"
+#include "support/random.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr std::int64_t kAlignment = 16;  // elements: 64 bytes of F32, a cache line
+
+class Table {
+public:
+    explicit Table(const ModelConfig& config) : config_(config) {}
+
+    std::vector<ParameterSpec> make() {
+        const std::int64_t d = config_.d_model;
+        if (config_.tying == Tying::All) {
+            add("embedding.weight", {config_.source_vocabulary, d}, Initial::Embedding);
+        } else {
+            add("source_embedding.weight", {config_.source_vocabulary, d}, Initial::Embedding);
+            add("target_embedding.weight", {config_.target_vocabulary, d}, Initial::Embedding);
+        }
+        stack("encoder", config_.encoder_layers, false);
+        stack("decoder", config_.decoder_layers, true);
+        if (config_.tying == Tying::None) {
+            // The same start as the tied matrix, which is an embedding.
+            add("output.weight", {config_.target_vocabulary, d}, Initial::Embedding);
+        }
+        if (config_.output_bias) {
+            add("output.bias", {config_.target_vocabulary}, Initial::Zero);
+        }
+        return std::move(specs_);
+    }
+
+private:
+    void add(std::string name, const Shape& shape, Initial initial, bool follows = false) {
+        specs_.push_back({std::move(name), shape, initial, follows});
+    }
+
+    void norm(const std::string& prefix) {
+        add(prefix + ".gain", {config_.d_model}, Initial::One);
+        add(prefix + ".bias", {config_.d_model}, Initial::Zero);
+    }
+
+    // 3.2.2. The order lets q, k, v (self) and k, v (cross) be seen as one matrix.
+    void attention(const std::string& prefix, bool cross) {
+        const std::int64_t keys = config_.heads * config_.d_k;
+        const std::int64_t values = config_.heads * config_.d_v;
+        add(prefix + ".q.weight", {keys, config_.d_model}, Initial::Glorot);
+        add(prefix + ".k.weight", {keys, config_.d_model}, Initial::Glorot, !cross);
+        add(prefix + ".v.weight", {values, config_.d_model}, Initial::Glorot, true);
+        if (config_.attention_bias) {
+            add(prefix + ".q.bias", {keys}, Initial::Zero);
+            add(prefix + ".k.bias", {keys}, Initial::Zero, !cross);
+            add(prefix + ".v.bias", {values}, Initial::Zero, true);
+        }
+        add(prefix + ".output.weight", {config_.d_model, values}, Initial::Glorot);
+        if (config_.attention_bias) {
+            add(prefix + ".output.bias", {config_.d_model}, Initial::Zero);
+        }
+        norm(prefix + ".norm");
+    }
+
+    // 3.3
+    void feed_forward(const std::string& prefix) {
+        add(prefix + ".inner.weight", {config_.d_ff, config_.d_model}, Initial::Glorot);
+        add(prefix + ".inner.bias", {config_.d_ff}, Initial::Zero);
+        add(prefix + ".outer.weight", {config_.d_model, config_.d_ff}, Initial::Glorot);
+        add(prefix + ".outer.bias", {config_.d_model}, Initial::Zero);
+        norm(prefix + ".norm");
+    }
+
+    // 3.1
+    void stack(const std::string& name, int layers, bool cross) {
+        if (config_.positions == Positions::Learned) {
+            add(name + ".positions.weight", {config_.max_length, config_.d_model}, Initial::Embedding);
+        }
+        for (int layer = 0; layer < layers; ++layer) {
+            const std::string prefix = name + ".layers." + std::to_string(layer);
+            attention(prefix + ".self_attention", false);
+            if (cross) {
+                attention(prefix + ".cross_attention", true);
+            }
+            feed_forward(prefix + ".feed_forward");
+        }
+        if (config_.norm == NormPlacement::Pre) {
+            norm(name + ".norm");
+        }
+    }
+
+    const ModelConfig& config_;
+    std::vector<ParameterSpec> specs_;
+};
+
+// FNV-1a: each parameter draws from a stream of its own, whatever other parameters there are.
+std::uint64_t stream_of(std::string_view name) {
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const char letter : name) {
+        hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
+    }
+    return hash;
+}
+
+double uniform(Random& random) {  // in [0, 1), 53 bits
+    return static_cast<double>(random.next() >> 11U) * 0x1p-53;
+}
+
+double normal(Random& random) {  // Box and Muller, 1958
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform(random)));
+    return radius * std::cos(2.0 * std::numbers::pi * uniform(random));
+}
+
+std::vector<double> initial_values(const ParameterSpec& spec, std::uint64_t seed) {
+    std::vector<double> values(static_cast<std::size_t>(spec.shape.elements()), 0.0);
+    Random random(seed, stream_of(spec.name));
+    switch (spec.initial) {
+        case Initial::Zero: break;
+        case Initial::One: values.assign(values.size(), 1.0); break;
+        case Initial::Glorot: {  // Glorot and Bengio, 2010: variance 2 / (in + out)
+            const double limit = std::sqrt(6.0 / static_cast<double>(spec.shape[0] + spec.shape[1]));
+            for (double& value : values) {
+                value = limit * (2.0 * uniform(random) - 1.0);
+            }
+            break;
+        }
+        case Initial::Embedding: {  // times sqrt(d_model) it has variance 1, like a sinusoid's order of size
+            const double deviation = 1.0 / std::sqrt(static_cast<double>(spec.shape[1]));
+            for (double& value : values) {
+                value = deviation * normal(random);
+            }
+            break;
+        }
+    }
+    return values;
+}
+
+}  // namespace
+
+std::vector<ParameterSpec> parameter_table(const ModelConfig& config) {
+    return Table(config).make();
+}
+
+Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gradients)
+    : backend_(backend), table_(parameter_table(config)) {
+    for (std::size_t i = 0; i < table_.size(); ++i) {
+        if (!table_[i].follows) {
+            total_ = (total_ + kAlignment - 1) / kAlignment * kAlignment;
+        }
+        offsets_.push_back(total_);
+        index_.emplace(table_[i].name, i);
+        total_ += table_[i].shape.elements();
+        count_ += table_[i].shape.elements();
+    }
+    total_ = (total_ + kAlignment - 1) / kAlignment * kAlignment;
+    values_ = backend.empty({total_}, backend.real());
+    backend.run(Fill{.out = values_, .value = 0.0F});
+    if (with_gradients) {
+        gradients_ = backend.empty({total_}, backend.real());
+        backend.run(Fill{.out = gradients_, .value = 0.0F});
+    }
+    flat_ = with_gradients ? Var::parameter(values_, gradients_, "all parameters") : Var(values_);
+    for (std::size_t i = 0; i < table_.size(); ++i) {
+        const Shape& shape = table_[i].shape;
+        vars_.push_back(flat_.narrow(0, offsets_[i], shape.elements()).reshape(shape).named(table_[i].name));
+    }
+}
+
+void Parameters::initialise(std::uint64_t seed) {
+    for (std::size_t i = 0; i < table_.size(); ++i) {
+        from_host(backend_, vars_[i].value(), initial_values(table_[i], seed));
+    }
+}
+
+const std::vector<ParameterSpec>& Parameters::table() const {
+    return table_;
+}
+
+bool Parameters::has(const std::string& name) const {
+    return index_.contains(name);
+}
+
+Var Parameters::at(const std::string& name) const {
+    const auto found = index_.find(name);
+    HEADSCOPE_CHECK(found != index_.end(), "there is no parameter " + name);
+    return vars_[found->second];
+}
+
+Var Parameters::packed(const std::string& first, int count) const {
+    const auto found = index_.find(first);
+    HEADSCOPE_CHECK(found != index_.end(), "there is no parameter " + first);
+    const std::size_t begin = found->second;
+    const std::size_t end = begin + static_cast<std::size_t>(count);
+    HEADSCOPE_CHECK(end <= table_.size(), "there are no " + std::to_string(count) + " parameters from " + first);
+    Shape shape = table_[begin].shape;
+    for (std::size_t i = begin + 1; i < end; ++i) {
+        const Shape& next = table_[i].shape;
+        HEADSCOPE_CHECK(table_[i].follows && next.rank() == shape.rank() && (shape.rank() == 1 || next[1] == shape[1]),
+                        table_[i].name + " is not packed with " + first);
+        shape.set(0, shape[0] + next[0]);
+    }
+    return flat_.narrow(0, offsets_[begin], shape.elements()).reshape(shape).named(first);
+}
+
+const Tensor& Parameters::flat_values() const {
+    return values_;
+}
+
+const Tensor& Parameters::flat_gradients() const {
+    HEADSCOPE_CHECK(gradients_.defined(), "these parameters were made without gradients");
+    return gradients_;
+}
+
+std::int64_t Parameters::total() const {
+    return total_;
+}
+
+std::int64_t Parameters::count() const {
+    return count_;
+}
+
+void Parameters::forget_gradients() const {
+    flat_.forget_gradient();
+}
+
+}  // namespace headscope

@@ -1,0 +1,102 @@
+#include "model/projection.h"
+
+#include <algorithm>
+
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+std::string weight_name(const ModelConfig& config) {
+    switch (config.tying) {
+        case Tying::All: return "embedding.weight";
+        case Tying::TargetOutput: return "target_embedding.weight";
+        case Tying::None: return "output.weight";
+    }
+    HEADSCOPE_CHECK(false, "unknown tying");
+}
+
+// No target where no gradient is wanted.
+GradientTarget target_of(const Var& to, Backend& backend) {
+    return to.requires_grad() ? to.gradient_target(backend) : GradientTarget{};
+}
+
+}  // namespace
+
+Projection::Projection(const ModelConfig& config, const Parameters& parameters)
+    : weight_(parameters.at(weight_name(config))) {
+    if (config.output_bias) {
+        bias_ = parameters.at("output.bias");
+    }
+}
+
+Var Projection::logits(Context& ctx, const Var& hidden) const {
+    return bias_activation(ctx, linear(ctx, hidden, weight_), bias_, Activation::None);
+}
+
+LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets, const LossOptions& options) const {
+    Backend& backend = ctx.backend;
+    const std::int64_t rows = targets.elements();
+    const std::int64_t d_model = hidden.shape()[2];
+    const std::int64_t classes = weight_.shape()[0];
+    HEADSCOPE_CHECK(options.chunk_rows > 0, "a chunk has at least one row");
+    const DType real = hidden.value().dtype;
+    const Tensor states = hidden.value().reshape({rows, d_model});
+    const Tensor ids = targets.reshape({rows});
+    const Tensor loss = backend.empty({rows, 1}, real);
+    const Tensor nll = backend.empty({rows, 1}, real);
+    const Tensor room = backend.empty({std::min(rows, options.chunk_rows), classes}, real);
+    const bool backward = ctx.tape != nullptr;
+    const GradientTarget to_hidden = backward ? target_of(hidden, backend) : GradientTarget{};
+    HEADSCOPE_CHECK(!to_hidden.tensor.defined() || to_hidden.write == Write::Overwrite,
+                    "the loss is the first to write the gradient of the last hidden states");
+
+    for (std::int64_t first = 0; first < rows; first += options.chunk_rows) {
+        const std::int64_t size = std::min(options.chunk_rows, rows - first);
+        const Tensor chunk = states.narrow(0, first, size);  // [size, d_model]
+        const Tensor logits = room.narrow(0, 0, size);       // [size, classes], then their gradient
+        backend.run(
+            Matmul{.a = chunk, .b = weight_.value(), .out = logits, .transpose_b = true, .compute = ctx.compute});
+        if (bias_.defined()) {
+            const Tensor batch = logits.reshape({1, size, classes});
+            backend.run(BiasActivation{.x = batch, .bias = bias_.value(), .y = batch});
+        }
+        backend.run(SmoothedCrossEntropy{.logits = logits,
+                                         .targets = ids.narrow(0, first, size),
+                                         .loss = loss.narrow(0, first, size).reshape({size}),
+                                         .nll = nll.narrow(0, first, size).reshape({size}),
+                                         .grad_logits = backward ? logits : Tensor(),
+                                         .epsilon = options.epsilon,
+                                         .smoothing = options.smoothing});
+        if (to_hidden.tensor.defined()) {
+            backend.run(Matmul{.a = logits,
+                               .b = weight_.value(),
+                               .out = to_hidden.tensor.reshape({rows, d_model}).narrow(0, first, size),
+                               .compute = ctx.compute});
+        }
+        if (backward && weight_.requires_grad()) {
+            const GradientTarget to = weight_.gradient_target(backend);
+            backend.run(Matmul{.a = logits,
+                               .b = chunk,
+                               .out = to.tensor,
+                               .transpose_a = true,
+                               .beta = to.write == Write::Overwrite ? 0.0F : 1.0F,
+                               .compute = ctx.compute});
+        }
+        if (backward && bias_.requires_grad()) {
+            const GradientTarget to = bias_.gradient_target(backend);
+            backend.run(SumRows{.x = logits, .out = to.tensor, .write = to.write});
+        }
+    }
+    if (backward) {
+        // Nothing is left to do on the way back, but the tape has to know who wrote these.
+        ctx.tape->record("projection", {weight_, bias_}, [](Backend&) {});
+    }
+    LossSums sums{backend.empty({1}, real), backend.empty({1}, real)};
+    backend.run(SumRows{.x = loss, .out = sums.loss});
+    backend.run(SumRows{.x = nll, .out = sums.nll});
+    return sums;
+}
+
+}  // namespace headscope

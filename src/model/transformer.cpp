@@ -1,0 +1,86 @@
+#include "model/transformer.h"
+
+#include "model/decoder.h"
+#include "model/encoder.h"
+#include "model/projection.h"
+#include "support/check.h"
+
+namespace headscope {
+
+struct Transformer::Impl {
+    Impl(const ModelConfig& model, const Parameters& parameters)
+        : config(model),
+          sinusoids(std::make_shared<Sinusoids>(config)),
+          encoder(config, parameters, sinusoids, sites),
+          decoder(config, parameters, sinusoids, sites),
+          projection(config, parameters) {}
+
+    ModelConfig config;
+    DropoutSites sites;
+    std::shared_ptr<Sinusoids> sinusoids;
+    Encoder encoder;
+    Decoder decoder;
+    Projection projection;
+};
+
+Transformer::Transformer(const ModelConfig& config, const Parameters& parameters)
+    : impl_(std::make_unique<Impl>(config, parameters)) {}
+
+Transformer::~Transformer() = default;
+
+const ModelConfig& Transformer::config() const {
+    return impl_->config;
+}
+
+Var Transformer::encode(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order) const {
+    return impl_->encoder(ctx, ids, lengths, order);
+}
+
+Var Transformer::decode(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,
+                        const Tensor& order) const {
+    return impl_->decoder(ctx, target_in, memory, source_lengths, order);
+}
+
+Var Transformer::logits(Context& ctx, const Var& hidden) const {
+    set_label(ctx, "projection", "");
+    return impl_->projection.logits(ctx, hidden);
+}
+
+LossSums Transformer::project_and_lose(Context& ctx, const Var& hidden, const Tensor& target_out,
+                                       const LossOptions& options) const {
+    set_label(ctx, "projection", "");
+    return impl_->projection.loss(ctx, hidden, target_out, options);
+}
+
+LossSums Transformer::loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
+    LossSums sums;
+    {  // The states go out of scope here, so that the way back frees them as it goes.
+        const Var memory = encode(ctx, batch.source, batch.source_lengths, batch.source_order);
+        const Var hidden = decode(ctx, batch.target_in, memory, batch.source_lengths, batch.target_order);
+        sums = project_and_lose(ctx, hidden, batch.target_out, options);
+    }
+    if (ctx.tape != nullptr) {
+        set_label(ctx, "backward", "");
+        ctx.tape->backward(ctx.backend);
+    }
+    return sums;
+}
+
+DecoderCache Transformer::start_cache(Context& ctx, const Tensor& memory, const Tensor& source_lengths,
+                                      std::int64_t capacity) const {
+    HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
+    return impl_->decoder.start_cache(ctx, memory, source_lengths, capacity);
+}
+
+Tensor Transformer::step(Context& ctx, DecoderCache& cache, const Tensor& ids) const {
+    HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
+    const Var hidden = impl_->decoder.step(ctx, cache, ids);
+    return logits(ctx, hidden).value().reshape({cache.rows, impl_->config.target_vocabulary});
+}
+
+DecoderCache Transformer::reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, std::int64_t new_rows,
+                                  bool same_sources) const {
+    return impl_->decoder.reorder(ctx, cache, rows, new_rows, same_sources);
+}
+
+}  // namespace headscope
