@@ -1,0 +1,47 @@
+// Which bytes of which block belong to whom: best fit with coalescing, in plain C++ so that it can be tested without a
+// device. The same sequence of sizes gives the same places.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace headscope::vulkan {
+
+struct Place {
+    std::uint32_t block = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;  // what was asked for, rounded up to the alignment
+};
+
+class Arena {
+public:
+    explicit Arena(std::uint64_t alignment) : alignment_(alignment) {}
+
+    std::uint64_t rounded(std::uint64_t bytes) const;
+    // A block of this many bytes, all free. Numbers of removed blocks are used again.
+    std::uint32_t add_block(std::uint64_t bytes);
+    void remove_block(std::uint32_t block);
+    // The smallest free range that fits, the lowest among equals; none if every block is too full.
+    std::optional<Place> take(std::uint64_t bytes);
+    void give_back(const Place& place);
+    std::vector<std::uint32_t> empty_blocks() const;
+
+private:
+    using Range = std::pair<std::uint32_t, std::uint64_t>;  // block, offset
+    struct Block {
+        std::uint64_t bytes = 0;                        // 0: no such block
+        std::map<std::uint64_t, std::uint64_t> free{};  // offset -> bytes
+    };
+    void add_free(std::uint32_t block, std::uint64_t offset, std::uint64_t bytes);
+    void remove_free(std::uint32_t block, std::uint64_t offset, std::uint64_t bytes);
+
+    std::uint64_t alignment_;
+    std::vector<Block> blocks_;
+    std::set<std::pair<std::uint64_t, Range>> by_size_;
+};
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,80 @@
+// MaskedSoftmax, its way back, and CacheAppend. The fused Attention stays composed.
+#include <array>
+
+#include "backends/vulkan/vulkan_backend_impl.h"
+
+namespace headscope::vulkan {
+
+void VulkanBackend::run(const MaskedSoftmax& op) {
+    require_dtype(MaskedSoftmax::kName, {&op.scores, &op.weights}, DType::F32);
+    if (op.weights.elements() == 0) {
+        return;
+    }
+    const Tensor scores = as_rows(op.scores);
+    const Tensor weights = as_rows(op.weights);
+    MaskedSoftmaxParams params{};
+    params.heads = u32(op.scores.dim(1));
+    params.queries = u32(op.scores.dim(2));
+    params.keys = u32(op.scores.dim(3));
+    params.has_lengths = op.mask.key_lengths.defined() ? 1 : 0;
+    params.causal = op.mask.causal ? 1 : 0;
+    params.has_offset = op.mask.query_offset.defined() ? 1 : 0;
+    for_row_tiles(scores.dim(0), scores.dim(1), [&](std::int64_t first, std::int64_t count) {
+        params.first_row = u32(first);
+        const Tensor scores_part = scores.narrow(0, first, count);
+        const Tensor weights_part = weights.narrow(0, first, count);
+        stream_.dispatch(row_launch(Kernel::MaskedSoftmax, static_cast<std::uint64_t>(count), params.keys), params,
+                         std::array{&scores_part, &or_else(op.mask.key_lengths, scores_part),
+                                    &or_else(op.mask.query_offset, scores_part), &weights_part});
+    });
+}
+
+void VulkanBackend::run(const MaskedSoftmaxBackward& op) {
+    require_dtype(MaskedSoftmaxBackward::kName, {&op.weights, &op.grad_weights, &op.grad_scores}, DType::F32);
+    if (op.weights.elements() == 0) {
+        return;
+    }
+    const Tensor weights = as_rows(op.weights);
+    const Tensor grad_weights = as_rows(op.grad_weights);
+    const Tensor grad_scores = as_rows(op.grad_scores);
+    MaskedSoftmaxBackwardParams params{};
+    params.keys = u32(weights.dim(1));
+    params.accumulate = op.write == Write::Accumulate ? 1 : 0;
+    for_row_tiles(weights.dim(0), weights.dim(1), [&](std::int64_t first, std::int64_t count) {
+        const Tensor weights_part = weights.narrow(0, first, count);
+        const Tensor grad_weights_part = grad_weights.narrow(0, first, count);
+        const Tensor grad_scores_part = grad_scores.narrow(0, first, count);
+        stream_.dispatch(row_launch(Kernel::MaskedSoftmaxBackward, static_cast<std::uint64_t>(count), params.keys),
+                         params, std::array{&weights_part, &grad_weights_part, &grad_scores_part});
+    });
+}
+
+void VulkanBackend::run(const CacheAppend& op) {
+    require_dtype(CacheAppend::kName, {&op.x, &op.cache}, DType::F32);
+    if (op.x.elements() == 0 || op.cache.elements() == 0) {
+        return;
+    }
+    if (!fits_binding(op.x) || !fits_binding(op.cache)) {
+        const int dim = op.x.dim(0) > 1 ? 0 : 1;
+        const std::int64_t size = op.x.dim(dim);
+        for (const auto& [first, count] :
+             {std::pair{std::int64_t{0}, size / 2}, std::pair{size / 2, size - size / 2}}) {
+            run(CacheAppend{op.x.narrow(dim, first, count), op.position, op.cache.narrow(dim, first, count)});
+        }
+        return;
+    }
+    CacheAppendParams params{};
+    params.heads = u32(op.x.dim(1));
+    params.sequence = u32(op.x.dim(2));
+    params.depth = u32(op.x.dim(3));
+    params.capacity = u32(op.cache.dim(2));
+    for (std::size_t dim = 0; dim < 3; ++dim) {
+        params.x_strides[dim] = u32(op.x.strides[dim]);
+        params.cache_strides[dim] = u32(op.cache.strides[dim]);
+    }
+    const auto rows = static_cast<std::uint64_t>(op.x.elements() / op.x.dim(3));
+    stream_.dispatch(row_launch(Kernel::CacheAppend, rows, params.depth), params,
+                     std::array{&op.x, &op.position, &op.cache});
+}
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,108 @@
+// BiasActivation, its way back, and SumRows.
+#include <algorithm>
+#include <array>
+
+#include "backends/vulkan/vulkan_backend_impl.h"
+
+namespace headscope::vulkan {
+
+std::int64_t VulkanBackend::row_parts(std::int64_t rows, std::int64_t columns) const {
+    // Enough invocations to fill a GPU, and at least so many rows for each that the second level stays small.
+    constexpr std::int64_t kInvocations = 16384;
+    constexpr std::int64_t kLeastRows = 32;
+    return std::clamp<std::int64_t>(kInvocations / std::max<std::int64_t>(columns, 1), 1,
+                                    std::max<std::int64_t>(rows / kLeastRows, 1));
+}
+
+void VulkanBackend::sum_rows(const Tensor& x, const Tensor& out, Write write) {
+    const std::int64_t rows = x.dim(0);
+    const std::int64_t columns = x.dim(1);
+    const std::int64_t parts = row_parts(rows, columns);
+    SumRowsParams params{};
+    params.columns = u32(columns);
+    const auto level = [&](const Tensor& from, const Tensor& to, std::int64_t count, bool accumulate) {
+        params.rows = u32(from.dim(0));
+        params.rows_per_part = u32((from.dim(0) + count - 1) / count);
+        params.parts = u32(count);
+        params.accumulate = accumulate ? 1 : 0;
+        const auto elements = static_cast<std::uint64_t>(count * columns);
+        stream_.dispatch(element_launch(Kernel::SumRows, elements, params.rows_per_part), params,
+                         std::array{&from, &to});
+    };
+    const bool accumulate = write == Write::Accumulate;
+    if (parts == 1) {
+        level(x, out, 1, accumulate);
+        return;
+    }
+    const Tensor partial = empty({parts, columns}, DType::F32);
+    level(x, partial, parts, false);
+    level(partial, out, 1, accumulate);
+}
+
+void VulkanBackend::run(const SumRows& op) {
+    require_dtype(SumRows::kName, {&op.x, &op.out}, DType::F32);
+    if (op.out.elements() == 0) {
+        return;
+    }
+    if (op.x.dim(0) == 0) {
+        sum_rows(op.x, op.out, op.write);
+        return;
+    }
+    Write write = op.write;
+    for_row_tiles(op.x.dim(0), op.x.dim(1), [&](std::int64_t first, std::int64_t count) {
+        sum_rows(op.x.narrow(0, first, count), op.out, write);
+        write = Write::Accumulate;
+    });
+}
+
+void VulkanBackend::run(const BiasActivation& op) {
+    require_dtype(BiasActivation::kName, {&op.x, &op.bias, &op.y}, DType::F32);
+    if (op.y.elements() == 0) {
+        return;
+    }
+    const Tensor x = as_rows(op.x);
+    const Tensor y = as_rows(op.y);
+    BiasActivationParams params{};
+    params.sequence = u32(op.x.dim(1));
+    params.columns = u32(op.x.dim(2));
+    params.has_bias = op.bias.defined() ? 1 : 0;
+    params.activation = static_cast<std::uint32_t>(op.activation);
+    params.dropout = dropout_params(op.dropout);
+    for_row_tiles(x.dim(0), x.dim(1), [&](std::int64_t first, std::int64_t count) {
+        params.first_row = u32(first);
+        const Tensor x_part = x.narrow(0, first, count);
+        const Tensor y_part = y.narrow(0, first, count);
+        stream_.dispatch(row_launch(Kernel::BiasActivation, static_cast<std::uint64_t>(count), params.columns), params,
+                         std::array{&x_part, &or_else(op.bias, x_part), &or_else(op.dropout.step, x_part),
+                                    &or_else(op.dropout.ordinals, x_part), &y_part});
+    });
+}
+
+void VulkanBackend::run(const BiasActivationBackward& op) {
+    require_dtype(BiasActivationBackward::kName, {&op.x, &op.bias, &op.grad_y, &op.grad_x}, DType::F32);
+    if (op.grad_x.elements() == 0) {
+        return;
+    }
+    const Tensor x = as_rows(op.x);
+    const Tensor grad_y = as_rows(op.grad_y);
+    const Tensor grad_x = as_rows(op.grad_x);
+    BiasActivationBackwardParams params{};
+    params.sequence = u32(op.x.dim(1));
+    params.columns = u32(op.x.dim(2));
+    params.has_bias = op.bias.defined() ? 1 : 0;
+    params.activation = static_cast<std::uint32_t>(op.activation);
+    params.accumulate = op.write == Write::Accumulate ? 1 : 0;
+    params.dropout = dropout_params(op.dropout);
+    for_row_tiles(x.dim(0), x.dim(1), [&](std::int64_t first, std::int64_t count) {
+        params.first_row = u32(first);
+        const Tensor x_part = x.narrow(0, first, count);
+        const Tensor grad_y_part = grad_y.narrow(0, first, count);
+        const Tensor grad_x_part = grad_x.narrow(0, first, count);
+        stream_.dispatch(row_launch(Kernel::BiasActivationBackward, static_cast<std::uint64_t>(count), params.columns),
+                         params,
+                         std::array{&x_part, &or_else(op.bias, x_part), &grad_y_part, &or_else(op.dropout.step, x_part),
+                                    &or_else(op.dropout.ordinals, x_part), &grad_x_part});
+    });
+}
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,256 @@
+#include "backends/vulkan/device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "support/check.h"
+
+namespace headscope::vulkan {
+
+namespace {
+
+template <class T>
+T chained(VkStructureType type, void* next) {
+    T link{};
+    link.sType = type;
+    link.pNext = next;
+    return link;
+}
+
+// Every extension and optional feature that the backend can use.
+struct Features {
+    VkPhysicalDeviceSubgroupSizeControlFeatures subgroup_size{};
+    VkPhysicalDevice16BitStorageFeatures storage16{};
+    VkPhysicalDeviceFeatures2 all{};
+
+    void chain(bool size_control) {
+        storage16 = chained<VkPhysicalDevice16BitStorageFeatures>(
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES, nullptr);
+        subgroup_size = chained<VkPhysicalDeviceSubgroupSizeControlFeatures>(
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES, &storage16);
+        all = chained<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                                 size_control ? static_cast<void*>(&subgroup_size) : &storage16);
+    }
+};
+
+std::vector<VkExtensionProperties> extensions_of(const InstanceFunctions& functions, VkPhysicalDevice device) {
+    std::uint32_t count = 0;
+    check(functions.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr),
+          "vkEnumerateDeviceExtensionProperties");
+    std::vector<VkExtensionProperties> found(count);
+    check(functions.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, found.data()),
+          "vkEnumerateDeviceExtensionProperties");
+    return found;
+}
+
+bool contains(const std::vector<VkExtensionProperties>& extensions, const char* name) {
+    return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& extension) {
+        return std::strcmp(extension.extensionName, name) == 0;
+    });
+}
+
+// A queue family for compute alone keeps out of the way of graphics; any other with compute will do.
+bool find_queue_family(const InstanceFunctions& functions, VkPhysicalDevice device, std::uint32_t& found) {
+    std::uint32_t count = 0;
+    functions.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    functions.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
+    bool any = false;
+    for (std::uint32_t family = 0; family < count; ++family) {
+        const VkQueueFlags flags = families[family].queueFlags;
+        if ((flags & VK_QUEUE_COMPUTE_BIT) == 0) {
+            continue;
+        }
+        const bool compute_alone = (flags & VK_QUEUE_GRAPHICS_BIT) == 0;
+        if (!any || compute_alone) {
+            found = family;
+            any = true;
+        }
+        if (compute_alone) {
+            break;
+        }
+    }
+    return any;
+}
+
+void probe_properties(const InstanceFunctions& functions, VkPhysicalDevice device, Capabilities& found,
+                      DeviceInfo& info) {
+    auto maintenance = chained<VkPhysicalDeviceMaintenance3Properties>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES, nullptr);
+    auto subgroup = chained<VkPhysicalDeviceSubgroupProperties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
+                                                                &maintenance);
+    auto driver =
+        chained<VkPhysicalDeviceDriverProperties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, &subgroup);
+    auto all = chained<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &driver);
+    functions.vkGetPhysicalDeviceProperties2(device, &all);
+    constexpr VkSubgroupFeatureFlags kNeeded = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
+    found.subgroup_arithmetic = (subgroup.supportedOperations & kNeeded) == kNeeded &&
+                                (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+    found.subgroup_size = std::max(subgroup.subgroupSize, 1U);
+    // 2^31 bytes keep every element's index in a binding, and sums of two of them, within 32 bits.
+    constexpr std::uint64_t kIndexable = std::uint64_t{1} << 31U;
+    found.max_binding_bytes = std::min<std::uint64_t>(all.properties.limits.maxStorageBufferRange, kIndexable);
+    found.max_allocation_bytes = maintenance.maxMemoryAllocationSize;
+    info.driver = fmt::format("{} {}", driver.driverName, driver.driverInfo);
+}
+
+void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device, Capabilities& found) {
+    const std::vector<VkExtensionProperties> extensions = extensions_of(functions, device);
+    const bool size_control = contains(extensions, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    Features features;
+    features.chain(size_control);
+    functions.vkGetPhysicalDeviceFeatures2(device, &features.all);
+    found.full_subgroups = size_control && features.subgroup_size.computeFullSubgroups == VK_TRUE;
+    found.storage16 = features.storage16.storageBuffer16BitAccess == VK_TRUE;
+    found.push_descriptors = contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
+}
+
+std::string why_rejected(const Capabilities& found, bool compute_queue) {
+    constexpr std::uint32_t kBindings = 12;        // the widest kernel
+    constexpr std::uint32_t kInvocations = 256;    // the largest workgroup
+    constexpr std::uint32_t kSharedBytes = 16384;  // what Vulkan promises
+    const VkPhysicalDeviceLimits& limits = found.properties.limits;
+    const std::uint32_t version = found.properties.apiVersion;
+    if (version < VK_API_VERSION_1_2) {
+        return fmt::format("Vulkan {}.{}, and 1.2 is needed: install a newer driver", VK_API_VERSION_MAJOR(version),
+                           VK_API_VERSION_MINOR(version));
+    }
+    if (!compute_queue) {
+        return "no compute queue";
+    }
+    if (limits.maxPerStageDescriptorStorageBuffers < kBindings || limits.maxDescriptorSetStorageBuffers < kBindings) {
+        return fmt::format("{} storage buffers a shader, and {} are needed", limits.maxPerStageDescriptorStorageBuffers,
+                           kBindings);
+    }
+    if (limits.maxComputeWorkGroupInvocations < kInvocations || limits.maxComputeWorkGroupSize[0] < kInvocations) {
+        return fmt::format("workgroups of {} invocations, and {} are needed", limits.maxComputeWorkGroupInvocations,
+                           kInvocations);
+    }
+    if (limits.maxComputeSharedMemorySize < kSharedBytes) {
+        return fmt::format("{} bytes of shared memory, and {} are needed", limits.maxComputeSharedMemorySize,
+                           kSharedBytes);
+    }
+    return "";
+}
+
+std::uint64_t device_local_bytes(const VkPhysicalDeviceMemoryProperties& memory) {
+    std::uint64_t bytes = 0;
+    for (std::uint32_t heap = 0; heap < memory.memoryHeapCount; ++heap) {
+        if ((memory.memoryHeaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) {
+            bytes = std::max<std::uint64_t>(bytes, memory.memoryHeaps[heap].size);
+        }
+    }
+    return bytes;
+}
+
+void describe(const Capabilities& found, const Options& options, DeviceInfo& info) {
+    const VkPhysicalDeviceLimits& limits = found.properties.limits;
+    const std::uint32_t version = found.properties.apiVersion;
+    info.limits = {
+        {"Vulkan", fmt::format("{}.{}.{}", VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version),
+                               VK_API_VERSION_PATCH(version))},
+        {"subgroup size", fmt::format("{}", found.subgroup_size)},
+        {"largest binding", fmt::format("{} MiB", limits.maxStorageBufferRange >> 20U)},
+        {"largest allocation", fmt::format("{} MiB", found.max_allocation_bytes >> 20U)},
+        {"workgroups a dispatch", fmt::format("{}", limits.maxComputeWorkGroupCount[0])},
+        {"invocations a workgroup", fmt::format("{}", limits.maxComputeWorkGroupInvocations)},
+        {"shared memory", fmt::format("{} KiB", limits.maxComputeSharedMemorySize >> 10U)},
+    };
+    const auto say = [](bool has, bool wanted) { return std::string(!has ? "no" : wanted ? "yes" : "switched off"); };
+    info.features = {
+        {"push descriptors", say(found.push_descriptors, options.push_descriptors)},
+        {"subgroup arithmetic", say(found.subgroup_arithmetic, options.subgroups)},
+        {"full subgroups", say(found.full_subgroups, true)},
+        {"16-bit storage", say(found.storage16, true)},
+    };
+}
+
+}  // namespace
+
+Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int index, const Options& options) {
+    Probe result;
+    Capabilities& found = result.capabilities;
+    DeviceInfo& info = result.info;
+    functions.vkGetPhysicalDeviceProperties(device, &found.properties);
+    const VkPhysicalDeviceType type = found.properties.deviceType;
+    info.id = fmt::format("vulkan:{}", index);
+    info.backend = "vulkan";
+    info.name = found.properties.deviceName;
+    info.gpu = type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU || type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
+               type == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
+    info.software = type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    found.software = info.software;
+    const bool compute_queue = find_queue_family(functions, device, found.queue_family);
+    if (found.properties.apiVersion >= VK_API_VERSION_1_2) {
+        auto memory =
+            chained<VkPhysicalDeviceMemoryProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, nullptr);
+        functions.vkGetPhysicalDeviceMemoryProperties2(device, &memory);
+        found.memory = memory.memoryProperties;
+        info.memory_bytes = device_local_bytes(found.memory);
+        probe_properties(functions, device, found, info);
+        probe_features(functions, device, found);
+    }
+    info.rejected = why_rejected(found, compute_queue);
+    describe(found, options, info);
+    found.push_descriptors = found.push_descriptors && options.push_descriptors;
+    found.subgroup_arithmetic = found.subgroup_arithmetic && options.subgroups;
+    return result;
+}
+
+Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physical, Probe probed)
+    : instance_(std::move(instance)), probed_(std::move(probed)) {
+    const Capabilities& found = probed_.capabilities;
+    const float priority = 1.0F;
+    auto queue = chained<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr);
+    queue.queueFamilyIndex = found.queue_family;
+    queue.queueCount = 1;
+    queue.pQueuePriorities = &priority;
+    std::vector<const char*> extensions;
+    if (found.push_descriptors) {
+        extensions.push_back(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
+    }
+    if (found.full_subgroups) {
+        extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    }
+    Features features;
+    features.chain(found.full_subgroups);
+    features.subgroup_size.computeFullSubgroups = found.full_subgroups ? VK_TRUE : VK_FALSE;
+    features.storage16.storageBuffer16BitAccess = found.storage16 ? VK_TRUE : VK_FALSE;
+    auto info = chained<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features.all);
+    info.queueCreateInfoCount = 1;
+    info.pQueueCreateInfos = &queue;
+    info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
+    info.ppEnabledExtensionNames = extensions.data();
+    check(instance_->functions().vkCreateDevice(physical, &info, nullptr, &device_), "vkCreateDevice");
+    functions_ = load_device_functions(instance_->functions(), device_);
+    functions_.vkGetDeviceQueue(device_, found.queue_family, 0, &queue_);
+}
+
+Device::~Device() {
+    functions_.vkDestroyDevice(device_, nullptr);
+    // An object left alive is reported by the call above. Thrown in a destructor this ends the program, which is what
+    // a run under validation is for.
+    check_validation();
+}
+
+void Device::check_validation() const {
+    const ValidationLog* log = instance_->validation();
+    if (log != nullptr && log->count() > 0) {
+        throw Error(fmt::format("the Vulkan validation layer reported {} message(s), the first: {}", log->count(),
+                                log->first()));
+    }
+}
+
+int Device::find_memory_type(std::uint32_t allowed, VkMemoryPropertyFlags wanted) const {
+    const VkPhysicalDeviceMemoryProperties& memory = probed_.capabilities.memory;
+    for (std::uint32_t type = 0; type < memory.memoryTypeCount; ++type) {
+        if ((allowed & (1U << type)) != 0 && (memory.memoryTypes[type].propertyFlags & wanted) == wanted) {
+            return static_cast<int>(type);
+        }
+    }
+    return -1;
+}
+
+}  // namespace headscope::vulkan

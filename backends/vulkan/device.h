@@ -1,0 +1,63 @@
+// What a physical device can do, and the logical device made from it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backends/vulkan/instance.h"
+#include "backends/vulkan/options.h"
+
+namespace headscope::vulkan {
+
+// Probed, never assumed.
+struct Capabilities {
+    VkPhysicalDeviceProperties properties{};
+    VkPhysicalDeviceMemoryProperties memory{};
+    std::uint32_t queue_family = 0;
+    bool software = false;
+    bool push_descriptors = false;
+    bool subgroup_arithmetic = false;
+    bool full_subgroups = false;  // a workgroup of one subgroup can be asked for
+    bool storage16 = false;       // 16-bit elements in storage buffers
+    std::uint32_t subgroup_size = 1;
+    std::uint64_t max_binding_bytes = 0;     // capped so that 32-bit indices do
+    std::uint64_t max_allocation_bytes = 0;  // of one VkDeviceMemory
+};
+
+// `rejected` names what is missing; empty if the device can be used.
+struct Probe {
+    Capabilities capabilities;
+    DeviceInfo info;
+};
+Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int index, const Options& options);
+
+class Device {
+public:
+    Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physical, Probe probed);
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+    ~Device();
+
+    VkDevice handle() const { return device_; }
+    VkQueue queue() const { return queue_; }
+    const DeviceFunctions& functions() const { return functions_; }
+    const Capabilities& capabilities() const { return probed_.capabilities; }
+    const DeviceInfo& info() const { return probed_.info; }
+    const ValidationLog* validation() const { return instance_->validation(); }
+    // Error if the validation layer said anything.
+    void check_validation() const;
+    // The memory type among `allowed` with all of `wanted`, -1 if there is none.
+    int find_memory_type(std::uint32_t allowed, VkMemoryPropertyFlags wanted) const;
+
+private:
+    std::shared_ptr<const Instance> instance_;
+    Probe probed_;
+    VkDevice device_ = VK_NULL_HANDLE;
+    DeviceFunctions functions_;
+    VkQueue queue_ = VK_NULL_HANDLE;
+};
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,206 @@
+// Fill, Copy, AddScaled, Dropout.
+#include <array>
+#include <bit>
+
+#include "backends/vulkan/vulkan_backend_impl.h"
+#include "support/check.h"
+
+namespace headscope::vulkan {
+
+namespace {
+
+// One shape and its views' strides with dimensions merged where every view allows: fewer divisions in the shader.
+template <std::size_t N>
+struct Merged {
+    std::array<std::int64_t, kMaxRank> shape{1, 1, 1, 1};
+    std::array<Strides, N> strides{};
+
+    explicit Merged(const std::array<const Tensor*, N>& views) {
+        std::size_t next = kMaxRank;  // one past the dimension being filled
+        for (int dim = views[0]->rank() - 1; dim >= 0; --dim) {
+            const std::int64_t size = views[0]->dim(dim);
+            if (size == 1) {
+                continue;
+            }
+            bool merges = next < kMaxRank;
+            for (std::size_t view = 0; merges && view < N; ++view) {
+                merges = views[view]->stride(dim) == strides[view][next] * shape[next];
+            }
+            if (merges) {
+                shape[next] *= size;
+                continue;
+            }
+            --next;
+            // The innermost stride is 1 by contract; where that dimension has size 1 a place is kept for it.
+            if (next == kMaxRank - 1 && dim != views[0]->rank() - 1) {
+                --next;
+            }
+            shape[next] = size;
+            for (std::size_t view = 0; view < N; ++view) {
+                strides[view][next] = views[view]->stride(dim);
+            }
+        }
+    }
+
+    void write_shape(uint (&to)[4]) const {
+        for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+            to[dim] = u32(shape[dim]);
+        }
+    }
+    void write_strides(std::size_t view, uint (&to)[3]) const {
+        for (std::size_t dim = 0; dim < 3; ++dim) {
+            to[dim] = u32(strides[view][dim]);
+        }
+    }
+};
+
+}  // namespace
+
+void VulkanBackend::run(const Fill& op) {
+    if (op.out.elements() == 0) {
+        return;
+    }
+    FillParams params{};
+    if (op.out.dtype == DType::I32) {
+        params.bits = std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(op.value));
+    } else {
+        require_dtype(Fill::kName, {&op.out}, DType::F32);
+        params.bits = std::bit_cast<std::uint32_t>(op.value);
+    }
+    for_tiles({op.out}, [&](const std::vector<Tensor>& parts) {
+        const Merged<1> merged({&parts[0]});
+        params.count = u32(parts[0].elements());
+        merged.write_shape(params.shape);
+        merged.write_strides(0, params.out_strides);
+        stream_.dispatch(element_launch(Kernel::Fill, params.count), params, std::array{&parts[0]});
+    });
+}
+
+void VulkanBackend::run(const Copy& op) {
+    if (op.out.elements() == 0) {
+        return;
+    }
+    if (op.x.dtype != DType::F32 || op.out.dtype != DType::F32) {
+        convert(op);
+        return;
+    }
+    CopyParams params{};
+    params.accumulate = op.write == Write::Accumulate ? 1 : 0;
+    for_tiles({op.x, op.out}, [&](const std::vector<Tensor>& parts) {
+        const Merged<2> merged({&parts[0], &parts[1]});
+        params.count = u32(parts[0].elements());
+        merged.write_shape(params.shape);
+        merged.write_strides(0, params.x_strides);
+        merged.write_strides(1, params.out_strides);
+        stream_.dispatch(element_launch(Kernel::Copy, params.count), params, std::array{&parts[0], &parts[1]});
+    });
+}
+
+void VulkanBackend::convert(const Copy& op) {
+    constexpr std::array<DType, 3> kTypes{DType::F32, DType::F16, DType::BF16};  // numbered as in convert.comp
+    ConvertParams params{};
+    params.accumulate = op.write == Write::Accumulate ? 1 : 0;
+    const auto number = [&](const Tensor& tensor) {
+        for (std::uint32_t index = 0; index < kTypes.size(); ++index) {
+            if (kTypes[index] == tensor.dtype) {
+                return index;
+            }
+        }
+        throw Error("the vulkan backend copies F32, F16 and BF16, given " + tensor.to_string());
+    };
+    params.x_type = number(op.x);
+    params.out_type = number(op.out);
+    if (!device_.capabilities().storage16) {
+        throw Error(device_.info().name + " has no 16-bit storage buffers, which copying " + op.x.to_string() + " to " +
+                    op.out.to_string() + " needs");
+    }
+    for_tiles({op.x, op.out}, [&](const std::vector<Tensor>& parts) {
+        const Merged<2> merged({&parts[0], &parts[1]});
+        params.count = u32(parts[0].elements());
+        merged.write_shape(params.shape);
+        merged.write_strides(0, params.x_strides);
+        merged.write_strides(1, params.out_strides);
+        stream_.dispatch(element_launch(Kernel::Convert, params.count), params,
+                         std::array{&parts[0], &parts[0], &parts[1], &parts[1]});
+    });
+}
+
+void VulkanBackend::run(const AddScaled& op) {
+    if (op.out.elements() == 0) {
+        return;
+    }
+    require_dtype(AddScaled::kName, {&op.a, &op.b, &op.out}, DType::F32);
+    AddScaledParams params{};
+    params.has_b = op.b.defined() ? 1 : 0;
+    params.alpha = op.alpha;
+    params.beta = op.beta;
+    for_tiles({op.a, or_else(op.b, op.a), op.out}, [&](const std::vector<Tensor>& parts) {
+        const Merged<3> merged({&parts[0], &parts[1], &parts[2]});
+        params.count = u32(parts[0].elements());
+        merged.write_shape(params.shape);
+        merged.write_strides(0, params.a_strides);
+        merged.write_strides(1, params.b_strides);
+        merged.write_strides(2, params.out_strides);
+        stream_.dispatch(element_launch(Kernel::AddScaled, params.count), params,
+                         std::array{&parts[0], &parts[1], &parts[2]});
+    });
+}
+
+void VulkanBackend::run(const Dropout& op) {
+    require_dtype(Dropout::kName, {&op.x, &op.y}, DType::F32);
+    if (op.y.elements() == 0) {
+        return;
+    }
+    if (op.rule.rate == 0.0F) {
+        run(Copy{op.x, op.y, op.write});
+        return;
+    }
+    dropout_tiles(op, {0, 0, 0});
+}
+
+// `first` is what the tile's batch, head and position 0 are in the whole.
+void VulkanBackend::dropout_tiles(const Dropout& op, const std::array<std::int64_t, 3>& first) {
+    if (!fits_binding(op.x) || !fits_binding(op.y)) {
+        const int planes = op.x.rank() - 1;
+        int dim = 0;
+        while (dim < planes - 1 && op.x.dim(dim) == 1) {
+            ++dim;
+        }
+        const std::int64_t size = op.x.dim(dim);
+        HEADSCOPE_CHECK(size > 1, "one row of " + op.x.to_string() + " is larger than a binding");
+        // The place of a dimension among batch, head, position: rank 3 has no heads.
+        const std::size_t axis = dim == 0 ? 0 : dim == planes - 1 ? 2 : 1;
+        for (const auto& [start, count] :
+             {std::pair{std::int64_t{0}, size / 2}, std::pair{size / 2, size - size / 2}}) {
+            Dropout half = op;
+            half.x = op.x.narrow(dim, start, count);
+            half.y = op.y.narrow(dim, start, count);
+            std::array<std::int64_t, 3> place = first;
+            place[axis] += start;
+            dropout_tiles(half, place);
+        }
+        return;
+    }
+    const bool heads = op.x.rank() == 4;
+    DropoutKernelParams params{};
+    params.heads = heads ? u32(op.x.dim(1)) : 1;
+    params.positions = u32(op.x.dim(-2));
+    params.columns = u32(op.x.dim(-1));
+    params.first_batch = u32(first[0]);
+    params.first_head = u32(first[1]);
+    params.first_position = u32(first[2]);
+    const auto strides = [&](const Tensor& tensor, uint(&to)[3]) {
+        to[0] = u32(tensor.stride(0));
+        to[1] = heads ? u32(tensor.stride(1)) : 0;
+        to[2] = u32(tensor.stride(-2));
+    };
+    strides(op.x, params.x_strides);
+    strides(op.y, params.y_strides);
+    params.accumulate = op.write == Write::Accumulate ? 1 : 0;
+    params.dropout = dropout_params(op.rule);
+    const auto rows = static_cast<std::uint64_t>(op.x.elements() / op.x.dim(-1));
+    stream_.dispatch(row_launch(Kernel::Dropout, rows, params.columns), params,
+                     std::array{&op.x, &op.rule.step, &op.rule.ordinals, &op.y});
+}
+
+}  // namespace headscope::vulkan

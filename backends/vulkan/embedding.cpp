@@ -1,0 +1,62 @@
+// Embed and its way back.
+#include <array>
+
+#include "backends/vulkan/vulkan_backend_impl.h"
+#include "support/check.h"
+
+namespace headscope::vulkan {
+
+void VulkanBackend::run(const Embed& op) {
+    require_dtype(Embed::kName, {&op.table, &op.positions, &op.out}, DType::F32);
+    if (op.out.elements() == 0) {
+        return;
+    }
+    const Tensor out = as_rows(op.out);
+    EmbedParams params{};
+    params.sequence = u32(op.ids.dim(1));
+    params.columns = u32(op.table.dim(1));
+    params.vocabulary = u32(op.table.dim(0));
+    params.has_positions = op.positions.defined() ? 1 : 0;
+    params.has_first = op.first.defined() ? 1 : 0;
+    params.max_length = op.positions.defined() ? u32(op.positions.dim(0)) : 0;
+    params.positions_stride = op.positions.defined() ? u32(op.positions.stride(0)) : 0;
+    params.scale = op.scale;
+    const auto with_table = [&](std::int64_t table_first, std::int64_t table_rows) {
+        const Tensor table = op.table.narrow(0, table_first, table_rows);
+        params.table_first = u32(table_first);
+        params.table_rows = u32(table_rows);
+        for_row_tiles(out.dim(0), out.dim(1), [&](std::int64_t first, std::int64_t count) {
+            params.first_row = u32(first);
+            const Tensor out_part = out.narrow(0, first, count);
+            stream_.dispatch(row_launch(Kernel::Embed, static_cast<std::uint64_t>(count), params.columns), params,
+                             std::array{&op.ids, &table, &or_else(op.positions, op.table.narrow(0, 0, 0)),
+                                        &or_else(op.first, op.ids), &out_part});
+        });
+    };
+    if (op.table.dim(0) == 0) {
+        with_table(0, 0);  // every id is outside
+    } else {
+        for_row_tiles(op.table.dim(0), op.table.dim(1), with_table);
+    }
+}
+
+void VulkanBackend::run(const EmbedBackward& op) {
+    require_dtype(EmbedBackward::kName, {&op.grad_out, &op.grad_table}, DType::F32);
+    if (op.grad_table.elements() == 0) {
+        return;
+    }
+    HEADSCOPE_CHECK(fits_binding(op.grad_out), "a batch's embeddings are larger than a binding: use smaller batches");
+    EmbedBackwardParams params{};
+    params.count = u32(op.ids.elements());
+    params.columns = u32(op.grad_table.dim(1));
+    params.accumulate = op.write == Write::Accumulate ? 1 : 0;
+    params.scale = op.scale;
+    for_row_tiles(op.grad_table.dim(0), op.grad_table.dim(1), [&](std::int64_t first, std::int64_t count) {
+        params.table_first = u32(first);
+        const Tensor part = op.grad_table.narrow(0, first, count);
+        stream_.dispatch(row_launch(Kernel::EmbedBackward, static_cast<std::uint64_t>(count), params.columns), params,
+                         std::array{&op.ids, &op.order, &op.grad_out, &part});
+    });
+}
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,157 @@
+#include "backends/vulkan/instance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "support/check.h"
+
+namespace headscope::vulkan {
+
+namespace {
+
+constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
+
+VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT /*severity*/,
+                                          VkDebugUtilsMessageTypeFlagsEXT /*types*/,
+                                          const VkDebugUtilsMessengerCallbackDataEXT* data, void* log) {
+    static_cast<ValidationLog*>(log)->add(data->pMessage);
+    return VK_FALSE;
+}
+
+VkDebugUtilsMessengerCreateInfoEXT messenger_info(ValidationLog* log) {
+    VkDebugUtilsMessengerCreateInfoEXT info{};
+    info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
+    info.messageSeverity =
+        VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+    info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
+    info.pfnUserCallback = on_message;
+    info.pUserData = log;
+    return info;
+}
+
+bool has_layer(const Loader& loader, const char* name) {
+    std::uint32_t count = 0;
+    check(loader.vkEnumerateInstanceLayerProperties(&count, nullptr), "vkEnumerateInstanceLayerProperties");
+    std::vector<VkLayerProperties> layers(count);
+    check(loader.vkEnumerateInstanceLayerProperties(&count, layers.data()), "vkEnumerateInstanceLayerProperties");
+    return std::any_of(layers.begin(), layers.end(),
+                       [&](const VkLayerProperties& layer) { return std::strcmp(layer.layerName, name) == 0; });
+}
+
+// Smaller is better.
+int rank_of(VkPhysicalDeviceType type) {
+    switch (type) {
+        case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return 0;
+        case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return 1;
+        case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return 2;
+        case VK_PHYSICAL_DEVICE_TYPE_CPU: return 3;
+        default: return 4;
+    }
+}
+
+}  // namespace
+
+void ValidationLog::add(std::string message) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (count_++ == 0) {
+        first_ = std::move(message);
+    }
+}
+
+std::uint64_t ValidationLog::count() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return count_;
+}
+
+std::string ValidationLog::first() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return first_;
+}
+
+Instance::Instance(bool validation) {
+    std::uint32_t version = 0;
+    check(loader_.vkEnumerateInstanceVersion(&version), "vkEnumerateInstanceVersion");
+    if (version < VK_API_VERSION_1_2) {
+        throw Error(fmt::format("the Vulkan loader is of version {}.{}, 1.2 is needed: install a current libvulkan1",
+                                VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version)));
+    }
+    if (validation && !has_layer(loader_, kValidationLayer)) {
+        throw Error(
+            fmt::format("HEADSCOPE_VULKAN_VALIDATION is set and the layer {} is not installed: install "
+                        "vulkan-validationlayers",
+                        kValidationLayer));
+    }
+    create(validation);
+    find_devices();
+}
+
+void Instance::create(bool validation) {
+    VkApplicationInfo application{};
+    application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+    application.pApplicationName = "headscope";
+    application.apiVersion = VK_API_VERSION_1_2;
+    VkInstanceCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
+    info.pApplicationInfo = &application;
+    const std::array<VkValidationFeatureEnableEXT, 1> checks{
+        VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
+    const std::array<const char*, 2> extensions{VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
+                                                VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
+    VkValidationFeaturesEXT features{};
+    VkDebugUtilsMessengerCreateInfoEXT messenger{};
+    if (validation) {
+        validation_ = std::make_unique<ValidationLog>();
+        messenger = messenger_info(validation_.get());
+        features.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT;
+        features.pNext = &messenger;
+        features.enabledValidationFeatureCount = static_cast<std::uint32_t>(checks.size());
+        features.pEnabledValidationFeatures = checks.data();
+        info.pNext = &features;
+        info.enabledLayerCount = 1;
+        info.ppEnabledLayerNames = &kValidationLayer;
+        info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
+        info.ppEnabledExtensionNames = extensions.data();
+    }
+    const VkResult result = loader_.vkCreateInstance(&info, nullptr, &instance_);
+    if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
+        throw Error("no Vulkan driver: install mesa-vulkan-drivers, or your GPU maker's driver");
+    }
+    check(result, "vkCreateInstance");
+    functions_ = load_instance_functions(loader_, instance_);
+    if (validation && functions_.vkCreateDebugUtilsMessengerEXT != nullptr) {
+        messenger.pNext = nullptr;
+        check(functions_.vkCreateDebugUtilsMessengerEXT(instance_, &messenger, nullptr, &messenger_),
+              "vkCreateDebugUtilsMessengerEXT");
+    }
+}
+
+void Instance::find_devices() {
+    std::uint32_t count = 0;
+    const VkResult result = functions_.vkEnumeratePhysicalDevices(instance_, &count, nullptr);
+    // A driver that finds none of its devices may fail rather than say zero.
+    if (result != VK_SUCCESS || count == 0) {
+        return;
+    }
+    devices_.resize(count);
+    check(functions_.vkEnumeratePhysicalDevices(instance_, &count, devices_.data()), "vkEnumeratePhysicalDevices");
+    devices_.resize(count);
+    const auto rank = [this](VkPhysicalDevice device) {
+        VkPhysicalDeviceProperties properties{};
+        functions_.vkGetPhysicalDeviceProperties(device, &properties);
+        return rank_of(properties.deviceType);
+    };
+    std::stable_sort(devices_.begin(), devices_.end(),
+                     [&](VkPhysicalDevice a, VkPhysicalDevice b) { return rank(a) < rank(b); });
+}
+
+Instance::~Instance() {
+    if (messenger_ != VK_NULL_HANDLE) {
+        functions_.vkDestroyDebugUtilsMessengerEXT(instance_, messenger_, nullptr);
+    }
+    functions_.vkDestroyInstance(instance_, nullptr);
+}
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,133 @@
+// AddLayerNorm and its way back.
+#include <array>
+
+#include "backends/vulkan/vulkan_backend_impl.h"
+
+namespace headscope::vulkan {
+
+void VulkanBackend::run(const AddLayerNorm& op) {
+    require_dtype(AddLayerNorm::kName, {&op.x, &op.residual, &op.gain, &op.bias, &op.sum, &op.y, &op.mean, &op.rstd},
+                  DType::F32);
+    const std::int64_t rows = op.x.dim(0) * op.x.dim(1);
+    if (op.x.elements() == 0) {
+        return;
+    }
+    const Tensor x = as_rows(op.x);
+    const Tensor residual = as_rows(or_else(op.residual, op.x));
+    const Tensor sum = as_rows(op.sum);
+    const Tensor y = as_rows(op.y);
+    const Tensor mean = op.mean.reshape({rows});
+    const Tensor rstd = op.rstd.reshape({rows});
+    AddLayerNormParams params{};
+    params.sequence = u32(op.x.dim(1));
+    params.columns = u32(op.x.dim(2));
+    params.has_residual = op.residual.defined() ? 1 : 0;
+    params.epsilon = op.epsilon;
+    params.dropout = dropout_params(op.dropout);
+    for_row_tiles(rows, x.dim(1), [&](std::int64_t first, std::int64_t count) {
+        params.first_row = u32(first);
+        const Tensor x_part = x.narrow(0, first, count);
+        const Tensor residual_part = residual.narrow(0, first, count);
+        const Tensor sum_part = sum.narrow(0, first, count);
+        const Tensor y_part = y.narrow(0, first, count);
+        const Tensor mean_part = mean.narrow(0, first, count);
+        const Tensor rstd_part = rstd.narrow(0, first, count);
+        stream_.dispatch(
+            row_launch(Kernel::AddLayerNorm, static_cast<std::uint64_t>(count), params.columns), params,
+            std::array{&x_part, &residual_part, &op.gain, &op.bias, &or_else(op.dropout.step, op.gain),
+                       &or_else(op.dropout.ordinals, op.gain), &sum_part, &y_part, &mean_part, &rstd_part});
+    });
+}
+
+void VulkanBackend::run(const AddLayerNormBackward& op) {
+    require_dtype(AddLayerNormBackward::kName,
+                  {&op.sum, &op.gain, &op.mean, &op.rstd, &op.grad_y, &op.grad_sum_out, &op.grad_x, &op.grad_residual,
+                   &op.grad_gain, &op.grad_bias},
+                  DType::F32);
+    layer_norm_gain(op);
+    if (op.sum.elements() != 0 && (op.grad_x.defined() || op.grad_residual.defined())) {
+        layer_norm_rows(op);
+    }
+}
+
+// grad_gain and grad_bias: column sums in two levels, as in sum_rows.
+void VulkanBackend::layer_norm_gain(const AddLayerNormBackward& op) {
+    const std::int64_t columns = op.sum.dim(2);
+    const std::int64_t rows = op.sum.dim(0) * op.sum.dim(1);
+    if (columns == 0) {
+        return;
+    }
+    if (rows == 0 || !op.grad_y.defined()) {
+        const Tensor nothing = as_rows(op.sum).narrow(0, 0, 0);
+        sum_rows(nothing, op.grad_gain, op.write_gain);
+        sum_rows(nothing, op.grad_bias, op.write_bias);
+        return;
+    }
+    const Tensor sum = as_rows(op.sum);
+    const Tensor grad_y = as_rows(op.grad_y);
+    Write write_gain = op.write_gain;
+    Write write_bias = op.write_bias;
+    for_row_tiles(rows, columns, [&](std::int64_t first, std::int64_t count) {
+        const Tensor sum_part = sum.narrow(0, first, count);
+        const Tensor grad_y_part = grad_y.narrow(0, first, count);
+        const Tensor mean = op.mean.reshape({rows}).narrow(0, first, count);
+        const Tensor rstd = op.rstd.reshape({rows}).narrow(0, first, count);
+        const std::int64_t parts = row_parts(count, columns);
+        const bool direct = parts == 1;
+        const Tensor gain = direct ? op.grad_gain : empty({parts, columns}, DType::F32);
+        const Tensor bias = direct ? op.grad_bias : empty({parts, columns}, DType::F32);
+        LayerNormGainParams params{};
+        params.rows = u32(count);
+        params.columns = u32(columns);
+        params.rows_per_part = u32((count + parts - 1) / parts);
+        params.parts = u32(parts);
+        params.accumulate_gain = direct && write_gain == Write::Accumulate ? 1 : 0;
+        params.accumulate_bias = direct && write_bias == Write::Accumulate ? 1 : 0;
+        stream_.dispatch(element_launch(Kernel::LayerNormGain, static_cast<std::uint64_t>(parts * columns),
+                                        4 * params.rows_per_part),
+                         params, std::array{&sum_part, &mean, &rstd, &grad_y_part, &gain, &bias});
+        if (!direct) {
+            sum_rows(gain, op.grad_gain, write_gain);
+            sum_rows(bias, op.grad_bias, write_bias);
+        }
+        write_gain = Write::Accumulate;
+        write_bias = Write::Accumulate;
+    });
+}
+
+void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
+    const std::int64_t rows = op.sum.dim(0) * op.sum.dim(1);
+    const Tensor sum = as_rows(op.sum);
+    const Tensor grad_y = as_rows(or_else(op.grad_y, op.sum));
+    const Tensor grad_sum_out = as_rows(or_else(op.grad_sum_out, op.sum));
+    // An absent output's binding shows the other's: it is not written through it.
+    const Tensor grad_x = as_rows(or_else(op.grad_x, op.grad_residual));
+    const Tensor grad_residual = as_rows(or_else(op.grad_residual, op.grad_x));
+    AddLayerNormBackwardParams params{};
+    params.sequence = u32(op.sum.dim(1));
+    params.columns = u32(op.sum.dim(2));
+    params.has_grad_y = op.grad_y.defined() ? 1 : 0;
+    params.has_grad_sum_out = op.grad_sum_out.defined() ? 1 : 0;
+    params.has_grad_x = op.grad_x.defined() ? 1 : 0;
+    params.has_grad_residual = op.grad_residual.defined() ? 1 : 0;
+    params.accumulate_x = op.write_x == Write::Accumulate ? 1 : 0;
+    params.accumulate_residual = op.write_residual == Write::Accumulate ? 1 : 0;
+    params.dropout = dropout_params(op.dropout);
+    for_row_tiles(rows, sum.dim(1), [&](std::int64_t first, std::int64_t count) {
+        params.first_row = u32(first);
+        const Tensor sum_part = sum.narrow(0, first, count);
+        const Tensor mean = op.mean.reshape({rows}).narrow(0, first, count);
+        const Tensor rstd = op.rstd.reshape({rows}).narrow(0, first, count);
+        const Tensor grad_y_part = grad_y.narrow(0, first, count);
+        const Tensor grad_sum_out_part = grad_sum_out.narrow(0, first, count);
+        const Tensor grad_x_part = grad_x.narrow(0, first, count);
+        const Tensor grad_residual_part = grad_residual.narrow(0, first, count);
+        stream_.dispatch(row_launch(Kernel::AddLayerNormBackward, static_cast<std::uint64_t>(count), params.columns),
+                         params,
+                         std::array{&sum_part, &op.gain, &mean, &rstd, &grad_y_part, &grad_sum_out_part,
+                                    &or_else(op.dropout.step, op.gain), &or_else(op.dropout.ordinals, op.gain),
+                                    &grad_x_part, &grad_residual_part});
+    });
+}
+
+}  // namespace headscope::vulkan

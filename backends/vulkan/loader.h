@@ -1,0 +1,112 @@
+// The Vulkan loader, opened at run time: a machine without it still runs the program and says what is missing.
+#pragma once
+
+#include <vulkan/vulkan.h>
+
+#include <memory>
+#include <string>
+
+namespace headscope::vulkan {
+
+#define HEADSCOPE_VK_GLOBAL(X)            \
+    X(vkCreateInstance)                   \
+    X(vkEnumerateInstanceVersion)         \
+    X(vkEnumerateInstanceLayerProperties) \
+    X(vkEnumerateInstanceExtensionProperties)
+
+#define HEADSCOPE_VK_INSTANCE(X)                \
+    X(vkDestroyInstance)                        \
+    X(vkEnumeratePhysicalDevices)               \
+    X(vkGetPhysicalDeviceProperties)            \
+    X(vkGetPhysicalDeviceProperties2)           \
+    X(vkGetPhysicalDeviceFeatures2)             \
+    X(vkGetPhysicalDeviceMemoryProperties2)     \
+    X(vkGetPhysicalDeviceQueueFamilyProperties) \
+    X(vkEnumerateDeviceExtensionProperties)     \
+    X(vkCreateDevice)                           \
+    X(vkGetDeviceProcAddr)
+
+#define HEADSCOPE_VK_DEVICE(X)       \
+    X(vkDestroyDevice)               \
+    X(vkGetDeviceQueue)              \
+    X(vkDeviceWaitIdle)              \
+    X(vkAllocateMemory)              \
+    X(vkFreeMemory)                  \
+    X(vkMapMemory)                   \
+    X(vkCreateBuffer)                \
+    X(vkDestroyBuffer)               \
+    X(vkBindBufferMemory)            \
+    X(vkGetBufferMemoryRequirements) \
+    X(vkCreateShaderModule)          \
+    X(vkDestroyShaderModule)         \
+    X(vkCreatePipelineCache)         \
+    X(vkDestroyPipelineCache)        \
+    X(vkGetPipelineCacheData)        \
+    X(vkCreateComputePipelines)      \
+    X(vkDestroyPipeline)             \
+    X(vkCreatePipelineLayout)        \
+    X(vkDestroyPipelineLayout)       \
+    X(vkCreateDescriptorSetLayout)   \
+    X(vkDestroyDescriptorSetLayout)  \
+    X(vkCreateDescriptorPool)        \
+    X(vkDestroyDescriptorPool)       \
+    X(vkResetDescriptorPool)         \
+    X(vkAllocateDescriptorSets)      \
+    X(vkUpdateDescriptorSets)        \
+    X(vkCreateCommandPool)           \
+    X(vkDestroyCommandPool)          \
+    X(vkAllocateCommandBuffers)      \
+    X(vkBeginCommandBuffer)          \
+    X(vkEndCommandBuffer)            \
+    X(vkCmdBindPipeline)             \
+    X(vkCmdBindDescriptorSets)       \
+    X(vkCmdPushConstants)            \
+    X(vkCmdDispatch)                 \
+    X(vkCmdCopyBuffer)               \
+    X(vkCmdPipelineBarrier)          \
+    X(vkCreateFence)                 \
+    X(vkDestroyFence)                \
+    X(vkResetFences)                 \
+    X(vkWaitForFences)               \
+    X(vkQueueSubmit)
+
+#define HEADSCOPE_VK_MEMBER(name) PFN_##name name = nullptr;
+
+// The functions that need no instance. Kept alive by whoever holds one of its functions.
+class Loader {
+public:
+    // Error when libvulkan is not installed, saying how to get it.
+    Loader();
+    Loader(const Loader&) = delete;
+    Loader& operator=(const Loader&) = delete;
+    ~Loader();
+
+    PFN_vkGetInstanceProcAddr vkGetInstanceProcAddr = nullptr;
+    HEADSCOPE_VK_GLOBAL(HEADSCOPE_VK_MEMBER)
+
+private:
+    void* library_ = nullptr;
+};
+
+struct InstanceFunctions {
+    HEADSCOPE_VK_INSTANCE(HEADSCOPE_VK_MEMBER)
+    PFN_vkCreateDebugUtilsMessengerEXT vkCreateDebugUtilsMessengerEXT = nullptr;    // validation only
+    PFN_vkDestroyDebugUtilsMessengerEXT vkDestroyDebugUtilsMessengerEXT = nullptr;  // validation only
+};
+
+struct DeviceFunctions {
+    HEADSCOPE_VK_DEVICE(HEADSCOPE_VK_MEMBER)
+    PFN_vkCmdPushDescriptorSetKHR vkCmdPushDescriptorSetKHR = nullptr;  // where the extension is enabled
+};
+
+#undef HEADSCOPE_VK_MEMBER
+
+InstanceFunctions load_instance_functions(const Loader& loader, VkInstance instance);
+DeviceFunctions load_device_functions(const InstanceFunctions& functions, VkDevice device);
+
+// "VK_ERROR_DEVICE_LOST (-4)".
+std::string name_of(VkResult result);
+// Error naming the call and the result unless it succeeded.
+void check(VkResult result, const char* call);
+
+}  // namespace headscope::vulkan

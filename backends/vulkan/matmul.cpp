@@ -1,0 +1,144 @@
+// Products.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "backends/vulkan/vulkan_backend_impl.h"
+#include "support/check.h"
+
+namespace headscope::vulkan {
+
+namespace {
+
+// As numbered in round.glsl.
+std::uint32_t rounding_of(DType compute) {
+    switch (compute) {
+        case DType::F32: return 0;
+        case DType::BF16: return 1;
+        case DType::F16: return 2;
+        default:
+            throw Error(fmt::format("the vulkan backend multiplies in F32, BF16 or F16, asked for {}",
+                                    headscope::name_of(compute)));
+    }
+}
+
+struct Sizes {
+    std::int64_t m = 0;
+    std::int64_t n = 0;
+    std::int64_t k = 0;
+};
+
+Sizes sizes_of(const Matmul& op) {
+    return {op.out.dim(-2), op.out.dim(-1), op.a.dim(op.transpose_a ? -2 : -1)};
+}
+
+// Dimension `dim` of all that have it, cut to [first, first + count).
+Matmul cut_batch(const Matmul& op, int dim, std::int64_t first, std::int64_t count) {
+    Matmul part = op;
+    part.a = op.a.narrow(dim, first, count);
+    part.b = op.b.narrow(dim, first, count);
+    part.out = op.out.narrow(dim, first, count);
+    return part;
+}
+
+Matmul cut_m(const Matmul& op, std::int64_t first, std::int64_t count) {
+    Matmul part = op;
+    part.a = op.a.narrow(op.transpose_a ? -1 : -2, first, count);
+    part.out = op.out.narrow(-2, first, count);
+    return part;
+}
+
+Matmul cut_n(const Matmul& op, std::int64_t first, std::int64_t count) {
+    Matmul part = op;
+    part.b = op.b.narrow(op.transpose_b ? -2 : -1, first, count);
+    part.out = op.out.narrow(-1, first, count);
+    return part;
+}
+
+Matmul cut_k(const Matmul& op, std::int64_t first, std::int64_t count) {
+    Matmul part = op;
+    part.a = op.a.narrow(op.transpose_a ? -2 : -1, first, count);
+    part.b = op.b.narrow(op.transpose_b ? -1 : -2, first, count);
+    part.beta = first == 0 ? op.beta : 1.0F;
+    return part;
+}
+
+// The two halves of the first dimension that is worth cutting.
+std::pair<Matmul, Matmul> halves(const Matmul& op, bool a_fits, bool b_fits) {
+    for (int dim = 0; dim + 2 < op.out.rank(); ++dim) {
+        if (const std::int64_t size = op.out.dim(dim); size > 1) {
+            return {cut_batch(op, dim, 0, size / 2), cut_batch(op, dim, size / 2, size - size / 2)};
+        }
+    }
+    const Sizes sizes = sizes_of(op);
+    // The rows of an operand that lie far apart are cut first.
+    if (!a_fits && op.transpose_a && sizes.k > 1) {
+        return {cut_k(op, 0, sizes.k / 2), cut_k(op, sizes.k / 2, sizes.k - sizes.k / 2)};
+    }
+    if (!b_fits && !op.transpose_b && sizes.k > 1) {
+        return {cut_k(op, 0, sizes.k / 2), cut_k(op, sizes.k / 2, sizes.k - sizes.k / 2)};
+    }
+    if (!b_fits && sizes.n > 1) {
+        return {cut_n(op, 0, sizes.n / 2), cut_n(op, sizes.n / 2, sizes.n - sizes.n / 2)};
+    }
+    return {cut_m(op, 0, sizes.m / 2), cut_m(op, sizes.m / 2, sizes.m - sizes.m / 2)};
+}
+
+}  // namespace
+
+void VulkanBackend::run(const Matmul& op) {
+    require_dtype(Matmul::kName, {&op.a, &op.b, &op.out}, DType::F32);
+    if (op.out.elements() == 0) {
+        return;
+    }
+    const bool a_fits = fits_binding(op.a);
+    const bool b_fits = fits_binding(op.b);
+    if (a_fits && b_fits && fits_binding(op.out)) {
+        multiply(op);
+        return;
+    }
+    const auto [first, second] = halves(op, a_fits, b_fits);
+    run(first);
+    run(second);
+}
+
+void VulkanBackend::multiply(const Matmul& op) {
+    constexpr std::uint32_t kRows = 8;
+    constexpr std::uint32_t kColumns = 8;
+    const Sizes sizes = sizes_of(op);
+    MatmulParams params{};
+    params.m = u32(sizes.m);
+    params.n = u32(sizes.n);
+    params.k = u32(sizes.k);
+    const int batch_dims = op.out.rank() - 2;
+    params.batch_inner = batch_dims > 0 ? u32(op.out.dim(-3)) : 1;
+    const std::int64_t batch_outer = batch_dims > 1 ? op.out.dim(-4) : 1;
+    const auto batch_strides = [&](const Tensor& tensor, uint(&to)[2]) {
+        to[0] = batch_dims > 1 ? u32(tensor.stride(-4)) : 0;
+        to[1] = batch_dims > 0 ? u32(tensor.stride(-3)) : 0;
+    };
+    batch_strides(op.a, params.a_batch);
+    batch_strides(op.b, params.b_batch);
+    batch_strides(op.out, params.out_batch);
+    params.a_row = op.transpose_a ? 1 : u32(op.a.stride(-2));
+    params.a_column = op.transpose_a ? u32(op.a.stride(-2)) : 1;
+    params.b_row = op.transpose_b ? 1 : u32(op.b.stride(-2));
+    params.b_column = op.transpose_b ? u32(op.b.stride(-2)) : 1;
+    params.out_row = u32(op.out.stride(-2));
+    params.alpha = op.alpha;
+    params.beta = op.beta;
+    Launch launch;
+    launch.kernel = Kernel::Matmul;
+    launch.specialisation.local_size = 32;
+    launch.specialisation.extra = {kRows, kColumns, rounding_of(op.compute)};
+    const std::uint64_t blocks =
+        static_cast<std::uint64_t>((params.m + kRows - 1) / kRows) * ((params.n + kColumns - 1) / kColumns);
+    const std::uint64_t lanes = launch.specialisation.local_size;
+    launch.groups = (blocks + lanes - 1) / lanes * params.batch_inner * static_cast<std::uint64_t>(batch_outer);
+    launch.work_per_group = std::uint64_t{2} * kRows * kColumns * lanes * std::max(params.k, 1U);
+    stream_.dispatch(launch, params, std::array{&op.a, &op.b, &op.out});
+}
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,66 @@
+// SquareSum, StepControl, Adam.
+#include <algorithm>
+#include <array>
+
+#include "backends/vulkan/vulkan_backend_impl.h"
+
+namespace headscope::vulkan {
+
+void VulkanBackend::run(const SquareSum& op) {
+    require_dtype(SquareSum::kName, {&op.x, &op.out}, DType::F32);
+    // Long enough to keep a workgroup busy, short enough that the second level adds few numbers.
+    constexpr std::int64_t kPart = 16384;
+    const std::int64_t elements = op.x.elements();
+    if (elements == 0) {
+        if (op.write == Write::Overwrite) {
+            run(Fill{op.out, 0.0F});
+        }
+        return;
+    }
+    const std::int64_t parts = (elements + kPart - 1) / kPart;
+    const Tensor partial = empty({parts, 1}, DType::F32);
+    SquareSumParams params{};
+    params.part_elements = u32(kPart);
+    const auto flat_part = [&](const Tensor& x, std::int64_t first_part) {
+        const std::int64_t count = (x.elements() + kPart - 1) / kPart;
+        const Tensor out = partial.narrow(0, first_part, count);
+        params.count = u32(x.elements());
+        stream_.dispatch(long_row_launch(Kernel::SquareSum, static_cast<std::uint64_t>(count), kPart / 8), params,
+                         std::array{&x, &out});
+    };
+    const Tensor flat = op.x.reshape({elements});
+    // A tile begins where a part does, so that the sum does not depend on the device's limits.
+    const std::int64_t tile = static_cast<std::int64_t>(stream_.max_binding_bytes() / sizeof(float)) / kPart * kPart;
+    for (std::int64_t first = 0; first < elements; first += tile) {
+        flat_part(flat.narrow(0, first, std::min(tile, elements - first)), first / kPart);
+    }
+    sum_rows(partial, op.out, op.write);
+}
+
+void VulkanBackend::run(const StepControl& op) {
+    require_dtype(StepControl::kName, {&op.square_sum, &op.scalars}, DType::F32);
+    StepControlParams params{};
+    params.max_norm = op.max_norm;
+    stream_.dispatch(row_launch(Kernel::StepControl, 1, 1), params, std::array{&op.square_sum, &op.scalars});
+}
+
+void VulkanBackend::run(const Adam& op) {
+    require_dtype(Adam::kName, {&op.parameter, &op.grad, &op.m, &op.v, &op.scalars}, DType::F32);
+    AdamParams params{};
+    params.beta1 = op.beta1;
+    params.beta2 = op.beta2;
+    params.epsilon = op.epsilon;
+    params.one_minus_beta1 = 1.0F - op.beta1;
+    params.one_minus_beta2 = 1.0F - op.beta2;
+    for_row_tiles(op.parameter.elements(), 1, [&](std::int64_t first, std::int64_t count) {
+        params.count = u32(count);
+        const Tensor parameter = op.parameter.narrow(0, first, count);
+        const Tensor grad = op.grad.narrow(0, first, count);
+        const Tensor m = op.m.narrow(0, first, count);
+        const Tensor v = op.v.narrow(0, first, count);
+        stream_.dispatch(element_launch(Kernel::Adam, params.count, 16), params,
+                         std::array{&parameter, &grad, &m, &v, &op.scalars});
+    });
+}
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,22 @@
+// The driver's compiled pipelines on disk, between runs. Whatever is wrong with the file, the pipelines are compiled
+// anew: it only saves time.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "backends/vulkan/device.h"
+
+namespace headscope::vulkan {
+
+// The file's name holds device, driver and the driver's own cache id. Empty if there is no directory.
+std::string pipeline_cache_path(const Capabilities& capabilities, const std::string& directory);
+
+// Empty if the file is missing, of another format, cut short or damaged.
+std::vector<std::byte> read_pipeline_cache(const std::string& path);
+
+// Written beside and renamed. False if that failed.
+bool write_pipeline_cache(const std::string& path, const std::vector<std::byte>& data);
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,145 @@
+#include "backends/vulkan/pipelines.h"
+
+#include "backends/vulkan/pipeline_cache.h"
+#include "backends/vulkan/reflect.h"
+#include "support/check.h"
+
+namespace headscope::vulkan {
+
+Pipelines::Pipelines(const Device& device, const std::string& cache_directory)
+    : device_(device), cache_path_(pipeline_cache_path(device.capabilities(), cache_directory)) {
+    std::vector<std::byte> data;
+    if (!cache_path_.empty()) {
+        data = read_pipeline_cache(cache_path_);
+    }
+    loaded_bytes_ = data.size();
+    VkPipelineCacheCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
+    info.initialDataSize = data.size();
+    info.pInitialData = data.data();
+    check(device_.functions().vkCreatePipelineCache(device_.handle(), &info, nullptr, &cache_),
+          "vkCreatePipelineCache");
+}
+
+Pipelines::~Pipelines() {
+    const DeviceFunctions& functions = device_.functions();
+    save();
+    for (const auto& [key, pipeline] : pipelines_) {
+        functions.vkDestroyPipeline(device_.handle(), pipeline.handle, nullptr);
+    }
+    for (const auto& [bindings, layout] : layouts_) {
+        functions.vkDestroyPipelineLayout(device_.handle(), layout.pipeline, nullptr);
+        functions.vkDestroyDescriptorSetLayout(device_.handle(), layout.set, nullptr);
+    }
+    functions.vkDestroyPipelineCache(device_.handle(), cache_, nullptr);
+}
+
+void Pipelines::save() const {
+    std::size_t bytes = 0;
+    const DeviceFunctions& functions = device_.functions();
+    if (cache_path_.empty() ||
+        functions.vkGetPipelineCacheData(device_.handle(), cache_, &bytes, nullptr) != VK_SUCCESS ||
+        bytes == loaded_bytes_) {
+        return;
+    }
+    std::vector<std::byte> data(bytes);
+    if (functions.vkGetPipelineCacheData(device_.handle(), cache_, &bytes, data.data()) == VK_SUCCESS) {
+        data.resize(bytes);
+        // A cache that cannot be written costs the next start its time and nothing else.
+        (void)write_pipeline_cache(cache_path_, data);
+    }
+}
+
+const Pipeline& Pipelines::get(Kernel kernel, const Specialisation& specialisation) {
+    const auto key = std::make_pair(kernel, specialisation);
+    const auto found = pipelines_.find(key);
+    if (found != pipelines_.end()) {
+        return found->second;
+    }
+    return pipelines_.emplace(key, create(kernel, specialisation)).first->second;
+}
+
+const Pipelines::Layout& Pipelines::layout_for(std::size_t bindings) {
+    Layout& layout = layouts_[bindings];
+    if (layout.pipeline != VK_NULL_HANDLE) {
+        return layout;
+    }
+    std::vector<VkDescriptorSetLayoutBinding> slots(bindings);
+    for (std::size_t slot = 0; slot < bindings; ++slot) {
+        slots[slot].binding = static_cast<std::uint32_t>(slot);
+        slots[slot].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        slots[slot].descriptorCount = 1;
+        slots[slot].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+    }
+    VkDescriptorSetLayoutCreateInfo set{};
+    set.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
+    set.flags = device_.capabilities().push_descriptors ? VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR : 0;
+    set.bindingCount = static_cast<std::uint32_t>(bindings);
+    set.pBindings = slots.data();
+    const DeviceFunctions& functions = device_.functions();
+    check(functions.vkCreateDescriptorSetLayout(device_.handle(), &set, nullptr, &layout.set),
+          "vkCreateDescriptorSetLayout");
+    const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, kPushBytes};
+    VkPipelineLayoutCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+    info.setLayoutCount = 1;
+    info.pSetLayouts = &layout.set;
+    info.pushConstantRangeCount = 1;
+    info.pPushConstantRanges = &range;
+    check(functions.vkCreatePipelineLayout(device_.handle(), &info, nullptr, &layout.pipeline),
+          "vkCreatePipelineLayout");
+    return layout;
+}
+
+Pipeline Pipelines::create(Kernel kernel, const Specialisation& specialisation) {
+    const Capabilities& found = device_.capabilities();
+    const DeviceFunctions& functions = device_.functions();
+    const KernelModule module = module_of(kernel);
+    const auto spirv = found.subgroup_arithmetic ? module.spirv : module.spirv_shared;
+    Pipeline pipeline;
+    pipeline.writable = writable_bindings(spirv);
+    const Layout& layout = layout_for(pipeline.writable.size());
+    pipeline.layout = layout.pipeline;
+    pipeline.set_layout = layout.set;
+
+    VkShaderModuleCreateInfo shader{};
+    shader.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+    shader.codeSize = spirv.size_bytes();
+    shader.pCode = spirv.data();
+    VkShaderModule handle = VK_NULL_HANDLE;
+    check(functions.vkCreateShaderModule(device_.handle(), &shader, nullptr, &handle), "vkCreateShaderModule");
+
+    // Only a driver that promises full subgroups lets a workgroup of their size be taken for one of them.
+    const bool whole =
+        found.subgroup_arithmetic && found.full_subgroups && specialisation.local_size % found.subgroup_size == 0;
+    std::array<std::uint32_t, 2 + Specialisation::kExtra> values{};
+    values[0] = specialisation.local_size;
+    values[1] = whole && specialisation.local_size == found.subgroup_size ? VK_TRUE : VK_FALSE;
+    std::array<VkSpecializationMapEntry, values.size()> entries{};
+    for (std::uint32_t index = 0; index < values.size(); ++index) {
+        if (index >= 2) {
+            values[index] = specialisation.extra[index - 2];
+        }
+        entries[index] = {index, static_cast<std::uint32_t>(index * sizeof values[0]), sizeof values[0]};
+    }
+    const VkSpecializationInfo special{static_cast<std::uint32_t>(entries.size()), entries.data(), sizeof values,
+                                       values.data()};
+    VkComputePipelineCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+    info.layout = layout.pipeline;
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.flags = whole ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = handle;
+    info.stage.pName = "main";
+    info.stage.pSpecializationInfo = &special;
+    const VkResult result =
+        functions.vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline.handle);
+    functions.vkDestroyShaderModule(device_.handle(), handle, nullptr);
+    if (result != VK_SUCCESS) {
+        throw Error(std::string("the driver cannot compile the kernel ") + module.name + ": " + name_of(result));
+    }
+    return pipeline;
+}
+
+}  // namespace headscope::vulkan

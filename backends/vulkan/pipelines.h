@@ -1,0 +1,60 @@
+// Compute pipelines, compiled when first used and kept.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backends/vulkan/device.h"
+#include "kernels.h"
+
+namespace headscope::vulkan {
+
+// constant_id 0 is the workgroup's size and 1 whether it is one subgroup; kernels number theirs from 2.
+struct Specialisation {
+    static constexpr std::size_t kExtra = 3;
+    std::uint32_t local_size = 64;
+    std::array<std::uint32_t, kExtra> extra{};
+    auto operator<=>(const Specialisation&) const = default;
+};
+
+struct Pipeline {
+    VkPipeline handle = VK_NULL_HANDLE;
+    VkPipelineLayout layout = VK_NULL_HANDLE;
+    VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;
+    std::vector<bool> writable;  // for each binding
+};
+
+class Pipelines {
+public:
+    Pipelines(const Device& device, const std::string& cache_directory);
+    Pipelines(const Pipelines&) = delete;
+    Pipelines& operator=(const Pipelines&) = delete;
+    ~Pipelines();
+
+    // Bytes of push constants that every layout has: what Vulkan promises at least.
+    static constexpr std::uint32_t kPushBytes = 128;
+
+    const Pipeline& get(Kernel kernel, const Specialisation& specialisation);
+
+private:
+    struct Layout {
+        VkDescriptorSetLayout set = VK_NULL_HANDLE;
+        VkPipelineLayout pipeline = VK_NULL_HANDLE;
+    };
+    const Layout& layout_for(std::size_t bindings);
+    Pipeline create(Kernel kernel, const Specialisation& specialisation);
+    void save() const;
+
+    const Device& device_;
+    std::string cache_path_;
+    VkPipelineCache cache_ = VK_NULL_HANDLE;
+    std::size_t loaded_bytes_ = 0;
+    std::map<std::size_t, Layout> layouts_;
+    std::map<std::pair<Kernel, Specialisation>, Pipeline> pipelines_;
+};
+
+}  // namespace headscope::vulkan

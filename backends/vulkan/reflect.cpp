@@ -1,0 +1,68 @@
+#include "backends/vulkan/reflect.h"
+
+#include <map>
+#include <set>
+
+#include "support/check.h"
+
+namespace headscope::vulkan {
+
+namespace {
+
+// Numbers from the SPIR-V specification, sections 3.20 and 3.42.
+constexpr std::uint32_t kOpTypeStruct = 30;
+constexpr std::uint32_t kOpTypePointer = 32;
+constexpr std::uint32_t kOpVariable = 59;
+constexpr std::uint32_t kOpDecorate = 71;
+constexpr std::uint32_t kOpMemberDecorate = 72;
+constexpr std::uint32_t kNonWritable = 24;
+constexpr std::uint32_t kBinding = 33;
+constexpr std::uint32_t kDescriptorSet = 34;
+constexpr std::size_t kHeaderWords = 5;
+
+struct Module {
+    std::map<std::uint32_t, std::uint32_t> binding;                // variable -> binding
+    std::map<std::uint32_t, std::uint32_t> pointee;                // pointer type -> struct type
+    std::map<std::uint32_t, std::uint32_t> type;                   // variable -> pointer type
+    std::map<std::uint32_t, std::size_t> members;                  // struct type -> count
+    std::map<std::uint32_t, std::set<std::uint32_t>> read_only{};  // struct type -> members
+
+    void read(std::uint32_t op, std::span<const std::uint32_t> operands);
+};
+
+void Module::read(std::uint32_t op, std::span<const std::uint32_t> operands) {
+    if (op == kOpDecorate && operands[1] == kBinding) {
+        binding[operands[0]] = operands[2];
+    } else if (op == kOpDecorate && operands[1] == kDescriptorSet) {
+        HEADSCOPE_CHECK(operands[2] == 0, "shaders use descriptor set 0 alone");
+    } else if (op == kOpMemberDecorate && operands[2] == kNonWritable) {
+        read_only[operands[0]].insert(operands[1]);
+    } else if (op == kOpTypeStruct) {
+        members[operands[0]] = operands.size() - 1;
+    } else if (op == kOpTypePointer) {
+        pointee[operands[0]] = operands[2];
+    } else if (op == kOpVariable) {
+        type[operands[1]] = operands[0];
+    }
+}
+
+}  // namespace
+
+std::vector<bool> writable_bindings(std::span<const std::uint32_t> spirv) {
+    Module module;
+    for (std::size_t at = kHeaderWords; at < spirv.size();) {
+        const std::uint32_t words = spirv[at] >> 16U;
+        HEADSCOPE_CHECK(words > 0 && at + words <= spirv.size(), "the SPIR-V module is cut short");
+        module.read(spirv[at] & 0xffffU, spirv.subspan(at + 1, words - 1));
+        at += words;
+    }
+    std::vector<bool> writable(module.binding.size(), false);
+    for (const auto& [variable, binding] : module.binding) {
+        HEADSCOPE_CHECK(binding < writable.size(), "the shader's bindings have a gap");
+        const std::uint32_t block = module.pointee.at(module.type.at(variable));
+        writable[binding] = module.read_only[block].size() < module.members.at(block);
+    }
+    return writable;
+}
+
+}  // namespace headscope::vulkan

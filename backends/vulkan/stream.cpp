@@ -1,0 +1,311 @@
+#include "backends/vulkan/stream.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "support/check.h"
+
+namespace headscope::vulkan {
+
+namespace {
+
+// A slice is short enough for any driver's watchdog (seconds) and for a second queue to get its turn, and long enough
+// to hide the cost of its submission.
+constexpr std::uint64_t kWorkPerSlice = std::uint64_t{1} << 31U;
+constexpr std::uint32_t kDispatchesPerSlice = 64;
+
+constexpr std::size_t kStagingBytes = std::size_t{4} << 20U;
+constexpr std::uint32_t kSetsPerPool = 256;
+constexpr std::uint32_t kBuffersPerPool = 2048;
+
+struct Binding {
+    std::uint32_t block = 0;
+    std::uint64_t begin = 0;   // bytes, aligned for a descriptor
+    std::uint64_t bytes = 0;   // a multiple of 4
+    std::uint32_t offset = 0;  // elements from begin to the tensor's first
+};
+
+Binding binding_of(const Tensor& tensor, std::uint64_t alignment) {
+    const auto* buffer = dynamic_cast<const VulkanBuffer*>(tensor.buffer.get());
+    HEADSCOPE_CHECK(buffer != nullptr, "a tensor of another backend was given to vulkan: " + tensor.to_string());
+    std::uint64_t span = 1;
+    for (int dim = 0; dim < tensor.rank(); ++dim) {
+        span += tensor.dim(dim) > 0 ? static_cast<std::uint64_t>((tensor.dim(dim) - 1) * tensor.stride(dim)) : 0;
+    }
+    span = tensor.elements() == 0 ? 0 : span;
+    const std::uint64_t size = size_of(tensor.dtype);
+    const std::uint64_t first = static_cast<std::uint64_t>(tensor.offset) * size;
+    HEADSCOPE_CHECK(first + span * size <= buffer->bytes(), "a tensor reaches past its buffer: " + tensor.to_string());
+    // An empty view at a buffer's end would otherwise bind what lies behind.
+    const std::uint64_t start = buffer->offset() + (span == 0 ? 0 : first);
+    Binding binding;
+    binding.block = buffer->block();
+    binding.begin = start / alignment * alignment;
+    binding.offset = static_cast<std::uint32_t>((start - binding.begin) / size);
+    binding.bytes = std::max<std::uint64_t>((start + span * size - binding.begin + 3) / 4 * 4, 4);
+    return binding;
+}
+
+}  // namespace
+
+Stream::Stream(const Device& device, std::shared_ptr<Memory> memory, Pipelines& pipelines)
+    : device_(device), memory_(std::move(memory)), pipelines_(pipelines) {
+    const DeviceFunctions& functions = device_.functions();
+    VkCommandPoolCreateInfo pool{};
+    pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+    pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+    pool.queueFamilyIndex = device_.capabilities().queue_family;
+    check(functions.vkCreateCommandPool(device_.handle(), &pool, nullptr, &pool_), "vkCreateCommandPool");
+    for (Slot& slot : slots_) {
+        VkCommandBufferAllocateInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+        info.commandPool = pool_;
+        info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+        info.commandBufferCount = 1;
+        check(functions.vkAllocateCommandBuffers(device_.handle(), &info, &slot.commands), "vkAllocateCommandBuffers");
+        VkFenceCreateInfo fence{};
+        fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
+        check(functions.vkCreateFence(device_.handle(), &fence, nullptr, &slot.fence), "vkCreateFence");
+    }
+}
+
+Stream::~Stream() {
+    const DeviceFunctions& functions = device_.functions();
+    // A recorded command buffer that was never submitted is simply dropped. A lost device is idle too.
+    (void)functions.vkDeviceWaitIdle(device_.handle());
+    for (Slot& slot : slots_) {
+        functions.vkDestroyFence(device_.handle(), slot.fence, nullptr);
+        for (const VkDescriptorPool pool : slot.pools) {
+            functions.vkDestroyDescriptorPool(device_.handle(), pool, nullptr);
+        }
+    }
+    functions.vkDestroyCommandPool(device_.handle(), pool_, nullptr);
+}
+
+std::uint64_t Stream::max_binding_bytes() const {
+    // The start is aligned down, which can add up to one alignment.
+    const Capabilities& found = device_.capabilities();
+    return found.max_binding_bytes - found.properties.limits.minStorageBufferOffsetAlignment;
+}
+
+Stream::Slot& Stream::current() {
+    Slot& slot = slots_[now_];
+    if (!slot.recording) {
+        wait(slot);
+        VkCommandBufferBeginInfo begin{};
+        begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+        begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+        check(device_.functions().vkBeginCommandBuffer(slot.commands, &begin), "vkBeginCommandBuffer");
+        slot.recording = true;
+        slot.dispatches = 0;
+        slot.work = 0;
+        slot.staged = 0;
+        slot.pool = 0;
+        for (const VkDescriptorPool pool : slot.pools) {
+            check(device_.functions().vkResetDescriptorPool(device_.handle(), pool, 0), "vkResetDescriptorPool");
+        }
+    }
+    return slot;
+}
+
+void Stream::wait(Slot& slot) {
+    if (slot.submitted) {
+        check(device_.functions().vkWaitForFences(device_.handle(), 1, &slot.fence, VK_TRUE, UINT64_MAX),
+              "vkWaitForFences");
+        check(device_.functions().vkResetFences(device_.handle(), 1, &slot.fence), "vkResetFences");
+        slot.submitted = false;
+    }
+}
+
+void Stream::submit() {
+    Slot& slot = slots_[now_];
+    if (!slot.recording) {
+        return;
+    }
+    check(device_.functions().vkEndCommandBuffer(slot.commands), "vkEndCommandBuffer");
+    slot.recording = false;
+    VkSubmitInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &slot.commands;
+    check(device_.functions().vkQueueSubmit(device_.queue(), 1, &info, slot.fence), "vkQueueSubmit");
+    slot.submitted = true;
+    now_ = (now_ + 1) % slots_.size();
+}
+
+void Stream::synchronize() {
+    submit();
+    for (Slot& slot : slots_) {
+        wait(slot);
+    }
+    device_.check_validation();
+}
+
+void Stream::guard(std::span<const Access> accesses) {
+    // A long list of accesses that never met would cost more to search than a barrier does.
+    constexpr std::size_t kMostPending = 256;
+    if (hazards_.conflict(accesses) || hazards_.size() > kMostPending) {
+        VkMemoryBarrier barrier{};
+        barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+        barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+        barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
+                                VK_ACCESS_TRANSFER_WRITE_BIT;
+        constexpr VkPipelineStageFlags kStages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+        device_.functions().vkCmdPipelineBarrier(current().commands, kStages, kStages, 0, 1, &barrier, 0, nullptr, 0,
+                                                 nullptr);
+        hazards_.clear();
+    }
+    hazards_.add(accesses);
+}
+
+void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::span<const Tensor* const> tensors) {
+    constexpr std::size_t kMost = 12;
+    HEADSCOPE_CHECK(tensors.size() <= kMost, "a kernel has at most 12 bindings");
+    const Pipeline& pipeline = pipelines_.get(launch.kernel, launch.specialisation);
+    HEADSCOPE_CHECK(pipeline.writable.size() == tensors.size(),
+                    std::string("the number of bindings differs from the shader's: ") + module_of(launch.kernel).name);
+    const std::uint64_t alignment = device_.capabilities().properties.limits.minStorageBufferOffsetAlignment;
+    std::array<VkDescriptorBufferInfo, kMost> buffers{};
+    std::array<Access, kMost> accesses{};
+    for (std::size_t index = 0; index < tensors.size(); ++index) {
+        const Binding binding = binding_of(*tensors[index], alignment);
+        HEADSCOPE_CHECK(binding.bytes <= device_.capabilities().max_binding_bytes,
+                        std::string(module_of(launch.kernel).name) + " was not tiled: " + tensors[index]->to_string());
+        buffers[index] = {memory_->block(binding.block), binding.begin, binding.bytes};
+        accesses[index] = {binding.block, binding.begin, binding.begin + binding.bytes, pipeline.writable[index]};
+        params[1 + index] = binding.offset;
+    }
+    const std::uint64_t most_groups = std::min<std::uint64_t>(
+        device_.capabilities().properties.limits.maxComputeWorkGroupCount[0],
+        std::max<std::uint64_t>(kWorkPerSlice / std::max<std::uint64_t>(launch.work_per_group, 1), 1));
+    const DeviceFunctions& functions = device_.functions();
+    for (std::uint64_t first = 0; first < launch.groups; first += most_groups) {
+        const std::uint64_t groups = std::min(most_groups, launch.groups - first);
+        guard({accesses.data(), tensors.size()});
+        params[0] = static_cast<std::uint32_t>(first);
+        Slot& slot = current();
+        functions.vkCmdBindPipeline(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
+        bind(pipeline, {buffers.data(), tensors.size()});
+        functions.vkCmdPushConstants(slot.commands, pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                     static_cast<std::uint32_t>(params.size_bytes()), params.data());
+        functions.vkCmdDispatch(slot.commands, static_cast<std::uint32_t>(groups), 1, 1);
+        slot.dispatches += 1;
+        slot.work += groups * launch.work_per_group;
+        if (slot.dispatches >= kDispatchesPerSlice || slot.work >= kWorkPerSlice) {
+            submit();
+        }
+    }
+}
+
+void Stream::bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers) {
+    const DeviceFunctions& functions = device_.functions();
+    Slot& slot = slots_[now_];
+    std::array<VkWriteDescriptorSet, 12> writes{};
+    const bool push = device_.capabilities().push_descriptors;
+    const VkDescriptorSet set = push ? VK_NULL_HANDLE : allocate_set(pipeline.set_layout);
+    for (std::size_t index = 0; index < buffers.size(); ++index) {
+        writes[index].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
+        writes[index].dstSet = set;
+        writes[index].dstBinding = static_cast<std::uint32_t>(index);
+        writes[index].descriptorCount = 1;
+        writes[index].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        writes[index].pBufferInfo = &buffers[index];
+    }
+    const auto count = static_cast<std::uint32_t>(buffers.size());
+    if (push) {
+        functions.vkCmdPushDescriptorSetKHR(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, count,
+                                            writes.data());
+    } else {
+        functions.vkUpdateDescriptorSets(device_.handle(), count, writes.data(), 0, nullptr);
+        functions.vkCmdBindDescriptorSets(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, 1, &set, 0,
+                                          nullptr);
+    }
+}
+
+VkDescriptorSet Stream::allocate_set(VkDescriptorSetLayout layout) {
+    const DeviceFunctions& functions = device_.functions();
+    Slot& slot = slots_[now_];
+    for (;;) {
+        const bool fresh = slot.pool == slot.pools.size();
+        if (fresh) {
+            const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kBuffersPerPool};
+            VkDescriptorPoolCreateInfo info{};
+            info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
+            info.maxSets = kSetsPerPool;
+            info.poolSizeCount = 1;
+            info.pPoolSizes = &size;
+            VkDescriptorPool pool = VK_NULL_HANDLE;
+            check(functions.vkCreateDescriptorPool(device_.handle(), &info, nullptr, &pool), "vkCreateDescriptorPool");
+            slot.pools.push_back(pool);
+        }
+        VkDescriptorSetAllocateInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
+        info.descriptorPool = slot.pools[slot.pool];
+        info.descriptorSetCount = 1;
+        info.pSetLayouts = &layout;
+        VkDescriptorSet set = VK_NULL_HANDLE;
+        const VkResult result = functions.vkAllocateDescriptorSets(device_.handle(), &info, &set);
+        if (result == VK_SUCCESS) {
+            return set;
+        }
+        if (fresh || (result != VK_ERROR_OUT_OF_POOL_MEMORY && result != VK_ERROR_FRAGMENTED_POOL)) {
+            check(result, "vkAllocateDescriptorSets");
+        }
+        ++slot.pool;
+    }
+}
+
+void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) {
+    const Binding target = binding_of(to, 1);
+    for (std::size_t done = 0; done < bytes;) {
+        if (current().staged == kStagingBytes) {
+            submit();
+        }
+        Slot& slot = current();
+        if (slot.staging == nullptr) {
+            slot.staging = std::make_unique<RawBuffer>(
+                device_, kStagingBytes, 0, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+        }
+        const std::size_t part = std::min(bytes - done, kStagingBytes - slot.staged);
+        std::memcpy(slot.staging->mapped() + slot.staged, from + done, part);
+        const Access write{target.block, target.begin + done, target.begin + done + part, true};
+        guard({&write, 1});
+        const VkBufferCopy region{slot.staged, target.begin + done, part};
+        device_.functions().vkCmdCopyBuffer(slot.commands, slot.staging->handle(), memory_->block(target.block), 1,
+                                            &region);
+        // Copies of any length are fine, but every staged piece starts at a multiple of 16.
+        slot.staged = std::min((slot.staged + part + 15) / 16 * 16, kStagingBytes);
+        done += part;
+    }
+}
+
+void Stream::download(const Tensor& from, std::byte* to, std::size_t bytes) {
+    if (download_ == nullptr) {
+        download_ =
+            std::make_unique<RawBuffer>(device_, kStagingBytes, VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
+                                        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+    }
+    const Binding source = binding_of(from, 1);
+    for (std::size_t done = 0; done < bytes;) {
+        const std::size_t part = std::min(bytes - done, kStagingBytes);
+        const Access read{source.block, source.begin + done, source.begin + done + part, false};
+        guard({&read, 1});
+        const VkCommandBuffer commands = current().commands;
+        const VkBufferCopy region{source.begin + done, 0, part};
+        device_.functions().vkCmdCopyBuffer(commands, memory_->block(source.block), download_->handle(), 1, &region);
+        VkMemoryBarrier barrier{};
+        barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+        barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+        barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
+        device_.functions().vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT,
+                                                 0, 1, &barrier, 0, nullptr, 0, nullptr);
+        synchronize();
+        std::memcpy(to + done, download_->mapped(), part);
+        done += part;
+    }
+    if (bytes == 0) {
+        synchronize();
+    }
+}
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,85 @@
+// The one in-order stream: kernels and copies are recorded, submitted in slices, and waited for only when asked.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backends/vulkan/hazards.h"
+#include "backends/vulkan/memory.h"
+#include "backends/vulkan/pipelines.h"
+#include "tensor/tensor.h"
+
+namespace headscope::vulkan {
+
+struct Launch {
+    Kernel kernel{};
+    std::uint64_t groups = 0;
+    std::uint64_t work_per_group = 1;  // about the floating-point operations of one workgroup
+    Specialisation specialisation{};
+};
+
+class Stream {
+public:
+    Stream(const Device& device, std::shared_ptr<Memory> memory, Pipelines& pipelines);
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+    ~Stream();
+
+    // Params is a block of shaders/include/params.h, which begins with first_group and offset[N]; both are filled in
+    // here. `tensors` are the bindings 0..N-1 in order. A grid larger than the device's, or longer than a slice, is
+    // dispatched in parts.
+    template <class Params, std::size_t N>
+    void dispatch(const Launch& launch, Params params, const std::array<const Tensor*, N>& tensors) {
+        static_assert(sizeof params.offset == N * sizeof params.offset[0], "one offset for each binding");
+        static_assert(sizeof(Params) <= Pipelines::kPushBytes && sizeof(Params) % sizeof(std::uint32_t) == 0);
+        static_assert(offsetof(Params, first_group) == 0 && offsetof(Params, offset) == sizeof(std::uint32_t));
+        std::array<std::uint32_t, sizeof(Params) / sizeof(std::uint32_t)> words{};
+        std::memcpy(words.data(), &params, sizeof params);
+        record(launch, words, tensors);
+    }
+
+    void upload(const Tensor& to, const std::byte* from, std::size_t bytes);
+    void download(const Tensor& from, std::byte* to, std::size_t bytes);
+    void synchronize();
+
+    // The most bytes one binding may have, from the tensor's first element on.
+    std::uint64_t max_binding_bytes() const;
+
+private:
+    struct Slot {
+        VkCommandBuffer commands = VK_NULL_HANDLE;
+        VkFence fence = VK_NULL_HANDLE;
+        bool recording = false;
+        bool submitted = false;
+        std::uint32_t dispatches = 0;
+        std::uint64_t work = 0;
+        std::unique_ptr<RawBuffer> staging;
+        std::size_t staged = 0;
+        std::vector<VkDescriptorPool> pools;  // without push descriptors
+        std::size_t pool = 0;
+    };
+
+    void record(const Launch& launch, std::span<std::uint32_t> params, std::span<const Tensor* const> tensors);
+    void bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers);
+    VkDescriptorSet allocate_set(VkDescriptorSetLayout layout);
+    void guard(std::span<const Access> accesses);
+    Slot& current();
+    void submit();
+    void wait(Slot& slot);
+
+    const Device& device_;
+    std::shared_ptr<Memory> memory_;
+    Pipelines& pipelines_;
+    VkCommandPool pool_ = VK_NULL_HANDLE;
+    std::array<Slot, 4> slots_;
+    std::size_t now_ = 0;
+    Hazards hazards_;
+    std::unique_ptr<RawBuffer> download_;
+};
+
+}  // namespace headscope::vulkan

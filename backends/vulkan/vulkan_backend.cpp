@@ -1,0 +1,201 @@
+#include "backends/vulkan/vulkan_backend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "backends/vulkan/vulkan_backend_impl.h"
+#include "support/check.h"
+
+namespace headscope {
+
+std::vector<DeviceInfo> list_vulkan_devices() {
+    DeviceInfo none;
+    none.id = "vulkan";
+    none.backend = "vulkan";
+    try {
+        const vulkan::Options options = vulkan::Options::from_environment();
+        const vulkan::Instance instance(options.validation);
+        std::vector<DeviceInfo> found;
+        for (const VkPhysicalDevice device : instance.devices()) {
+            found.push_back(vulkan::probe(instance.functions(), device, static_cast<int>(found.size()), options).info);
+        }
+        if (!found.empty()) {
+            return found;
+        }
+        none.rejected = "no Vulkan device: install mesa-vulkan-drivers, or your GPU maker's driver";
+    } catch (const Error& error) {
+        none.rejected = error.what();
+    }
+    return {none};
+}
+
+std::unique_ptr<Backend> open_vulkan_device(int index) {
+    const vulkan::Options options = vulkan::Options::from_environment();
+    auto instance = std::make_shared<const vulkan::Instance>(options.validation);
+    const std::vector<VkPhysicalDevice>& devices = instance->devices();
+    if (index < 0 || static_cast<std::size_t>(index) >= devices.size()) {
+        throw Error(fmt::format("there is no vulkan:{}: {} Vulkan device(s) were found (headscope devices lists them)",
+                                index, devices.size()));
+    }
+    const VkPhysicalDevice physical = devices[static_cast<std::size_t>(index)];
+    vulkan::Probe probed = vulkan::probe(instance->functions(), physical, index, options);
+    if (!probed.info.rejected.empty()) {
+        throw Error(fmt::format("{} ({}) cannot be used: {}", probed.info.id, probed.info.name, probed.info.rejected));
+    }
+    return std::make_unique<vulkan::VulkanBackend>(std::move(instance), physical, std::move(probed), options);
+}
+
+}  // namespace headscope
+
+namespace headscope::vulkan {
+
+VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysicalDevice physical, Probe probed,
+                             const Options& options)
+    : options_(options),
+      device_(std::move(instance), physical, std::move(probed)),
+      memory_(std::make_shared<Memory>(device_)),
+      pipelines_(device_, options.cache_directory),
+      stream_(device_, memory_, pipelines_) {}
+
+Tensor VulkanBackend::empty(const Shape& shape, DType dtype) {
+    const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
+    return make_tensor(memory_->allocate(bytes, [this] { stream_.synchronize(); }), shape, dtype);
+}
+
+void VulkanBackend::upload(const Tensor& to, const void* from, std::size_t bytes) {
+    HEADSCOPE_CHECK(to.contiguous() && static_cast<std::size_t>(to.elements()) * size_of(to.dtype) == bytes,
+                    fmt::format("{} bytes cannot be uploaded to {}", bytes, to.to_string()));
+    stream_.upload(to, static_cast<const std::byte*>(from), bytes);
+}
+
+void VulkanBackend::download(const Tensor& from, void* to, std::size_t bytes) {
+    HEADSCOPE_CHECK(from.contiguous() && static_cast<std::size_t>(from.elements()) * size_of(from.dtype) == bytes,
+                    fmt::format("{} bytes cannot be downloaded from {}", bytes, from.to_string()));
+    stream_.download(from, static_cast<std::byte*>(to), bytes);
+}
+
+void VulkanBackend::synchronize() {
+    stream_.synchronize();
+}
+
+Support VulkanBackend::support(const std::string& op, DType dtype) const {
+    const bool sixteen = dtype == DType::F16 || dtype == DType::BF16;
+    if (op == Attention::kName && dtype == DType::F32) {
+        return {SupportLevel::Composed, "two products around a masked softmax"};
+    }
+    if (dtype == DType::F32 || (dtype == DType::I32 && (op == Fill::kName || op == GatherRows::kName))) {
+        return {};
+    }
+    if (sixteen && op == Copy::kName) {
+        return device_.capabilities().storage16
+                   ? Support{}
+                   : Support{SupportLevel::None, "the device has no 16-bit storage buffers"};
+    }
+    if (dtype == DType::BF16 && op == Matmul::kName) {
+        return {SupportLevel::None, "as a storage type; compute = BF16 rounds F32 operands"};
+    }
+    return {SupportLevel::None, fmt::format("the vulkan backend has no {} for {}", op, headscope::name_of(dtype))};
+}
+
+Launch VulkanBackend::row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const {
+    Launch launch;
+    launch.kernel = kernel;
+    launch.groups = rows;
+    launch.work_per_group = 32 * columns;
+    launch.specialisation.local_size = std::clamp(device_.capabilities().subgroup_size, 4U, 128U);
+    return launch;
+}
+
+Launch VulkanBackend::long_row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const {
+    constexpr std::uint32_t kLanes = 256;
+    Launch launch = row_launch(kernel, rows, columns);
+    if (!device_.capabilities().software) {
+        launch.specialisation.local_size = kLanes;
+    }
+    return launch;
+}
+
+Launch VulkanBackend::element_launch(Kernel kernel, std::uint64_t elements, std::uint64_t work_per_element) const {
+    constexpr std::uint32_t kLanes = 256;
+    Launch launch;
+    launch.kernel = kernel;
+    launch.groups = (elements + kLanes - 1) / kLanes;
+    launch.work_per_group = kLanes * work_per_element;
+    launch.specialisation.local_size = kLanes;
+    return launch;
+}
+
+void VulkanBackend::for_row_tiles(std::int64_t rows, std::int64_t row_elements,
+                                  const std::function<void(std::int64_t, std::int64_t)>& body) const {
+    const auto row_bytes = std::max<std::uint64_t>(static_cast<std::uint64_t>(row_elements) * sizeof(float), 1);
+    const std::uint64_t most = stream_.max_binding_bytes() / row_bytes;
+    HEADSCOPE_CHECK(most > 0, fmt::format("one row of {} elements is larger than a binding", row_elements));
+    const auto step =
+        static_cast<std::int64_t>(std::min<std::uint64_t>(most, std::numeric_limits<std::int32_t>::max()));
+    for (std::int64_t first = 0; first < rows; first += step) {
+        body(first, std::min(step, rows - first));
+    }
+}
+
+bool VulkanBackend::fits_binding(const Tensor& tensor) const {
+    std::uint64_t span = 1;
+    for (int dim = 0; dim < tensor.rank(); ++dim) {
+        span += tensor.dim(dim) > 0 ? static_cast<std::uint64_t>((tensor.dim(dim) - 1) * tensor.stride(dim)) : 0;
+    }
+    return span * size_of(tensor.dtype) <= stream_.max_binding_bytes();
+}
+
+void VulkanBackend::for_tiles(const std::vector<Tensor>& tensors,
+                              const std::function<void(const std::vector<Tensor>&)>& body) const {
+    if (std::all_of(tensors.begin(), tensors.end(), [this](const Tensor& tensor) { return fits_binding(tensor); })) {
+        body(tensors);
+        return;
+    }
+    int dim = 0;
+    while (tensors[0].dim(dim) == 1) {
+        ++dim;
+    }
+    const std::int64_t size = tensors[0].dim(dim);
+    for (const auto& [first, count] : {std::pair{std::int64_t{0}, size / 2}, std::pair{size / 2, size - size / 2}}) {
+        std::vector<Tensor> half;
+        for (const Tensor& tensor : tensors) {
+            half.push_back(tensor.narrow(dim, first, count));
+        }
+        for_tiles(half, body);
+    }
+}
+
+std::uint32_t u32(std::int64_t value) {
+    HEADSCOPE_CHECK(value >= 0 && value <= std::numeric_limits<std::uint32_t>::max(),
+                    fmt::format("{} does not fit the 32 bits of a shader's index", value));
+    return static_cast<std::uint32_t>(value);
+}
+
+void require_dtype(const char* op, std::initializer_list<const Tensor*> tensors, DType dtype) {
+    for (const Tensor* tensor : tensors) {
+        if (tensor->defined() && tensor->dtype != dtype) {
+            throw Error(fmt::format("the vulkan backend runs {} in {} alone, given {}", op, headscope::name_of(dtype),
+                                    tensor->to_string()));
+        }
+    }
+}
+
+DropoutParams dropout_params(const DropoutRule& rule) {
+    constexpr float kBits = 65536.0F;
+    DropoutParams params{};
+    params.threshold = rule.rate > 0.0F ? dropout_threshold(rule.rate) : 0;
+    params.seed = rule.seed;
+    params.site = rule.site;
+    params.scale = kBits / (kBits - static_cast<float>(params.threshold));
+    return params;
+}
+
+Tensor as_rows(const Tensor& tensor) {
+    const std::int64_t columns = tensor.dim(-1);
+    return tensor.reshape({columns == 0 ? 0 : tensor.elements() / columns, columns});
+}
+
+}  // namespace headscope::vulkan

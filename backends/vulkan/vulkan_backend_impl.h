@@ -1,0 +1,86 @@
+// The class behind open_vulkan_device. Each family of ops is one source file beside this one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backends/vulkan/device.h"
+#include "backends/vulkan/memory.h"
+#include "backends/vulkan/options.h"
+#include "backends/vulkan/pipelines.h"
+#include "backends/vulkan/stream.h"
+#include "shaders/include/params.h"
+
+namespace headscope::vulkan {
+
+class VulkanBackend final : public Backend {
+public:
+    VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysicalDevice physical, Probe probed,
+                  const Options& options);
+
+    const DeviceInfo& device() const override { return device_.info(); }
+    Tensor empty(const Shape& shape, DType dtype) override;
+    void upload(const Tensor& to, const void* from, std::size_t bytes) override;
+    void download(const Tensor& from, void* to, std::size_t bytes) override;
+    void synchronize() override;
+    MemoryUse memory() const override { return memory_->use(); }
+    Support support(const std::string& op, DType dtype) const override;
+
+    using Backend::run;
+#define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;
+    HEADSCOPE_CORE_OPS(HEADSCOPE_DECLARE)
+#undef HEADSCOPE_DECLARE
+
+private:
+    // One workgroup a row, its size that of a subgroup: a reduction needs no barrier.
+    Launch row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const;
+    // The same for rows so long (a vocabulary) that a GPU wants more invocations for each.
+    Launch long_row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const;
+    // One invocation an element.
+    Launch element_launch(Kernel kernel, std::uint64_t elements, std::uint64_t work_per_element = 4) const;
+
+    // Calls body(first, count) for ranges of rows that any binding of rows of so many elements can hold.
+    void for_row_tiles(std::int64_t rows, std::int64_t row_elements,
+                       const std::function<void(std::int64_t first, std::int64_t count)>& body) const;
+    bool fits_binding(const Tensor& tensor) const;
+    // Calls body with the tensors, which have one shape, cut along it until each fits a binding.
+    void for_tiles(const std::vector<Tensor>& tensors,
+                   const std::function<void(const std::vector<Tensor>& parts)>& body) const;
+
+    // Column sums in two levels: parts of the rows side by side, then over the parts. Always in the same order.
+    void sum_rows(const Tensor& x, const Tensor& out, Write write);
+    std::int64_t row_parts(std::int64_t rows, std::int64_t columns) const;
+    void convert(const Copy& op);
+    void dropout_tiles(const Dropout& op, const std::array<std::int64_t, 3>& first);
+    void multiply(const Matmul& op);
+    void layer_norm_gain(const AddLayerNormBackward& op);
+    void layer_norm_rows(const AddLayerNormBackward& op);
+
+    const Options options_;
+    const Device device_;
+    const std::shared_ptr<Memory> memory_;
+    Pipelines pipelines_;
+    Stream stream_;
+};
+
+std::uint32_t u32(std::int64_t value);  // CheckFailure outside [0, 2^32)
+
+// Throws Error naming the op unless every defined tensor has this dtype.
+void require_dtype(const char* op, std::initializer_list<const Tensor*> tensors, DType dtype);
+
+// `tensor`, or `other` where it is not defined: a descriptor must point at something.
+inline const Tensor& or_else(const Tensor& tensor, const Tensor& other) {
+    return tensor.defined() ? tensor : other;
+}
+
+DropoutParams dropout_params(const DropoutRule& rule);
+
+// Rows of a contiguous tensor seen as [rows, columns], its last dimension the columns.
+Tensor as_rows(const Tensor& tensor);
+
+}  // namespace headscope::vulkan

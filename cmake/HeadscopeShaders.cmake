@@ -1,0 +1,77 @@
+# GLSL to SPIR-V at build time, validated, and embedded in the library as C++ arrays.
+
+find_program(HEADSCOPE_GLSLANG glslangValidator)
+find_program(HEADSCOPE_SPIRV_VAL spirv-val)
+find_path(HEADSCOPE_VULKAN_INCLUDE vulkan/vulkan.h)
+foreach(item "HEADSCOPE_GLSLANG|glslangValidator|glslang-tools" "HEADSCOPE_SPIRV_VAL|spirv-val|spirv-tools"
+        "HEADSCOPE_VULKAN_INCLUDE|vulkan/vulkan.h|libvulkan-dev")
+    string(REPLACE "|" ";" item "${item}")
+    list(GET item 0 variable)
+    list(GET item 1 wanted)
+    list(GET item 2 debian)
+    if(NOT ${variable})
+        message(FATAL_ERROR "HEADSCOPE_VULKAN is ON and ${wanted} was not found: install ${debian} (Vulkan needs "
+                            "libvulkan-dev glslang-tools spirv-tools; ./do installs them), or set HEADSCOPE_VULKAN=OFF.")
+    endif()
+endforeach()
+
+# headscope_shader(NAME SOURCE DEFINITIONS...): compiles one module and appends its embedded source to `sources`.
+function(headscope_shader name source)
+    set(spirv ${CMAKE_CURRENT_BINARY_DIR}/spirv/${name}.spv)
+    set(embedded ${CMAKE_CURRENT_BINARY_DIR}/spirv/${name}.cpp)
+    list(TRANSFORM ARGN PREPEND -D OUTPUT_VARIABLE definitions)
+    add_custom_command(
+        OUTPUT ${embedded}
+        BYPRODUCTS ${spirv}
+        COMMAND ${HEADSCOPE_GLSLANG} --quiet --target-env vulkan1.2 -I${PROJECT_SOURCE_DIR}/shaders/include ${definitions}
+                --depfile ${spirv}.d -o ${spirv} ${source}
+        COMMAND ${HEADSCOPE_SPIRV_VAL} --target-env vulkan1.2 --scalar-block-layout ${spirv}
+        COMMAND ${CMAKE_COMMAND} -DSPIRV=${spirv} -DEMBEDDED=${embedded} -DNAME=${name}
+                -P ${PROJECT_SOURCE_DIR}/cmake/EmbedSpirv.cmake
+        DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/EmbedSpirv.cmake
+        DEPFILE ${spirv}.d
+        COMMENT "Shader ${name}"
+        VERBATIM)
+    set(sources ${sources} ${embedded} PARENT_SCOPE)
+endfunction()
+
+# headscope_shaders(TARGET): every shaders/*.comp becomes an enumerator of Kernel (add_scaled.comp: Kernel::AddScaled)
+# and one or two SPIR-V modules in TARGET: whatever includes reduce.glsl is also compiled without subgroup operations.
+function(headscope_shaders target)
+    file(GLOB shaders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shaders/*.comp)
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/spirv)
+    file(MAKE_DIRECTORY ${folder})
+    set(sources "")
+    set(kernels "")
+    set(declarations "")
+    set(entries "")
+    foreach(shader IN LISTS shaders)
+        get_filename_component(name ${shader} NAME_WE)
+        string(REPLACE "_" ";" words ${name})
+        set(kernel "")
+        foreach(word IN LISTS words)
+            string(SUBSTRING ${word} 0 1 head)
+            string(SUBSTRING ${word} 1 -1 tail)
+            string(TOUPPER ${head} head)
+            string(APPEND kernel ${head}${tail})
+        endforeach()
+        headscope_shader(${name} ${shader} HEADSCOPE_SUBGROUPS)
+        set(plain ${name})
+        file(STRINGS ${shader} reduces REGEX "#include \"reduce.glsl\"")
+        if(reduces)
+            set(plain ${name}_shared)
+            headscope_shader(${plain} ${shader})
+            string(APPEND declarations "extern const std::span<const std::uint32_t> spirv_${plain};\n")
+        endif()
+        string(APPEND kernels "    ${kernel},\n")
+        string(APPEND declarations "extern const std::span<const std::uint32_t> spirv_${name};\n")
+        string(APPEND entries "        case Kernel::${kernel}: return {\"${name}\", spirv_${name}, spirv_${plain}};\n")
+    endforeach()
+    set(HEADSCOPE_KERNELS "${kernels}")
+    set(HEADSCOPE_KERNEL_DECLARATIONS "${declarations}")
+    set(HEADSCOPE_KERNEL_ENTRIES "${entries}")
+    configure_file(${PROJECT_SOURCE_DIR}/backends/vulkan/kernels.h.in ${folder}/kernels.h @ONLY)
+    configure_file(${PROJECT_SOURCE_DIR}/backends/vulkan/kernels.cpp.in ${folder}/kernels.cpp @ONLY)
+    target_sources(${target} PRIVATE ${sources} ${folder}/kernels.cpp)
+    target_include_directories(${target} PUBLIC ${folder})
+endfunction()

@@ -1,0 +1,26 @@
+// cache[b, h, position + i, :] = x[b, h, i, :] where such a row exists; one workgroup a row.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "params.h"
+layout(push_constant) uniform Push { CacheAppendParams p; };
+#include "grid.glsl"
+layout(set = 0, binding = 0) readonly buffer X { float x[]; };
+layout(set = 0, binding = 1) readonly buffer Position { int position[]; };
+layout(set = 0, binding = 2) writeonly buffer Cache { float cache[]; };
+
+void main() {
+    uint plane = group_index() / p.sequence;
+    uint row = group_index() - plane * p.sequence;
+    uint batch = plane / p.heads;
+    uint head = plane - batch * p.heads;
+    int start = position[p.offset[1]];
+    if (start < -int(row) || start >= int(p.capacity) - int(row)) {
+        return;
+    }
+    uint target_row = uint(start + int(row));
+    uint from = p.offset[0] + batch * p.x_strides[0] + head * p.x_strides[1] + row * p.x_strides[2];
+    uint to = p.offset[2] + batch * p.cache_strides[0] + head * p.cache_strides[1] + target_row * p.cache_strides[2];
+    for (uint column = lane(); column < p.depth; column += lanes()) {
+        cache[to + column] = x[from + column];
+    }
+}

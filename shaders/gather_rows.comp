@@ -1,0 +1,23 @@
+// out[r] = x[index[r]] in 32-bit words; a row that does not exist is filled with p.missing. One workgroup a row. Rows
+// larger than a binding come in ranges, and the first range also sees to indices that are in none.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "params.h"
+layout(push_constant) uniform Push { GatherRowsParams p; };
+#include "grid.glsl"
+layout(set = 0, binding = 0) readonly buffer X { uint x[]; };
+layout(set = 0, binding = 1) readonly buffer Index { int row_index[]; };
+layout(set = 0, binding = 2) writeonly buffer Out { uint to[]; };
+
+void main() {
+    int from = row_index[p.offset[1] + group_index()];
+    bool exists = from >= 0 && from < int(p.rows_in);
+    if (exists ? uint(from) - p.x_first >= p.x_rows : p.x_first != 0u) {
+        return;
+    }
+    uint source = p.offset[0] + (uint(from) - p.x_first) * p.columns;
+    uint target = p.offset[2] + group_index() * p.columns;
+    for (uint column = lane(); column < p.columns; column += lanes()) {
+        to[target + column] = exists ? x[source + column] : p.missing;
+    }
+}

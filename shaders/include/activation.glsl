@@ -1,0 +1,44 @@
+// The element-wise non-linearities, in the order of the C++ enum Activation.
+#ifndef HEADSCOPE_ACTIVATION_GLSL
+#define HEADSCOPE_ACTIVATION_GLSL
+
+#include "math.glsl"
+
+const uint kRelu = 1u;
+const uint kGelu = 2u;
+const uint kSwish = 3u;
+
+// Phi(x), the normal distribution's.
+float normal_cdf(float x) { return 0.5 * precise_erfc(-0.707106781 * x); }
+
+float sigmoid(float x) { return 1.0 / (1.0 + precise_exp(-x)); }
+
+float activate(uint activation, float x) {
+    if (activation == kRelu) {
+        return x <= 0.0 ? 0.0 : x;  // NaN stays NaN
+    }
+    if (activation == kGelu) {
+        return x * normal_cdf(x);
+    }
+    if (activation == kSwish) {
+        return x * sigmoid(x);
+    }
+    return x;
+}
+
+// The derivative at x.
+float activate_backward(uint activation, float x) {
+    if (activation == kRelu) {
+        return x > 0.0 ? 1.0 : 0.0;
+    }
+    if (activation == kGelu) {
+        return fma(x * 0.398942280, precise_exp(-0.5 * x * x), normal_cdf(x));
+    }
+    if (activation == kSwish) {
+        float s = sigmoid(x);
+        return fma(x * s, 1.0 - s, s);
+    }
+    return 1.0;
+}
+
+#endif

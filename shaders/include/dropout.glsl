@@ -1,0 +1,27 @@
+// DropoutRule of src/backend/ops/common.h, eight columns at a time.
+#ifndef HEADSCOPE_DROPOUT_GLSL
+#define HEADSCOPE_DROPOUT_GLSL
+
+#include "params.h"
+#include "philox.glsl"
+
+// What one row's elements share.
+struct DropoutRow {
+    uint place;  // (head << 16) | position
+    uint ordinal;
+    uint step;
+};
+
+// Random bits for the columns [8 * block, 8 * block + 8).
+uvec4 dropout_words(DropoutParams rule, DropoutRow row, uint block) {
+    return philox(uvec4(block, row.place, row.ordinal, rule.site), uvec2(rule.seed, row.step));
+}
+
+// `x` scaled, or exactly 0 (whatever x is).
+float dropout_apply(DropoutParams rule, uvec4 words, uint column, float x) {
+    uint word = words[(column % 8u) / 2u];
+    uint bits = (word >> ((column % 2u) * 16u)) & 0xffffu;
+    return bits >= rule.threshold ? x * rule.scale : 0.0;
+}
+
+#endif

@@ -1,0 +1,305 @@
+// The push constants of every kernel, read by GLSL and by C++ alike: 32-bit members only, so that both lay them out the
+// same. Each block begins with first_group (a launch may come in parts) and offset, the first element of each binding.
+// Strides are in elements; the innermost is 1.
+#ifndef HEADSCOPE_SHADER_PARAMS_H
+#define HEADSCOPE_SHADER_PARAMS_H
+
+#ifdef __cplusplus
+#include <cstdint>
+namespace headscope::vulkan {
+using uint = std::uint32_t;
+#endif
+
+// DropoutRule without its tensors; threshold 0 is the identity.
+struct DropoutParams {
+    uint threshold;
+    uint seed;
+    uint site;
+    float scale;
+};
+
+// out
+struct FillParams {
+    uint first_group;
+    uint offset[1];
+    uint count;
+    uint shape[4];
+    uint out_strides[3];
+    uint bits;
+};
+
+// x, out
+struct CopyParams {
+    uint first_group;
+    uint offset[2];
+    uint count;
+    uint shape[4];
+    uint x_strides[3];
+    uint out_strides[3];
+    uint accumulate;
+};
+
+// x as 32 bits, x as 16 bits, out as 32 bits, out as 16 bits: one of each pair is the tensor
+struct ConvertParams {
+    uint first_group;
+    uint offset[4];
+    uint count;
+    uint shape[4];
+    uint x_strides[3];
+    uint out_strides[3];
+    uint x_type;  // kTypeF32, kTypeF16 or kTypeBF16
+    uint out_type;
+    uint accumulate;
+};
+
+// a, b, out
+struct AddScaledParams {
+    uint first_group;
+    uint offset[3];
+    uint count;
+    uint shape[4];
+    uint a_strides[3];
+    uint b_strides[3];
+    uint out_strides[3];
+    uint has_b;
+    float alpha;
+    float beta;
+};
+
+// x, step, ordinals, y: one workgroup a row of [batch, heads, positions, columns]
+struct DropoutKernelParams {
+    uint first_group;
+    uint offset[4];
+    uint heads;
+    uint positions;
+    uint columns;
+    uint first_batch;
+    uint first_head;
+    uint first_position;
+    uint x_strides[3];
+    uint y_strides[3];
+    uint accumulate;
+    DropoutParams dropout;
+};
+
+// a, b, out. Element (i, k) of op(a) is a[offset + batch + i * a_row + k * a_column], and so on: a transpose is a pair
+// of strides exchanged.
+struct MatmulParams {
+    uint first_group;
+    uint offset[3];
+    uint m;
+    uint n;
+    uint k;
+    uint batch_inner;
+    uint a_batch[2];
+    uint a_row;
+    uint a_column;
+    uint b_batch[2];
+    uint b_row;
+    uint b_column;
+    uint out_batch[2];
+    uint out_row;
+    float alpha;
+    float beta;
+};
+
+// x, bias, step, ordinals, y
+struct BiasActivationParams {
+    uint first_group;
+    uint offset[5];
+    uint first_row;
+    uint sequence;
+    uint columns;
+    uint has_bias;
+    uint activation;
+    DropoutParams dropout;
+};
+
+// x, bias, grad_y, step, ordinals, grad_x
+struct BiasActivationBackwardParams {
+    uint first_group;
+    uint offset[6];
+    uint first_row;
+    uint sequence;
+    uint columns;
+    uint has_bias;
+    uint activation;
+    uint accumulate;
+    DropoutParams dropout;
+};
+
+// x, out: sums of rows_per_part rows each; out [parts, columns]
+struct SumRowsParams {
+    uint first_group;
+    uint offset[2];
+    uint rows;
+    uint columns;
+    uint rows_per_part;
+    uint parts;
+    uint accumulate;
+};
+
+// x, residual, gain, bias, step, ordinals, sum, y, mean, rstd
+struct AddLayerNormParams {
+    uint first_group;
+    uint offset[10];
+    uint first_row;
+    uint sequence;
+    uint columns;
+    uint has_residual;
+    float epsilon;
+    DropoutParams dropout;
+};
+
+// sum, gain, mean, rstd, grad_y, grad_sum_out, step, ordinals, grad_x, grad_residual
+struct AddLayerNormBackwardParams {
+    uint first_group;
+    uint offset[10];
+    uint first_row;
+    uint sequence;
+    uint columns;
+    uint has_grad_y;
+    uint has_grad_sum_out;
+    uint has_grad_x;
+    uint has_grad_residual;
+    uint accumulate_x;
+    uint accumulate_residual;
+    DropoutParams dropout;
+};
+
+// sum, mean, rstd, grad_y, grad_gain, grad_bias: sums of rows_per_part rows each; out [parts, columns]
+struct LayerNormGainParams {
+    uint first_group;
+    uint offset[6];
+    uint rows;
+    uint columns;
+    uint rows_per_part;
+    uint parts;
+    uint accumulate_gain;
+    uint accumulate_bias;
+};
+
+// scores, key_lengths, query_offset, weights: one workgroup a row
+struct MaskedSoftmaxParams {
+    uint first_group;
+    uint offset[4];
+    uint first_row;
+    uint heads;
+    uint queries;
+    uint keys;
+    uint has_lengths;
+    uint causal;
+    uint has_offset;
+};
+
+// weights, grad_weights, grad_scores: one workgroup a row
+struct MaskedSoftmaxBackwardParams {
+    uint first_group;
+    uint offset[3];
+    uint keys;
+    uint accumulate;
+};
+
+// x, position, cache: one workgroup a row of x
+struct CacheAppendParams {
+    uint first_group;
+    uint offset[3];
+    uint heads;
+    uint sequence;
+    uint depth;
+    uint capacity;
+    uint x_strides[3];
+    uint cache_strides[3];
+};
+
+// ids, table, positions, first, out: one workgroup a row. The table's binding holds rows
+// [table_first, table_first + table_rows) of `vocabulary`.
+struct EmbedParams {
+    uint first_group;
+    uint offset[5];
+    uint first_row;
+    uint sequence;
+    uint columns;
+    uint vocabulary;
+    uint table_first;
+    uint table_rows;
+    uint has_positions;
+    uint has_first;
+    uint max_length;
+    uint positions_stride;
+    float scale;
+};
+
+// ids, order, grad_out, grad_table: one workgroup a row of the table
+struct EmbedBackwardParams {
+    uint first_group;
+    uint offset[4];
+    uint count;
+    uint columns;
+    uint table_first;
+    uint accumulate;
+    float scale;
+};
+
+// logits, targets, loss, nll, grad_logits: one workgroup a row
+struct SmoothedCrossEntropyParams {
+    uint first_group;
+    uint offset[5];
+    uint classes;
+    uint has_grad;
+    uint other_classes;
+    float epsilon;
+};
+
+// x, out: one workgroup a part of part_elements
+struct SquareSumParams {
+    uint first_group;
+    uint offset[2];
+    uint count;
+    uint part_elements;
+};
+
+// square_sum, scalars
+struct StepControlParams {
+    uint first_group;
+    uint offset[2];
+    float max_norm;
+};
+
+// parameter, grad, m, v, scalars
+struct AdamParams {
+    uint first_group;
+    uint offset[5];
+    uint count;
+    float beta1;
+    float beta2;
+    float epsilon;
+    float one_minus_beta1;
+    float one_minus_beta2;
+};
+
+// logits, values, indices: one workgroup a row
+struct LogSoftmaxTopKParams {
+    uint first_group;
+    uint offset[3];
+    uint classes;
+    uint k;
+};
+
+// x, index, out as 32-bit words: one workgroup a row of out. x's binding holds rows [x_first, x_first + x_rows) of
+// rows_in.
+struct GatherRowsParams {
+    uint first_group;
+    uint offset[3];
+    uint columns;
+    uint x_first;
+    uint x_rows;
+    uint rows_in;
+    uint missing;  // the word of a row that does not exist
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,58 @@
+#ifndef HEADSCOPE_ROUND_GLSL
+#define HEADSCOPE_ROUND_GLSL
+
+// The twin of to_bf16 in src/tensor/dtype.cpp: to nearest, ties to even; NaN stays NaN.
+uint to_bf16(float value) {
+    uint bits = floatBitsToUint(value);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) {
+        return (bits >> 16u) | 0x40u;
+    }
+    return (bits + 0x7fffu + ((bits >> 16u) & 1u)) >> 16u;
+}
+
+float from_bf16(uint bits) { return uintBitsToFloat(bits << 16u); }
+
+// The twins of to_f16 and from_f16.
+uint to_f16(float value) {
+    uint bits = floatBitsToUint(value);
+    uint sign = (bits >> 16u) & 0x8000u;
+    uint magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) {
+        return sign | 0x7e00u;
+    }
+    if (magnitude >= 0x47800000u) {
+        return sign | 0x7c00u;
+    }
+    if (magnitude < 0x38800000u) {
+        // Adding 2^23 leaves the integer part in the mantissa, rounded to even by the addition itself.
+        precise float rounded = uintBitsToFloat(magnitude) * 16777216.0 + 8388608.0;
+        return sign | (floatBitsToUint(rounded) & 0x7fffffu);
+    }
+    return sign | ((magnitude + 0xfffu + ((magnitude >> 13u) & 1u) - 0x38000000u) >> 13u);
+}
+
+float from_f16(uint bits) {
+    uint sign = (bits & 0x8000u) << 16u;
+    uint exponent = (bits >> 10u) & 0x1fu;
+    uint mantissa = bits & 0x3ffu;
+    if (exponent == 0x1fu) {
+        return uintBitsToFloat(sign | 0x7f800000u | (mantissa << 13u));
+    }
+    if (exponent == 0u) {
+        return uintBitsToFloat(sign | floatBitsToUint(float(mantissa) * 5.9604644775390625e-8));
+    }
+    return uintBitsToFloat(sign | ((exponent + 112u) << 23u) | (mantissa << 13u));
+}
+
+const uint kRoundToBf16 = 1u;
+const uint kRoundToF16 = 2u;
+
+// A product's operand in the type it is computed in.
+float round_operand(uint rounding, float value) {
+    if (rounding == kRoundToBf16) {
+        return from_bf16(to_bf16(value));
+    }
+    return rounding == kRoundToF16 ? from_f16(to_f16(value)) : value;
+}
+
+#endif

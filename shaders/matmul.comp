@@ -1,0 +1,74 @@
+// out = alpha op(a) op(b) + beta out: every invocation keeps a block of kRows x kColumns outputs in registers and uses
+// no shared memory. A load past an edge is moved to the edge, and what comes of it is not stored.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "params.h"
+layout(push_constant) uniform Push { MatmulParams p; };
+#include "grid.glsl"
+#include "round.glsl"
+layout(constant_id = 2) const uint kRows = 8u;
+layout(constant_id = 3) const uint kColumns = 8u;
+layout(constant_id = 4) const uint kRounding = 0u;  // of the operands: kRoundNot, kRoundToBf16, kRoundToF16
+layout(set = 0, binding = 0) readonly buffer A { float a[]; };
+layout(set = 0, binding = 1) readonly buffer B { float b[]; };
+layout(set = 0, binding = 2) buffer Out { float to[]; };
+
+void main() {
+    uint blocks_m = (p.m + kRows - 1u) / kRows;
+    uint blocks_n = (p.n + kColumns - 1u) / kColumns;
+    // Neighbours share rows of a and go along n; whole workgroups belong to one product.
+    uint groups = (blocks_m * blocks_n + lanes() - 1u) / lanes();
+    uint batch = group_index() / groups;
+    uint block = (group_index() - batch * groups) * lanes() + lane();
+    if (block >= blocks_m * blocks_n) {
+        return;
+    }
+    uint block_m = block / blocks_n;
+    uint row = block_m * kRows;
+    uint column = (block - block_m * blocks_n) * kColumns;
+    uint outer = batch / p.batch_inner;
+    uint inner = batch - outer * p.batch_inner;
+    uint a_base = p.offset[0] + outer * p.a_batch[0] + inner * p.a_batch[1];
+    uint b_base = p.offset[1] + outer * p.b_batch[0] + inner * p.b_batch[1];
+
+    uint a_at[kRows];
+    uint b_at[kColumns];
+    float sums[kRows][kColumns];
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        a_at[i] = a_base + min(row + i, p.m - 1u) * p.a_row;
+        [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+            sums[i][j] = 0.0;
+        }
+    }
+    [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+        b_at[j] = b_base + min(column + j, p.n - 1u) * p.b_column;
+    }
+    uint a_step = 0u;
+    uint b_step = 0u;
+    for (uint k = 0u; k < p.k; ++k) {
+        float b_values[kColumns];
+        [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+            b_values[j] = round_operand(kRounding, b[b_at[j] + b_step]);
+        }
+        [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+            float value = round_operand(kRounding, a[a_at[i] + a_step]);
+            [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+                sums[i][j] = fma(value, b_values[j], sums[i][j]);
+            }
+        }
+        a_step += p.a_column;
+        b_step += p.b_row;
+    }
+    uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+            if (row + i < p.m && column + j < p.n) {
+                uint target = out_base + (row + i) * p.out_row + column + j;
+                float value = p.alpha * sums[i][j];
+                // beta = 0 never reads: the output may be noise.
+                to[target] = p.beta == 0.0 ? value : fma(p.beta, to[target], value);
+            }
+        }
+    }
+}

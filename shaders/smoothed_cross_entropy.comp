@@ -1,0 +1,69 @@
+// loss = -sum q log p, nll = -log p[target], grad = p - q; a target of -1 is a pad. One workgroup a row.
+// With l = logits - max and z = log sum exp l:  -log p[c] = z - l[c].
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "params.h"
+layout(push_constant) uniform Push { SmoothedCrossEntropyParams p; };
+#include "grid.glsl"
+#include "math.glsl"
+#include "reduce.glsl"
+layout(set = 0, binding = 0) readonly buffer Logits { float logits[]; };
+layout(set = 0, binding = 1) readonly buffer Targets { int targets[]; };
+layout(set = 0, binding = 2) writeonly buffer Loss { float loss[]; };
+layout(set = 0, binding = 3) writeonly buffer Nll { float nll[]; };
+layout(set = 0, binding = 4) writeonly buffer GradLogits { float grad_logits[]; };
+
+void write_row(float row_loss, float row_nll) {
+    if (lane() == 0u) {
+        loss[p.offset[2] + group_index()] = row_loss;
+        nll[p.offset[3] + group_index()] = row_nll;
+    }
+}
+
+void main() {
+    uint start = p.offset[0] + group_index() * p.classes;
+    uint target_start = p.offset[4] + group_index() * p.classes;
+    int target = targets[p.offset[1] + group_index()];
+    if (target == -1) {
+        write_row(0.0, 0.0);
+        for (uint c = lane(); p.has_grad != 0u && c < p.classes; c += lanes()) {
+            grad_logits[target_start + c] = 0.0;
+        }
+        return;
+    }
+    float most = -infinity();
+    for (uint c = lane(); c < p.classes; c += lanes()) {
+        most = max(most, logits[start + c]);
+    }
+    most = group_max(most);
+    float exponentials = 0.0;
+    float below = 0.0;     // the sum of max - logits, each term >= 0
+    float target_l = 0.0;  // from the one invocation that meets the target: grad_logits may overwrite it below
+    for (uint c = lane(); c < p.classes; c += lanes()) {
+        float l = logits[start + c] - most;
+        exponentials += precise_exp(l);
+        below -= l;
+        target_l += c == uint(target) ? l : 0.0;
+    }
+    exponentials = group_sum(exponentials);
+    below = group_sum(below);
+    target_l = group_sum(target_l);
+    float z = precise_log(exponentials);
+    // A target outside the classes is a mistake that must show: NaN, never a read outside.
+    bool exists = target >= 0 && target < int(p.classes);
+    float row_nll = exists ? z - target_l : not_a_number();
+    float others = p.other_classes != 0u ? p.epsilon / float(max(p.classes, 2u) - 1u) : p.epsilon / float(p.classes);
+    float on_target = p.other_classes != 0u ? 1.0 - p.epsilon : 1.0 - p.epsilon + others;
+    float classes = float(p.classes);
+    float row_loss = p.epsilon == 0.0 ? row_nll
+                                      : (on_target - others) * row_nll + others * (classes * z + below);
+    write_row(row_loss, row_nll);
+    if (p.has_grad == 0u) {
+        return;
+    }
+    for (uint c = lane(); c < p.classes; c += lanes()) {
+        float probability = precise_exp(logits[start + c] - most) / exponentials;
+        grad_logits[target_start + c] = exists ? probability - (c == uint(target) ? on_target : others)
+                                               : not_a_number();
+    }
+}

@@ -1,0 +1,23 @@
+// out[part] = the sum of x^2 over a part; one workgroup a part.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "params.h"
+layout(push_constant) uniform Push { SquareSumParams p; };
+#include "grid.glsl"
+#include "reduce.glsl"
+layout(set = 0, binding = 0) readonly buffer X { float x[]; };
+layout(set = 0, binding = 1) writeonly buffer Out { float to[]; };
+
+void main() {
+    uint first = group_index() * p.part_elements;
+    uint last = min(first + p.part_elements, p.count);
+    float sum = 0.0;
+    for (uint index = first + lane(); index < last; index += lanes()) {
+        float value = x[p.offset[0] + index];
+        sum += value * value;
+    }
+    sum = group_sum(sum);
+    if (lane() == 0u) {
+        to[p.offset[1] + group_index()] = sum;
+    }
+}
