@@ -1,0 +1,224 @@
+// Looking at a real (untrained) model: one pass over all, and step by step while a beam is searched.
+#include <catch2/catch.hpp>
+
+#include <memory>
+
+#include "infer/model_scorer.h"
+#include "observe/attention_table.h"
+#include "observe/decoding_recorder.h"
+#include "observe/record_attention.h"
+#include "registry/registry.h"
+#include "text/tokenizer_training.h"
+
+using namespace headscope;
+
+namespace {
+
+ModelConfig small_config() {
+    ModelConfig config;
+    config.encoder_layers = 2;
+    config.decoder_layers = 3;
+    config.d_model = 32;
+    config.d_ff = 64;
+    config.heads = 4;
+    config.d_k = 8;
+    config.d_v = 8;
+    config.source_vocabulary = 40;
+    config.target_vocabulary = 40;
+    return config;
+}
+
+struct Model {
+    std::unique_ptr<Backend> backend = open_device("cpu");
+    ModelConfig config;
+    Parameters parameters;
+    Transformer transformer;
+
+    explicit Model(const ModelConfig& wanted = small_config())
+        : config(wanted), parameters(*backend, config, false), transformer(config, initialised(parameters)) {}
+
+    static const Parameters& initialised(Parameters& parameters) {
+        parameters.initialise(7);
+        return parameters;
+    }
+};
+
+RecordedText text_of(const std::vector<std::int32_t>& ids, bool ended = true) {
+    RecordedText text{ids, {}, ended};
+    for (const std::int32_t id : ids) {
+        text.pieces.push_back("\u2581w" + std::to_string(id));
+    }
+    return text;
+}
+
+void check_rows_add_up(const SiteWeights& weights) {
+    for (std::int64_t head = 0; head < weights.heads; ++head) {
+        for (std::int64_t query = 0; query < weights.queries; ++query) {
+            double sum = 0.0;
+            for (std::int64_t key = 0; key < weights.keys; ++key) {
+                sum += static_cast<double>(weights.at(head, query, key));
+            }
+            CHECK(sum == Approx(1.0).margin(1e-5));
+        }
+    }
+}
+
+void check_equal(const AttentionRecord& a, const AttentionRecord& b) {
+    CHECK(a.source == b.source);
+    CHECK(a.target_in == b.target_in);
+    CHECK(a.target_out == b.target_out);
+    REQUIRE(a.sites.size() == b.sites.size());
+    for (const SiteWeights& one : a.sites) {
+        const SiteWeights& other = find_site(b, one.site.kind, one.site.layer + 1);
+        INFO(name_of(one.site.kind) << " layer " << one.site.layer + 1);
+        REQUIRE(one.queries == other.queries);
+        REQUIRE(one.keys == other.keys);
+        REQUIRE(one.values.size() == other.values.size());
+        double worst = 0.0;
+        for (std::size_t i = 0; i < one.values.size(); ++i) {
+            worst =
+                std::max(worst, std::abs(static_cast<double>(one.values[i]) - static_cast<double>(other.values[i])));
+        }
+        CHECK(worst < 1e-5);
+    }
+}
+
+// Counts the steps whose rows did not simply continue in place.
+class CountingScorer final : public Scorer {
+public:
+    explicit CountingScorer(Scorer& scorer) : scorer_(scorer) {}
+    std::int64_t vocabulary() const override { return scorer_.vocabulary(); }
+    const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
+                           int k) override {
+        for (std::size_t row = 0; row < parents.size(); ++row) {
+            crossings += parents[row] != static_cast<std::int32_t>(row) ? 1 : 0;
+        }
+        return scorer_.step(tokens, parents, k);
+    }
+    int crossings = 0;
+
+private:
+    Scorer& scorer_;
+};
+
+}  // namespace
+
+TEST_CASE("One pass records every site, in the sentence's own length", "[record]") {
+    Model model;
+    const AttentionRecord record =
+        record_attention(*model.backend, model.transformer, text_of({4, 5, 6}), text_of({7, 8}), {});
+    REQUIRE(record.sites.size() == 2 + 3 + 3);
+    CHECK(record.encoder_layers == 2);
+    CHECK(record.decoder_layers == 3);
+    CHECK(record.source.size() == 4);
+    CHECK(record.target_in.front().text == "<BOS>");
+    CHECK(record.target_out.back().text == "<EOS>");
+    for (const SiteWeights& weights : record.sites) {
+        CHECK(weights.heads == 4);
+        CHECK(weights.queries == (weights.site.kind == AttentionKind::EncoderSelf ? 4 : 3));
+        CHECK(weights.keys == (weights.site.kind == AttentionKind::DecoderSelf ? 3 : 4));
+        check_rows_add_up(weights);
+    }
+    const SiteWeights& decoder = find_site(record, AttentionKind::DecoderSelf, 1);
+    CHECK(decoder.at(0, 0, 1) == 0.0F);  // causal
+    CHECK(decoder.at(0, 0, 0) == 1.0F);
+}
+
+TEST_CASE("Only the wanted sites are observed, and no target leaves the decoder out", "[record]") {
+    Model model;
+    const RecordOptions options{.sites = {{AttentionKind::EncoderSelf, 1}}};
+    const AttentionRecord one = record_attention(*model.backend, model.transformer, text_of({4, 5}), {}, options);
+    REQUIRE(one.sites.size() == 1);
+    CHECK(one.sites[0].site.layer == 1);
+    CHECK(record_attention(*model.backend, model.transformer, text_of({4, 5}), {}, {}).sites.size() == 2);
+}
+
+TEST_CASE("Pads that are asked for are shown, and nobody looks at them", "[record]") {
+    Model model;
+    const AttentionRecord plain = record_attention(*model.backend, model.transformer, text_of({4, 5, 6}), {}, {});
+    const AttentionRecord padded =
+        record_attention(*model.backend, model.transformer, text_of({4, 5, 6}), {}, {.source_pads = 6});
+    REQUIRE(padded.source.size() == 10);
+    CHECK(padded.source.back().kind == TokenKind::Pad);
+    const SiteWeights& with = find_site(padded, AttentionKind::EncoderSelf, 2);
+    const SiteWeights& without = find_site(plain, AttentionKind::EncoderSelf, 2);
+    for (std::int64_t query = 0; query < 4; ++query) {
+        for (std::int64_t key = 0; key < 10; ++key) {
+            CHECK(with.at(3, query, key) == Approx(key < 4 ? without.at(3, query, key) : 0.0F).margin(1e-6));
+        }
+    }
+}
+
+TEST_CASE("What was looked at while decoding is what one pass over the result looks at", "[record]") {
+    Model model;
+    const std::vector<std::vector<std::int32_t>> sources{{4, 9, 17, 23, 5, 31}, {12, 6}};
+    WeightCollector collector;
+    Context ctx{.backend = *model.backend, .observer = &collector};
+    ModelScorer scorer(ctx, model.transformer, sources);
+    DecodingRecorder recorder(scorer, collector, *model.backend);
+    CountingScorer counting(recorder);
+    const std::vector<Hypothesis> found =
+        search(counting, {12, 9}, model.config.bos_id, token_rules(model.config, false), {.beam = 4});
+    CHECK(counting.crossings > 4);  // else following the back-pointers would prove nothing
+    for (std::size_t sentence = 0; sentence < sources.size(); ++sentence) {
+        std::vector<std::int32_t> ids = found[sentence].tokens;
+        const bool ended = found[sentence].end == EndReason::EndOfSentence;
+        if (ended) {
+            ids.pop_back();
+        }
+        REQUIRE(ids.size() > 2);
+        const RecordedText source = text_of(sources[sentence]);
+        const RecordedText target = text_of(ids, ended);
+        const auto index = static_cast<std::int64_t>(sentence);
+        const AttentionRecord decoded = recorder.record(model.config, index, source, target);
+        CHECK(decoded.sites.size() == 8);
+        check_equal(decoded, record_attention(*model.backend, model.transformer, source, target, {}));
+    }
+}
+
+TEST_CASE("A translation is recorded with the pieces of its words", "[record]") {
+    const std::vector<std::string> lines{"ja nein und so", "so und nein ja", "ja und so nein ja"};
+    const Tokenizer tokenizer = Tokenizer::from_bytes(
+        train_tokenizer({.sentences = lines, .type = TokenizerType::Bpe, .vocabulary_size = 24}), "test");
+    ModelConfig config = small_config();
+    config.source_vocabulary = config.target_vocabulary = tokenizer.size();
+    Model model(config);
+    const RecordedText source = encode_text(tokenizer, "ja und so");
+    const RecordedTranslation result =
+        record_translation(*model.backend, model.transformer, tokenizer, source, {.beam = 2, .max_extra = 4}, {});
+    const AttentionRecord& record = result.record;
+    REQUIRE_FALSE(result.hypothesis.tokens.empty());
+    CHECK(record.target_out.size() == result.hypothesis.tokens.size());
+    CHECK(record.target_out[0].text == tokenizer.piece(result.hypothesis.tokens[0]));
+    const RecordedText target = text_of_output(tokenizer, config, result.hypothesis.tokens);
+    check_equal(record, record_attention(*model.backend, model.transformer, source, target, {}));
+}
+
+TEST_CASE("An unknown word keeps its spelling", "[record]") {
+    const Tokenizer tokenizer = Tokenizer::from_bytes(
+        train_tokenizer({.sentences = {"ab ba", "ba ab"}, .type = TokenizerType::Bpe, .vocabulary_size = 10}), "test");
+    ModelConfig config = small_config();
+    config.unk_id = tokenizer.unk_id();
+    const auto tokens = source_tokens(config, encode_text(tokenizer, "ab Ω"), 0);
+    bool found = false;
+    for (const RecordedToken& token : tokens) {
+        found = found || (token.kind == TokenKind::Unknown && token.text.find("Ω") != std::string::npos);
+    }
+    CHECK(found);
+}
+
+TEST_CASE("The table says what each head looks at most", "[table]") {
+    AttentionRecord record;
+    record.encoder_layers = 1;
+    record.source = {{"\u2581Tür", TokenKind::Piece}, {"<EOS>", TokenKind::End}};
+    record.sites.push_back({{AttentionKind::EncoderSelf, 0}, 2, 2, 2, {0.25F, 0.75F, 1, 0, 0.9F, 0.1F, 0, 1}});
+    CHECK(attention_table(record, {}) ==
+          "Input-Input Layer1: what each head looks at most, and its weight\n"
+          "       head 1      head 2\n"
+          "Tür    <EOS> 0.75  Tür 0.90\n"
+          "<EOS>  Tür 1.00    <EOS> 1.00\n");
+    CHECK(attention_table(record, {.heads = {2}, .words = {"Tür"}}) ==
+          "Input-Input Layer1: what each head looks at most, and its weight\n"
+          "     head 2\n"
+          "Tür  Tür 0.90\n");
+}
