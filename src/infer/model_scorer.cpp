@@ -1,5 +1,8 @@
 #include "infer/model_scorer.h"
 
+#include <numeric>
+#include <utility>
+
 #include "data/device_batch.h"
 #include "support/check.h"
 
@@ -25,6 +28,8 @@ ModelScorer::ModelScorer(Context& ctx, const Transformer& model, const std::vect
     const Var memory = model.encode(ctx, batch.source, batch.source_lengths);  // [sentences, source_length, d_model]
     // Translations are about as long as their sources; the cache grows where they are longer.
     cache_ = model.start_cache(ctx, memory.value(), batch.source_lengths, batch.source_length + kLengthMultiple);
+    sentences_.resize(sources.size());
+    std::iota(sentences_.begin(), sentences_.end(), 0);
 }
 
 std::int64_t ModelScorer::vocabulary() const {
@@ -48,14 +53,20 @@ const NextTokens& ModelScorer::step(const std::vector<std::int32_t>& tokens, con
 }
 
 void ModelScorer::follow(const std::vector<std::int32_t>& parents) {
-    bool in_place = static_cast<std::int64_t>(parents.size()) == cache_.rows;
-    for (std::size_t row = 0; in_place && row < parents.size(); ++row) {
-        in_place = parents[row] == static_cast<std::int32_t>(row);
+    bool in_place = parents.size() == sentences_.size();
+    std::vector<std::int32_t> sentences;
+    for (std::size_t row = 0; row < parents.size(); ++row) {
+        in_place = in_place && parents[row] == static_cast<std::int32_t>(row);
+        sentences.push_back(sentences_.at(static_cast<std::size_t>(parents[row])));
     }
-    if (!in_place) {
-        const auto rows = static_cast<std::int64_t>(parents.size());
-        cache_ = model_.reorder(ctx_, cache_, upload_i32(ctx_.backend, {rows}, parents), rows);
+    if (in_place) {
+        return;
     }
+    const auto rows = static_cast<std::int64_t>(parents.size());
+    // Beams of one sentence look at the same source, so its keys and values need not move.
+    const bool same_sources = sentences == sentences_;
+    cache_ = model_.reorder(ctx_, cache_, upload_i32(ctx_.backend, {rows}, parents), rows, same_sources);
+    sentences_ = std::move(sentences);
 }
 
 }  // namespace headscope

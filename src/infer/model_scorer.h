@@ -25,6 +25,7 @@ private:
     Context& ctx_;
     const Transformer& model_;
     DecoderCache cache_;
+    std::vector<std::int32_t> sentences_;  // of each row
     NextTokens next_;
 };
 

@@ -124,7 +124,7 @@ std::vector<TranslatedSentence> Translator::translate(const std::vector<std::str
     return sentences;
 }
 
-TranslatedSentence Translator::translate(const std::string& line, const TranslationOptions& options) const {
+TranslatedSentence Translator::translate_line(const std::string& line, const TranslationOptions& options) const {
     TranslatedSentence sentence = translate(std::vector<std::string>{line}, options).front();
     if (!sentence.problem.empty()) {
         throw Error(sentence.problem);

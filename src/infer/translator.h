@@ -46,7 +46,7 @@ public:
     std::vector<TranslatedSentence> translate(const std::vector<std::string>& lines,
                                               const TranslationOptions& options) const;
     // Error for a line that cannot be translated.
-    TranslatedSentence translate(const std::string& line, const TranslationOptions& options) const;
+    TranslatedSentence translate_line(const std::string& line, const TranslationOptions& options) const;
 
 private:
     TranslatedSentence prepare(const std::string& line) const;

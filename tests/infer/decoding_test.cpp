@@ -1,0 +1,141 @@
+// Beam search with the model behind it: cached and uncached, batch and device must not matter.
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "infer/model_scorer.h"
+#include "registry/registry.h"
+#include "tiny_model.h"
+
+using namespace headscope;
+
+namespace {
+
+constexpr double kTolerance = 1e-4;  // of log probabilities: F32 sums in another order
+
+std::vector<std::int64_t> limits_of(const std::vector<std::vector<std::int32_t>>& sources, std::int64_t extra) {
+    std::vector<std::int64_t> limits;
+    for (const auto& source : sources) {
+        limits.push_back(static_cast<std::int64_t>(source.size()) + 1 + extra);
+    }
+    return limits;
+}
+
+std::vector<Hypothesis> decode(Scorer& scorer, const std::vector<std::vector<std::int32_t>>& sources,
+                               const ModelConfig& config, const SearchOptions& options) {
+    return search(scorer, limits_of(sources, 12), config.bos_id, token_rules(config, false), options);
+}
+
+std::vector<Hypothesis> decode_cached(Context& ctx, const TinyModel& model,
+                                      const std::vector<std::vector<std::int32_t>>& sources,
+                                      const SearchOptions& options) {
+    ModelScorer scorer(ctx, model.transformer, sources);
+    return decode(scorer, sources, model.transformer.config(), options);
+}
+
+void check_same(const Hypothesis& a, const Hypothesis& b) {
+    CHECK(a.tokens == b.tokens);
+    CHECK(std::abs(a.log_probability - b.log_probability) < kTolerance);
+    CHECK(a.end == b.end);
+}
+
+ModelConfig config_of(const std::string& kind) {
+    ModelConfig config = tiny_config();
+    if (kind == "pre-norm, learned positions") {
+        config.norm = NormPlacement::Pre;
+        config.positions = Positions::Learned;
+        config.max_length = 29;  // no multiple of 8
+        config.attention_bias = config.output_bias = true;
+    } else if (kind == "d_v other than d_k") {
+        config.d_k = 4;
+        config.d_v = 12;
+    }
+    return config;
+}
+
+}  // namespace
+
+TEST_CASE("cached decoding equals decoding without a cache") {
+    const auto backend = open_device("cpu");
+    const std::string kind = GENERATE("post-norm", "pre-norm, learned positions", "d_v other than d_k");
+    const int beam = GENERATE(1, 4);
+    const TinyModel model(*backend, config_of(kind));
+    const auto sources = random_sources(6, 16, 40, 11);
+    Context ctx{.backend = *backend};
+    const auto cached = decode_cached(ctx, model, sources, {.beam = beam});
+    UncachedScorer scorer(ctx, model.transformer, sources);
+    const auto uncached = decode(scorer, sources, model.transformer.config(), {.beam = beam});
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        INFO(kind << ", beam " << beam << ", sentence " << i);
+        check_same(cached[i], uncached[i]);
+    }
+}
+
+TEST_CASE("a translation is the same in any batch") {
+    const auto backend = open_device("cpu");
+    const std::string kind = GENERATE("post-norm", "pre-norm, learned positions");
+    const int beam = GENERATE(1, 4);
+    const TinyModel model(*backend, config_of(kind));
+    const auto sources = random_sources(9, 16, 40, 5);
+    Context ctx{.backend = *backend};
+    const auto together = decode_cached(ctx, model, sources, {.beam = beam});
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        INFO(kind << ", beam " << beam << ", sentence " << i);
+        check_same(decode_cached(ctx, model, {sources[i]}, {.beam = beam}).front(), together[i]);
+    }
+}
+
+TEST_CASE("the search is the same with the double oracle behind it") {
+    const auto cpu = open_device("cpu");
+    const auto oracle = open_device("cpu:oracle");
+    const TinyModel single(*cpu, tiny_config());
+    const TinyModel precise(*oracle, tiny_config());
+    Context single_ctx{.backend = *cpu};
+    Context precise_ctx{.backend = *oracle};
+    const auto sources = random_sources(5, 12, 40, 21);
+    const int beam = GENERATE(1, 4);
+    const auto a = decode_cached(single_ctx, single, sources, {.beam = beam});
+    const auto b = decode_cached(precise_ctx, precise, sources, {.beam = beam});
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        check_same(a[i], b[i]);
+    }
+}
+
+TEST_CASE("repeated decoding gives the same bits") {
+    const auto backend = open_device("cpu");
+    const TinyModel model(*backend, tiny_config());
+    const auto sources = random_sources(7, 20, 40, 2);
+    Context ctx{.backend = *backend};
+    const auto first = decode_cached(ctx, model, sources, {});
+    const auto second = decode_cached(ctx, model, sources, {});
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        CHECK(first[i].tokens == second[i].tokens);
+        CHECK(first[i].log_probability == second[i].log_probability);
+    }
+}
+
+TEST_CASE("a log probability is the sum over the output's tokens of a teacher-forced pass") {
+    const auto backend = open_device("cpu:oracle");
+    const TinyModel model(*backend, tiny_config());
+    const ModelConfig& config = model.transformer.config();
+    const auto sources = random_sources(3, 9, 40, 8);
+    Context ctx{.backend = *backend};
+    const auto found = decode_cached(ctx, model, sources, {});
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        // One forced row: step by step through the tokens that were found.
+        UncachedScorer scorer(ctx, model.transformer, {sources[i]});
+        double sum = 0.0;
+        std::int32_t previous = config.bos_id;
+        for (const std::int32_t token : found[i].tokens) {
+            const NextTokens& next = scorer.step({previous}, {0}, static_cast<int>(config.target_vocabulary));
+            const auto at = std::find(next.tokens.begin(), next.tokens.end(), token) - next.tokens.begin();
+            sum += static_cast<double>(next.log_probabilities[at]);
+            previous = token;
+        }
+        CHECK(found[i].log_probability == Approx(sum).margin(1e-5));
+        CHECK(found[i].score ==
+              Approx(sum / length_penalty(static_cast<std::int64_t>(found[i].tokens.size()), 0.6)).margin(1e-5));
+    }
+}

@@ -1,0 +1,52 @@
+// A small model of random weights, and a scorer that decodes without a cache.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "infer/beam_search.h"
+#include "infer/translator.h"
+#include "model/transformer.h"
+
+namespace headscope {
+
+// 2+2 layers, d_model 32. Untied, so that a random model does not just repeat what it wrote.
+ModelConfig tiny_config(std::int64_t vocabulary = 40);
+
+struct TinyModel {
+    TinyModel(Backend& backend, const ModelConfig& config, std::uint64_t seed = 3);
+    std::shared_ptr<Parameters> parameters;
+    Transformer transformer;
+};
+
+// Sources of `count` random words, lengths 1 to `longest`, no special tokens.
+std::vector<std::vector<std::int32_t>> random_sources(std::int64_t count, std::int64_t longest, std::int64_t vocabulary,
+                                                      std::uint64_t seed);
+
+// Runs the whole decoder over the whole prefix of every row at every step.
+class UncachedScorer final : public Scorer {
+public:
+    UncachedScorer(Context& ctx, const Transformer& model, const std::vector<std::vector<std::int32_t>>& sources);
+
+    std::int64_t vocabulary() const override;
+    const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
+                           int k) override;
+
+private:
+    struct Row {
+        std::size_t sentence = 0;
+        std::vector<std::int32_t> prefix;  // bos first
+    };
+    Context& ctx_;
+    const Transformer& model_;
+    std::vector<std::vector<std::int32_t>> sources_;
+    std::vector<Row> rows_;
+    NextTokens next_;
+};
+
+// A translator with a vocabulary learned from a few sentences and random weights.
+Translator tiny_translator(Backend& backend, std::int64_t max_length = 64);
+
+}  // namespace headscope

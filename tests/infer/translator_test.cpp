@@ -1,0 +1,195 @@
+#include "infer/translator.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <numeric>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "infer/translation_stream.h"
+#include "registry/registry.h"
+#include "support/check.h"
+#include "tiny_model.h"
+
+using namespace headscope;
+
+namespace {
+
+struct Streamed {
+    std::vector<std::string> lines;
+    std::vector<std::string> complaints;
+    StreamTotals totals;
+};
+
+Streamed stream(const Translator& translator, const std::string& input, const TranslationOptions& options) {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0);
+    std::thread writer([&] {
+        for (std::size_t done = 0; done < input.size();) {
+            const ssize_t count = ::write(ends[1], input.data() + done, input.size() - done);
+            if (count <= 0) {
+                break;
+            }
+            done += static_cast<std::size_t>(count);
+        }
+        ::close(ends[1]);
+    });
+    LineSource source(ends[0], "a pipe");
+    Streamed result;
+    result.totals = translate_stream(translator, source,
+                                     {.translated =
+                                          [&](const std::vector<TranslatedSentence>& window) {
+                                              for (const TranslatedSentence& sentence : window) {
+                                                  result.lines.push_back(sentence.text);
+                                              }
+                                          },
+                                      .complaint = [&](const std::string& text) { result.complaints.push_back(text); }},
+                                     options);
+    writer.join();
+    ::close(ends[0]);
+    return result;
+}
+
+std::string joined(const std::vector<std::string>& lines) {
+    return std::accumulate(lines.begin(), lines.end(), std::string(),
+                           [](const std::string& text, const std::string& line) { return text + line + "\n"; });
+}
+
+const std::vector<std::string> kSentences{"the dog",
+                                          "",
+                                          "the small dog sees the big cat on the mat",
+                                          "cat",
+                                          "a cat sleeps",
+                                          "the mat on the mat on the mat sees a dog",
+                                          "   ",
+                                          "big dog"};
+
+}  // namespace
+
+TEST_CASE("batches hold similar lengths within the budget, and every length once") {
+    const std::vector<std::int64_t> lengths{3, 0, 40, 9, 8, 3, 17, 200, 1, 0};
+    const auto batches = batches_by_length(lengths, 32);
+    std::vector<std::size_t> seen;
+    std::int64_t last = 1 << 30;
+    for (const auto& batch : batches) {
+        REQUIRE(!batch.empty());
+        const std::int64_t longest = (lengths[batch.front()] + 7) / 8 * 8;
+        CHECK((batch.size() == 1 || longest * static_cast<std::int64_t>(batch.size()) <= 32));
+        for (const std::size_t index : batch) {
+            CHECK(lengths[index] <= last);
+            last = lengths[index];
+            seen.push_back(index);
+        }
+    }
+    CHECK(seen == std::vector<std::size_t>{7, 2, 6, 3, 4, 0, 5, 8});
+    CHECK(batches.size() == 5);  // 200 | 40 | 17 | 9 8 | 3 3 1
+    CHECK(batches_by_length({}, 100).empty());
+    CHECK(batches_by_length({0, 0}, 100).empty());
+}
+
+TEST_CASE("lines keep their order, empty ones stay empty, and batching changes nothing") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    const auto one_batch = translator.translate(kSentences, {});
+    const auto small_batches = translator.translate(kSentences, {.search = {}, .batch_tokens = 16});
+    REQUIRE(one_batch.size() == kSentences.size());
+    for (std::size_t i = 0; i < kSentences.size(); ++i) {
+        INFO(kSentences[i]);
+        const TranslatedSentence alone = translator.translate_line(kSentences[i], {});
+        CHECK(one_batch[i].target_ids == alone.target_ids);
+        CHECK(one_batch[i].text == alone.text);
+        CHECK(small_batches[i].text == alone.text);
+        CHECK(one_batch[i].problem.empty());
+    }
+    CHECK(one_batch[1].text.empty());
+    CHECK(one_batch[1].source_ids.empty());
+    CHECK(one_batch[6].text.empty());
+}
+
+TEST_CASE("a result holds the ids of both sides and the text between") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    const ModelDirectory& model = translator.model();
+    const TranslatedSentence sentence = translator.translate_line("the small dog", {});
+    std::vector<std::int32_t> source = model.source_tokenizer->encode("the small dog");
+    source.push_back(model.config.eos_id);
+    CHECK(sentence.source_ids == source);
+    std::vector<std::int32_t> words = sentence.target_ids;
+    REQUIRE(!words.empty());
+    if (sentence.end == EndReason::EndOfSentence) {
+        CHECK(words.back() == model.config.eos_id);
+        words.pop_back();
+    }
+    CHECK(std::find(words.begin(), words.end(), model.config.eos_id) == words.end());
+    CHECK(sentence.text == model.target_tokenizer->decode(words));
+    CHECK(sentence.score ==
+          sentence.log_probability / length_penalty(static_cast<std::int64_t>(sentence.target_ids.size()), 0.6));
+}
+
+TEST_CASE("the output is at most max_extra longer than the input, and never longer than the model's longest") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend, 16);
+    const auto extra = GENERATE(std::int64_t{0}, std::int64_t{2}, std::int64_t{500});
+    for (const TranslatedSentence& sentence :
+         translator.translate({"cat", "the dog"}, {.search = {.max_extra = extra}})) {
+        const auto source = static_cast<std::int64_t>(sentence.source_ids.size());
+        const auto target = static_cast<std::int64_t>(sentence.target_ids.size());
+        CHECK(target <= std::min<std::int64_t>(source + extra, 16));
+        CHECK((sentence.end == EndReason::EndOfSentence || target == std::min<std::int64_t>(source + extra, 16)));
+    }
+}
+
+TEST_CASE("a line that cannot be translated is named, and the others are translated") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    std::string many;
+    for (int i = 0; i < 100; ++i) {
+        many += "dog ";
+    }
+    const Streamed result = stream(translator, joined({"the dog", many, "the \xff cat", "", "cat"}), {});
+    REQUIRE(result.lines.size() == 5);
+    CHECK(result.lines[0] == translator.translate_line("the dog", {}).text);
+    CHECK(result.lines[1].empty());
+    CHECK(result.lines[2].empty());
+    CHECK(result.lines[4] == translator.translate_line("cat", {}).text);
+    REQUIRE(result.complaints.size() == 2);
+    CHECK_THAT(result.complaints[0], Catch::Matchers::Contains("line 2:") && Catch::Matchers::Contains("at most 64"));
+    CHECK_THAT(result.complaints[1], Catch::Matchers::Contains("line 3:") && Catch::Matchers::Contains("byte 5"));
+    CHECK(result.totals.lines == 5);
+    CHECK(result.totals.problems == 2);
+    CHECK_THROWS_AS(translator.translate_line(many, {}), Error);
+}
+
+TEST_CASE("lines of 100,000 characters and of megabytes are refused, not translated in part") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    std::string words;
+    while (words.size() < 100'000) {
+        words += "the cat ";
+    }
+    const Streamed result =
+        stream(translator, joined({std::string(100'000, 'a'), words, std::string(3'000'000, 'b'), "cat"}), {});
+    REQUIRE(result.lines.size() == 4);
+    CHECK(result.lines[0].empty());
+    CHECK(result.lines[1].empty());
+    CHECK(result.lines[2].empty());
+    CHECK(result.lines[3] == translator.translate_line("cat", {}).text);
+    REQUIRE(result.complaints.size() == 3);
+    CHECK_THAT(result.complaints[2], Catch::Matchers::Contains("line 3: 3000000 bytes"));
+}
+
+TEST_CASE("a stream of many windows gives one line for each, in order") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    std::vector<std::string> lines;
+    std::vector<std::string> expected;
+    for (std::size_t i = 0; i < 150; ++i) {
+        lines.push_back(kSentences[i * 7 % kSentences.size()]);
+        expected.push_back(translator.translate_line(lines.back(), {.search = {.beam = 1}}).text);
+    }
+    const Streamed result = stream(translator, joined(lines), {.search = {.beam = 1}});
+    CHECK(result.lines == expected);
+    CHECK(result.complaints.empty());
+}
