@@ -78,7 +78,7 @@ std::uint32_t little_endian(std::string_view bytes) {
 }
 
 // The table is the size of a double-array trie, the trie's units of 32 bits, and the replacements, each ended by 0. A
-// unit with the top bit is a leaf that points into the replacements; any other leads to a block of 256 units.
+// unit leads to a block of 256 units; a leaf holds, below its top bit, a place among the replacements.
 void check_table(std::string_view table, const WireReader& reader) {
     constexpr std::size_t kBlock = 256;
     const char* const damaged = "its normalisation table is damaged";
@@ -97,18 +97,19 @@ void check_table(std::string_view table, const WireReader& reader) {
     if (replacements.empty() || replacements.back() != '\0') {
         reader.fail(damaged);
     }
+    const auto unit_at = [&](std::uint32_t at) { return little_endian(trie.substr(std::size_t{4} * at)); };
     const std::uint32_t units = trie_bytes / 4;
     for (std::uint32_t at = 0; at < units; ++at) {
-        const std::uint32_t unit = little_endian(trie.substr(std::size_t{4} * at));
+        const std::uint32_t unit = unit_at(at);
         if ((unit & 0x80000000U) != 0) {
-            if ((unit & 0x7fffffffU) >= replacements.size()) {
-                reader.fail(damaged);
-            }
-            continue;
+            continue;  // reached only by way of a unit that says so, below
         }
-        // Bit 9 says that the offset is stored in steps of 256.
-        const std::uint32_t offset = (unit >> 10U) << ((unit & 0x200U) != 0 ? 8U : 0U);
-        if (((at ^ offset) | (kBlock - 1)) >= units) {
+        // Bit 9 says that the offset is stored in steps of 256, bit 8 that a leaf stands first in the block.
+        const std::uint32_t block = at ^ ((unit >> 10U) << ((unit & 0x200U) != 0 ? 8U : 0U));
+        if ((block | (kBlock - 1)) >= units) {
+            reader.fail(damaged);
+        }
+        if ((unit & 0x100U) != 0 && (unit_at(block) & 0x7fffffffU) >= replacements.size()) {
             reader.fail(damaged);
         }
     }

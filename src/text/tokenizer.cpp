@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sentencepiece_processor.h>
 
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -37,9 +38,14 @@ Tokenizer Tokenizer::load(const std::string& path) {
 Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name) {
     check_model_file(bytes, name);
     auto processor = std::make_unique<sentencepiece::SentencePieceProcessor>();
-    const auto status = processor->LoadFromSerializedProto(std::string(bytes));
-    if (!status.ok()) {
-        throw Error(fmt::format("'{}' is not a SentencePiece model: {}", name, status.ToString()));
+    std::string problem;
+    try {
+        problem = processor->LoadFromSerializedProto(std::string(bytes)).ToString();
+    } catch (const std::exception& error) {  // the library's trie throws on pieces it cannot hold
+        problem = error.what();
+    }
+    if (problem != sentencepiece::util::Status().ToString()) {
+        throw Error(fmt::format("'{}' is not a SentencePiece model: {}", name, problem));
     }
     return {std::move(processor), name};
 }

@@ -1,7 +1,10 @@
 #include "text/tokenizer.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
-#include <set>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -146,7 +149,16 @@ TEST_CASE("a normalisation table that leads astray is refused", "[tokenizer]") {
         bytes.replace(units, 4, std::string("\xff\xff\xff\x7f", 4));
     }
     SECTION("a leaf points past the replacements") {
-        bytes.replace(units, 4, std::string("\xff\xff\xff\xff", 4));
+        const auto unit = [&](std::size_t at) {
+            std::uint32_t value = 0;
+            std::memcpy(&value, bytes.data() + units + 4 * at, 4);
+            return value;
+        };
+        std::size_t parent = 0;
+        while ((unit(parent) & 0x80000000U) != 0 || (unit(parent) & 0x300U) != 0x100U) {
+            ++parent;
+        }
+        bytes.replace(units + 4 * (parent ^ (unit(parent) >> 10U)), 4, std::string("\xff\xff\xff\xff", 4));
     }
     SECTION("the trie is longer than the table") {
         bytes.replace(table + 1, 4, std::string("\0\0\0\x40", 4));
