@@ -1,0 +1,171 @@
+#include "model/model_directory.h"
+
+#include <fcntl.h>
+#include <stdio.h>  // renameat2
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "io/atomic_file.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kConfigFile = "config.json";
+constexpr const char* kWeightsFile = "model.safetensors";
+constexpr const char* kSharedTokenizer = "sentencepiece.model";
+constexpr const char* kSourceTokenizer = "source.model";
+constexpr const char* kTargetTokenizer = "target.model";
+
+json read_json(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) {
+        throw Error(fmt::format("cannot open {}: {}; a model directory holds {}, {} and {} (or {} and {})",
+                                file.string(), std::strerror(errno), kConfigFile, kWeightsFile, kSharedTokenizer,
+                                kSourceTokenizer, kTargetTokenizer));
+    }
+    try {
+        return json::parse(stream);
+    } catch (const json::exception& problem) {
+        throw Error(fmt::format("{} is no JSON: {}", file.string(), problem.what()));
+    }
+}
+
+void check_special(const fs::path& file, const char* key, std::int32_t in_tokenizer, std::int32_t in_config) {
+    if (in_tokenizer >= 0 && in_tokenizer != in_config) {  // -1: the tokenizer has no such piece
+        throw Error(fmt::format("{} has {} {}, but config.json beside it says {}: the two are not of one model",
+                                file.string(), key, in_tokenizer, in_config));
+    }
+}
+
+std::shared_ptr<const Tokenizer> open_tokenizer(const fs::path& file, const char* size_key, std::int64_t size,
+                                                const ModelConfig& config, bool is_target) {
+    auto tokenizer = std::make_shared<const Tokenizer>(Tokenizer::load(file.string()));
+    if (tokenizer->size() != size) {
+        throw Error(
+            fmt::format("{} has {} pieces, but \"{}\" in config.json beside it is {}: the two are not of one "
+                        "model",
+                        file.string(), tokenizer->size(), size_key, size));
+    }
+    check_special(file, "pad_id", tokenizer->pad_id(), config.pad_id);
+    check_special(file, "eos_id", tokenizer->eos_id(), config.eos_id);
+    check_special(file, "unk_id", tokenizer->unk_id(), config.unk_id);
+    if (is_target) {
+        // A decoder that starts from another piece (Marian: pad) says so in its configuration.
+        if (config.bos_id != config.pad_id) {
+            check_special(file, "bos_id", tokenizer->bos_id(), config.bos_id);
+        }
+    }
+    return tokenizer;
+}
+
+void put_in_place(const fs::path& fresh, const fs::path& path) {
+    if (!fs::exists(path)) {
+        fs::rename(fresh, path);
+        return;
+    }
+    if (renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0) {
+        fs::remove_all(fresh);  // the old one by now
+        return;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        throw Error(
+            fmt::format("cannot put {} in place of {}: {}", fresh.string(), path.string(), std::strerror(errno)));
+    }
+    // A file system that cannot exchange two names at once.
+    const fs::path old = path.string() + ".old";
+    fs::remove_all(old);
+    fs::rename(path, old);
+    fs::rename(fresh, path);
+    fs::remove_all(old);
+}
+
+// Files that people added to a model directory, such as its model card, outlive a new model.
+void keep_other_files(const fs::path& from, const fs::path& to) {
+    if (!fs::exists(from)) {
+        return;
+    }
+    if (!fs::is_directory(from) || (!fs::is_empty(from) && !fs::exists(from / kConfigFile))) {
+        throw Error(fmt::format("{} exists and is no model directory ({} is not in it): give another name",
+                                from.string(), kConfigFile));
+    }
+    for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
+        const std::string name = entry.path().filename().string();
+        const bool ours = name == kConfigFile || name == kWeightsFile || name == kSharedTokenizer ||
+                          name == kSourceTokenizer || name == kTargetTokenizer;
+        if (!ours) {
+            fs::copy(entry.path(), to / name, fs::copy_options::recursive);
+        }
+    }
+}
+
+}  // namespace
+
+ModelDirectory open_model_directory(const std::string& path) {
+    ModelDirectory model;
+    model.path = path;
+    const fs::path folder(path);
+    const fs::path config_file = folder / kConfigFile;
+    const json config = read_json(config_file);
+    if (config.is_object() && !config.contains("format_version")) {
+        throw Error(fmt::format("{}: \"format_version\" is missing; it is to be {}", config_file.string(),
+                                ModelConfig::kFormatVersion));
+    }
+    model.config = parse_model_config(config, config_file.string());
+    check_model_config(model.config, config_file.string());
+    if (fs::exists(folder / kSharedTokenizer)) {
+        model.source_tokenizer = open_tokenizer(folder / kSharedTokenizer, "source_vocabulary",
+                                                model.config.source_vocabulary, model.config, true);
+        if (model.config.target_vocabulary != model.config.source_vocabulary) {
+            throw Error(fmt::format("{}: target_vocabulary is {}, but {} is shared by both languages and has {} pieces",
+                                    config_file.string(), model.config.target_vocabulary, kSharedTokenizer,
+                                    model.source_tokenizer->size()));
+        }
+        model.target_tokenizer = model.source_tokenizer;
+        return model;
+    }
+    model.source_tokenizer = open_tokenizer(folder / kSourceTokenizer, "source_vocabulary",
+                                            model.config.source_vocabulary, model.config, false);
+    model.target_tokenizer = open_tokenizer(folder / kTargetTokenizer, "target_vocabulary",
+                                            model.config.target_vocabulary, model.config, true);
+    return model;
+}
+
+void write_model_directory(Backend& backend, const std::string& path, const ModelConfig& config,
+                           const Parameters& parameters, DType dtype, const std::string& source_tokenizer_file,
+                           const std::string& target_tokenizer_file) {
+    check_model_config(config, path);
+    const fs::path target = fs::path(path).lexically_normal();
+    const fs::path folder = target.has_filename() ? target : target.parent_path();
+    const fs::path fresh = folder.string() + ".tmp";
+    try {
+        fs::remove_all(fresh);
+        fs::create_directories(fresh);
+        keep_other_files(folder, fresh);
+        if (source_tokenizer_file == target_tokenizer_file) {
+            fs::copy_file(source_tokenizer_file, fresh / kSharedTokenizer);
+        } else {
+            fs::copy_file(source_tokenizer_file, fresh / kSourceTokenizer);
+            fs::copy_file(target_tokenizer_file, fresh / kTargetTokenizer);
+        }
+        save_parameters(backend, (fresh / kWeightsFile).string(), parameters, dtype, "");
+        atomic_write_file((fresh / kConfigFile).string(), to_json(config).dump(2) + "\n");
+        put_in_place(fresh, folder);
+    } catch (const fs::filesystem_error& problem) {
+        throw Error(fmt::format("cannot write the model directory {}: {}", path, problem.what()));
+    }
+}
+
+}  // namespace headscope
