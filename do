@@ -118,26 +118,25 @@ build_program() { # [--preset NAME] [--all]
 seconds() { date +%s.%N; }
 elapsed() { awk -v from="$1" -v to="$(seconds)" 'BEGIN { printf "%.2f", to - from }'; }
 
-# Translates every example sentence on one device; leaves out/demo/DEVICE.de, .time and .log.
-translate_examples() { # DEVICE FILE-STEM
+# Translates every example sentence on one device; leaves STEM.de, STEM.stats and STEM.time.
+translate_examples() { # DEVICE STEM
     local start
     start=$(seconds)
     if ! cat assets/examples/*.en |
-        "$HEADSCOPE" translate --model "$MODEL" --device "$1" >"$2.de" 2>"$2.log"; then
-        cat "$2.log" >&2
+        "$HEADSCOPE" translate --stats --model "$MODEL" --device "$1" >"$2.de" 2>"$2.stats"; then
+        cat "$2.stats" >&2
         fail "translating on $1 failed, see above"
     fi
     elapsed "$start" >"$2.time"
 }
 
-# device, seconds, tokens/s, share of lines equal to the CPU's.
-table_row() { # DEVICE FILE-STEM
-    local tokens
-    tokens=$("$HEADSCOPE" tokenize --model "$MODEL" --target <"$2.de" | wc -w)
+# Device, seconds of the whole command, tokens a second while translating, share of lines equal to the CPU's.
+table_row() { # DEVICE STEM
     paste -d '\001' out/demo/cpu.de "$2.de" |
-        awk -F '\001' -v device="$1" -v time="$(cat "$2.time")" -v tokens="$tokens" '
+        awk -F '\001' -v device="$1" -v time="$(cat "$2.time")" \
+            -v speed="$(sed -n 's|.* \([0-9.]*\) target tokens/s.*|\1|p' "$2.stats")" '
             $1 == $2 { equal++ }
-            END { printf "  %-12s %9.2f %12.0f %11.0f %%\n", device, time, tokens / time, 100 * equal / NR }'
+            END { printf "  %-12s %9.2f %12.0f %11.0f %%\n", device, time, speed, 100 * equal / NR }'
 }
 
 print_translations() {
