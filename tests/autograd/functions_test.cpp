@@ -1,0 +1,192 @@
+#include <catch2/catch.hpp>
+
+#include "gradient_check.h"
+
+using namespace headscope;
+
+namespace {
+
+constexpr double kTolerance = 1e-8;  // of central differences with a step of 1e-5 over sums of order 1
+
+}  // namespace
+
+TEST_CASE("a product's gradients agree with central differences for all transposes") {
+    GradientCheck check;
+    for (const bool transpose_a : {false, true}) {
+        for (const bool transpose_b : {false, true}) {
+            const Shape a = transpose_a ? Shape{2, 3, 5, 4} : Shape{2, 3, 4, 5};
+            const Shape b = transpose_b ? Shape{2, 3, 3, 5} : Shape{2, 3, 5, 3};
+            const auto product = [&](Context& ctx, const std::vector<Var>& in) {
+                return matmul(ctx, in[0], in[1], {transpose_a, transpose_b, 0.7F});
+            };
+            INFO("transpose a " << transpose_a << ", transpose b " << transpose_b);
+            CHECK(check.worst({a, b}, product) < kTolerance);
+            CHECK(check.worst({a, b}, product, true) < kTolerance);
+        }
+    }
+}
+
+TEST_CASE("linear's gradients agree with central differences") {
+    GradientCheck check;
+    const auto function = [](Context& ctx, const std::vector<Var>& in) { return linear(ctx, in[0], in[1]); };
+    CHECK(check.worst({{2, 3, 5}, {4, 5}}, function) < kTolerance);
+    CHECK(check.worst({{2, 3, 5}, {4, 5}}, function, true) < kTolerance);
+}
+
+TEST_CASE("bias and activation, with and without dropout, agree with central differences") {
+    GradientCheck check;
+    for (const Activation activation : {Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish}) {
+        for (const float rate : {0.0F, 0.4F}) {
+            for (const bool twice : {false, true}) {
+                INFO("activation " << static_cast<int>(activation) << ", rate " << rate << ", twice " << twice);
+                const auto biased = [&](Context& ctx, const std::vector<Var>& in) {
+                    ctx.regularisation = some_regularisation(ctx.backend, 2);
+                    return bias_activation(ctx, in[0], in[1], activation, dropout_rule(ctx, rate, 3));
+                };
+                CHECK(check.worst({{2, 3, 5}, {5}}, biased, twice) < kTolerance);
+                if (activation != Activation::None || rate > 0.0F) {
+                    const auto unbiased = [&](Context& ctx, const std::vector<Var>& in) {
+                        ctx.regularisation = some_regularisation(ctx.backend, 2);
+                        return bias_activation(ctx, in[0], Var(), activation, dropout_rule(ctx, rate, 3));
+                    };
+                    CHECK(check.worst({{2, 3, 5}}, unbiased, twice) < kTolerance);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("add and norm agree with central differences, whoever goes on with the sum") {
+    GradientCheck check;
+    for (const float rate : {0.0F, 0.4F}) {
+        INFO("rate " << rate);
+        const auto post = [&](Context& ctx, const std::vector<Var>& in) {
+            ctx.regularisation = some_regularisation(ctx.backend, 2);
+            return add_layer_norm(ctx, in[0], in[1], in[2], in[3], 1e-6F, dropout_rule(ctx, rate, 3)).y;
+        };
+        CHECK(check.worst({{2, 3, 5}, {2, 3, 5}, {5}, {5}}, post) < 1e-7);
+        CHECK(check.worst({{2, 3, 5}, {2, 3, 5}, {5}, {5}}, post, true) < 1e-7);
+        // Pre-norm: the sum goes round a sub-layer, and the first norm has nothing to add.
+        const auto pre = [&](Context& ctx, const std::vector<Var>& in) {
+            ctx.regularisation = some_regularisation(ctx.backend, 2);
+            const Normed first = add_layer_norm(ctx, in[0], Var(), in[1], in[2], 1e-6F);
+            const Var sublayer = linear(ctx, first.y, in[3]);
+            return add_layer_norm(ctx, sublayer, first.sum, in[1], in[2], 1e-6F, dropout_rule(ctx, rate, 4)).y;
+        };
+        CHECK(check.worst({{2, 3, 5}, {5}, {5}, {5, 5}}, pre) < 1e-7);
+    }
+}
+
+TEST_CASE("dropout agrees with central differences and is the identity at rate 0") {
+    GradientCheck check;
+    for (const bool spending : {false, true}) {
+        const auto function = [&](Context& ctx, const std::vector<Var>& in) {
+            ctx.regularisation = some_regularisation(ctx.backend, 2);
+            const DropoutRule rule = dropout_rule(ctx, 0.5F, 9);
+            return spending ? dropout_spending(ctx, in[0], rule) : dropout(ctx, in[0], rule);
+        };
+        CHECK(check.worst({{2, 3, 7}}, function) < kTolerance);
+        CHECK(check.worst({{2, 3, 7}}, function, true) < kTolerance);
+    }
+    Context ctx{check.backend()};
+    CHECK(dropout_rule(ctx, 0.5F, 9).rate == 0.0F);  // no step: a pass without dropout
+    const Var x(make_from_host(check.backend(), {1, 1, 2}, DType::F64, std::vector<double>{1, 2}));
+    CHECK(dropout(ctx, x, {}).value().buffer == x.value().buffer);
+}
+
+TEST_CASE("an embedding's gradient goes to the tokens and to learned positions") {
+    GradientCheck check;
+    const Tensor ids = make_from_host(check.backend(), {2, 3}, DType::I32, std::vector<std::int32_t>{1, 3, 1, 0, 3, 3});
+    const Tensor order = make_from_host(check.backend(), {6}, DType::I32, std::vector<std::int32_t>{3, 0, 2, 1, 4, 5});
+    const auto function = [&](Context& ctx, const std::vector<Var>& in) {
+        return embed(ctx, {.ids = ids, .order = order, .table = in[0], .positions = in[1], .scale = 2.0F});
+    };
+    // Position 3 and token 2 occur nowhere; their gradients are 0 all the same.
+    CHECK(check.worst({{4, 5}, {4, 5}}, function) < kTolerance);
+    CHECK(check.worst({{4, 5}, {4, 5}}, function, true) < kTolerance);
+
+    Tape tape;
+    Context ctx{check.backend(), &tape};
+    const Var table(make_from_host(check.backend(), {4, 5}, DType::F64, noise(20, 1)), true);
+    CHECK_THROWS_AS(embed(ctx, {.ids = ids, .table = table}), CheckFailure);  // no order
+}
+
+TEST_CASE("attention agrees with central differences through packed views, masks and dropout") {
+    GradientCheck check;
+    const Tensor lengths = make_from_host(check.backend(), {2}, DType::I32, std::vector<std::int32_t>{3, 2});
+    for (const bool causal : {false, true}) {
+        for (const float rate : {0.0F, 0.3F}) {
+            INFO("causal " << causal << ", rate " << rate);
+            // q, k, v packed: 2 heads, d_k 3, d_v 2
+            const auto self = [&](Context& ctx, const std::vector<Var>& in) {
+                ctx.regularisation = some_regularisation(ctx.backend, 2);
+                const Var packed = linear(ctx, in[0], in[1]);
+                const Var Q = packed.narrow(2, 0, 6).heads(2);
+                const Var K = packed.narrow(2, 6, 6).heads(2);
+                const Var V = packed.narrow(2, 12, 4).heads(2);
+                const AttentionMask mask{.key_lengths = lengths, .causal = causal};
+                return attend(ctx, {}, Q, K, V, mask, dropout_rule(ctx, rate, 2));
+            };
+            CHECK(check.worst({{2, 4, 5}, {16, 5}}, self) < kTolerance);
+            CHECK(check.worst({{2, 4, 5}, {16, 5}}, self, true) < kTolerance);
+        }
+    }
+}
+
+TEST_CASE("attention without a tape and the materialised path are one and the same function") {
+    GradientCheck check;
+    Backend& backend = check.backend();
+    const auto random = [&](const Shape& shape, std::uint64_t seed) {
+        return Var(make_from_host(backend, shape, DType::F64, noise(shape.elements(), seed)));
+    };
+    const Var Q = random({2, 3, 4, 5}, 1);
+    const Var K = random({2, 3, 6, 5}, 2);
+    const Var V = random({2, 3, 6, 2}, 3);
+    const AttentionMask mask{.key_lengths = make_from_host(backend, {2}, DType::I32, std::vector<std::int32_t>{6, 1})};
+
+    struct Onlooker : AttentionObserver {
+        bool wants(const AttentionSite& site) const override { return site.layer == 1; }
+        Tensor observe(Backend&, const AttentionSite&, const Tensor& weights) override {
+            seen = weights;
+            return edited.defined() ? edited : weights;
+        }
+        Tensor seen, edited;
+    } onlooker;
+    Context ctx{backend};
+    ctx.observer = &onlooker;
+    const AttentionSite unobserved{AttentionKind::Cross, 0};
+    const AttentionSite observed{AttentionKind::Cross, 1};
+    const std::vector<double> fused = to_host<double>(backend, attend(ctx, unobserved, Q, K, V, mask).value());
+    CHECK_FALSE(onlooker.seen.defined());
+    const std::vector<double> plain = to_host<double>(backend, attend(ctx, observed, Q, K, V, mask).value());
+    REQUIRE(onlooker.seen.shape == Shape{2, 3, 4, 6});
+    REQUIRE(fused.size() == plain.size());
+    for (std::size_t i = 0; i < fused.size(); ++i) {
+        CHECK(fused[i] == Approx(plain[i]).epsilon(1e-12));
+    }
+    const std::vector<double> weights = to_host<double>(backend, onlooker.seen);
+    for (std::size_t row = 0; row < 24; ++row) {
+        double sum = 0.0;
+        for (std::size_t key = 0; key < 6; ++key) {
+            sum += weights[row * 6 + key];
+        }
+        CHECK(sum == Approx(1.0).epsilon(1e-12));
+    }
+    CHECK(weights[12 * 6 + 0] == 1.0);  // one key alone
+
+    // An edit goes on in the weights' place: all on key 0 gives V's first row to each query.
+    std::vector<double> first(weights.size(), 0.0);
+    for (std::size_t row = 0; row < 24; ++row) {
+        first[row * 6] = 1.0;
+    }
+    onlooker.edited = make_from_host(backend, {2, 3, 4, 6}, DType::F64, first);
+    const std::vector<double> edited = to_host<double>(backend, attend(ctx, observed, Q, K, V, mask).value());
+    const std::vector<double> values = to_host<double>(backend, V.value());
+    CHECK(edited[0] == values[0]);
+    CHECK(edited[(1 * 4 + 3) * 6 + 2 * 2 + 1] == values[((1 * 3 + 2) * 6) * 2 + 1]);
+
+    Tape tape;
+    ctx.tape = &tape;
+    const Var trained(Q.value(), true);
+    CHECK_THROWS_AS(attend(ctx, observed, trained, K, V, mask), CheckFailure);
+}
