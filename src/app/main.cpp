@@ -15,6 +15,7 @@ void add_commands(CLI::App& app) {
     add_train_command(app);
     add_translate_command(app);
     add_evaluate_command(app);
+    add_bench_command(app);
     add_attention_command(app);
     add_devices_command(app);
     add_prepare_command(app);

@@ -1,0 +1,77 @@
+#!/bin/sh
+# Headscope and PyTorch on the same work, one after the other, several rounds, so that whatever else the machine does
+# meets both: median tokens/s, peak memory and their ratios.
+#
+#   tests/bench/compare.sh build/headscope                 everything, 3 rounds
+#   ROUNDS=5 tests/bench/compare.sh build/headscope train  one of: train, batch1, batch32
+#   PYTHON=/path/to/venv/bin/python DEVICE=vulkan tests/bench/compare.sh build/headscope
+#
+# Needs a Python with PyTorch (PYTHON, default python3). DEVICE is headscope's, default cpu.
+set -eu
+
+if [ $# -lt 1 ]; then
+    sed -n '2,9s/^# \{0,1\}//p' "$0"
+    exit 2
+fi
+headscope=$1
+shift
+[ $# -gt 0 ] || set -- train batch1 batch32
+python=${PYTHON:-python3}
+device=${DEVICE:-cpu}
+rounds=${ROUNDS:-3}
+folder=$(cd "$(dirname "$0")" && pwd)
+
+[ -x "$headscope" ] || { echo "compare.sh: no program '$headscope': build it first, and name it" >&2; exit 1; }
+"$python" -c 'import torch' 2>/dev/null ||
+    { echo "compare.sh: $python has no PyTorch: name one that has, PYTHON=... $0" >&2; exit 1; }
+
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+
+shape_of() {
+    case $1 in
+        train) echo "train --encoder-layers 6 --decoder-layers 3 --sentences 64 --source-length 32 --target-length 32" ;;
+        batch1) echo "translate --encoder-layers 4 --decoder-layers 4 --sentences 1 --source-length 32 --target-length 64" ;;
+        batch32) echo "translate --encoder-layers 4 --decoder-layers 4 --sentences 32 --source-length 32 --target-length 64" ;;
+        *) echo "compare.sh: unknown work '$1': train, batch1 or batch32" >&2; return 1 ;;
+    esac
+}
+
+for work in "$@"; do
+    shape=$(shape_of "$work")
+    round=1
+    while [ "$round" -le "$rounds" ]; do
+        # shellcheck disable=SC2086  # the shape is several words
+        "$headscope" bench $shape --device "$device" --json > "$results/$work.$round.headscope"
+        # shellcheck disable=SC2086
+        "$python" "$folder/pytorch_peer.py" $shape > "$results/$work.$round.pytorch"
+        round=$((round + 1))
+    done
+done
+
+"$python" - "$results" "$@" <<'PYTHON'
+import glob
+import json
+import os
+import statistics
+import sys
+
+folder, works = sys.argv[1], sys.argv[2:]
+
+
+def load(work, who):
+    files = sorted(glob.glob(os.path.join(folder, f"{work}.*.{who}")))
+    return [json.load(open(file)) for file in files]
+
+
+print(f"{'work':<9}{'headscope':>12}{'pytorch':>12}{'ratio':>8}   {'memory':>9}{'pytorch':>9}{'ratio':>8}")
+for work in works:
+    ours, theirs = load(work, "headscope"), load(work, "pytorch")
+    speed = [statistics.median(r["target_tokens_per_second"] for r in side) for side in (ours, theirs)]
+    memory = [max(r["peak_resident_bytes"] for r in side) / 2**20 for side in (ours, theirs)]
+    print(f"{work:<9}{speed[0]:>10.0f}/s{speed[1]:>10.0f}/s{speed[0] / speed[1]:>8.2f}   "
+          f"{memory[0]:>6.0f}MiB{memory[1]:>6.0f}MiB{memory[0] / memory[1]:>8.2f}")
+print(f"target tokens per second (median of {len(ours)} rounds) and peak resident memory; headscope on "
+      f"{ours[0]['device']} ({ours[0]['device_name']}), PyTorch {theirs[0]['pytorch']} with "
+      f"{theirs[0]['threads']} threads, both F32")
+PYTHON
