@@ -1,6 +1,5 @@
 // headscope attention: what the heads look at in a sentence, as one of the paper's figures or as a table.
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +31,7 @@ struct AttentionOptions {
     std::string device;
     std::string kind = "encoder";
     std::string output;
+    std::string palette = "paper";
     int beam = 4;
     std::int64_t pads = 0;
     bool pieces = false;
@@ -50,6 +50,7 @@ FigureOptions figure_options(const AttentionOptions& options, const ModelConfig&
     }
     check_layer(figure.kind, figure.layer, layers);
     check_heads(figure.heads, static_cast<int>(config.heads));
+    figure.palette = options.palette == "okabe-ito" ? Palette::OkabeIto : Palette::Paper;
     figure.rows = {.join_words = !options.pieces, .show_pads = options.pads > 0, .show_special = !options.no_special};
     return figure;
 }
@@ -141,9 +142,9 @@ void add_attention_command(CLI::App& app) {
     command->add_option("--word", figure.words, "Draw this word's lines alone; its:2 is the second of several \"its\"");
     command->add_option("--position", figure.positions, "The same by column")->delimiter(',');
     command->add_flag("--overview", figure.overview, "Without a word: each line at weight / active heads");
-    command->add_option("--palette", figure.palette, "paper, or okabe-ito, which colour blindness keeps apart")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, Palette>{{"paper", Palette::Paper}, {"okabe-ito", Palette::OkabeIto}}));
+    command->add_option("--palette", options->palette, "okabe-ito is for readers with a colour blindness")
+        ->check(CLI::IsMember({"paper", "okabe-ito"}))
+        ->capture_default_str();
     CLI::Option* pieces = command->add_flag("--pieces", options->pieces, "One column a piece of the vocabulary");
     command->add_flag("--words", options->words, "One column a word (the default)")->excludes(pieces);
     command->add_option("--pads", options->pads, "Show so many pads behind the source, as Figure 3 does")

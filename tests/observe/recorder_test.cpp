@@ -101,6 +101,28 @@ private:
     Scorer& scorer_;
 };
 
+// Asks the model, and then makes every row go on with the same token.
+class ForcedScorer final : public Scorer {
+public:
+    ForcedScorer(Scorer& scorer, std::vector<std::int32_t> tokens) : scorer_(scorer), tokens_(std::move(tokens)) {}
+    std::int64_t vocabulary() const override { return scorer_.vocabulary(); }
+    const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
+                           int k) override {
+        next_ = scorer_.step(tokens, parents, k);
+        for (std::int64_t row = 0; row < next_.rows; ++row) {
+            next_.tokens[static_cast<std::size_t>(row * k)] = tokens_[static_cast<std::size_t>(step_)];
+        }
+        ++step_;
+        return next_;
+    }
+
+private:
+    Scorer& scorer_;
+    std::vector<std::int32_t> tokens_;
+    NextTokens next_;
+    int step_ = 0;
+};
+
 }  // namespace
 
 TEST_CASE("One pass records every site, in the sentence's own length", "[record]") {
@@ -173,6 +195,26 @@ TEST_CASE("What was looked at while decoding is what one pass over the result lo
         const AttentionRecord decoded = recorder.record(model.config, index, source, target);
         CHECK(decoded.sites.size() == 8);
         check_equal(decoded, record_attention(*model.backend, model.transformer, source, target, {}));
+    }
+}
+
+TEST_CASE("Two sentences with the same translation keep their own attention", "[record]") {
+    Model model;
+    WeightCollector collector;
+    Context ctx{.backend = *model.backend, .observer = &collector};
+    ModelScorer scorer(ctx, model.transformer, {{4, 9, 17}, {12, 6, 30}});
+    DecodingRecorder recorder(scorer, collector, *model.backend);
+    ForcedScorer forced(recorder, {20, 21, model.config.eos_id});
+    const std::vector<Hypothesis> found =
+        search(forced, {9, 9}, model.config.bos_id, token_rules(model.config, false), {.beam = 1});
+    REQUIRE(found[0].tokens == std::vector<std::int32_t>{20, 21, model.config.eos_id});
+    REQUIRE(found[1].tokens == found[0].tokens);
+    const RecordedText target = text_of({20, 21});
+    for (const std::int64_t sentence : {0, 1}) {
+        const RecordedText source =
+            text_of(sentence == 0 ? std::vector<std::int32_t>{4, 9, 17} : std::vector<std::int32_t>{12, 6, 30});
+        check_equal(recorder.record(model.config, sentence, source, target),
+                    record_attention(*model.backend, model.transformer, source, target, {}));
     }
 }
 
