@@ -1,0 +1,250 @@
+// What the model has to be whatever its weights are.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "small_model.h"
+
+using namespace headscope;
+
+namespace {
+
+// Teacher-forced logits [sentences, target_length, vocabulary].
+std::vector<double> logits_of(SmallModel& model, const DeviceBatch& batch, AttentionObserver* observer = nullptr) {
+    Context ctx{*model.backend};
+    ctx.observer = observer;
+    const Var memory = model.transformer.encode(ctx, batch.source, batch.source_lengths);
+    const Var hidden = model.transformer.decode(ctx, batch.target_in, memory, batch.source_lengths);
+    return model.host(model.transformer.logits(ctx, hidden).value());
+}
+
+// Keeps a copy of all weights it is shown.
+struct Recorder : AttentionObserver {
+    bool wants(const AttentionSite&) const override { return true; }
+    Tensor observe(Backend& backend, const AttentionSite& site, const Tensor& weights) override {
+        seen.push_back({site, weights.shape, to_host<double>(backend, weights)});
+        return weights;
+    }
+    struct Seen {
+        AttentionSite site;
+        Shape shape;
+        std::vector<double> weights;
+    };
+    std::vector<Seen> seen;
+};
+
+}  // namespace
+
+TEST_CASE("a sentence's logits do not depend on its batch or its padding") {
+    for (const NamedConfig& varied : varied_configs()) {
+        SECTION(varied.name) {
+            SmallModel model(varied.config, "cpu:oracle", false);
+            Random random(8);
+            std::vector<Pair> pairs = random_pairs(model.config, 4, 3);
+            // One that makes all the others padded to 16.
+            pairs.push_back({random_pieces(random, 12, model.config.source_vocabulary),
+                             random_pieces(random, 13, model.config.target_vocabulary)});
+            const DeviceBatch together = model.batch(pairs);
+            const std::vector<double> all = logits_of(model, together);
+            const std::int64_t classes = model.config.target_vocabulary;
+            for (std::size_t i = 0; i < pairs.size(); ++i) {
+                const std::vector<double> alone = logits_of(model, model.batch({pairs[i]}));
+                const std::int64_t rows = std::ssize(pairs[i].target) + 1;
+                for (std::int64_t e = 0; e < rows * classes; ++e) {
+                    const std::int64_t there = static_cast<std::int64_t>(i) * together.target_length * classes + e;
+                    REQUIRE(alone[static_cast<std::size_t>(e)] ==
+                            Approx(all[static_cast<std::size_t>(there)]).margin(1e-12));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a decoder position ignores what follows it and heeds what precedes it") {
+    SmallModel model(small_config(), "cpu:oracle", false);
+    Pair pair = random_pairs(model.config, 1, 3)[0];
+    pair.target = {4, 5, 6, 7, 8, 9};
+    const std::vector<double> before = logits_of(model, model.batch({pair}));
+    pair.target[3] = 10;  // target_in[4]
+    const std::vector<double> after = logits_of(model, model.batch({pair}));
+    const auto row = [&](const std::vector<double>& logits, std::int64_t position) {
+        const auto begin = logits.begin() + position * model.config.target_vocabulary;
+        return std::vector<double>(begin, begin + model.config.target_vocabulary);
+    };
+    for (std::int64_t position = 0; position < 7; ++position) {
+        INFO("position " << position);
+        CHECK((row(before, position) == row(after, position)) == (position < 4));
+    }
+}
+
+TEST_CASE("cached decoding equals the uncached pass, through growth and reordering") {
+    for (const NamedConfig& varied : varied_configs()) {
+        SECTION(varied.name) {
+            SmallModel model(varied.config, "cpu:oracle", false);
+            Random random(9);
+            std::vector<Pair> pairs;
+            for (std::int64_t i = 0; i < 3; ++i) {
+                pairs.push_back({random_pieces(random, 2 + 3 * i, model.config.source_vocabulary),
+                                 random_pieces(random, 12, model.config.target_vocabulary)});
+            }
+            const DeviceBatch batch = model.batch(pairs);
+            const std::vector<double> expected = logits_of(model, batch);
+            const std::vector<std::int32_t> inputs = to_host<std::int32_t>(*model.backend, batch.target_in);
+            const std::int64_t classes = model.config.target_vocabulary;
+
+            Context ctx{*model.backend};
+            const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
+            DecoderCache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 1);
+            CHECK(cache.capacity == 8);
+            std::vector<std::int32_t> rows{0, 1, 2};  // which sentence stands in which row
+            for (std::int64_t position = 0; position < 13; ++position) {
+                std::vector<std::int32_t> newest;
+                for (const std::int32_t sentence : rows) {
+                    newest.push_back(inputs[static_cast<std::size_t>(sentence * batch.target_length + position)]);
+                }
+                const auto count = static_cast<std::int64_t>(rows.size());
+                const Tensor ids = make_from_host(*model.backend, {count, 1}, DType::I32, newest);
+                const std::vector<double> found = model.host(model.transformer.step(ctx, cache, ids));
+                for (std::int64_t r = 0; r < count; ++r) {
+                    const std::int64_t there =
+                        (rows[static_cast<std::size_t>(r)] * batch.target_length + position) * classes;
+                    for (std::int64_t c = 0; c < classes; ++c) {
+                        INFO("position " << position << ", row " << r << ", class " << c);
+                        REQUIRE(found[static_cast<std::size_t>(r * classes + c)] ==
+                                Approx(expected[static_cast<std::size_t>(there + c)]).margin(1e-12));
+                    }
+                }
+                if (position == 3 || position == 9) {  // before and after growing
+                    rows = position == 3 ? std::vector<std::int32_t>{2, 0, 2, 1} : std::vector<std::int32_t>{1, 2};
+                    const std::vector<std::int32_t> back =
+                        position == 3 ? rows : std::vector<std::int32_t>{3, 0};  // row 3 held sentence 1, row 0 held 2
+                    const auto size = static_cast<std::int64_t>(rows.size());
+                    cache = model.transformer.reorder(ctx, cache,
+                                                      make_from_host(*model.backend, {size}, DType::I32, back), size);
+                }
+            }
+            CHECK(cache.capacity == 16);
+            CHECK(cache.length == 13);
+        }
+    }
+}
+
+TEST_CASE("rows that keep their sources keep what belongs to the source") {
+    SmallModel model(small_config(), "cpu:oracle", false);
+    const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
+    Context ctx{*model.backend};
+    const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
+    const DecoderCache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
+    const Tensor same = make_from_host(*model.backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
+    const DecoderCache kept = model.transformer.reorder(ctx, cache, same, 2, true);
+    CHECK(kept.layers[0].cross.buffer == cache.layers[0].cross.buffer);
+    CHECK(kept.keys.buffer != cache.keys.buffer);
+    CHECK(kept.position.buffer != cache.position.buffer);
+    CHECK(model.transformer.reorder(ctx, cache, same, 2).layers[0].cross.buffer != cache.layers[0].cross.buffer);
+    CHECK_THROWS_AS(model.transformer.reorder(ctx, cache, same, 1, true), CheckFailure);
+}
+
+TEST_CASE("an old cache is as it was after a step of the one made from it") {
+    SmallModel model(small_config(), "cpu:oracle", false);
+    const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
+    Context ctx{*model.backend};
+    const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
+    DecoderCache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
+    const Tensor ids = make_from_host(*model.backend, {2, 1}, DType::I32, std::vector<std::int32_t>{1, 1});
+    const Tensor next = make_from_host(*model.backend, {2, 1}, DType::I32, std::vector<std::int32_t>{5, 6});
+    model.transformer.step(ctx, cache, ids);
+    const Tensor same = make_from_host(*model.backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
+    DecoderCache other = model.transformer.reorder(ctx, cache, same, 2);
+    const std::vector<double> expected = model.host(model.transformer.step(ctx, other, next));
+    model.transformer.step(ctx, other, ids);
+    CHECK(model.host(model.transformer.step(ctx, cache, next)) == expected);
+}
+
+TEST_CASE("what is observed while decoding equals the teacher-forced pass") {
+    SmallModel model(small_config(), "cpu:oracle", false);
+    const DeviceBatch batch = model.batch(random_pairs(model.config, 3, 3));
+    Recorder forced;
+    CHECK(logits_of(model, batch, &forced) == logits_of(model, batch, &forced));
+    REQUIRE(forced.seen.size() == 2 * (2 + 2));
+    forced.seen.resize(4);
+    CHECK(forced.seen[0].site == AttentionSite{AttentionKind::EncoderSelf, 0});
+    CHECK(forced.seen[1].site == AttentionSite{AttentionKind::EncoderSelf, 1});
+    CHECK(forced.seen[2].site == AttentionSite{AttentionKind::DecoderSelf, 0});
+    CHECK(forced.seen[3].site == AttentionSite{AttentionKind::Cross, 0});
+
+    Recorder stepwise;
+    Context ctx{*model.backend};
+    const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
+    DecoderCache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
+    ctx.observer = &stepwise;
+    const std::vector<std::int32_t> inputs = to_host<std::int32_t>(*model.backend, batch.target_in);
+    const std::int64_t length = batch.target_length;
+    for (std::int64_t position = 0; position < 4; ++position) {
+        std::vector<std::int32_t> newest;
+        for (std::int64_t row = 0; row < 3; ++row) {
+            newest.push_back(inputs[static_cast<std::size_t>(row * length + position)]);
+        }
+        model.transformer.step(ctx, cache, make_from_host(*model.backend, {3, 1}, DType::I32, newest));
+        for (std::size_t kind = 0; kind < 2; ++kind) {  // self, cross
+            const Recorder::Seen& step = stepwise.seen[static_cast<std::size_t>(position) * 2 + kind];
+            const Recorder::Seen& whole = forced.seen[2 + kind];
+            CHECK(step.site == whole.site);
+            const std::int64_t keys = kind == 0 ? position + 1 : batch.source_length;
+            REQUIRE(step.shape == Shape{3, 2, 1, keys});
+            for (std::int64_t row = 0; row < 3 * 2; ++row) {
+                for (std::int64_t key = 0; key < keys; ++key) {
+                    const std::int64_t there = (row * length + position) * whole.shape[3] + key;
+                    REQUIRE(step.weights[static_cast<std::size_t>(row * keys + key)] ==
+                            Approx(whole.weights[static_cast<std::size_t>(there)]).margin(1e-12));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("the decoder looks where its mask lets it") {
+    SmallModel model(small_config(), "cpu:oracle", false);
+    const DeviceBatch batch = model.batch(random_pairs(model.config, 3, 3));
+    const std::vector<std::int32_t> lengths = to_host<std::int32_t>(*model.backend, batch.source_lengths);
+    Recorder recorder;
+    logits_of(model, batch, &recorder);
+    for (const Recorder::Seen& seen : recorder.seen) {
+        std::size_t next = 0;
+        for (std::int64_t sentence = 0; sentence < seen.shape[0]; ++sentence) {
+            for (std::int64_t row = 0; row < seen.shape[1] * seen.shape[2]; ++row) {
+                const std::int64_t allowed = seen.site.kind == AttentionKind::DecoderSelf
+                                                 ? row % seen.shape[2] + 1
+                                                 : lengths[static_cast<std::size_t>(sentence)];
+                for (std::int64_t key = 0; key < seen.shape[3]; ++key) {
+                    REQUIRE((seen.weights[next++] > 0.0) == (key < allowed));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a sequence past the learned positions is an error in words to act on") {
+    ModelConfig config = small_config();
+    config.positions = Positions::Learned;
+    config.max_length = 8;
+    SmallModel model(config, "cpu:oracle", false);
+    Random random(1);
+    const DeviceBatch batch = model.batch({{random_pieces(random, 12, 11), {4}}});
+    Context ctx{*model.backend};
+    CHECK_THROWS_WITH(model.transformer.encode(ctx, batch.source, batch.source_lengths),
+                      Catch::Matchers::Contains("encoder") && Catch::Matchers::Contains("16 positions") &&
+                          Catch::Matchers::Contains("are 8") && Catch::Matchers::Contains("max_length"));
+}
+
+TEST_CASE("labels say what runs") {
+    SmallModel model(small_config(), "cpu:oracle", false);
+    const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
+    std::vector<std::string> labels;
+    Context ctx{*model.backend};
+    ctx.label = [&](const std::string& label) { labels.push_back(label); };
+    model.transformer.loss(ctx, batch, {});
+    CHECK(labels == std::vector<std::string>{"encoder.embedding", "encoder.0.self_attention", "encoder.0.feed_forward",
+                                             "encoder.1.self_attention", "encoder.1.feed_forward", "decoder.embedding",
+                                             "decoder.0.self_attention", "decoder.0.cross_attention",
+                                             "decoder.0.feed_forward", "projection"});
+}
