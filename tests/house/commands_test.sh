@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# headscope devices and headscope attention as a user meets them, on a model trained for three steps.
+# usage: commands_test.sh HEADSCOPE-PROGRAM
+# shellcheck disable=SC2317 # the conditions are called through expect
+set -uo pipefail
+headscope=$(realpath "$1")
+repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+
+run() { # ARGS..: leaves out, err and code
+    "$headscope" "$@" >out 2>err
+    code=$?
+}
+expect() { # WHAT CONDITION..
+    local what=$1
+    shift
+    if ! "$@"; then
+        echo "FAILED: $what (exit code $code)"
+        sed 's/^/    out: /' out | head -n 12
+        sed 's/^/    err: /' err | head -n 12
+        failures=$((failures + 1))
+    fi
+}
+says() { grep -qF -- "$1" out; }
+complains() { grep -qF -- "$1" err; }
+quiet() { [ ! -s out ]; }
+not() { ! "$@"; }
+ended_with() { [ "$code" -eq "$1" ]; }
+refused() { ended_with 1 && quiet && complains "$1"; }
+same_files() { cmp -s "$1" "$2"; }
+lines() { [ "$(grep -cF -- "$2" "$1")" -eq "$3" ]; }
+
+# ------------------------------------------------------------------------------------------------ devices
+run devices
+expect "devices lists the CPU" says cpu
+expect "one is the default" lines out "(default)" 1
+run devices --usable
+expect "the CPU is usable" grep -qx cpu out
+run devices --json
+expect "as JSON, too" says '"id": "cpu"'
+expect "with one default" lines out '"default": true' 1
+HEADSCOPE_DEVICE=vulkan:99 run devices
+expect "a default that is not there is said" says "no default: "
+expect "and is no failure of the list" ended_with 0
+"$headscope" devices --json >/dev/full 2>err
+code=$?
+expect "a full disk is an error" ended_with 1
+expect "that is named" complains "standard output"
+
+# ---------------------------------------------------------------------------------------------- attention
+run make-task digits --output data --pairs 300 --valid 4 --test 4
+expect "a task is made" ended_with 0
+run train "$repository/assets/configs/digits.json" --data data --output run --device cpu --steps 3
+expect "and a model to look at is trained" ended_with 0
+look() { run attention --model run/model --device cpu --text "1 7 4 7" "$@"; }
+
+look
+expect "without -o there is a table" says "Input-Input Layer2: what each head looks at most"
+expect "of all four heads" says "head 4"
+expect "of every token" says "<EOS>"
+look --layer 1 --heads 2,3 --word 7:2 -o figure.svg
+expect "a figure is written" grep -q '^</svg>$' figure.svg
+expect "of one layer" grep -qF "Input-Input Layer1" figure.svg
+expect "with one chosen cell" lines figure.svg 'fill="#d3d3d3"' 1
+expect "and nothing on standard output" quiet
+look --layer 1 --heads 2,3 --word 7:2 -o -
+expect "- is standard output" same_files out figure.svg
+look --word 7 -o both.svg
+expect "a word that stands twice is chosen twice" lines both.svg 'fill="#d3d3d3"' 2
+look --pads 3 -o pads.svg
+expect "pads are shown on request" lines pads.svg '&lt;pad&gt;</text>' 6
+look --kind cross --target "eins sieben" -o cross.svg
+expect "cross-attention of a given target" grep -qF "Output-Input Layer2" cross.svg
+look --kind decoder
+expect "the decoder's attention of its own translation" says "Output-Output Layer2"
+look --palette okabe-ito --heads 1 -o colours.svg
+expect "the other palette" grep -qF 'stroke="#0072b2"' colours.svg
+if command -v xmllint >/dev/null; then
+    for file in *.svg; do
+        expect "$file is well-formed" xmllint --noout "$file"
+    done
+fi
+
+look --layer 7
+expect "a layer that does not exist" refused "layers 1 to 2"
+look --heads 0
+expect "head 0" refused "heads 1 to 4"
+look --word 9
+expect "a word that is not there" refused "is not among: 1 7 4 7 <EOS>"
+look --kind sideways
+expect "an unknown kind" refused "encoder, decoder and cross"
+look -o figure.png
+expect "another format" refused ".svg"
+look --kind cross --pads 2
+expect "pads while translating" refused "--target"
+look -o missing/figure.svg
+expect "a folder that does not exist" refused "missing/figure.svg"
+run attention --model nowhere --device cpu --text 1
+expect "no model" refused nowhere
+run attention --model run/model --device cpu --text "  "
+expect "no text" refused "holds no text"
+run attention --model run/model --device cpu --text $'\xff'
+expect "no UTF-8" refused "UTF-8"
+run attention --model run/model --device cpu --text "$(printf '1 %.0s' $(seq 100))"
+expect "too long" refused "at most 64"
+run attention --model run/model
+expect "a missing option is a usage error" not ended_with 0
+expect "that names it" complains "--text"
+
+[ "$failures" -eq 0 ] && echo "the commands do as expected"
+exit "$((failures > 0))"
