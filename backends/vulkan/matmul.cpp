@@ -24,6 +24,21 @@ std::uint32_t rounding_of(DType compute) {
     }
 }
 
+// The outputs of one invocation.
+struct Block {
+    std::uint32_t rows = 0;
+    std::uint32_t columns = 0;
+};
+
+// A load costs as much as a dozen multiplications on a CPU's Vulkan, so blocks are as large as compiling them allows
+// (8 x 8 takes half a second there, 16 x 16 four); decoding has one row or a beam of four.
+Block block_for(std::uint32_t m) {
+    if (m == 1) {
+        return {1, 4};
+    }
+    return m <= 4 ? Block{4, 4} : Block{8, 8};
+}
+
 struct Sizes {
     std::int64_t m = 0;
     std::int64_t n = 0;
@@ -105,8 +120,6 @@ void VulkanBackend::run(const Matmul& op) {
 }
 
 void VulkanBackend::multiply(const Matmul& op) {
-    constexpr std::uint32_t kRows = 8;
-    constexpr std::uint32_t kColumns = 8;
     const Sizes sizes = sizes_of(op);
     MatmulParams params{};
     params.m = u32(sizes.m);
@@ -129,15 +142,17 @@ void VulkanBackend::multiply(const Matmul& op) {
     params.out_row = u32(op.out.stride(-2));
     params.alpha = op.alpha;
     params.beta = op.beta;
+    const Block block = block_for(params.m);
     Launch launch;
     launch.kernel = Kernel::Matmul;
-    launch.specialisation.local_size = 32;
-    launch.specialisation.extra = {kRows, kColumns, rounding_of(op.compute)};
-    const std::uint64_t blocks =
-        static_cast<std::uint64_t>((params.m + kRows - 1) / kRows) * ((params.n + kColumns - 1) / kColumns);
-    const std::uint64_t lanes = launch.specialisation.local_size;
+    const std::uint32_t lanes =
+        device_.capabilities().software ? std::clamp(device_.capabilities().subgroup_size, 4U, 128U) : 64;
+    launch.specialisation.local_size = lanes;
+    launch.specialisation.extra = {block.rows, block.columns, rounding_of(op.compute)};
+    const std::uint64_t blocks = static_cast<std::uint64_t>((params.m + block.rows - 1) / block.rows) *
+                                 ((params.n + block.columns - 1) / block.columns);
     launch.groups = (blocks + lanes - 1) / lanes * params.batch_inner * static_cast<std::uint64_t>(batch_outer);
-    launch.work_per_group = std::uint64_t{2} * kRows * kColumns * lanes * std::max(params.k, 1U);
+    launch.work_per_group = std::uint64_t{2} * block.rows * block.columns * lanes * std::max(params.k, 1U);
     stream_.dispatch(launch, params, std::array{&op.a, &op.b, &op.out});
 }
 

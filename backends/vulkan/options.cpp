@@ -31,14 +31,11 @@ Options Options::from_environment() {
             options.push_descriptors = false;
         } else if (name == "subgroups") {
             options.subgroups = false;
-        } else if (name == "shared_tiles") {
-            options.shared_tiles = false;
         } else if (name == "pipeline_cache") {
             options.cache_directory.clear();
         } else {
-            throw Error(
-                "HEADSCOPE_VULKAN_DISABLE names \"" + name +
-                "\"; expected push_descriptors, subgroups, shared_tiles or pipeline_cache, separated by commas");
+            throw Error("HEADSCOPE_VULKAN_DISABLE names \"" + name +
+                        "\"; expected push_descriptors, subgroups or pipeline_cache, separated by commas");
         }
     }
     return options;

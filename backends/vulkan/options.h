@@ -9,10 +9,9 @@ struct Options {
     bool validation = false;       // the Khronos layer; any message becomes an Error
     bool push_descriptors = true;  // else descriptor sets from pools
     bool subgroups = true;         // else reductions through shared memory alone
-    bool shared_tiles = true;      // products through shared-memory tiles on real GPUs, else register blocks alone
     std::string cache_directory;   // of the pipeline cache; empty for none
 
-    // HEADSCOPE_VULKAN_VALIDATION=1, HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,shared_tiles,pipeline_cache;
+    // HEADSCOPE_VULKAN_VALIDATION=1, HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,pipeline_cache;
     // the cache in XDG_CACHE_HOME/headscope, else HOME/.cache/headscope. Error for a name that means nothing.
     static Options from_environment();
 };
