@@ -46,7 +46,10 @@ TEST_CASE("a run of skipped steps is counted over reports", "[log]") {
 }
 
 TEST_CASE("a training state survives its JSON bit for bit", "[log]") {
-    TrainingState state{.step = 12, .seconds = 0.1 + 0.2, .batcher = {3, 4}};
+    TrainingState state;
+    state.step = 12;
+    state.seconds = 0.1 + 0.2;
+    state.batcher = {3, 4};
     state.totals.add({.loss = 1.0 / 3.0, .nll = 0.7, .gradient_norm = 1e-9}, 5, 6);
     state.best = {10, 2.0 / 3.0};
     const nlohmann::json json = nlohmann::json::parse(to_json(state, {}).dump());
@@ -62,7 +65,8 @@ TEST_CASE("a training state survives its JSON bit for bit", "[log]") {
 }
 
 TEST_CASE("a checkpoint of another run is refused by naming what differs", "[log]") {
-    const RunIdentity then{.config = {{"training.seed", 1}, {"model", {{"heads", 4}}}}, .data = 7, .device = "cpu"};
+    const RunIdentity then{
+        .config = {{"training.seed", 1}, {"model", {{"heads", 4}}}}, .data = 7, .device = "cpu", .compute = "F32"};
     const nlohmann::json json = to_json(TrainingState{}, then);
     CHECK(compare_identity(json, then, "f").empty());
     RunIdentity now = then;
