@@ -139,3 +139,25 @@ TEST_CASE("a log probability is the sum over the output's tokens of a teacher-fo
               Approx(sum / length_penalty(static_cast<std::int64_t>(found[i].tokens.size()), 0.6)).margin(1e-5));
     }
 }
+
+TEST_CASE("a row that takes up another sentence takes its source along") {
+    const auto backend = open_device("cpu");
+    const TinyModel model(*backend, tiny_config());
+    Context ctx{.backend = *backend};
+    const std::vector<std::vector<std::int32_t>> sources{{4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, {30}, {20, 21, 22}};
+    ModelScorer cached(ctx, model.transformer, sources);
+    UncachedScorer uncached(ctx, model.transformer, sources);
+    struct Step {
+        std::vector<std::int32_t> tokens, parents;
+    };
+    // As many rows as before, of the same sentences in another order, of other sentences, then fewer, then more.
+    for (const Step& step : {Step{{1, 1, 1}, {0, 1, 2}}, Step{{7, 8, 9}, {2, 0, 1}}, Step{{5, 6, 7}, {1, 1, 0}},
+                             Step{{12, 13}, {2, 0}}, Step{{6, 7, 8, 9, 10}, {1, 0, 0, 1, 1}}}) {
+        const NextTokens& a = cached.step(step.tokens, step.parents, 3);
+        const NextTokens& b = uncached.step(step.tokens, step.parents, 3);
+        CHECK(a.tokens == b.tokens);
+        for (std::size_t i = 0; i < a.log_probabilities.size(); ++i) {
+            CHECK(a.log_probabilities[i] == Approx(b.log_probabilities[i]).margin(1e-4));
+        }
+    }
+}
