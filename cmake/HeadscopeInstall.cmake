@@ -1,6 +1,11 @@
+# cmake --install: the program where programs are, the models where headscope looks for them.
 include(GNUInstallDirs)
 if(TARGET headscope)
     install(TARGETS headscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY assets/models assets/configs assets/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/headscope)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY assets/configs assets/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/headscope)
+if(EXISTS ${PROJECT_SOURCE_DIR}/assets/models)
+    install(DIRECTORY assets/models DESTINATION ${CMAKE_INSTALL_DATADIR}/headscope)
+endif()
