@@ -51,7 +51,8 @@ public:
             constexpr std::int64_t kHigh = std::numeric_limits<Integer>::max();
             const bool fits = found->is_number_unsigned()
                                   ? found->get<std::uint64_t>() <= std::uint64_t{kHigh}
-                                  : found->is_number_integer() && found->get<std::int64_t>() >= kLow;
+                                  : found->is_number_integer() && found->get<std::int64_t>() >= kLow &&
+                                        found->get<std::int64_t>() <= kHigh;
             if (!fits) {
                 fail(key, "a whole number", *found);
             }

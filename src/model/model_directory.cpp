@@ -8,8 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -77,8 +75,7 @@ void put_in_place(const fs::path& fresh, const fs::path& path) {
         return;
     }
     if (renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0) {
-        fs::remove_all(fresh);  // the old one by now
-        return;
+        return;  // `fresh` is the old one by now, and goes as what is half-made does
     }
     if (errno != EINVAL && errno != ENOSYS) {
         throw Error(
@@ -91,6 +88,15 @@ void put_in_place(const fs::path& fresh, const fs::path& path) {
     fs::rename(fresh, path);
     fs::remove_all(old);
 }
+
+// Removes a half-made directory on the way out, whatever the reason.
+struct Scaffold {
+    fs::path path;
+    ~Scaffold() {
+        std::error_code ignored;
+        fs::remove_all(path, ignored);
+    }
+};
 
 // Files that people added to a model directory, such as its model card, outlive a new model.
 void keep_other_files(const fs::path& from, const fs::path& to) {
@@ -153,6 +159,7 @@ void write_model_directory(Backend& backend, const std::string& path, const Mode
     try {
         fs::remove_all(fresh);
         fs::create_directories(fresh);
+        const Scaffold scaffold{fresh};
         keep_other_files(folder, fresh);
         if (source_tokenizer_file == target_tokenizer_file) {
             fs::copy_file(source_tokenizer_file, fresh / kSharedTokenizer);

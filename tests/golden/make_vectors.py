@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Whole-model vectors for tests/model/golden_test.cpp, from an implementation of its own in PyTorch and float64.
+
+    python3 tests/golden/make_vectors.py            (needs torch; writes the *.safetensors files beside itself)
+
+For each small configuration: parameters, a batch, logits, sums of smoothed loss and of nll, every gradient of the
+smoothed sum, and the parameters after ten steps of Adam under equation 3. Headscope keeps the scalars of its ops as
+float32 (1/sqrt(d_k), sqrt(d_model), epsilons, betas), so they are rounded to float32 here as well; all else is float64.
+"""
+
+import json
+import math
+import pathlib
+import struct
+
+import numpy
+import torch
+import torch.nn.functional as F
+
+torch.set_default_dtype(torch.float64)
+STEPS, WARMUP = 10, 4
+BETA1, BETA2, ADAM_EPSILON = 0.9, 0.98, 1e-9
+
+BASE = {
+    "format_version": 1, "architecture": "encoder-decoder", "encoder_layers": 2, "decoder_layers": 1, "d_model": 8,
+    "d_ff": 12, "heads": 2, "d_k": 4, "d_v": 4, "activation": "relu", "norm": "post", "layer_norm_epsilon": 1e-6,
+    "positions": "sinusoid", "sinusoid_layout": "interleaved", "max_length": 16, "attention_bias": False,
+    "output_bias": False, "tying": "all", "scale_embedding": True, "source_vocabulary": 11, "target_vocabulary": 11,
+    "pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3,
+}
+
+CASES = {
+    "paper": ({}, 0.1, "all"),
+    "pre_norm": ({"norm": "pre", "activation": "gelu", "encoder_layers": 1, "decoder_layers": 2}, 0.1, "others"),
+    "untied": ({"tying": "none", "target_vocabulary": 9, "sinusoid_layout": "halves", "output_bias": True}, 0.0, "all"),
+    "learned": ({"positions": "learned", "activation": "swish", "tying": "target_output", "target_vocabulary": 13},
+                0.2, "others"),
+    "biases": ({"attention_bias": True, "d_k": 5, "d_v": 3, "sinusoid_layout": "halves_minus_one",
+                "scale_embedding": False, "layer_norm_epsilon": 1e-5}, 0.1, "all"),
+}
+
+
+def single(x):
+    return float(numpy.float32(x))
+
+
+def positions(config, length):
+    d, layout = config["d_model"], config["sinusoid_layout"]
+    steps = d // 2 - 1 if layout == "halves_minus_one" else d // 2
+    angles = torch.arange(length)[:, None] * torch.exp(-math.log(10000.0) * torch.arange(d // 2) / steps)[None, :]
+    if layout == "interleaved":
+        return torch.stack([angles.sin(), angles.cos()], dim=-1).reshape(length, d)
+    return torch.cat([angles.sin(), angles.cos()], dim=1)
+
+
+class Model:
+    """Parameters are drawn when they are first asked for, so that their names come from this file alone."""
+
+    def __init__(self, config, seed):
+        self.c = config
+        self.random = torch.Generator().manual_seed(seed)
+        self.p = {}
+
+    def get(self, name, *shape):
+        if name not in self.p:
+            size = 1.0 / math.sqrt(shape[-1]) if len(shape) == 2 else 0.3
+            value = size * torch.randn(*shape, generator=self.random)
+            # Nothing that single precision cannot hold: the vectors are for F32 backends too.
+            value = (value + 1.0 if name.endswith(".gain") else value).float().double()
+            self.p[name] = value.requires_grad_()
+        return self.p[name]
+
+    def linear(self, x, name, size, bias=True):
+        weight = self.get(f"{name}.weight", size, x.shape[-1])
+        return F.linear(x, weight, self.get(f"{name}.bias", size) if bias else None)
+
+    def norm(self, x, name):
+        d = self.c["d_model"]
+        gain, bias = self.get(f"{name}.gain", d), self.get(f"{name}.bias", d)
+        return F.layer_norm(x, (d,), gain, bias, single(self.c["layer_norm_epsilon"]))
+
+    def attention(self, x, memory, blocked, name):
+        c, biased = self.c, self.c["attention_bias"]
+        h, d_k, d_v = c["heads"], c["d_k"], c["d_v"]
+        q = self.linear(x, f"{name}.q", h * d_k, biased).unflatten(-1, (h, d_k)).transpose(1, 2)
+        k = self.linear(memory, f"{name}.k", h * d_k, biased).unflatten(-1, (h, d_k)).transpose(1, 2)
+        v = self.linear(memory, f"{name}.v", h * d_v, biased).unflatten(-1, (h, d_v)).transpose(1, 2)
+        scores = torch.einsum("bhqd,bhkd->bhqk", q, k) * single(1.0 / math.sqrt(d_k))
+        weights = scores.masked_fill(blocked[:, None], -math.inf).softmax(-1)
+        heads = torch.einsum("bhqk,bhkd->bhqd", weights, v)
+        return self.linear(heads.transpose(1, 2).flatten(2), f"{name}.output", c["d_model"], biased)
+
+    def feed_forward(self, x, name):
+        act = {"relu": F.relu, "gelu": F.gelu, "swish": F.silu}[self.c["activation"]]
+        return self.linear(act(self.linear(x, f"{name}.inner", self.c["d_ff"])), f"{name}.outer", self.c["d_model"])
+
+    def sublayer(self, x, name, function):
+        if self.c["norm"] == "pre":
+            return x + function(self.norm(x, f"{name}.norm"))
+        return self.norm(x + function(x), f"{name}.norm")
+
+    def embed(self, ids, side):
+        c = self.c
+        name = "embedding.weight" if c["tying"] == "all" else f"{side}_embedding.weight"
+        x = F.embedding(ids, self.get(name, c[f"{side}_vocabulary"], c["d_model"]))
+        x = x * single(math.sqrt(c["d_model"])) if c["scale_embedding"] else x
+        if c["positions"] == "sinusoid":
+            return x + positions(c, ids.shape[1])
+        stack = "encoder" if side == "source" else "decoder"
+        return x + self.get(f"{stack}.positions.weight", c["max_length"], c["d_model"])[: ids.shape[1]]
+
+    def logits(self, source, lengths, target_in):
+        c = self.c
+        padding = torch.arange(source.shape[1])[None, :] >= lengths[:, None]  # [batch, keys]
+        x = self.embed(source, "source")
+        for i in range(c["encoder_layers"]):
+            name = f"encoder.layers.{i}"
+            blocked = padding[:, None, :].expand(-1, source.shape[1], -1)
+            x = self.sublayer(x, f"{name}.self_attention",
+                              lambda y: self.attention(y, y, blocked, f"{name}.self_attention"))
+            x = self.sublayer(x, f"{name}.feed_forward", lambda y: self.feed_forward(y, f"{name}.feed_forward"))
+        memory = self.norm(x, "encoder.norm") if c["norm"] == "pre" else x
+        length = target_in.shape[1]
+        future = torch.ones(length, length, dtype=torch.bool).triu(1).expand(len(target_in), -1, -1)
+        blocked = padding[:, None, :].expand(-1, length, -1)
+        x = self.embed(target_in, "target")
+        for i in range(c["decoder_layers"]):
+            name = f"decoder.layers.{i}"
+            x = self.sublayer(x, f"{name}.self_attention",
+                              lambda y: self.attention(y, y, future, f"{name}.self_attention"))
+            x = self.sublayer(x, f"{name}.cross_attention",
+                              lambda y: self.attention(y, memory, blocked, f"{name}.cross_attention"))
+            x = self.sublayer(x, f"{name}.feed_forward", lambda y: self.feed_forward(y, f"{name}.feed_forward"))
+        x = self.norm(x, "decoder.norm") if c["norm"] == "pre" else x
+        name = {"all": "embedding", "target_output": "target_embedding", "none": "output"}[c["tying"]]
+        x = x @ self.get(f"{name}.weight", c["target_vocabulary"], c["d_model"]).T
+        return x + self.get("output.bias", c["target_vocabulary"]) if c["output_bias"] else x
+
+
+def losses(logits, target_out, epsilon, smoothing):
+    kept = target_out >= 0
+    log_p, gold = logits.log_softmax(-1)[kept], target_out[kept]
+    nll = F.nll_loss(log_p, gold, reduction="sum")
+    classes, epsilon = logits.shape[-1], single(epsilon)
+    if smoothing == "all":
+        q = torch.full_like(log_p, epsilon / classes)
+        q.scatter_add_(1, gold[:, None], torch.full((len(gold), 1), 1.0 - epsilon))
+    else:
+        q = torch.full_like(log_p, epsilon / (classes - 1))
+        q.scatter_(1, gold[:, None], 1.0 - epsilon)
+    return -(q * log_p).sum(), nll
+
+
+def make_batch(config, seed):
+    draw = numpy.random.default_rng(seed)
+    source_lengths, target_lengths = [8, 3, 6], [5, 8, 2]  # eos or bos counted
+    source = numpy.full((3, 8), config["pad_id"], numpy.int32)
+    target_in = numpy.full((3, 8), config["pad_id"], numpy.int32)
+    target_out = numpy.full((3, 8), -1, numpy.int32)
+    for i in range(3):
+        pieces = draw.integers(4, config["source_vocabulary"], source_lengths[i] - 1)
+        source[i, : source_lengths[i]] = [*pieces, config["eos_id"]]
+        pieces = draw.integers(4, config["target_vocabulary"], target_lengths[i] - 1)
+        target_in[i, : target_lengths[i]] = [config["bos_id"], *pieces]
+        target_out[i, : target_lengths[i]] = [*pieces, config["eos_id"]]
+    return {"source": source, "source_lengths": numpy.array(source_lengths, numpy.int32), "target_in": target_in,
+            "target_out": target_out}
+
+
+def learning_rate(d_model, step):  # equation 3
+    return d_model**-0.5 * min(step**-0.5, step * WARMUP**-1.5)
+
+
+def write_safetensors(path, tensors, metadata):
+    header, blobs, offset = {"__metadata__": metadata}, [], 0
+    # Wider types first: then all data is aligned.
+    for name, value in sorted(tensors.items(), key=lambda item: -item[1].dtype.itemsize):
+        blob = numpy.ascontiguousarray(value).tobytes()
+        dtype = {"float64": "F64", "int32": "I32"}[str(value.dtype)]
+        header[name] = {"dtype": dtype, "shape": list(value.shape), "data_offsets": [offset, offset + len(blob)]}
+        offset += len(blob)
+        blobs.append(blob)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(blobs))
+
+
+def make_case(name, changes, epsilon, smoothing, seed):
+    config = {**BASE, **changes}
+    model = Model(config, seed)
+    batch = make_batch(config, seed)
+    ids = {key: torch.from_numpy(value).long() for key, value in batch.items()}
+
+    def forward():
+        logits = model.logits(ids["source"], ids["source_lengths"], ids["target_in"])
+        return logits, *losses(logits, ids["target_out"], epsilon, smoothing)
+
+    logits, loss, nll = forward()
+    loss.backward()
+    tensors = dict(batch)
+    tensors["logits"] = logits.detach().numpy()
+    tensors["loss"] = numpy.array([loss.item()])
+    tensors["nll"] = numpy.array([nll.item()])
+    for key, value in model.p.items():
+        tensors[f"parameter/{key}"] = value.detach().numpy().copy()
+        tensors[f"gradient/{key}"] = value.grad.numpy().copy()
+    tokens = int((batch["target_out"] >= 0).sum())
+    adam = torch.optim.Adam(model.p.values(), betas=(single(BETA1), single(BETA2)), eps=single(ADAM_EPSILON))
+    for step in range(1, STEPS + 1):
+        for group in adam.param_groups:
+            group["lr"] = learning_rate(config["d_model"], step)
+        adam.zero_grad()
+        (forward()[1] / tokens).backward()
+        adam.step()
+    for key, value in model.p.items():
+        tensors[f"after/{key}"] = value.detach().numpy().copy()
+    metadata = {"config": json.dumps(config), "epsilon": str(epsilon), "smoothing": smoothing, "steps": str(STEPS),
+                "warmup": str(WARMUP), "made_by": f"tests/golden/make_vectors.py, PyTorch {torch.__version__}"}
+    write_safetensors(pathlib.Path(__file__).with_name(f"{name}.safetensors"), tensors, metadata)
+
+
+if __name__ == "__main__":
+    for number, (case, (settings, rate, form)) in enumerate(CASES.items()):
+        make_case(case, settings, rate, form, 10 + number)

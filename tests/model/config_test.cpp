@@ -1,0 +1,111 @@
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "model/config.h"
+#include "small_model.h"
+#include "support/check.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+std::string parse_error(const json& object) {
+    try {
+        parse_model_config(object, "config.json");
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::string check_error(void (*change)(ModelConfig&)) {
+    ModelConfig config = small_config();
+    change(config);
+    try {
+        check_model_config(config, "config.json");
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("a configuration survives its JSON") {
+    for (NamedConfig& varied : varied_configs()) {
+        INFO(varied.name);
+        varied.config.layer_norm_epsilon = 1e-5F;
+        varied.config.pad_id = 3;
+        varied.config.unk_id = 0;
+        CHECK(parse_model_config(to_json(varied.config), "x") == varied.config);
+        CHECK(parse_model_config(json::parse(to_json(varied.config).dump()), "x") == varied.config);
+    }
+    CHECK(to_json(ModelConfig{})["layer_norm_epsilon"].dump() == "1e-06");
+    CHECK(parse_model_config(json::object(), "x").d_model == 512);  // the paper's base model
+}
+
+TEST_CASE("absent sizes follow from the present ones") {
+    const ModelConfig config =
+        parse_model_config({{"d_model", 96}, {"heads", 4}, {"source_vocabulary", 70}}, "config.json");
+    CHECK(config.d_k == 24);
+    CHECK(config.d_v == 24);
+    CHECK(config.target_vocabulary == 70);
+    CHECK(parse_model_config({{"d_model", 96}, {"heads", 4}, {"d_v", 5}}, "x").d_v == 5);
+    CHECK_THAT(parse_error({{"d_model", 100}, {"heads", 8}}),
+               Contains("config.json") && Contains("d_model 100") && Contains("heads 8") && Contains("\"d_k\""));
+    CHECK(parse_error({{"d_model", 100}, {"heads", 8}, {"d_k", 12}, {"d_v", 12}}).empty());
+}
+
+TEST_CASE("what cannot be read is named with file, key, expectation and finding") {
+    CHECK_THAT(parse_error(json::array()), Contains("config.json") && Contains("object") && Contains("[]"));
+    CHECK_THAT(parse_error({{"d_modle", 512}}), Contains("unknown key \"d_modle\"") && Contains("d_model"));
+    CHECK_THAT(parse_error({{"d_model", "512"}}),
+               Contains("\"d_model\"") && Contains("whole number") && Contains("found \"512\""));
+    CHECK_THAT(parse_error({{"d_model", 512.5}}), Contains("\"d_model\"") && Contains("512.5"));
+    CHECK_THAT(parse_error({{"heads", 18446744073709551615U}}),
+               Contains("\"heads\"") && Contains("18446744073709551615"));
+    CHECK_THAT(parse_error({{"encoder_layers", 4294967296}}), Contains("\"encoder_layers\""));
+    CHECK_THAT(parse_error({{"pad_id", -2147483649}}), Contains("\"pad_id\""));
+    CHECK_THAT(parse_error({{"norm", "sandwich"}}),
+               Contains("\"norm\"") && Contains("\"post\" or \"pre\"") && Contains("\"sandwich\""));
+    CHECK_THAT(parse_error({{"activation", "none"}}), Contains("\"relu\" or \"gelu\" or \"swish\""));
+    CHECK_THAT(parse_error({{"output_bias", 1}}), Contains("\"output_bias\"") && Contains("true or false"));
+    CHECK_THAT(parse_error({{"layer_norm_epsilon", "small"}}),
+               Contains("\"layer_norm_epsilon\"") && Contains("a number"));
+    CHECK_THAT(parse_error({{"format_version", 2}}),
+               Contains("\"format_version\"") && Contains("to be 1") && Contains("found 2"));
+    CHECK_THAT(parse_error({{"architecture", "decoder"}}), Contains("\"architecture\"") && Contains("encoder-decoder"));
+}
+
+TEST_CASE("what cannot be built is named") {
+    CHECK(check_error([](ModelConfig&) {}).empty());
+    CHECK_THAT(check_error([](ModelConfig& c) { c.heads = 0; }), Contains("\"heads\"") && Contains("found 0"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.d_k = -1; }), Contains("\"d_k\"") && Contains("found -1"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.encoder_layers = 0; }), Contains("\"encoder_layers\""));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.decoder_layers = 0; }), Contains("\"decoder_layers\""));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.d_model = 7; }), Contains("even") && Contains("found 7"));
+    CHECK(check_error([](ModelConfig& c) {
+              c.d_model = 7;
+              c.positions = Positions::Learned;
+          }).empty());
+    CHECK_THAT(check_error([](ModelConfig& c) {
+                   c.d_model = 2;
+                   c.sinusoid_layout = SinusoidLayout::HalvesMinusOne;
+               }),
+               Contains("at least 4"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.source_vocabulary = 0; }), Contains("\"source_vocabulary\""));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.target_vocabulary = 12; }),
+               Contains("\"tying\"") && Contains("11") && Contains("12"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.eos_id = 11; }), Contains("\"eos_id\"") && Contains("found 11"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.eos_id = c.pad_id; }), Contains("\"eos_id\"") && Contains("differ"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.layer_norm_epsilon = 0.0F; }), Contains("\"layer_norm_epsilon\""));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.max_length = 65536; }), Contains("\"max_length\""));
+    CHECK_THAT(check_error([](ModelConfig& c) {
+                   c.d_model = 1 << 18;
+                   c.d_ff = 1 << 18;
+               }),
+               Contains("feed-forward") && Contains("262144"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.activation = Activation::None; }), Contains("activation"));
+}

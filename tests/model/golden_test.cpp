@@ -1,0 +1,190 @@
+// Whole models against an independent implementation: tests/golden/make_vectors.py, PyTorch in float64.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "devices.h"
+#include "io/safetensors.h"
+#include "small_model.h"
+#include "training.h"
+
+using namespace headscope;
+
+namespace {
+
+const std::vector<std::string> kCases = {"paper", "pre_norm", "untied", "learned", "biases"};
+
+// Errors are those of a whole tensor: |found - expected| / |expected|, in the 2-norm.
+struct Bounds {
+    double forward;   // logits and losses
+    double gradient;  // every gradient
+    double steps;     // every parameter's movement in ten steps of Adam
+};
+// Double precision: what is left is the order of sums. Single precision: rounding to 6e-8, grown by depth and by the
+// differences that a gradient is made of; Adam's first steps divide two gradients of the same size, so that small
+// entries move as far as large ones and carry their relative error along.
+constexpr Bounds kOracle{1e-9, 1e-9, 1e-9};
+constexpr Bounds kSingle{2e-6, 1e-5, 1e-3};
+
+template <class T>
+std::vector<T> read(const SafeTensorsFile& file, const std::string& name, DType dtype) {
+    const MappedTensor tensor = file.at(name);
+    REQUIRE(tensor.dtype == dtype);
+    std::vector<T> values(static_cast<std::size_t>(tensor.shape.elements()));
+    std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
+    return values;
+}
+
+double norm(const std::vector<double>& values) {
+    double sum = 0.0;
+    for (const double value : values) {
+        sum += value * value;
+    }
+    return std::sqrt(sum);
+}
+
+std::vector<double> minus(std::vector<double> a, const std::vector<double>& b) {
+    REQUIRE(a.size() == b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        a[i] -= b[i];
+    }
+    return a;
+}
+
+double error_of_norm(const std::vector<double>& found, const std::vector<double>& expected) {
+    return norm(minus(found, expected)) / norm(expected);
+}
+
+// A key's bias adds the same to all scores of a query, which softmax takes away again: its gradient is 0 in theory and
+// what rounding leaves in practice, and Adam makes steps of any size of it.
+bool is_key_bias(const std::string& name) {
+    return name.ends_with(".k.bias");
+}
+
+class Golden {
+public:
+    Golden(const std::string& name, const std::string& device)
+        : file_(SafeTensorsFile::open(std::string(HEADSCOPE_SOURCE_DIR) + "/tests/golden/" + name + ".safetensors")),
+          model_(parse_model_config(nlohmann::json::parse(file_.metadata().at("config")), name), device) {
+        options_.epsilon = std::stof(file_.metadata().at("epsilon"));
+        options_.smoothing =
+            file_.metadata().at("smoothing") == "all" ? Smoothing::AllClasses : Smoothing::OtherClasses;
+        options_.chunk_rows = 7;
+        for (const ParameterSpec& spec : model_.parameters.table()) {
+            REQUIRE(file_.at("parameter/" + spec.name).shape == spec.shape);
+            from_host(*model_.backend, model_.parameters.at(spec.name).value(), expected("parameter/" + spec.name));
+        }
+        std::size_t named = 0;
+        for (const SafeTensorsEntry& entry : file_.entries()) {
+            named += entry.name.starts_with("parameter/") ? 1 : 0;
+        }
+        REQUIRE(named == model_.parameters.table().size());
+        batch_.sentences = 3;
+        batch_.source_length = batch_.target_length = 8;
+        for (const auto& [name_of_ids, tensor] :
+             {std::pair{"source", &batch_.source}, std::pair{"source_lengths", &batch_.source_lengths},
+              std::pair{"target_in", &batch_.target_in}, std::pair{"target_out", &batch_.target_out}}) {
+            *tensor = make_from_host(*model_.backend, file_.at(name_of_ids).shape, DType::I32, ids(name_of_ids));
+        }
+        batch_.source_order = order("source");
+        batch_.target_order = order("target_in");
+        for (const std::int32_t target : ids("target_out")) {
+            batch_.target_tokens += target >= 0 ? 1 : 0;
+        }
+    }
+
+    void check_forward(const Bounds& bounds) {
+        Context ctx{*model_.backend};
+        const Var memory = model_.transformer.encode(ctx, batch_.source, batch_.source_lengths);
+        const Var hidden = model_.transformer.decode(ctx, batch_.target_in, memory, batch_.source_lengths);
+        const std::vector<double> logits = model_.host(model_.transformer.logits(ctx, hidden).value());
+        CHECK(error_of_norm(logits, expected("logits")) < bounds.forward);
+        const LossSums sums = model_.transformer.loss(ctx, batch_, options_);
+        CHECK(error_of_norm(model_.host(sums.loss), expected("loss")) < bounds.forward);
+        CHECK(error_of_norm(model_.host(sums.nll), expected("nll")) < bounds.forward);
+    }
+
+    void check_gradients(const Bounds& bounds) {
+        Tape tape;
+        Context ctx{*model_.backend, &tape};
+        const LossSums sums = model_.transformer.loss(ctx, batch_, options_);
+        CHECK(error_of_norm(model_.host(sums.loss), expected("loss")) < bounds.forward);
+        for (const ParameterSpec& spec : model_.parameters.table()) {
+            INFO(spec.name);
+            const std::vector<double> found = model_.host(model_.parameters.at(spec.name).gradient());
+            if (is_key_bias(spec.name)) {
+                CHECK(norm(found) < bounds.gradient * norm(expected("gradient/" + query_of(spec.name))));
+            } else {
+                CHECK(error_of_norm(found, expected("gradient/" + spec.name)) < bounds.gradient);
+            }
+        }
+    }
+
+    void check_steps(const Bounds& bounds) {
+        AdamForTests adam(*model_.backend, model_.parameters, std::stoll(file_.metadata().at("warmup")),
+                          model_.config.d_model);
+        for (int step = 0; step < std::stoi(file_.metadata().at("steps")); ++step) {
+            model_.parameters.forget_gradients();
+            Tape tape;
+            Context ctx{*model_.backend, &tape};
+            model_.transformer.loss(ctx, batch_, options_);
+            adam.step(batch_.target_tokens);
+        }
+        for (const ParameterSpec& spec : model_.parameters.table()) {
+            if (is_key_bias(spec.name)) {
+                continue;
+            }
+            INFO(spec.name);
+            const std::vector<double> before = expected("parameter/" + spec.name);
+            const std::vector<double> found = model_.host(model_.parameters.at(spec.name).value());
+            CHECK(error_of_norm(minus(found, before), minus(expected("after/" + spec.name), before)) < bounds.steps);
+        }
+    }
+
+private:
+    static std::string query_of(std::string name) { return name.replace(name.rfind(".k.bias"), 7, ".q.bias"); }
+    std::vector<double> expected(const std::string& name) { return read<double>(file_, name, DType::F64); }
+    std::vector<std::int32_t> ids(const std::string& name) { return read<std::int32_t>(file_, name, DType::I32); }
+    // Positions sorted by id. Pads too: their gradients are 0.
+    Tensor order(const std::string& name) {
+        const std::vector<std::int32_t> values = ids(name);
+        std::vector<std::int32_t> sorted(values.size());
+        for (std::size_t i = 0; i < sorted.size(); ++i) {
+            sorted[i] = static_cast<std::int32_t>(i);
+        }
+        std::stable_sort(sorted.begin(), sorted.end(), [&](std::int32_t a, std::int32_t b) {
+            return values[static_cast<std::size_t>(a)] < values[static_cast<std::size_t>(b)];
+        });
+        return make_from_host(*model_.backend, {std::ssize(sorted)}, DType::I32, sorted);
+    }
+
+    SafeTensorsFile file_;
+    SmallModel model_;
+    LossOptions options_;
+    DeviceBatch batch_;
+};
+
+void check_all(const std::string& name, const std::string& device, const Bounds& bounds) {
+    INFO(name << " on " << device);
+    Golden golden(name, device);
+    golden.check_forward(bounds);
+    golden.check_gradients(bounds);
+    golden.check_steps(bounds);
+}
+
+}  // namespace
+
+TEST_CASE("the oracle equals PyTorch in float64: logits, loss, every gradient, ten steps") {
+    for (const std::string& name : kCases) {
+        check_all(name, "cpu:oracle", kOracle);
+    }
+}
+
+TEST_CASE("single precision stays near PyTorch in float64 on every device") {
+    for (const std::string& device : devices_to_test()) {
+        for (const std::string& name : kCases) {
+            check_all(name, device, kSingle);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "io/safetensors.h"
+#include "model/model_directory.h"
+#include "small_model.h"
+#include "tests/io/temporary_folder.h"
+#include "tests/text/sentences.h"
+#include "text/tokenizer_training.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int32_t kPieces = 60;
+
+std::string tokenizer_file(const TemporaryFolder& folder, const std::string& name, std::int32_t pieces = kPieces) {
+    TokenizerTraining training;
+    training.sentences = number_sentences();
+    training.vocabulary_size = pieces;
+    train_tokenizer(training, folder.file(name));
+    return folder.file(name);
+}
+
+ModelConfig text_config() {
+    ModelConfig config = small_config();
+    config.source_vocabulary = config.target_vocabulary = kPieces;
+    return config;
+}
+
+// A model directory "model" with a shared tokenizer.
+struct Written {
+    Written() : model(text_config(), "cpu"), path(folder.file("model")) {
+        tokenizer = tokenizer_file(folder, "pieces.model");
+        write(DType::F32);
+    }
+    void write(DType dtype) {
+        write_model_directory(*model.backend, path, model.config, model.parameters, dtype, tokenizer, tokenizer);
+    }
+    void edit_config(const char* key, const nlohmann::json& value) {
+        nlohmann::json config = nlohmann::json::parse(read_all(path + "/config.json"));
+        config[key] = value;
+        folder.write("model/config.json", config.dump());
+    }
+
+    TemporaryFolder folder;
+    SmallModel model;
+    std::string path;
+    std::string tokenizer;
+};
+
+std::string load_error(const ModelConfig& config, const std::string& file) {
+    const auto backend = open_device("cpu");
+    Parameters parameters(*backend, config, false);
+    return error_of([&] { load_parameters(*backend, file, parameters); });
+}
+
+}  // namespace
+
+TEST_CASE("a model directory comes back as it was written") {
+    Written written;
+    const ModelDirectory opened = open_model_directory(written.path);
+    CHECK(opened.config == written.model.config);
+    CHECK(opened.source_tokenizer == opened.target_tokenizer);
+    CHECK(opened.source_tokenizer->size() == kPieces);
+    CHECK_FALSE(fs::exists(written.path + ".tmp"));
+
+    const auto same = [&](const std::string& device, DType stored) {
+        SmallModel other(written.model.config, device, false);
+        load_parameters(*other.backend, written.path + "/model.safetensors", other.parameters);
+        const std::vector<float> original =
+            to_host<float>(*written.model.backend, written.model.parameters.flat_values());
+        const std::vector<float> found = to_host<float>(*other.backend, other.parameters.flat_values());
+        REQUIRE(found.size() == original.size());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            REQUIRE(found[i] == (stored == DType::F16 ? from_f16(to_f16(original[i])) : original[i]));
+        }
+    };
+    same("cpu", DType::F32);
+    same("cpu:oracle", DType::F32);
+    const auto size = fs::file_size(written.path + "/model.safetensors");
+    written.write(DType::F16);
+    same("cpu", DType::F16);
+    same("cpu:oracle", DType::F16);
+    CHECK(fs::file_size(written.path + "/model.safetensors") < size * 7 / 10);
+}
+
+TEST_CASE("a new model replaces the old one and leaves what people put beside it") {
+    Written written;
+    written.folder.write("model/README.md", "a card");
+    fs::create_directories(written.path + "/pictures");
+    written.folder.write("model/pictures/one.svg", "<svg/>");
+    written.model.parameters.initialise(77);
+    written.write(DType::F32);
+    CHECK(read_all(written.path + "/README.md") == "a card");
+    CHECK(read_all(written.path + "/pictures/one.svg") == "<svg/>");
+    SmallModel other(written.model.config, "cpu", false);
+    load_parameters(*other.backend, written.path + "/model.safetensors", other.parameters);
+    CHECK(other.host(other.parameters.flat_values()) == written.model.host(written.model.parameters.flat_values()));
+
+    // Anything else by that name is left alone.
+    fs::create_directories(written.folder.file("letters"));
+    written.folder.write("letters/one.txt", "dear");
+    written.path = written.folder.file("letters");
+    CHECK_THAT(error_of([&] { written.write(DType::F32); }), Contains("letters") && Contains("no model directory"));
+    CHECK(read_all(written.path + "/one.txt") == "dear");
+}
+
+TEST_CASE("two vocabularies are two files") {
+    TemporaryFolder folder;
+    ModelConfig config = text_config();
+    config.tying = Tying::TargetOutput;
+    config.target_vocabulary = 64;
+    SmallModel model(config, "cpu", false);
+    write_model_directory(*model.backend, folder.file("model"), config, model.parameters, DType::F32,
+                          tokenizer_file(folder, "a"), tokenizer_file(folder, "b", 64));
+    const ModelDirectory opened = open_model_directory(folder.file("model"));
+    CHECK(opened.source_tokenizer->size() == kPieces);
+    CHECK(opened.target_tokenizer->size() == 64);
+    fs::remove(folder.file("model/target.model"));
+    CHECK_THAT(error_of([&] { open_model_directory(folder.file("model")); }), Contains("target.model"));
+}
+
+TEST_CASE("what does not fit in a model directory is named") {
+    Written written;
+    const auto open_error = [&] { return error_of([&] { open_model_directory(written.path); }); };
+    SECTION("nothing there") {
+        written.path = written.folder.file("nowhere");
+        CHECK_THAT(open_error(), Contains("nowhere/config.json") && Contains("No such file") &&
+                                     Contains("model.safetensors") && Contains("sentencepiece.model"));
+    }
+    SECTION("no JSON") {
+        written.folder.write("model/config.json", "{\"d_model\": ");
+        CHECK_THAT(open_error(), Contains("config.json") && Contains("no JSON"));
+    }
+    SECTION("unknown key") {
+        written.edit_config("d_modle", 8);
+        CHECK_THAT(open_error(), Contains("config.json") && Contains("d_modle"));
+    }
+    SECTION("no version") {
+        nlohmann::json config = nlohmann::json::parse(read_all(written.path + "/config.json"));
+        config.erase("format_version");
+        written.folder.write("model/config.json", config.dump());
+        CHECK_THAT(open_error(), Contains("format_version") && Contains("missing"));
+    }
+    SECTION("impossible") {
+        written.edit_config("heads", 0);
+        CHECK_THAT(open_error(), Contains("config.json") && Contains("\"heads\""));
+    }
+    SECTION("vocabulary") {
+        written.edit_config("source_vocabulary", 61);
+        written.edit_config("target_vocabulary", 61);
+        CHECK_THAT(open_error(),
+                   Contains("sentencepiece.model has 60 pieces") && Contains("source_vocabulary") && Contains("61"));
+    }
+    SECTION("two vocabularies, one file") {
+        written.edit_config("tying", "none");
+        written.edit_config("target_vocabulary", 61);
+        CHECK_THAT(open_error(), Contains("target_vocabulary is 61") && Contains("shared"));
+    }
+    SECTION("special ids") {
+        written.edit_config("eos_id", 3);
+        CHECK_THAT(open_error(), Contains("eos_id 2") && Contains("says 3"));
+    }
+    SECTION("bos") {
+        written.edit_config("bos_id", 5);
+        CHECK_THAT(open_error(), Contains("bos_id 1") && Contains("says 5"));
+    }
+    SECTION("a decoder may start from the pad") {
+        written.edit_config("bos_id", 0);
+        CHECK(open_error().empty());
+    }
+    SECTION("no tokenizer") {
+        fs::remove(written.path + "/sentencepiece.model");
+        CHECK_THAT(open_error(), Contains("source.model"));
+    }
+}
+
+TEST_CASE("what does not fit in a file of parameters is named") {
+    Written written;
+    const std::string file = written.path + "/model.safetensors";
+    const ModelConfig config = written.model.config;
+    CHECK(load_error(config, file).empty());
+
+    ModelConfig biased = config;
+    biased.output_bias = true;
+    CHECK_THAT(load_error(biased, file), Contains(file) && Contains("output.bias [60] is missing"));
+    ModelConfig shallow = config;
+    shallow.encoder_layers = 1;
+    CHECK_THAT(load_error(shallow, file), Contains("encoder.layers.1.") && Contains("no parameter"));
+    ModelConfig wide = config;
+    wide.d_ff = 13;
+    CHECK_THAT(load_error(wide, file), Contains("feed_forward.inner.weight is [12, 8]") && Contains("[13, 8]"));
+    CHECK_THAT(load_error(config, written.folder.file("nothing")), Contains("nothing"));
+
+    // A dtype that parameters cannot have.
+    std::vector<TensorToWrite> tensors;
+    std::vector<std::vector<double>> values;
+    for (const ParameterSpec& spec : parameter_table(config)) {
+        values.emplace_back(static_cast<std::size_t>(spec.shape.elements()), 0.0);
+        tensors.push_back({spec.name, DType::F64, spec.shape, values.back().data()});
+    }
+    write_safetensors(written.folder.file("double"), tensors);
+    CHECK_THAT(load_error(config, written.folder.file("double")),
+               Contains("embedding.weight is F64") && Contains("F32, F16 or BF16"));
+
+    std::string cut = read_all(file);
+    cut.resize(cut.size() - 5);
+    CHECK_THAT(load_error(config, written.folder.write("cut", cut)), Contains("cut"));
+}
+
+TEST_CASE("a value past the range of F16 is an error, not an infinity") {
+    Written written;
+    const Tensor gain = written.model.parameters.at("encoder.layers.0.self_attention.norm.gain").value();
+    from_host(*written.model.backend, gain, std::vector<float>(8, 70000.0F));
+    CHECK_THAT(error_of([&] { written.write(DType::F16); }),
+               Contains("self_attention.norm.gain") && Contains("70000") && Contains("F32"));
+    // The directory that was there still is, and nothing half-made is left.
+    CHECK(open_model_directory(written.path).config == written.model.config);
+    CHECK_FALSE(fs::exists(written.path + ".tmp"));
+}

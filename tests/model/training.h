@@ -1,0 +1,54 @@
+// A few steps of training without the trainer.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "model/parameters.h"
+
+namespace headscope {
+
+// Adam under equation 3, on all parameters at once.
+class AdamForTests {
+public:
+    AdamForTests(Backend& backend, const Parameters& parameters, std::int64_t warmup, std::int64_t d_model)
+        : backend_(backend), parameters_(parameters), warmup_(static_cast<double>(warmup)), d_model_(d_model) {
+        for (Tensor* moment : {&m_, &v_}) {
+            *moment = backend.empty({parameters.total()}, backend.real());
+            backend.run(Fill{.out = *moment, .value = 0.0F});
+        }
+        scalars_ = backend.empty({StepScalars::Count}, backend.real());
+        square_sum_ = backend.empty({1}, backend.real());
+    }
+
+    // The gradients are sums over `tokens` target tokens.
+    void step(std::int64_t tokens) {
+        const Adam defaults;
+        const auto t = static_cast<double>(++step_);
+        std::vector<double> scalars(StepScalars::Count, 0.0);
+        scalars[StepScalars::LearningRate] =
+            std::pow(static_cast<double>(d_model_), -0.5) * std::min(std::pow(t, -0.5), t * std::pow(warmup_, -1.5));
+        scalars[StepScalars::Correction1] = 1.0 - std::pow(double{defaults.beta1}, t);
+        scalars[StepScalars::Correction2] = 1.0 - std::pow(double{defaults.beta2}, t);
+        scalars[StepScalars::GradientDivisor] = static_cast<double>(tokens);
+        from_host(backend_, scalars_, scalars);
+        backend_.run(SquareSum{.x = parameters_.flat_gradients(), .out = square_sum_});
+        backend_.run(StepControl{.square_sum = square_sum_, .scalars = scalars_});
+        backend_.run(Adam{.parameter = parameters_.flat_values(),
+                          .grad = parameters_.flat_gradients(),
+                          .m = m_,
+                          .v = v_,
+                          .scalars = scalars_});
+    }
+
+private:
+    Backend& backend_;
+    const Parameters& parameters_;
+    double warmup_;
+    std::int64_t d_model_;
+    std::int64_t step_ = 0;
+    Tensor m_, v_, scalars_, square_sum_;
+};
+
+}  // namespace headscope
