@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# headscope translate, evaluate and bench as a user meets them, on a model trained for three steps.
+# usage: commands_test.sh HEADSCOPE-PROGRAM
+# shellcheck disable=SC2317 # the conditions are called through expect
+set -uo pipefail
+headscope=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+export HEADSCOPE_DEVICE=cpu
+unset HEADSCOPE_MODEL
+
+run() { # ARGS..: standard input as it is; leaves out, err and code
+    "$headscope" "$@" >out 2>err
+    code=$?
+}
+expect() { # WHAT CONDITION..
+    local what=$1
+    shift
+    if ! "$@"; then
+        echo "FAILED: $what (exit code $code)"
+        sed 's/^/    out: /' out | head -n 12
+        sed 's/^/    err: /' err | head -n 12
+        failures=$((failures + 1))
+    fi
+}
+ended_with() { [ "$code" -eq "$1" ]; }
+says() { grep -qF -- "$1" out; }
+complains() { grep -qF -- "$1" err; }
+silent() { [ ! -s err ]; }
+quiet() { [ ! -s out ]; }
+lines() { [ "$(wc -l <out)" -eq "$1" ]; }
+line_is() { [ "$(sed -n "$1p" out)" = "$2" ]; }
+refused() { ended_with 1 && quiet && complains "$1"; }
+same() { cmp -s "$1" "$2"; }
+
+cat >tiny.json <<'JSON'
+{
+  "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "max_length": 64},
+  "data": {"train": {"tsv": "train.tsv"}},
+  "tokenizer": {"type": "bpe", "vocabulary": 96, "shared": true},
+  "training": {"steps": 3, "source_tokens": 256, "target_tokens": 256, "warmup_steps": 3}
+}
+JSON
+"$headscope" make-task digits --output data --pairs 300 --valid 4 --test 6 >out 2>err &&
+    "$headscope" train tiny.json --data data --output trained >out 2>err
+code=$?
+expect "a model to translate with is trained" ended_with 0
+[ "$code" -eq 0 ] || exit 1
+model=trained/model
+
+# ---------------------------------------------------------------------------------------------- translate
+printf '1 7 4\n\n2 0\n9' | run translate --model "$model" --max-extra 8
+expect "one line for each, an empty one too" lines 4
+expect "which stays empty" line_is 2 ""
+expect "in good order" ended_with 0
+expect "with nothing to say" silent
+cp out piped
+printf '1 7 4\n\n2 0\n9\n' >input.txt
+run translate --model "$model" --max-extra 8 input.txt
+expect "a file is translated as standard input is" same out piped
+HEADSCOPE_MODEL=$model run translate --max-extra 8 input.txt
+expect "HEADSCOPE_MODEL is the default model" same out piped
+run translate --model "$model" --max-extra 8 --batch-tokens 1 input.txt
+expect "one by one gives the same" same out piped
+run translate --model "$model" --max-extra 8 --beam 1 input.txt
+cp out narrow
+run translate --model "$model" --max-extra 8 --greedy input.txt
+expect "greedy is beam 1" same out narrow
+run translate --model "$model" --max-extra 8 --scores --stats input.txt
+expect "scores stand before a tab" grep -qP '^-?\d+\.\d{4}\t' out
+expect "statistics go to standard error" complains " target tokens/s on cpu "
+run translate --model "$model" </dev/null
+expect "nothing in" ended_with 0
+expect "nothing out" quiet
+
+# A writer that waits for its answer gets it before it writes again.
+coproc "$headscope" translate --model "$model" --max-extra 4
+echo "4 2" >&"${COPROC[1]}"
+answered=no
+to=${COPROC[1]}
+process=$COPROC_PID
+read -r -t 60 -u "${COPROC[0]}" && answered=yes
+expect "an answer comes before the input ends" [ "$answered" = yes ]
+exec {to}>&-
+wait "$process"
+
+{ printf '4 2\n'; printf 'caf\xe9\n'; head -c 100000 /dev/zero | tr '\0' '7'; printf '\n4 2\n'; } >bad.txt
+run translate --model "$model" --max-extra 4 bad.txt
+expect "bad lines make the exit code 1" ended_with 1
+expect "bytes that are no UTF-8 are named by line and byte" complains "line 2: the text is not UTF-8: byte 4"
+expect "a line of 100,000 characters is named" complains "line 3: "
+expect "and counted" complains "2 of 4 lines were not translated"
+expect "the others are translated" lines 4
+expect "all the same" [ "$(sed -n 1p out)" = "$(sed -n 4p out)" ]
+expect "bad ones are empty" line_is 3 ""
+
+yes "1 2 3" | head -n 5000 | { "$headscope" translate --model "$model" --greedy --max-extra 1 2>err; echo $? >code; } | head -n 1 >out
+code=$(cat code)
+expect "a closed output ends it" ended_with 1
+expect "quietly" silent
+"$headscope" translate --model "$model" --max-extra 1 input.txt >/dev/full 2>err
+code=$?
+expect "a full disk is an error" ended_with 1
+expect "that is named" complains "standard output"
+mkfifo wait
+"$headscope" translate --model "$model" <wait >out 2>err &
+process=$!
+exec {held}>wait
+sleep 1
+kill -INT "$process" 2>/dev/null
+# A shell's background processes start with SIGINT ignored, so TERM follows.
+kill -TERM "$process" 2>/dev/null
+wait "$process"
+code=$?
+exec {held}>&-
+expect "an interrupt ends it" [ "$code" -gt 128 ]
+expect "without a word" silent
+
+run translate --model "$model" no-such-file
+expect "a missing file is named" refused "'no-such-file'"
+run translate --model no-such-model input.txt
+expect "a missing model is named" refused "no-such-model"
+cp "$headscope" ./elsewhere
+./elsewhere translate input.txt >out 2>err
+code=$?
+expect "with no model, the places are listed" refused "Looked for config.json in"
+expect "the installed one among them" complains "share/headscope/models/en-de"
+cp -r "$model" cut && truncate -s -100 cut/model.safetensors
+run translate --model cut input.txt
+expect "a cut file is named" refused "cut/model.safetensors"
+run translate --model "$model" --device no-such-device input.txt
+expect "a device that is not there is named" refused "no-such-device"
+run translate --model "$model" --beam 0 input.txt
+expect "no beam is refused" [ "$code" -ne 0 ]
+run translate --help
+expect "--help shows how" says "headscope translate --greedy"
+
+# ----------------------------------------------------------------------------------------------- evaluate
+run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --output mine
+expect "BLEU is given" says "BLEU = "
+expect "with its signature" says "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"
+expect "and exact matches" says "of 6 sentences"
+cp out scored
+cut -f 1 data/test.tsv >source.txt
+cut -f 2 data/test.tsv >reference.txt
+run evaluate --source source.txt --reference reference.txt --model "$model" --max-extra 8
+expect "two files are as good as one" same out scored
+run evaluate --hypotheses mine --tsv data/test.tsv
+expect "written translations score the same" same out scored
+run evaluate --hypotheses reference.txt --reference reference.txt --json
+expect "the reference itself matches everywhere" says '"exact_matches": 6'
+run evaluate --hypotheses mine --reference reference.txt --limit 2
+expect "a limit holds for both" says "of 2 sentences"
+run evaluate --hypotheses input.txt --reference reference.txt
+expect "files of different length are refused" refused "4"
+run evaluate --source input.txt --reference reference.txt --model "$model"
+expect "also before translating" refused "'input.txt' has 4 lines and 'reference.txt' has 6"
+run evaluate --source source.txt
+expect "no reference is refused" refused "--reference"
+
+# -------------------------------------------------------------------------------------------------- bench
+small="--encoder-layers 1 --decoder-layers 1 --d-model 32 --d-ff 64 --heads 2 --vocabulary 100 --sentences 2"
+# shellcheck disable=SC2086 # several words
+run bench translate $small --source-length 5 --target-length 7 --repeat 2 --beam 2
+expect "translating is timed" says "target tokens/s"
+# shellcheck disable=SC2086
+run bench train $small --source-length 5 --target-length 7 --repeat 2 --steps 1 --json
+expect "training is timed" says '"target_tokens_per_second"'
+expect "with the memory it took" says '"peak_resident_bytes"'
+run bench train --d-model 30 --heads 8
+expect "an impossible shape is refused" refused "--d-model 30"
+
+[ "$failures" -eq 0 ] && echo "translate, evaluate and bench: all passed"
+exit "$((failures > 0))"
