@@ -104,10 +104,10 @@ expect "quietly" silent
 code=$?
 expect "a full disk is an error" ended_with 1
 expect "that is named" complains "standard output"
-mkfifo wait
-"$headscope" translate --model "$model" <wait >out 2>err &
+mkfifo held.txt
+"$headscope" translate --model "$model" <held.txt >out 2>err &
 process=$!
-exec {held}>wait
+exec {held}>held.txt
 sleep 1
 kill -INT "$process" 2>/dev/null
 # A shell's background processes start with SIGINT ignored, so TERM follows.
