@@ -65,16 +65,11 @@ std::vector<std::string> Tokenizer::encode_pieces(std::string_view text) const {
 }
 
 std::string Tokenizer::decode(const std::vector<std::int32_t>& ids) const {
-    std::vector<int> text_ids;
-    text_ids.reserve(ids.size());
     for (const std::int32_t id : ids) {
         check_id(id);
-        if (!processor_->IsControl(id)) {
-            text_ids.push_back(id);
-        }
     }
     std::string text;
-    check(processor_->Decode(text_ids, &text), "decoding with '" + name_ + "'");
+    check(processor_->Decode(std::vector<int>(ids.begin(), ids.end()), &text), "decoding with '" + name_ + "'");
     return text;
 }
 

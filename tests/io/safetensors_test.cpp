@@ -197,6 +197,10 @@ TEST_CASE("tensors that touch, overlap or repeat", "[safetensors]") {
     CHECK(error_of([&] {
               SafeTensorsFile::open(folder.write("ok.safetensors", with_length(two("4,8", "0,4"), "12345678")));
           }).empty());
+    const std::string empty_last =
+        R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"e":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})";
+    CHECK(SafeTensorsFile::open(folder.write("empty.safetensors", with_length(empty_last, "1234"))).entries().size() ==
+          2);
     CHECK_THAT(complaint(folder, with_length(two("0,4", "3,7"), "1234567")), Contains("'b' overlaps 'a'"));
     CHECK_THAT(complaint(folder, with_length(two("0,4", "0,4"), "1234")), Contains("overlaps"));
     CHECK_THAT(complaint(folder, with_length(two("0,4", "5,9"), "123456789")), Contains("'b' leaves a hole after 'a'"));

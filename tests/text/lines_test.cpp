@@ -50,7 +50,7 @@ TEST_CASE("gzip is known by its content", "[lines]") {
 TEST_CASE("files that cannot be read say why", "[lines]") {
     const TemporaryFolder folder;
     CHECK_THAT(error_of([&] { read_lines(folder.file("none")); }), Contains("none") && Contains("No such file"));
-    CHECK_THAT(error_of([&] { read_lines(folder.file("")); }), Contains("Is a directory"));
+    CHECK_THAT(error_of([&] { read_lines(folder.file("")); }), Contains("Is a directory") && !Contains("damaged"));
     CHECK_THAT(error_of([&] { read_lines(folder.write("a.txt", "good\nb\xC3\xA4\xFFx\n")); }),
                Contains("a.txt' line 2 ") && Contains("byte 4") && Contains("0xff"));
     CHECK_THAT(error_of([&] { read_lines(folder.write("a.txt", "good\n\xE2\x82")); }), Contains("line 2 "));

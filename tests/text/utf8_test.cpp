@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <string_view>
 
 using namespace headscope;
 
@@ -46,4 +47,6 @@ TEST_CASE("the first bad byte is named", "[utf8]") {
     CHECK(first_invalid_utf8("\xC3\xA4\xE2\x80x") == 2);  // a letter inside a character
     CHECK(first_invalid_utf8("\xF0\x9F\x98\x80\xF5\x80\x80\x80") == 4);
     CHECK(first_invalid_utf8("x\xC3\xC3\xA4") == 1);
+    // The text ends inside a character, though the memory goes on with its rest.
+    CHECK(first_invalid_utf8(std::string_view("x\xE2\x82\xAC").substr(0, 3)) == 1);
 }
