@@ -194,6 +194,13 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
     }
     info.rejected = why_rejected(found, compute_queue);
     describe(found, options, info);
+    if (options.max_binding_bytes != 0) {
+        found.max_binding_bytes = std::min(found.max_binding_bytes, options.max_binding_bytes);
+    }
+    found.max_groups = found.properties.limits.maxComputeWorkGroupCount[0];
+    if (options.max_groups != 0) {
+        found.max_groups = std::min(found.max_groups, options.max_groups);
+    }
     found.push_descriptors = found.push_descriptors && options.push_descriptors;
     found.subgroup_arithmetic = found.subgroup_arithmetic && options.subgroups;
     return result;
@@ -236,10 +243,13 @@ Device::~Device() {
 }
 
 void Device::check_validation() const {
-    const ValidationLog* log = instance_->validation();
-    if (log != nullptr && log->count() > 0) {
-        throw Error(fmt::format("the Vulkan validation layer reported {} message(s), the first: {}", log->count(),
-                                log->first()));
+    if (instance_->validation() == nullptr) {
+        return;
+    }
+    const ValidationLog::Messages messages = instance_->validation()->take();
+    if (messages.count > 0) {
+        throw Error(fmt::format("the Vulkan validation layer reported {} message(s), the first: {}", messages.count,
+                                messages.first));
     }
 }
 

@@ -25,6 +25,7 @@ struct Capabilities {
     std::uint32_t subgroup_size = 1;
     std::uint64_t max_binding_bytes = 0;     // capped so that 32-bit indices do
     std::uint64_t max_allocation_bytes = 0;  // of one VkDeviceMemory
+    std::uint32_t max_groups = 0;            // of one dispatch
 };
 
 // `rejected` names what is missing; empty if the device can be used.
@@ -46,8 +47,7 @@ public:
     const DeviceFunctions& functions() const { return functions_; }
     const Capabilities& capabilities() const { return probed_.capabilities; }
     const DeviceInfo& info() const { return probed_.info; }
-    const ValidationLog* validation() const { return instance_->validation(); }
-    // Error if the validation layer said anything.
+    // Error if the validation layer has said anything since the last call.
     void check_validation() const;
     // The memory type among `allowed` with all of `wanted`, -1 if there is none.
     int find_memory_type(std::uint32_t allowed, VkMemoryPropertyFlags wanted) const;

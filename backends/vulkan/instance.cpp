@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "support/check.h"
 
@@ -54,21 +55,16 @@ int rank_of(VkPhysicalDeviceType type) {
 
 }  // namespace
 
-void ValidationLog::add(std::string message) {
+void ValidationLog::add(const std::string& message) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (count_++ == 0) {
-        first_ = std::move(message);
+    if (messages_.count++ == 0) {
+        messages_.first = message;
     }
 }
 
-std::uint64_t ValidationLog::count() const {
+ValidationLog::Messages ValidationLog::take() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return count_;
-}
-
-std::string ValidationLog::first() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return first_;
+    return std::exchange(messages_, {});
 }
 
 Instance::Instance(bool validation) {

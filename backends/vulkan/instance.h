@@ -14,14 +14,17 @@ namespace headscope::vulkan {
 // Messages of the validation layer, which may come from any of the driver's threads.
 class ValidationLog {
 public:
-    void add(std::string message);
-    std::uint64_t count() const;
-    std::string first() const;
+    struct Messages {
+        std::uint64_t count = 0;
+        std::string first;
+    };
+    void add(const std::string& message);
+    // Those since the last call.
+    Messages take();
 
 private:
-    mutable std::mutex mutex_;
-    std::uint64_t count_ = 0;
-    std::string first_;
+    std::mutex mutex_;
+    Messages messages_;
 };
 
 class Instance {
@@ -35,7 +38,7 @@ public:
 
     const InstanceFunctions& functions() const { return functions_; }
     // Null without validation.
-    const ValidationLog* validation() const { return validation_.get(); }
+    ValidationLog* validation() const { return validation_.get(); }
     // Discrete GPUs, then integrated, virtual, CPUs; equals in the loader's order.
     const std::vector<VkPhysicalDevice>& devices() const { return devices_; }
 

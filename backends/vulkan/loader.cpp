@@ -7,14 +7,13 @@
 
 namespace headscope::vulkan {
 
-Loader::Loader() {
-    constexpr const char* kLibrary = "libvulkan.so.1";
-    library_ = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+Loader::Loader(const char* library) {
+    library_ = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (library_ == nullptr) {
         throw Error(
             fmt::format("no Vulkan loader ({}): install libvulkan1 and a driver (mesa-vulkan-drivers, or your "
                         "GPU maker's)",
-                        kLibrary));
+                        library));
     }
     vkGetInstanceProcAddr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library_, "vkGetInstanceProcAddr"));
     bool complete = vkGetInstanceProcAddr != nullptr;
@@ -27,7 +26,7 @@ Loader::Loader() {
     }
     if (!complete) {
         dlclose(library_);
-        throw Error(fmt::format("{} is not a Vulkan 1.1 loader or newer: install a current libvulkan1", kLibrary));
+        throw Error(fmt::format("{} is not a Vulkan 1.1 loader or newer: install a current libvulkan1", library));
     }
 }
 

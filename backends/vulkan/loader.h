@@ -75,8 +75,8 @@ namespace headscope::vulkan {
 // The functions that need no instance. Kept alive by whoever holds one of its functions.
 class Loader {
 public:
-    // Error when libvulkan is not installed, saying how to get it.
-    Loader();
+    // Error when the library is not installed, saying how to get it.
+    explicit Loader(const char* library = "libvulkan.so.1");
     Loader(const Loader&) = delete;
     Loader& operator=(const Loader&) = delete;
     ~Loader();

@@ -9,7 +9,9 @@ namespace headscope::vulkan {
 void VulkanBackend::run(const SquareSum& op) {
     require_dtype(SquareSum::kName, {&op.x, &op.out}, DType::F32);
     // Long enough to keep a workgroup busy, short enough that the second level adds few numbers.
-    constexpr std::int64_t kPart = 16384;
+    constexpr std::int64_t kMostPart = 16384;
+    const auto binding = static_cast<std::int64_t>(stream_.max_binding_bytes() / sizeof(float));
+    const std::int64_t part = std::min(kMostPart, binding);
     const std::int64_t elements = op.x.elements();
     if (elements == 0) {
         if (op.write == Write::Overwrite) {
@@ -17,22 +19,23 @@ void VulkanBackend::run(const SquareSum& op) {
         }
         return;
     }
-    const std::int64_t parts = (elements + kPart - 1) / kPart;
+    const std::int64_t parts = (elements + part - 1) / part;
     const Tensor partial = empty({parts, 1}, DType::F32);
     SquareSumParams params{};
-    params.part_elements = u32(kPart);
+    params.part_elements = u32(part);
     const auto flat_part = [&](const Tensor& x, std::int64_t first_part) {
-        const std::int64_t count = (x.elements() + kPart - 1) / kPart;
+        const std::int64_t count = (x.elements() + part - 1) / part;
         const Tensor out = partial.narrow(0, first_part, count);
         params.count = u32(x.elements());
-        stream_.dispatch(long_row_launch(Kernel::SquareSum, static_cast<std::uint64_t>(count), kPart / 8), params,
-                         std::array{&x, &out});
+        stream_.dispatch(
+            long_row_launch(Kernel::SquareSum, static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(part) / 8),
+            params, std::array{&x, &out});
     };
     const Tensor flat = op.x.reshape({elements});
     // A tile begins where a part does, so that the sum does not depend on the device's limits.
-    const std::int64_t tile = static_cast<std::int64_t>(stream_.max_binding_bytes() / sizeof(float)) / kPart * kPart;
+    const std::int64_t tile = binding / part * part;
     for (std::int64_t first = 0; first < elements; first += tile) {
-        flat_part(flat.narrow(0, first, std::min(tile, elements - first)), first / kPart);
+        flat_part(flat.narrow(0, first, std::min(tile, elements - first)), first / part);
     }
     sum_rows(partial, op.out, op.write);
 }

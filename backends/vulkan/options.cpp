@@ -1,5 +1,6 @@
 #include "backends/vulkan/options.h"
 
+#include <charconv>
 #include <cstdlib>
 #include <sstream>
 
@@ -14,6 +15,17 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
+template <class Number>
+Number number(const char* name) {
+    const std::string text = variable(name);
+    Number value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (!text.empty() && (error != std::errc{} || end != text.data() + text.size())) {
+        throw Error(std::string(name) + " is \"" + text + "\"; expected a whole number");
+    }
+    return value;
+}
+
 }  // namespace
 
 Options Options::from_environment() {
@@ -25,6 +37,8 @@ Options Options::from_environment() {
     } else if (const std::string home = variable("HOME"); !home.empty()) {
         options.cache_directory = home + "/.cache/headscope";
     }
+    options.max_binding_bytes = number<std::uint64_t>("HEADSCOPE_VULKAN_MAX_BINDING");
+    options.max_groups = number<std::uint32_t>("HEADSCOPE_VULKAN_MAX_GROUPS");
     std::istringstream disabled(variable("HEADSCOPE_VULKAN_DISABLE"));
     for (std::string name; std::getline(disabled, name, ',');) {
         if (name == "push_descriptors") {

@@ -1,6 +1,7 @@
 // What a user may switch off or on, mostly to prove that the fast paths equal the plain ones.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace headscope::vulkan {
@@ -11,8 +12,13 @@ struct Options {
     bool subgroups = true;         // else reductions through shared memory alone
     std::string cache_directory;   // of the pipeline cache; empty for none
 
-    // HEADSCOPE_VULKAN_VALIDATION=1, HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,pipeline_cache;
-    // the cache in XDG_CACHE_HOME/headscope, else HOME/.cache/headscope. Error for a name that means nothing.
+    // Below what the device allows, so that small tests meet what only large tensors would; 0 for the device's own.
+    std::uint64_t max_binding_bytes = 0;
+    std::uint32_t max_groups = 0;
+
+    // HEADSCOPE_VULKAN_VALIDATION=1, HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,pipeline_cache,
+    // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count; the cache in XDG_CACHE_HOME/headscope,
+    // else HOME/.cache/headscope. Error for a value that means nothing.
     static Options from_environment();
 };
 

@@ -176,7 +176,7 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
         params[1 + index] = binding.offset;
     }
     const std::uint64_t most_groups = std::min<std::uint64_t>(
-        device_.capabilities().properties.limits.maxComputeWorkGroupCount[0],
+        device_.capabilities().max_groups,
         std::max<std::uint64_t>(kWorkPerSlice / std::max<std::uint64_t>(launch.work_per_group, 1), 1));
     const DeviceFunctions& functions = device_.functions();
     for (std::uint64_t first = 0; first < launch.groups; first += most_groups) {

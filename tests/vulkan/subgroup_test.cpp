@@ -1,0 +1,25 @@
+// llvmpipe takes its subgroup size from LP_NATIVE_VECTOR_WIDTH, once a process; the runner sets it and says here what
+// must come back.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "backends/vulkan/vulkan_backend.h"
+#include "environment.h"
+
+TEST_CASE("the subgroup size is the one asked of the driver", "[vulkan][subgroup]") {
+    const char* wanted = std::getenv("LP_NATIVE_VECTOR_WIDTH");
+    if (wanted == nullptr || !headscope::vulkan_tests::usable_device()) {
+        return;
+    }
+    const auto backend = headscope::open_vulkan_device(0);
+    if (!backend->device().software) {
+        return;
+    }
+    std::string found;
+    for (const auto& [name, value] : backend->device().limits) {
+        if (name == "subgroup size") {
+            found = value;
+        }
+    }
+    CHECK(found == std::to_string(std::atoi(wanted) / 32));
+}
