@@ -9,7 +9,6 @@
 
 #include "app/command.h"
 #include "registry/registry.h"
-#include "support/check.h"
 
 namespace headscope {
 namespace {
@@ -18,18 +17,14 @@ using Named = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::size_t kLineWidth = 100;
 
-// The device that commands take without --device, or why there is none (HEADSCOPE_DEVICE names a missing one).
-struct Default {
-    std::string id;
-    std::string error;
-};
-
-Default find_default() {
-    try {
-        return {default_device(), ""};
-    } catch (const Error& error) {
-        return {"", error.what()};
+// The listed device that commands take without --device; empty where HEADSCOPE_DEVICE asks for something else.
+std::string listed_default(const std::vector<DeviceInfo>& devices, const std::string& asked) {
+    for (const DeviceInfo& device : devices) {
+        if (device.rejected.empty() && (device.id == asked || device.backend == asked)) {
+            return device.id;
+        }
     }
+    return "";
 }
 
 std::string readable_bytes(std::uint64_t bytes) {
@@ -104,20 +99,22 @@ void print_usable() {
 
 void print_devices(bool as_json) {
     const std::vector<DeviceInfo> devices = list_devices();
-    const Default chosen = find_default();
+    const std::string asked = default_device();
+    const std::string chosen = listed_default(devices, asked);
     if (as_json) {
         nlohmann::ordered_json json = nlohmann::ordered_json::array();
         for (const DeviceInfo& device : devices) {
-            json.push_back(to_json(device, chosen.id));
+            json.push_back(to_json(device, chosen));
         }
         write_output(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
         return;
     }
     for (const DeviceInfo& device : devices) {
-        write_output(describe(device, chosen.id));
+        write_output(describe(device, chosen));
     }
-    if (!chosen.error.empty()) {
-        write_output("\nno default: " + chosen.error + "\n");
+    if (chosen.empty()) {
+        write_output(
+            fmt::format("\nHEADSCOPE_DEVICE asks for \"{}\", which is none of these that can be used\n", asked));
     }
 }
 

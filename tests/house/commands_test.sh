@@ -43,8 +43,10 @@ run devices --json
 expect "as JSON, too" says '"id": "cpu"'
 expect "with one default" lines out '"default": true' 1
 HEADSCOPE_DEVICE=vulkan:99 run devices
-expect "a default that is not there is said" says "no default: "
+expect "a default that is not there is said" says 'HEADSCOPE_DEVICE asks for "vulkan:99"'
 expect "and is no failure of the list" ended_with 0
+HEADSCOPE_DEVICE=cpu run devices
+expect "a default that is there is marked" grep -qx 'cpu  (default)' out
 "$headscope" devices --json >/dev/full 2>err
 code=$?
 expect "a full disk is an error" ended_with 1
@@ -53,7 +55,8 @@ expect "that is named" complains "standard output"
 # ---------------------------------------------------------------------------------------------- attention
 run make-task digits --output data --pairs 300 --valid 4 --test 4
 expect "a task is made" ended_with 0
-run train "$repository/assets/configs/digits.json" --data data --output run --device cpu --steps 3
+grep -v cooldown_steps "$repository/assets/configs/digits.json" >three-steps.json
+run train three-steps.json --data data --output run --device cpu --steps 3
 expect "and a model to look at is trained" ended_with 0
 look() { run attention --model run/model --device cpu --text "1 7 4 7" "$@"; }
 
