@@ -10,10 +10,9 @@ using namespace headscope;
 namespace {
 
 constexpr int kSteps = 60;
-// Rounding is all that differs (dropout draws the same bits everywhere): 1e-7 at the start, grown by what 60 steps of
-// Adam make of it (1e-3 measured between plain loops in float and in double). A wrong gradient shows in the first
-// digit.
-constexpr double kBound = 5e-3;
+// Rounding is all that differs, for dropout draws the same bits everywhere: 1e-6 was measured between single and double
+// precision. A wrong gradient shows in the first digits.
+constexpr double kBound = 1e-5;
 
 ModelConfig copy_config() {
     ModelConfig config = small_config();
@@ -33,7 +32,8 @@ struct Curve {
 // Learns to copy its input, with dropout, from batches that every device gets alike.
 Curve train(const std::string& device) {
     SmallModel model(copy_config(), device);
-    AdamForTests adam(*model.backend, model.parameters, 20, model.config.d_model);
+    // Warmed up slowly: at higher rates training itself is chaotic, and rounding grows with every step.
+    AdamForTests adam(*model.backend, model.parameters, 200, model.config.d_model);
     Regularisation rates{.residual = 0.1F, .embedding = 0.1F, .attention = 0.1F, .activation = 0.1F, .seed = 11};
     Random random(21);
     Curve curve;
