@@ -1,19 +1,68 @@
 #include "backends/cpu/open.h"
 
-#include "backends/cpu/reference/reference.h"
+#include <dnnl.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/products.h"
 
 namespace headscope {
+
+namespace {
+
+std::string processor_name() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);) {
+        const std::size_t colon = line.find(": ");
+        if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
+            return line.substr(colon + 2);
+        }
+    }
+    return "CPU";
+}
+
+std::uint64_t physical_memory() {
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) : 0;
+}
+
+std::string products_library() {
+    const dnnl_version_t* version = dnnl_version();
+    return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+           std::to_string(version->patch);
+}
+
+const char* vector_instructions() {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
+        return "AVX-512";
+    }
+    return __builtin_cpu_supports("avx2") ? "AVX2" : "SSE2";
+#else
+    return "those of the compiler's target";
+#endif
+}
+
+}  // namespace
 
 DeviceInfo describe_cpu() {
     DeviceInfo info;
     info.id = "cpu";
     info.backend = "cpu";
-    info.name = "CPU";
+    info.name = processor_name();
+    info.driver = products_library();
+    info.memory_bytes = physical_memory();
+    info.limits = {{"threads", std::to_string(cpu::default_threads())}};
+    info.features = {{"vector instructions", vector_instructions()},
+                     {"BF16 products", cpu::has_bf16_products() ? "yes" : "no, operands are rounded first"}};
     return info;
 }
 
-std::unique_ptr<Backend> open_cpu(const CpuOptions& /*options*/) {
-    return std::make_unique<CpuReference<float>>(describe_cpu());
+std::unique_ptr<Backend> open_cpu(const CpuOptions& options) {
+    return std::make_unique<cpu::CpuBackend>(describe_cpu(), options.threads);
 }
 
 std::unique_ptr<Backend> open_cpu_oracle() {
@@ -21,6 +70,8 @@ std::unique_ptr<Backend> open_cpu_oracle() {
     info.id = "cpu:oracle";
     info.backend = "oracle";
     info.driver = "plain loops in double precision";
+    info.limits = {{"threads", "1"}};
+    info.features.clear();
     return std::make_unique<CpuReference<double>>(std::move(info));
 }
 

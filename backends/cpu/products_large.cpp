@@ -11,6 +11,7 @@
 
 #include "backends/cpu/clones.h"
 #include "backends/cpu/products.h"
+#include "backends/cpu/row_math.h"
 #include "support/check.h"
 
 namespace headscope::cpu {
@@ -159,19 +160,15 @@ Piece<float> piece_of(const Product& p, std::int64_t outer, std::int64_t inner) 
             p.beta};
 }
 
-// As to_bf16, for a row.
 HEADSCOPE_CLONES void round_row(const float* from, std::int64_t count, Bf16* to) {
     for (std::int64_t i = 0; i < count; ++i) {
-        const auto bits = std::bit_cast<std::uint32_t>(from[i]);
-        const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U;
-        const std::uint32_t quiet = (bits >> 16U) | 0x40U;
-        to[i] = static_cast<Bf16>((bits & 0x7fffffffU) > 0x7f800000U ? quiet : rounded);
+        to[i] = static_cast<Bf16>(bf16_bits(from[i]));
     }
 }
 
 HEADSCOPE_CLONES void round_row(const float* from, std::int64_t count, float* to) {
     for (std::int64_t i = 0; i < count; ++i) {
-        to[i] = from_bf16(to_bf16(from[i]));
+        to[i] = bf16_rounded(from[i]);
     }
 }
 
@@ -241,11 +238,20 @@ bool has_bf16_products() {
 }
 
 void multiply_large(ThreadPool& pool, const Product& product) {
-    for (std::int64_t outer = 0; outer < product.outer; ++outer) {
-        for (std::int64_t inner = 0; inner < product.inner; ++inner) {
-            multiply_piece(pool, piece_of(product, outer, inner), product.compute);
+    const std::int64_t items = product.outer * product.inner;
+    const auto piece_at = [&](std::int64_t item) {
+        return piece_of(product, item / product.inner, item % product.inner);
+    };
+    if (items < pool.size()) {
+        for (std::int64_t item = 0; item < items; ++item) {
+            multiply_piece(pool, piece_at(item), product.compute);
         }
+        return;
     }
+    pool.run(items, [&](std::int64_t item) {
+        ThreadPool alone(1);
+        multiply_piece(alone, piece_at(item), product.compute);
+    });
 }
 
 }  // namespace headscope::cpu

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/clones.h"
 #include "backends/cpu/products.h"
+#include "backends/cpu/row_math.h"
 
 namespace headscope::cpu {
 
@@ -58,9 +59,9 @@ HEADSCOPE_CLONES void copy_rows(const float* a, std::int64_t step, std::int64_t 
     }
 }
 
-HEADSCOPE_CLONES void round_all(std::vector<float>& values) {
-    for (float& value : values) {
-        value = from_bf16(to_bf16(value));
+HEADSCOPE_CLONES void round_all(float* values, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        values[i] = bf16_rounded(values[i]);
     }
 }
 
@@ -130,8 +131,8 @@ void multiply_one(const Product& p, std::int64_t outer, std::int64_t inner, Scra
     scratch.b.resize(static_cast<std::size_t>(panels * p.k * kWidth));
     pack_panels(b, p.b.row_step, p.transpose_b, p.k, p.n, scratch.b.data());
     if (rounds) {
-        round_all(scratch.a);
-        round_all(scratch.b);
+        round_all(scratch.a.data(), scratch.a.size());
+        round_all(scratch.b.data(), scratch.b.size());
     }
     float* out = p.out + outer * p.out_outer_step + inner * p.out_inner_step;
     multiply_panels({a, a_step, scratch.b.data(), p.k, p.n, out, p.out_row_step, p.alpha, p.beta}, p.m);

@@ -34,11 +34,11 @@ int allowed_processors() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-int chosen_threads(int wanted) {
-    constexpr int kMost = 256;
-    if (wanted > 0) {
-        return std::min(wanted, kMost);
-    }
+constexpr int kMost = 256;
+
+}  // namespace
+
+int default_threads() {
     const char* text = std::getenv("HEADSCOPE_THREADS");
     if (text == nullptr || *text == '\0') {
         return std::min(allowed_processors(), kMost);
@@ -52,10 +52,8 @@ int chosen_threads(int wanted) {
     return static_cast<int>(value);
 }
 
-}  // namespace
-
 ThreadPool::ThreadPool(int threads) {
-    const int count = chosen_threads(threads);
+    const int count = threads > 0 ? std::min(threads, kMost) : default_threads();
     for (int i = 1; i < count; ++i) {
         workers_.emplace_back([this] { work(stopping_); });
     }

@@ -4,15 +4,19 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <thread>
 #include <vector>
 
 namespace headscope::cpu {
 
+// HEADSCOPE_THREADS, or else the processors this process may run on. Error where the former is no number.
+int default_threads();
+
 class ThreadPool {
 public:
-    // `threads` counts the caller; 0 means HEADSCOPE_THREADS, or else the processors this process may run on.
+    // `threads` counts the caller; 0 means default_threads().
     explicit ThreadPool(int threads = 0);
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;

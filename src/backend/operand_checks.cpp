@@ -81,22 +81,21 @@ bool may_overlap(const Tensor& a, const Tensor& b) {
     return !apart && !interleave(a, b);
 }
 
-void OperandChecks::expect(bool condition, const std::string& message) const {
-    if (!condition) {
-        throw CheckFailure(std::string(op_) + ": " + message);
-    }
+void OperandChecks::fail(const std::string& message) const {
+    throw CheckFailure(std::string(op_) + ": " + message);
 }
 
 void OperandChecks::present(const char* name, const Tensor& tensor) const {
-    expect(tensor.defined(), std::string(name) + " is missing");
+    expect(tensor.defined(), [&] { return std::string(name) + " is missing"; });
     expect(tensor.rank() == 0 || tensor.dim(-1) <= 1 || tensor.stride(-1) == 1,
-           std::string(name) + " must have innermost stride 1, found " + tensor.to_string());
+           [&] { return std::string(name) + " must have innermost stride 1, found " + tensor.to_string(); });
     if (tensor.elements() > 0) {
         const auto width = static_cast<std::int64_t>(size_of(tensor.dtype));
         const auto bytes = static_cast<std::int64_t>(tensor.buffer->bytes());
-        expect(tensor.offset >= 0 && (tensor.offset + reach(tensor) + 1) * width <= bytes,
-               std::string(name) + " " + tensor.to_string() + " reaches past its buffer of " + std::to_string(bytes) +
-                   " bytes");
+        expect(tensor.offset >= 0 && (tensor.offset + reach(tensor) + 1) * width <= bytes, [&] {
+            return std::string(name) + " " + tensor.to_string() + " reaches past its buffer of " +
+                   std::to_string(bytes) + " bytes";
+        });
     }
 }
 
@@ -106,34 +105,39 @@ void OperandChecks::numeric(const char* name, const Tensor& tensor) const {
 
 void OperandChecks::typed(const char* name, const Tensor& tensor, DType dtype) const {
     present(name, tensor);
-    expect(tensor.dtype == dtype, std::string(name) + " must be " + name_of(dtype) + ", found " + tensor.to_string());
+    expect(tensor.dtype == dtype,
+           [&] { return std::string(name) + " must be " + name_of(dtype) + ", found " + tensor.to_string(); });
 }
 
 void OperandChecks::real(const char* name, const Tensor& tensor) {
     present(name, tensor);
-    expect(is_real_dtype(tensor.dtype), std::string(name) + " must be of a real dtype, found " + tensor.to_string());
+    expect(is_real_dtype(tensor.dtype),
+           [&] { return std::string(name) + " must be of a real dtype, found " + tensor.to_string(); });
     if (has_dtype_) {
-        expect(tensor.dtype == dtype_, std::string(name) + " must be " + name_of(dtype_) +
-                                           " like the first operand, found " + tensor.to_string());
+        expect(tensor.dtype == dtype_, [&] {
+            return std::string(name) + " must be " + name_of(dtype_) + " like the first operand, found " +
+                   tensor.to_string();
+        });
     }
     has_dtype_ = true;
     dtype_ = tensor.dtype;
 }
 
 void OperandChecks::contiguous(const char* name, const Tensor& tensor) const {
-    expect(tensor.contiguous(), std::string(name) + " must be contiguous, found " + tensor.to_string());
+    expect(tensor.contiguous(), [&] { return std::string(name) + " must be contiguous, found " + tensor.to_string(); });
 }
 
 void OperandChecks::rank(const char* name, const Tensor& tensor, int lowest, int highest) const {
-    const std::string wanted =
-        lowest == highest ? std::to_string(lowest) : std::to_string(lowest) + " to " + std::to_string(highest);
-    expect(tensor.rank() >= lowest && tensor.rank() <= highest,
-           std::string(name) + " must have rank " + wanted + ", found " + tensor.to_string());
+    expect(tensor.rank() >= lowest && tensor.rank() <= highest, [&] {
+        return std::string(name) + " must have rank " + std::to_string(lowest) +
+               (lowest == highest ? "" : " to " + std::to_string(highest)) + ", found " + tensor.to_string();
+    });
 }
 
 void OperandChecks::shape(const char* name, const Tensor& tensor, const Shape& expected) const {
-    expect(tensor.shape == expected,
-           std::string(name) + " must have the shape " + expected.to_string() + ", found " + tensor.to_string());
+    expect(tensor.shape == expected, [&] {
+        return std::string(name) + " must have the shape " + expected.to_string() + ", found " + tensor.to_string();
+    });
 }
 
 void OperandChecks::plain(const char* name, const Tensor& tensor, const Shape& expected) {
@@ -148,22 +152,25 @@ void OperandChecks::indices(const char* name, const Tensor& tensor, const Shape&
     contiguous(name, tensor);
 }
 
-void OperandChecks::apart(const char* name, const Tensor& out, std::initializer_list<Tensor> inputs) const {
-    for (const Tensor& input : inputs) {
-        expect(!may_overlap(out, input), std::string(name) + " " + out.to_string() +
-                                             " must not share memory with the operand " + input.to_string());
+void OperandChecks::apart(const char* name, const Tensor& out, std::initializer_list<const Tensor*> inputs) const {
+    for (const Tensor* input : inputs) {
+        expect(!may_overlap(out, *input), [&] {
+            return std::string(name) + " " + out.to_string() + " must not share memory with the operand " +
+                   input->to_string();
+        });
     }
 }
 
 void OperandChecks::same_or_apart(const char* name, const Tensor& out, const Tensor& input) const {
-    expect(same_view(out, input) || !may_overlap(out, input), std::string(name) + " " + out.to_string() +
-                                                                  " must be the same view as " + input.to_string() +
-                                                                  " or share no memory with it");
+    expect(same_view(out, input) || !may_overlap(out, input), [&] {
+        return std::string(name) + " " + out.to_string() + " must be the same view as " + input.to_string() +
+               " or share no memory with it";
+    });
 }
 
 void OperandChecks::accumulates_apart(const char* name, const Tensor& out, const Tensor& input, Write write) const {
     if (write == Write::Accumulate) {
-        apart(name, out, {input});
+        apart(name, out, {&input});
     } else {
         same_or_apart(name, out, input);
     }
@@ -171,18 +178,18 @@ void OperandChecks::accumulates_apart(const char* name, const Tensor& out, const
 
 void OperandChecks::dropout(const DropoutRule& rule, const Tensor& x) const {
     expect(rule.rate >= 0.0F && rule.rate < 1.0F,
-           "the dropout rate must be in [0, 1), found " + std::to_string(rule.rate));
+           [&] { return "the dropout rate must be in [0, 1), found " + std::to_string(rule.rate); });
     if (rule.rate == 0.0F) {
         return;
     }
     constexpr std::uint32_t kAll = 65536;  // of the 16 bits a draw has
     expect(dropout_threshold(rule.rate) < kAll,
-           "the dropout rate " + std::to_string(rule.rate) + " would drop everything");
+           [&] { return "the dropout rate " + std::to_string(rule.rate) + " would drop everything"; });
     indices("the dropout's step", rule.step, Shape{1});
     indices("the dropout's ordinals", rule.ordinals, Shape{x.dim(0)});
     // The counter holds head and position in 16 bits each.
     expect(x.dim(-2) <= kAll && (x.rank() == 3 || x.dim(1) <= kAll),
-           "dropout counts at most 65536 heads and positions, found " + x.to_string());
+           [&] { return "dropout counts at most 65536 heads and positions, found " + x.to_string(); });
 }
 
 }  // namespace headscope

@@ -31,7 +31,7 @@ public:
     void indices(const char* name, const Tensor& tensor, const Shape& expected) const;
 
     // `out` shares no element with any of `inputs`.
-    void apart(const char* name, const Tensor& out, std::initializer_list<Tensor> inputs) const;
+    void apart(const char* name, const Tensor& out, std::initializer_list<const Tensor*> inputs) const;
     // `out` is the very view `input`, or shares no element with it.
     void same_or_apart(const char* name, const Tensor& out, const Tensor& input) const;
     // An accumulated output is its own input as well, so it may not stand for another operand.
@@ -40,9 +40,16 @@ public:
     // For x [batch, length, columns] or [batch, heads, queries, keys].
     void dropout(const DropoutRule& rule, const Tensor& x) const;
 
-    void expect(bool condition, const std::string& message) const;
+    // message() is composed only where it is needed: this runs for every op of every token.
+    template <class Message>
+    void expect(bool condition, Message&& message) const {
+        if (!condition) {
+            fail(message());
+        }
+    }
 
 private:
+    [[noreturn]] void fail(const std::string& message) const;
     void present(const char* name, const Tensor& tensor) const;
     const char* op_;
     bool has_dtype_ = false;

@@ -8,7 +8,7 @@ namespace headscope {
 void validate(const Fill& op) {
     const OperandChecks check(Fill::kName);
     check.numeric("out", op.out);
-    check.expect(op.out.dtype != DType::I8, "out must be real or I32, found " + op.out.to_string());
+    check.expect(op.out.dtype != DType::I8, [&] { return "out must be real or I32, found " + op.out.to_string(); });
 }
 
 void validate(const Copy& op) {
@@ -63,19 +63,21 @@ void validate(const Matmul& op) {
     const std::int64_t k = op.a.dim(op.transpose_a ? -2 : -1);
     const std::int64_t n = op.b.dim(op.transpose_b ? -2 : -1);
     const std::int64_t k_of_b = op.b.dim(op.transpose_b ? -1 : -2);
-    check.expect(k == k_of_b, "a and b must agree in k: a is " + op.a.to_string() +
-                                  (op.transpose_a ? " transposed" : "") + ", b is " + op.b.to_string() +
-                                  (op.transpose_b ? " transposed" : ""));
+    check.expect(k == k_of_b, [&] {
+        return "a and b must agree in k: a is " + op.a.to_string() + (op.transpose_a ? " transposed" : "") + ", b is " +
+               op.b.to_string() + (op.transpose_b ? " transposed" : "");
+    });
     check.expect(op.out.dim(-2) == m && op.out.dim(-1) == n,
-                 "out must end in " + text_of(m, n) + ", found " + op.out.to_string());
+                 [&] { return "out must end in " + text_of(m, n) + ", found " + op.out.to_string(); });
     for (int dim = 0; dim < op.a.rank() - 2; ++dim) {
-        check.expect(op.b.dim(dim) == op.a.dim(dim) && op.out.dim(dim) == op.a.dim(dim),
-                     "the batch dimensions must be equal: a is " + op.a.to_string() + ", b is " + op.b.to_string() +
-                         ", out is " + op.out.to_string());
+        check.expect(op.b.dim(dim) == op.a.dim(dim) && op.out.dim(dim) == op.a.dim(dim), [&] {
+            return "the batch dimensions must be equal: a is " + op.a.to_string() + ", b is " + op.b.to_string() +
+                   ", out is " + op.out.to_string();
+        });
     }
-    check.apart("out", op.out, {op.a, op.b});
+    check.apart("out", op.out, {&op.a, &op.b});
     check.expect(op.compute == DType::F32 || op.compute == DType::F16 || op.compute == DType::BF16,
-                 std::string("compute must be F32, F16 or BF16, found ") + name_of(op.compute));
+                 [&] { return std::string("compute must be F32, F16 or BF16, found ") + name_of(op.compute); });
 }
 
 void validate(const BiasActivation& op) {
@@ -86,13 +88,13 @@ void validate(const BiasActivation& op) {
     check.plain("y", op.y, op.x.shape);
     if (op.bias.defined()) {
         check.plain("bias", op.bias, Shape{op.x.dim(2)});
-        check.apart("y", op.y, {op.bias});
+        check.apart("y", op.y, {&op.bias});
     }
     // The way back of Gelu and Swish needs x.
     if (op.activation == Activation::None || op.activation == Activation::Relu) {
         check.same_or_apart("y", op.y, op.x);
     } else {
-        check.apart("y", op.y, {op.x});
+        check.apart("y", op.y, {&op.x});
     }
     check.dropout(op.dropout, op.x);
 }
@@ -106,9 +108,9 @@ void validate(const BiasActivationBackward& op) {
     check.plain("grad_x", op.grad_x, op.x.shape);
     if (op.bias.defined()) {
         check.plain("bias", op.bias, Shape{op.x.dim(2)});
-        check.apart("grad_x", op.grad_x, {op.bias});
+        check.apart("grad_x", op.grad_x, {&op.bias});
     }
-    check.apart("grad_x", op.grad_x, {op.x});
+    check.apart("grad_x", op.grad_x, {&op.x});
     check.accumulates_apart("grad_x", op.grad_x, op.grad_y, op.write);
     check.dropout(op.dropout, op.x);
 }
@@ -119,7 +121,7 @@ void validate(const SumRows& op) {
     check.rank("x", op.x, 2, 2);
     check.contiguous("x", op.x);
     check.plain("out", op.out, Shape{op.x.dim(1)});
-    check.apart("out", op.out, {op.x});
+    check.apart("out", op.out, {&op.x});
 }
 
 void validate(const AddLayerNorm& op) {
@@ -138,13 +140,14 @@ void validate(const AddLayerNorm& op) {
     check.plain("sum", op.sum, op.x.shape);
     check.same_or_apart("sum", op.sum, op.x);
     check.plain("y", op.y, op.x.shape);
-    check.apart("y", op.y, {op.x, op.residual, op.sum, op.gain, op.bias});
+    check.apart("y", op.y, {&op.x, &op.residual, &op.sum, &op.gain, &op.bias});
     check.plain("mean", op.mean, rows);
     check.plain("rstd", op.rstd, rows);
-    check.apart("sum", op.sum, {op.gain, op.bias, op.mean, op.rstd});
-    check.apart("mean", op.mean, {op.x, op.residual, op.gain, op.bias, op.y, op.rstd});
-    check.apart("rstd", op.rstd, {op.x, op.residual, op.gain, op.bias, op.y});
-    check.expect(op.epsilon >= 0.0F, "epsilon must not be negative, found " + std::to_string(op.epsilon));
+    check.apart("sum", op.sum, {&op.gain, &op.bias, &op.mean, &op.rstd});
+    check.apart("mean", op.mean, {&op.x, &op.residual, &op.gain, &op.bias, &op.y, &op.rstd});
+    check.apart("rstd", op.rstd, {&op.x, &op.residual, &op.gain, &op.bias, &op.y});
+    check.expect(op.epsilon >= 0.0F,
+                 [&] { return "epsilon must not be negative, found " + std::to_string(op.epsilon); });
     check.dropout(op.dropout, op.x);
 }
 
@@ -158,7 +161,8 @@ void validate(const AddLayerNormBackward& op) {
     check.plain("gain", op.gain, columns);
     check.plain("mean", op.mean, rows);
     check.plain("rstd", op.rstd, rows);
-    check.expect(op.grad_y.defined() || op.grad_sum_out.defined(), "grad_y and grad_sum_out are both missing");
+    check.expect(op.grad_y.defined() || op.grad_sum_out.defined(),
+                 [&] { return std::string("grad_y and grad_sum_out are both missing"); });
     const auto each = [&](const char* name, const Tensor& tensor) {
         if (tensor.defined()) {
             check.plain(name, tensor, op.sum.shape);
@@ -170,14 +174,15 @@ void validate(const AddLayerNormBackward& op) {
     each("grad_residual", op.grad_residual);
     check.plain("grad_gain", op.grad_gain, columns);
     check.plain("grad_bias", op.grad_bias, columns);
-    const std::initializer_list<Tensor> inputs{op.sum, op.gain, op.mean, op.rstd, op.grad_y, op.grad_sum_out};
+    const std::initializer_list<const Tensor*> inputs{&op.sum,  &op.gain,   &op.mean,
+                                                      &op.rstd, &op.grad_y, &op.grad_sum_out};
     check.apart("grad_x", op.grad_x, inputs);
     check.apart("grad_residual", op.grad_residual, inputs);
     check.apart("grad_gain", op.grad_gain, inputs);
     check.apart("grad_bias", op.grad_bias, inputs);
-    check.apart("grad_x", op.grad_x, {op.grad_residual, op.grad_gain, op.grad_bias});
-    check.apart("grad_residual", op.grad_residual, {op.grad_gain, op.grad_bias});
-    check.apart("grad_gain", op.grad_gain, {op.grad_bias});
+    check.apart("grad_x", op.grad_x, {&op.grad_residual, &op.grad_gain, &op.grad_bias});
+    check.apart("grad_residual", op.grad_residual, {&op.grad_gain, &op.grad_bias});
+    check.apart("grad_gain", op.grad_gain, {&op.grad_bias});
     check.dropout(op.dropout, op.sum);
 }
 

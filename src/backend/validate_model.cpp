@@ -34,7 +34,7 @@ void validate(const MaskedSoftmaxBackward& op) {
     check.contiguous("weights", op.weights);
     check.plain("grad_weights", op.grad_weights, op.weights.shape);
     check.plain("grad_scores", op.grad_scores, op.weights.shape);
-    check.apart("grad_scores", op.grad_scores, {op.weights});
+    check.apart("grad_scores", op.grad_scores, {&op.weights});
     check.accumulates_apart("grad_scores", op.grad_scores, op.grad_weights, op.write);
 }
 
@@ -46,7 +46,7 @@ void validate(const CacheAppend& op) {
     check.real("cache", op.cache);
     check.rank("cache", op.cache, 4, 4);
     check.shape("cache", op.cache, Shape{op.x.dim(0), op.x.dim(1), op.cache.dim(2), op.x.dim(3)});
-    check.apart("cache", op.cache, {op.x, op.position});
+    check.apart("cache", op.cache, {&op.x, &op.position});
 }
 
 void validate(const Attention& op) {
@@ -64,7 +64,7 @@ void validate(const Attention& op) {
     check.shape("k", op.k, Shape{batch, heads, keys, op.q.dim(3)});
     check.shape("v", op.v, Shape{batch, heads, keys, op.v.dim(3)});
     check.shape("out", op.out, Shape{batch, heads, op.q.dim(2), op.v.dim(3)});
-    check.apart("out", op.out, {op.q, op.k, op.v});
+    check.apart("out", op.out, {&op.q, &op.k, &op.v});
     check_mask(check, op.mask, batch);
 }
 
@@ -84,7 +84,7 @@ void validate(const Embed& op) {
         check.indices("first", op.first, Shape{1});
     }
     check.plain("out", op.out, Shape{op.ids.dim(0), op.ids.dim(1), op.table.dim(1)});
-    check.apart("out", op.out, {op.table, op.positions});
+    check.apart("out", op.out, {&op.table, &op.positions});
 }
 
 void validate(const EmbedBackward& op) {
@@ -96,7 +96,7 @@ void validate(const EmbedBackward& op) {
     check.rank("grad_table", op.grad_table, 2, 2);
     check.contiguous("grad_table", op.grad_table);
     check.plain("grad_out", op.grad_out, Shape{op.ids.dim(0), op.ids.dim(1), op.grad_table.dim(1)});
-    check.apart("grad_table", op.grad_table, {op.grad_out});
+    check.apart("grad_table", op.grad_table, {&op.grad_out});
 }
 
 void validate(const SmoothedCrossEntropy& op) {
@@ -112,16 +112,16 @@ void validate(const SmoothedCrossEntropy& op) {
         check.shape(name, tensor, rows);
         check.contiguous(name, tensor);
     }
-    check.apart("loss", op.loss, {op.logits, op.nll, op.grad_logits});
-    check.apart("nll", op.nll, {op.logits, op.grad_logits});
+    check.apart("loss", op.loss, {&op.logits, &op.nll, &op.grad_logits});
+    check.apart("nll", op.nll, {&op.logits, &op.grad_logits});
     if (op.grad_logits.defined()) {
         check.plain("grad_logits", op.grad_logits, op.logits.shape);
         check.same_or_apart("grad_logits", op.grad_logits, op.logits);
     }
     check.expect(op.epsilon >= 0.0F && op.epsilon < 1.0F,
-                 "epsilon must be in [0, 1), found " + std::to_string(op.epsilon));
+                 [&] { return "epsilon must be in [0, 1), found " + std::to_string(op.epsilon); });
     check.expect(op.epsilon == 0.0F || op.smoothing == Smoothing::AllClasses || op.logits.dim(1) > 1,
-                 "smoothing over the other classes needs at least two, found " + op.logits.to_string());
+                 [&] { return "smoothing over the other classes needs at least two, found " + op.logits.to_string(); });
 }
 
 void validate(const SquareSum& op) {
@@ -130,15 +130,16 @@ void validate(const SquareSum& op) {
     check.contiguous("x", op.x);
     check.typed("out", op.out, op.x.dtype == DType::F64 ? DType::F64 : DType::F32);
     check.shape("out", op.out, Shape{1});
-    check.apart("out", op.out, {op.x});
+    check.apart("out", op.out, {&op.x});
 }
 
 void validate(const StepControl& op) {
     OperandChecks check(StepControl::kName);
     check.plain("square_sum", op.square_sum, Shape{1});
     check.plain("scalars", op.scalars, Shape{StepScalars::Count});
-    check.apart("scalars", op.scalars, {op.square_sum});
-    check.expect(op.max_norm >= 0.0F, "max_norm must not be negative, found " + std::to_string(op.max_norm));
+    check.apart("scalars", op.scalars, {&op.square_sum});
+    check.expect(op.max_norm >= 0.0F,
+                 [&] { return "max_norm must not be negative, found " + std::to_string(op.max_norm); });
 }
 
 void validate(const Adam& op) {
@@ -150,9 +151,9 @@ void validate(const Adam& op) {
     check.plain("m", op.m, op.parameter.shape);
     check.plain("v", op.v, op.parameter.shape);
     check.plain("scalars", op.scalars, Shape{StepScalars::Count});
-    check.apart("parameter", op.parameter, {op.grad, op.m, op.v, op.scalars});
-    check.apart("m", op.m, {op.grad, op.v, op.scalars});
-    check.apart("v", op.v, {op.grad, op.scalars});
+    check.apart("parameter", op.parameter, {&op.grad, &op.m, &op.v, &op.scalars});
+    check.apart("m", op.m, {&op.grad, &op.v, &op.scalars});
+    check.apart("v", op.v, {&op.grad, &op.scalars});
 }
 
 void validate(const LogSoftmaxTopK& op) {
@@ -164,11 +165,12 @@ void validate(const LogSoftmaxTopK& op) {
     const std::int64_t k = op.values.dim(1);
     check.plain("values", op.values, Shape{op.logits.dim(0), k});
     check.indices("indices", op.indices, Shape{op.logits.dim(0), k});
-    check.expect(k >= 1 && k <= LogSoftmaxTopK::kMaxK && k <= op.logits.dim(1),
-                 "k must be between 1 and the smaller of " + std::to_string(LogSoftmaxTopK::kMaxK) +
-                     " and the classes, found " + std::to_string(k) + " of " + op.logits.to_string());
-    check.apart("values", op.values, {op.logits});
-    check.apart("indices", op.indices, {op.logits, op.values});
+    check.expect(k >= 1 && k <= LogSoftmaxTopK::kMaxK && k <= op.logits.dim(1), [&] {
+        return "k must be between 1 and the smaller of " + std::to_string(LogSoftmaxTopK::kMaxK) +
+               " and the classes, found " + std::to_string(k) + " of " + op.logits.to_string();
+    });
+    check.apart("values", op.values, {&op.logits});
+    check.apart("indices", op.indices, {&op.logits, &op.values});
 }
 
 void validate(const GatherRows& op) {
@@ -183,7 +185,7 @@ void validate(const GatherRows& op) {
     check.typed("out", op.out, op.x.dtype);
     check.shape("out", op.out, expected);
     check.contiguous("out", op.out);
-    check.apart("out", op.out, {op.x, op.index});
+    check.apart("out", op.out, {&op.x, &op.index});
 }
 
 }  // namespace headscope

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
 #include "backend/convert.h"
 #include "backends/cpu/memory/arena.h"
@@ -36,8 +37,9 @@ T* data_of(const Tensor& tensor) {
     if (!tensor.defined()) {
         return nullptr;
     }
-    HEADSCOPE_CHECK(tensor.dtype == kDTypeOf<T>,
-                    std::string("the CPU expected ") + name_of(kDTypeOf<T>) + " here, found " + tensor.to_string());
+    constexpr DType kExpected = kDTypeOf<std::remove_const_t<T>>;
+    HEADSCOPE_CHECK(tensor.dtype == kExpected,
+                    std::string("the CPU expected ") + name_of(kExpected) + " here, found " + tensor.to_string());
     return reinterpret_cast<T*>(first_byte(tensor));
 }
 
@@ -49,10 +51,11 @@ inline std::int64_t scalar_of(const Tensor& tensor, std::int64_t otherwise) {
 // Any tensor as one of four dimensions; missing outer ones have size 1.
 template <class T>
 struct View4 {
-    T* data;
+    T* data = nullptr;
     std::array<std::int64_t, 4> size{1, 1, 1, 1};
     std::array<std::int64_t, 4> step{};
 
+    View4() = default;
     explicit View4(const Tensor& tensor) : data(data_of<T>(tensor)) {
         const auto pad = static_cast<std::size_t>(kMaxRank - tensor.rank());
         for (int dim = 0; dim < tensor.rank(); ++dim) {

@@ -20,7 +20,7 @@ struct MaskedSoftmax {
     static constexpr const char* kName = "masked_softmax";
     Tensor scores;   // [batch, heads, queries, keys]
     Tensor weights;  // out, as scores
-    AttentionMask mask;
+    AttentionMask mask = {};
 };
 
 // grad_scores = weights * (grad_weights - sum over keys of weights * grad_weights). grad_scores may be grad_weights.
@@ -49,7 +49,7 @@ struct Attention {
     Tensor k;    // [batch, heads, keys, d_k]
     Tensor v;    // [batch, heads, keys, d_v]
     Tensor out;  // [batch, heads, queries, d_v]
-    AttentionMask mask;
+    AttentionMask mask = {};
     float scale = 1.0F;
 };
 

@@ -1,0 +1,196 @@
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/row_math.h"
+
+namespace headscope::cpu {
+
+namespace {
+
+constexpr std::int64_t kWorthAThread = 8192;  // elements
+
+// How many keys, from the first, a query may look at: every mask of AttentionMask is a prefix.
+class AllowedKeys {
+public:
+    AllowedKeys(const AttentionMask& mask, std::int64_t keys)
+        : lengths_(data_of<std::int32_t>(mask.key_lengths)),
+          causal_(mask.causal),
+          offset_(scalar_of(mask.query_offset, 0)),
+          keys_(keys) {}
+
+    std::int64_t operator()(std::int64_t batch, std::int64_t query) const {
+        const std::int64_t by_length = lengths_ == nullptr ? keys_ : std::min<std::int64_t>(lengths_[batch], keys_);
+        const std::int64_t by_order = causal_ ? offset_ + query + 1 : keys_;
+        return std::max<std::int64_t>(0, std::min(by_length, by_order));
+    }
+
+private:
+    const std::int32_t* lengths_;
+    bool causal_;
+    std::int64_t offset_;
+    std::int64_t keys_;
+};
+
+// weights = softmax of the first `allowed` scores, then zeros. In blocks of 16, the last one filled up with -inf.
+HEADSCOPE_CLONES void softmax_row(const float* scores, float* weights, std::int64_t allowed, std::int64_t keys) {
+    const float largest = largest_of(scores, allowed);
+    float lanes[kLanes] = {};
+    std::int64_t j = 0;
+    for (; j + kLanes <= allowed; j += kLanes) {
+        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+            const float weight = exp_fast(scores[j + lane] - largest);
+            weights[j + lane] = weight;
+            lanes[lane] += weight;
+        }
+    }
+    if (j < allowed) {
+        float rest[kLanes];
+        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+            rest[lane] = std::bit_cast<float>(0xff800000U);
+        }
+        std::copy(scores + j, scores + allowed, rest);
+        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+            rest[lane] = exp_fast(rest[lane] - largest);
+        }
+        for (std::int64_t lane = 0; j + lane < allowed; ++lane) {
+            weights[j + lane] = rest[lane];
+            lanes[lane] += rest[lane];
+        }
+    }
+    const float scale = 1.0F / total_of(lanes);
+    for (std::int64_t i = 0; i < allowed; ++i) {
+        weights[i] *= scale;
+    }
+    for (std::int64_t i = allowed; i < keys; ++i) {
+        weights[i] = 0.0F;
+    }
+}
+
+HEADSCOPE_CLONES void softmax_back_row(const float* weights, const float* grad_weights, float* grad_scores,
+                                       std::int64_t keys, bool adds) {
+    const float mean = sum_over(keys, [&](std::int64_t j) { return weights[j] * grad_weights[j]; });
+    if (adds) {
+        for (std::int64_t j = 0; j < keys; ++j) {
+            grad_scores[j] += weights[j] * (grad_weights[j] - mean);
+        }
+    } else {
+        for (std::int64_t j = 0; j < keys; ++j) {
+            grad_scores[j] = weights[j] * (grad_weights[j] - mean);
+        }
+    }
+}
+
+// One query against the keys it may look at.
+struct Query {
+    const float* q;
+    const float* k;
+    std::int64_t k_step;
+    const float* v;
+    std::int64_t v_step;
+    std::int64_t d_k, d_v;
+    std::int64_t allowed;
+    float scale;
+    float* weights;  // [allowed], scratch
+    float* out;
+};
+
+HEADSCOPE_CLONES void scores_of(const Query& query) {
+    const float* q = query.q;
+    for (std::int64_t j = 0; j < query.allowed; ++j) {
+        const float* k = query.k + j * query.k_step;
+        query.weights[j] = query.scale * sum_over(query.d_k, [&](std::int64_t d) { return q[d] * k[d]; });
+    }
+}
+
+HEADSCOPE_CLONES void weighted_values(const Query& query) {
+    float* out = query.out;
+    std::fill_n(out, query.d_v, 0.0F);
+    for (std::int64_t j = 0; j < query.allowed; ++j) {
+        const float weight = query.weights[j];
+        const float* v = query.v + j * query.v_step;
+        for (std::int64_t d = 0; d < query.d_v; ++d) {
+            out[d] += weight * v[d];
+        }
+    }
+}
+
+}  // namespace
+
+void CpuBackend::run(const MaskedSoftmax& op) {
+    const std::int64_t heads = op.scores.dim(1);
+    const std::int64_t queries = op.scores.dim(2);
+    const std::int64_t keys = op.scores.dim(3);
+    const AllowedKeys allowed(op.mask, keys);
+    const float* scores = data_of<const float>(op.scores);
+    float* weights = data_of<float>(op.weights);
+    pool_.for_ranges(op.scores.dim(0) * heads * queries, kWorthAThread / std::max<std::int64_t>(keys, 1),
+                     [&](std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t row = begin; row < end; ++row) {
+                             softmax_row(scores + row * keys, weights + row * keys,
+                                         allowed(row / (heads * queries), row % queries), keys);
+                         }
+                     });
+}
+
+void CpuBackend::run(const MaskedSoftmaxBackward& op) {
+    const std::int64_t keys = op.weights.dim(3);
+    const float* weights = data_of<const float>(op.weights);
+    const float* grad_weights = data_of<const float>(op.grad_weights);
+    float* grad_scores = data_of<float>(op.grad_scores);
+    pool_.for_ranges(op.weights.dim(0) * op.weights.dim(1) * op.weights.dim(2),
+                     2 * kWorthAThread / std::max<std::int64_t>(keys, 1), [&](std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t row = begin; row < end; ++row) {
+                             softmax_back_row(weights + row * keys, grad_weights + row * keys, grad_scores + row * keys,
+                                              keys, op.write == Write::Accumulate);
+                         }
+                     });
+}
+
+void CpuBackend::run(const CacheAppend& op) {
+    const View4<const float> x(op.x);
+    const View4<float> cache(op.cache);
+    const std::int64_t position = scalar_of(op.position, 0);
+    for (std::int64_t b = 0; b < x.size[0]; ++b) {
+        for (std::int64_t h = 0; h < x.size[1]; ++h) {
+            for (std::int64_t i = 0; i < x.size[2]; ++i) {
+                const std::int64_t row = position + i;
+                if (row >= 0 && row < cache.size[2]) {
+                    std::copy_n(x.row(b, h, i), x.size[3], cache.row(b, h, row));
+                }
+            }
+        }
+    }
+}
+
+// A few queries (decoding) go key by key over the cache in place, and never past the keys that are allowed; for more,
+// products are faster.
+void CpuBackend::run(const Attention& op) {
+    constexpr std::int64_t kFewQueries = 4;
+    const View4<const float> q(op.q);
+    if (q.size[2] > kFewQueries) {
+        Backend::run(op);
+        return;
+    }
+    const View4<const float> k(op.k);
+    const View4<const float> v(op.v);
+    const View4<float> out(op.out);
+    const AllowedKeys allowed(op.mask, k.size[2]);
+    const std::int64_t each = std::max<std::int64_t>(1, q.size[2] * k.size[2] * (q.size[3] + v.size[3]));
+    pool_.for_ranges(q.size[0] * q.size[1], 4 * kWorthAThread / each, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<float> weights(static_cast<std::size_t>(k.size[2]));
+        for (std::int64_t item = begin; item < end; ++item) {
+            const std::int64_t b = item / q.size[1];
+            const std::int64_t h = item % q.size[1];
+            for (std::int64_t i = 0; i < q.size[2]; ++i) {
+                const Query query{q.row(b, h, i), k.row(b, h, 0), k.step[2], v.row(b, h, 0), v.step[2],       q.size[3],
+                                  v.size[3],      allowed(b, i),  op.scale,  weights.data(), out.row(b, h, i)};
+                scores_of(query);
+                softmax_row(weights.data(), weights.data(), query.allowed, query.allowed);
+                weighted_values(query);
+            }
+        }
+    });
+}
+
+}  // namespace headscope::cpu

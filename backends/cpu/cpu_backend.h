@@ -1,0 +1,29 @@
+// The CPU in float32: products through oneDNN and own small kernels, everything else in vectorised rows, over a pool
+// of threads that spin only briefly.
+//  - products in F32, or with operands rounded to BF16 (in the processor's own BF16 instructions where it has them)
+//  - one binary runs on every x86-64: the loops exist in clones for AVX-512, AVX2 and SSE2
+//  - results repeat bit for bit on one machine with one number of threads
+#pragma once
+
+#include "backends/cpu/reference/reference.h"
+#include "backends/cpu/thread_pool.h"
+
+namespace headscope::cpu {
+
+class CpuBackend final : public CpuReference<float> {
+public:
+    explicit CpuBackend(DeviceInfo info, int threads);
+
+    Support support(const std::string& op, DType dtype) const override;
+    int threads() const { return pool_.size(); }
+
+    using CpuReference<float>::run;
+#define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;
+    HEADSCOPE_ALL_OPS(HEADSCOPE_DECLARE)
+#undef HEADSCOPE_DECLARE
+
+private:
+    ThreadPool pool_;
+};
+
+}  // namespace headscope::cpu

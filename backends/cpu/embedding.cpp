@@ -1,0 +1,94 @@
+#include <algorithm>
+
+#include "backends/cpu/clones.h"
+#include "backends/cpu/cpu_backend.h"
+
+namespace headscope::cpu {
+
+namespace {
+
+constexpr std::int64_t kWorthAThread = 16384;  // elements
+
+HEADSCOPE_CLONES void embed_row(const float* entry, const float* position, float scale, float* out,
+                                std::int64_t columns) {
+    if (position == nullptr) {
+        for (std::int64_t d = 0; d < columns; ++d) {
+            out[d] = scale * entry[d];
+        }
+        return;
+    }
+    for (std::int64_t d = 0; d < columns; ++d) {
+        out[d] = scale * entry[d] + position[d];
+    }
+}
+
+HEADSCOPE_CLONES void add_scaled_row(const float* x, float scale, float* to, std::int64_t columns) {
+    for (std::int64_t d = 0; d < columns; ++d) {
+        to[d] += scale * x[d];
+    }
+}
+
+bool all_below(const std::int32_t* ids, std::int64_t count, std::int64_t vocabulary) {
+    return std::all_of(ids, ids + count, [&](std::int32_t id) { return id >= 0 && id < vocabulary; });
+}
+
+}  // namespace
+
+void CpuBackend::run(const Embed& op) {
+    const std::int32_t* ids = data_of<std::int32_t>(op.ids);
+    const std::int64_t length = op.ids.dim(1);
+    const std::int64_t rows = op.ids.dim(0) * length;
+    const std::int64_t first = scalar_of(op.first, 0);
+    const bool placed = !op.positions.defined() || (first >= 0 && first + length <= op.positions.dim(0));
+    if (!placed || !all_below(ids, rows, op.table.dim(0))) {
+        CpuReference<float>::run(op);  // writes NaN where an id or a position does not exist
+        return;
+    }
+    const std::int64_t d_model = op.table.dim(1);
+    const float* table = data_of<const float>(op.table);
+    const float* positions = data_of<const float>(op.positions);
+    float* out = data_of<float>(op.out);
+    pool_.for_ranges(
+        rows, kWorthAThread / std::max<std::int64_t>(d_model, 1), [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t row = begin; row < end; ++row) {
+                const float* position =
+                    positions == nullptr ? nullptr : positions + (first + row % length) * op.positions.stride(0);
+                embed_row(table + ids[row] * d_model, position, op.scale, out + row * d_model, d_model);
+            }
+        });
+}
+
+// Threads share out the sorted positions at places where the id changes, so that one thread alone writes a row.
+void CpuBackend::run(const EmbedBackward& op) {
+    const std::int64_t d_model = op.grad_table.dim(1);
+    const std::int64_t positions = op.ids.elements();
+    const std::int64_t vocabulary = op.grad_table.dim(0);
+    const std::int32_t* ids = data_of<std::int32_t>(op.ids);
+    const std::int32_t* order = data_of<std::int32_t>(op.order);
+    const float* grad_out = data_of<const float>(op.grad_out);
+    float* grad_table = data_of<float>(op.grad_table);
+    if (op.write == Write::Overwrite) {
+        run(Fill{.out = op.grad_table, .value = 0.0F});
+    }
+    const auto id_at = [&](std::int64_t i) -> std::int64_t {
+        return order[i] < 0 || order[i] >= positions ? -1 : ids[order[i]];
+    };
+    const auto start_of_id = [&](std::int64_t i) {
+        while (i > 0 && i < positions && id_at(i) == id_at(i - 1)) {
+            ++i;
+        }
+        return i;
+    };
+    pool_.for_ranges(
+        positions, kWorthAThread / std::max<std::int64_t>(d_model, 1), [&](std::int64_t begin, std::int64_t end) {
+            const std::int64_t last = start_of_id(end);
+            for (std::int64_t i = start_of_id(begin); i < last; ++i) {
+                const std::int64_t id = id_at(i);
+                if (id >= 0 && id < vocabulary) {
+                    add_scaled_row(grad_out + order[i] * d_model, op.scale, grad_table + id * d_model, d_model);
+                }
+            }
+        });
+}
+
+}  // namespace headscope::cpu

@@ -1,0 +1,89 @@
+#include <limits>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/row_math.h"
+
+namespace headscope::cpu {
+
+namespace {
+
+// q: what the smoothed target gives the true class, and each of the others.
+struct Smoothed {
+    float hit;
+    float other;
+};
+
+Smoothed smoothed(const SmoothedCrossEntropy& op) {
+    const auto classes = static_cast<float>(op.logits.dim(1));
+    if (op.smoothing == Smoothing::AllClasses) {
+        return {1.0F - op.epsilon + op.epsilon / classes, op.epsilon / classes};
+    }
+    return {1.0F - op.epsilon, op.epsilon == 0.0F ? 0.0F : op.epsilon / (classes - 1.0F)};
+}
+
+struct RowLoss {
+    float loss;
+    float nll;
+};
+
+// Two passes over the row: its largest entry; then exponentials with their sum, and the sum of the entries. A third
+// one turns the exponentials into the gradient. grad may be nullptr or logits.
+HEADSCOPE_CLONES RowLoss loss_row(const float* logits, float* grad, std::int64_t classes, std::int64_t target,
+                                  const Smoothed& q) {
+    const float largest = largest_of(logits, classes);
+    const float shifted_target = logits[target] - largest;
+    const float shifted_sum =
+        q.other == 0.0F ? 0.0F : sum_over(classes, [&](std::int64_t c) { return logits[c] - largest; });
+    float total = 0.0F;
+    if (grad == nullptr) {
+        total = sum_over(classes, [&](std::int64_t c) { return exp_fast(logits[c] - largest); });
+    } else {
+        total = sum_over(classes, [&](std::int64_t c) {
+            const float e = exp_fast(logits[c] - largest);
+            grad[c] = e;
+            return e;
+        });
+        const float scale = 1.0F / total;
+        for (std::int64_t c = 0; c < classes; ++c) {
+            grad[c] = grad[c] * scale - q.other;
+        }
+        grad[target] -= q.hit - q.other;
+    }
+    const float log_total = std::log(total);
+    const float nll = log_total - shifted_target;
+    const float all = static_cast<float>(classes) * log_total - shifted_sum;  // -sum of log p
+    return {(q.hit - q.other) * nll + (q.other == 0.0F ? 0.0F : q.other * all), nll};
+}
+
+}  // namespace
+
+void CpuBackend::run(const SmoothedCrossEntropy& op) {
+    constexpr std::int64_t kWorthAThread = 8192;  // elements
+    const std::int64_t classes = op.logits.dim(1);
+    const Smoothed q = smoothed(op);
+    const std::int32_t* targets = data_of<std::int32_t>(op.targets);
+    const float* logits = data_of<const float>(op.logits);
+    float* grad_logits = data_of<float>(op.grad_logits);
+    float* losses = data_of<float>(op.loss);
+    float* nlls = data_of<float>(op.nll);
+    const auto run_row = [&](std::int64_t row) -> RowLoss {
+        float* grad = grad_logits == nullptr ? nullptr : grad_logits + row * classes;
+        const std::int64_t target = targets[row];
+        if (target >= 0 && target < classes) {
+            return loss_row(logits + row * classes, grad, classes, target, q);
+        }
+        const float value = target == -1 ? 0.0F : std::numeric_limits<float>::quiet_NaN();
+        std::fill_n(grad, grad == nullptr ? 0 : classes, value);
+        return {value, value};
+    };
+    pool_.for_ranges(op.logits.dim(0), kWorthAThread / std::max<std::int64_t>(classes, 1),
+                     [&](std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t row = begin; row < end; ++row) {
+                             const RowLoss found = run_row(row);
+                             losses[row] = found.loss;
+                             nlls[row] = found.nll;
+                         }
+                     });
+}
+
+}  // namespace headscope::cpu

@@ -1,0 +1,41 @@
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/products.h"
+
+namespace headscope::cpu {
+
+namespace {
+
+MatrixBatch batch_of(const Tensor& tensor) {
+    const View4<const float> view(tensor);
+    // The step past a single row means nothing, and BLAS wants it sensible.
+    return {view.data, view.size[2] > 1 ? view.step[2] : view.size[3], view.step[0], view.step[1]};
+}
+
+}  // namespace
+
+void CpuBackend::run(const Matmul& op) {
+    if (op.compute == DType::F16) {
+        CpuReference<float>::run(op);
+        return;
+    }
+    const View4<float> out(op.out);
+    const MatrixBatch to = batch_of(op.out);
+    multiply(pool_, Product{.a = batch_of(op.a),
+                            .b = batch_of(op.b),
+                            .out = out.data,
+                            .out_row_step = to.row_step,
+                            .out_outer_step = to.outer_step,
+                            .out_inner_step = to.inner_step,
+                            .outer = out.size[0],
+                            .inner = out.size[1],
+                            .m = out.size[2],
+                            .n = out.size[3],
+                            .k = op.a.dim(op.transpose_a ? -2 : -1),
+                            .transpose_a = op.transpose_a,
+                            .transpose_b = op.transpose_b,
+                            .alpha = op.alpha,
+                            .beta = op.beta,
+                            .compute = op.compute});
+}
+
+}  // namespace headscope::cpu

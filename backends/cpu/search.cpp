@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/row_math.h"
+
+namespace headscope::cpu {
+
+namespace {
+
+// A NaN is no class at all: it has no share of the sum.
+HEADSCOPE_CLONES float log_sum_exp(const float* logits, std::int64_t classes) {
+    const float lowest = std::bit_cast<float>(0xff800000U);  // minus infinity
+    const float largest = largest_of(logits, classes);
+    const float total = sum_over(classes, [&](std::int64_t c) {
+        const float number = logits[c] == logits[c] ? logits[c] : lowest;
+        return exp_fast(number - largest);
+    });
+    return largest + std::log(total);
+}
+
+// Whether any of 64 entries is larger.
+HEADSCOPE_CLONES bool any_above(const float* x, float limit) {
+    std::int32_t found = 0;
+    for (std::int64_t i = 0; i < 64; ++i) {
+        found |= x[i] > limit ? 1 : 0;
+    }
+    return found != 0;
+}
+
+// The k largest seen so far, largest first; equal ones by index, a NaN last.
+class Best {
+public:
+    explicit Best(std::int64_t k) : k_(k) {}
+
+    // Whether only a larger number than limit() can still enter: later indices lose against equals.
+    bool full_of_numbers() const { return count_ == k_ && !std::isnan(values_[count_ - 1]); }
+    float limit() const { return values_[count_ - 1]; }
+
+    void offer(float value, std::int32_t index) {
+        if (count_ == k_ && !above(value, values_[count_ - 1])) {
+            return;
+        }
+        std::int64_t place = count_ < k_ ? count_++ : k_ - 1;
+        for (; place > 0 && above(value, values_[place - 1]); --place) {
+            values_[place] = values_[place - 1];
+            indices_[place] = indices_[place - 1];
+        }
+        values_[place] = value;
+        indices_[place] = index;
+    }
+
+    void write(float log_total, float* values, std::int32_t* indices) const {
+        for (std::int64_t i = 0; i < k_; ++i) {
+            values[i] = values_[i] - log_total;
+            indices[i] = indices_[i];
+        }
+    }
+
+private:
+    static bool above(float a, float b) { return a > b || (std::isnan(b) && !std::isnan(a)); }
+
+    std::int64_t k_;
+    std::int64_t count_ = 0;
+    float values_[LogSoftmaxTopK::kMaxK];
+    std::int32_t indices_[LogSoftmaxTopK::kMaxK];
+};
+
+void top_k_row(const float* logits, std::int64_t classes, std::int64_t k, float* values, std::int32_t* indices) {
+    constexpr std::int64_t kBlock = 64;
+    Best best(k);
+    for (std::int64_t begin = 0; begin < classes; begin += kBlock) {
+        const std::int64_t end = std::min(classes, begin + kBlock);
+        if (end - begin == kBlock && best.full_of_numbers() && !any_above(logits + begin, best.limit())) {
+            continue;
+        }
+        for (std::int64_t c = begin; c < end; ++c) {
+            best.offer(logits[c], static_cast<std::int32_t>(c));
+        }
+    }
+    best.write(log_sum_exp(logits, classes), values, indices);
+}
+
+}  // namespace
+
+void CpuBackend::run(const LogSoftmaxTopK& op) {
+    constexpr std::int64_t kWorthAThread = 8192;  // elements
+    const std::int64_t classes = op.logits.dim(1);
+    const std::int64_t k = op.values.dim(1);
+    const float* logits = data_of<const float>(op.logits);
+    float* values = data_of<float>(op.values);
+    std::int32_t* indices = data_of<std::int32_t>(op.indices);
+    pool_.for_ranges(op.logits.dim(0), kWorthAThread / classes, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+            top_k_row(logits + row * classes, classes, k, values + row * k, indices + row * k);
+        }
+    });
+}
+
+void CpuBackend::run(const GatherRows& op) {
+    const std::int32_t* index = data_of<std::int32_t>(op.index);
+    const std::int64_t rows_in = op.x.dim(0);
+    const std::int64_t rows_out = op.out.dim(0);
+    const bool inside =
+        std::all_of(index, index + rows_out, [&](std::int32_t row) { return row >= 0 && row < rows_in; });
+    if (!inside || rows_in == 0) {
+        CpuReference<float>::run(op);  // writes NaN where a row does not exist
+        return;
+    }
+    constexpr std::int64_t kWorthAThread = 1 << 16;  // bytes
+    const auto bytes = static_cast<std::int64_t>(size_of(op.x.dtype)) * (op.x.elements() / rows_in);
+    const std::byte* from = first_byte(op.x);
+    std::byte* to = first_byte(op.out);
+    pool_.for_ranges(rows_out, kWorthAThread / std::max<std::int64_t>(bytes, 1),
+                     [&](std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t row = begin; row < end; ++row) {
+                             std::memcpy(to + row * bytes, from + index[row] * bytes, static_cast<std::size_t>(bytes));
+                         }
+                     });
+}
+
+}  // namespace headscope::cpu
