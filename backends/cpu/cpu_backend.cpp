@@ -7,8 +7,14 @@ namespace headscope::cpu {
 CpuBackend::CpuBackend(DeviceInfo info, int threads) : CpuReference<float>(std::move(info)), pool_(threads) {}
 
 Support CpuBackend::support(const std::string& op, DType dtype) const {
-    const bool native = dtype == DType::F32 && op == Attention::kName;
-    return native ? Support{} : CpuReference<float>::support(op, dtype);
+    if (dtype == DType::F32 && op == Attention::kName) {
+        return {};
+    }
+    if (dtype == DType::BF16 && op == Matmul::kName) {  // as Matmul::compute
+        return has_bf16_products() ? Support{}
+                                   : Support{SupportLevel::Composed, "operands are rounded, then multiplied in F32"};
+    }
+    return CpuReference<float>::support(op, dtype);
 }
 
 }  // namespace headscope::cpu

@@ -3,7 +3,7 @@
 #include <omp.h>
 #include <dnnl.hpp>
 
-#include <bit>
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -22,6 +22,7 @@ namespace {
 // compiled).
 constexpr std::int64_t kStep = 64;
 constexpr std::int64_t kSlicesPerThread = 2;
+constexpr std::int64_t kWorthASlice = 1 << 19;  // multiplications: some 10 microseconds
 
 std::int64_t round_up(std::int64_t value, std::int64_t step) {
     return (value + step - 1) / step * step;
@@ -107,7 +108,7 @@ Compiled compile(const Piece<Bf16>& p) {
             memory(out, engine(), nullptr)};
 }
 
-void run_piece(const Piece<Bf16>& p) {
+void run_compiled(const Piece<Bf16>& p) {
     using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool,
                            bool, float, float>;
     constexpr std::size_t kMostCompiled = 1024;
@@ -129,12 +130,25 @@ void run_piece(const Piece<Bf16>& p) {
                             {{DNNL_ARG_SRC, product.a}, {DNNL_ARG_WEIGHTS, product.b}, {DNNL_ARG_DST, product.out}});
 }
 
+// Blocks of kBlockRows rows, then what is left down to a multiple of kStep, then the rest: whatever the number of
+// tokens in a batch, few shapes are ever compiled.
+void run_piece(const Piece<Bf16>& p) {
+    constexpr std::int64_t kBlockRows = 8 * kStep;
+    for (std::int64_t row = 0; row < p.m;) {
+        const std::int64_t left = p.m - row;
+        const std::int64_t rows = left >= kBlockRows ? kBlockRows : left >= kStep ? left / kStep * kStep : left;
+        run_compiled(rows_of(p, row, row + rows));
+        row += rows;
+    }
+}
+
 // Long sides are cut at multiples of kStep; which side depends on the shape alone.
 template <class T>
 void run_sliced(ThreadPool& pool, const Piece<T>& piece) {
     const bool by_rows = piece.m >= piece.n || piece.m >= kStep * pool.size();
     const std::int64_t side = by_rows ? piece.m : piece.n;
-    const std::int64_t wanted = pool.size() == 1 ? 1 : pool.size() * kSlicesPerThread;
+    const std::int64_t most = pool.size() == 1 ? 1 : pool.size() * kSlicesPerThread;
+    const std::int64_t wanted = std::clamp<std::int64_t>(piece.m * piece.n * piece.k / kWorthASlice, 1, most);
     const std::int64_t slice = round_up((side + wanted - 1) / wanted, kStep);
     pool.run((side + slice - 1) / slice, [&](std::int64_t part) {
         stay_single_threaded();
@@ -248,9 +262,13 @@ void multiply_large(ThreadPool& pool, const Product& product) {
         }
         return;
     }
-    pool.run(items, [&](std::int64_t item) {
+    constexpr std::int64_t kWorthAThread = 1 << 17;  // multiplications
+    const std::int64_t each = product.m * product.n * product.k;
+    pool.for_ranges(items, kWorthAThread / each, [&](std::int64_t begin, std::int64_t end) {
         ThreadPool alone(1);
-        multiply_piece(alone, piece_at(item), product.compute);
+        for (std::int64_t item = begin; item < end; ++item) {
+            multiply_piece(alone, piece_at(item), product.compute);
+        }
     });
 }
 

@@ -13,8 +13,8 @@ namespace headscope {
 // that vector units and tiles divide.
 constexpr std::int64_t kLengthMultiple = 8;
 
-constexpr std::int64_t padded_length(std::int64_t length) {
-    return (length + kLengthMultiple - 1) / kLengthMultiple * kLengthMultiple;
+constexpr std::int64_t padded_length(std::int64_t length, std::int64_t multiple = kLengthMultiple) {
+    return (length + multiple - 1) / multiple * multiple;
 }
 
 // What a vocabulary gives special meaning. `bos` is what the decoder starts with; some models start with pad.
@@ -40,9 +40,11 @@ struct Batch {
     std::int64_t target_tokens = 0;          // to predict, eos counted
 };
 
-// At least one pair; an empty side is an eos alone.
-Batch make_batch(std::span<const Pair> pairs, const SpecialIds& ids, std::int32_t first_ordinal);
-Batch make_batch(std::span<const Pair* const> pairs, const SpecialIds& ids, std::int32_t first_ordinal);
+// At least one pair; an empty side is an eos alone. Both lengths are padded to a multiple of `length_multiple`.
+Batch make_batch(std::span<const Pair> pairs, const SpecialIds& ids, std::int32_t first_ordinal,
+                 std::int64_t length_multiple = kLengthMultiple);
+Batch make_batch(std::span<const Pair* const> pairs, const SpecialIds& ids, std::int32_t first_ordinal,
+                 std::int64_t length_multiple = kLengthMultiple);
 
 // The source side alone, for translating; the target's fields stay empty.
 Batch make_source_batch(std::span<const std::vector<std::int32_t>> sentences, const SpecialIds& ids);

@@ -16,6 +16,7 @@ struct BatchBudget {
     std::int64_t source_tokens = 25'000;
     std::int64_t target_tokens = 25'000;
     std::int64_t sentences = 1 << 20;
+    std::int64_t length_multiple = kLengthMultiple;  // smaller: less padding, more different shapes
 };
 
 // Where a run stands: all that a checkpoint needs to go on with the same batches.

@@ -53,6 +53,7 @@ void parse_steps(ConfigReader& reader, TrainingOptions& options) {
     options.epochs = reader.number("epochs", 0.0, 0.0, 1e6);
     options.minutes = reader.number("minutes", 0.0, 0.0, 1e6);
     options.source_tokens = reader.integer("source_tokens", options.source_tokens, 1, kMany);
+    options.length_multiple = reader.integer("length_multiple", options.length_multiple, 1, 64);
     options.target_tokens = reader.integer("target_tokens", options.target_tokens, 1, kMany);
     options.micro_batch_tokens = reader.integer("micro_batch_tokens", 0, 0, kMany);
     options.max_length = reader.integer("max_length", options.max_length, 2, 100'000);
@@ -116,6 +117,7 @@ nlohmann::json TrainConfig::identity() const {
         {"tokenizer.vocabulary", tokenizer.vocabulary},
         {"tokenizer.shared", tokenizer.shared},
         {"training.source_tokens", t.source_tokens},
+        {"training.length_multiple", t.length_multiple},
         {"training.target_tokens", t.target_tokens},
         {"training.micro_batch_tokens", t.micro_batch_tokens},
         {"training.max_length", t.max_length},

@@ -37,6 +37,7 @@ struct TrainingOptions {
     std::int64_t source_tokens = 25000;
     std::int64_t target_tokens = 25000;
     std::int64_t micro_batch_tokens = 0;
+    std::int64_t length_multiple = 8;  // lengths are padded to it; less padding is faster on a CPU, few shapes on a GPU
     std::int64_t max_length = 200;
 
     double learning_rate_scale = 1.0;  // of equation 3
@@ -55,7 +56,7 @@ struct TrainingOptions {
     double activation_dropout = 0.0;
 
     std::int64_t seed = 1;
-    DType compute = DType::F32;
+    DType compute = DType::F32;  // of products; BF16 is faster where the device has it, and rounds the same elsewhere
 
     std::int64_t report_every = 50;
     std::int64_t validate_every = 1000;

@@ -25,15 +25,6 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-DType usable_compute(Backend& backend, DType wanted, const Say& say) {
-    if (wanted == DType::BF16 && backend.support(Matmul::kName, DType::BF16).level != SupportLevel::Native) {
-        say(fmt::format("{} has no fast BF16 products ({}): computing in F32", backend.device().id,
-                        backend.support(Matmul::kName, DType::BF16).reason));
-        return DType::F32;
-    }
-    return wanted;
-}
-
 OptimizerOptions optimizer_options(const TrainingOptions& t) {
     return {static_cast<float>(t.beta1), static_cast<float>(t.beta2), static_cast<float>(t.epsilon),
             static_cast<float>(t.clip_norm)};
@@ -58,7 +49,7 @@ Regularisation regularisation_of(const TrainingOptions& t, const Tensor& step, c
 }
 
 BatchBudget step_budget(const TrainingOptions& t) {
-    return {.source_tokens = t.source_tokens, .target_tokens = t.target_tokens};
+    return {.source_tokens = t.source_tokens, .target_tokens = t.target_tokens, .length_multiple = t.length_multiple};
 }
 
 BatchBudget micro_budget(const TrainingOptions& t) {
@@ -77,7 +68,7 @@ Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data,
       directory_(std::move(directory)),
       hooks_(std::move(hooks)),
       model_config_(config.model_config(data_.source_tokenizer->size(), data_.target_tokenizer->size())),
-      compute_(usable_compute(backend, config.training.compute, hooks_.say)),
+      compute_(config.training.compute),
       parameters_(backend, model_config_, true),
       model_(model_config_, parameters_),
       optimizer_(backend, parameters_, optimizer_options(config.training)),
