@@ -80,13 +80,15 @@ void ThreadPool::run(std::int64_t parts, const std::function<void(std::int64_t)>
     failure_ = nullptr;
     failed_.store(false, std::memory_order_relaxed);
     next_part_.store(0, std::memory_order_relaxed);
-    busy_.store(static_cast<std::uint32_t>(workers_.size()), std::memory_order_relaxed);
+    gate_.store(kOpen, std::memory_order_release);
     generation_.fetch_add(1, std::memory_order_release);
     generation_.notify_all();
     take_parts();
-    for (std::uint32_t busy = busy_.load(std::memory_order_acquire); busy != 0;
-         busy = busy_.load(std::memory_order_acquire)) {
-        wait_while(busy_, busy);
+    // A worker that has not woken by now is not waited for: it finds the gate closed.
+    gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
+    for (std::uint32_t inside = gate_.load(std::memory_order_acquire); inside != 0;
+         inside = gate_.load(std::memory_order_acquire)) {
+        wait_while(gate_, inside);
     }
     if (failure_ != nullptr) {
         std::rethrow_exception(failure_);
@@ -97,15 +99,28 @@ void ThreadPool::work(const std::atomic<bool>& stopping) {
     std::uint32_t seen = 0;
     while (true) {
         wait_while(generation_, seen);
-        ++seen;
+        seen = generation_.load(std::memory_order_acquire);
         if (stopping.load(std::memory_order_relaxed)) {
             return;
         }
+        if (!enter()) {
+            continue;
+        }
         take_parts();
-        if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            busy_.notify_all();
+        if (gate_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            gate_.notify_all();
         }
     }
+}
+
+bool ThreadPool::enter() {
+    std::uint32_t gate = gate_.load(std::memory_order_relaxed);
+    while ((gate & kOpen) != 0) {
+        if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void ThreadPool::take_parts() {

@@ -44,9 +44,11 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t kOpen = 1U << 31U;
     static constexpr std::int64_t kSlicesPerThread = 4;  // so that a thread that lost its processor holds up little
 
     void work(const std::atomic<bool>& stopping);
+    bool enter();
     void take_parts();
 
     std::vector<std::thread> workers_;
@@ -55,7 +57,7 @@ private:
     std::int64_t parts_ = 0;
     std::atomic<std::int64_t> next_part_{0};
     std::atomic<std::uint32_t> generation_{0};  // raised to start a run
-    std::atomic<std::uint32_t> busy_{0};        // workers that have not left the run
+    std::atomic<std::uint32_t> gate_{0};        // workers inside the run, and kOpen while more may enter
     std::atomic<bool> failed_{false};
     std::atomic<bool> stopping_{false};
 };
