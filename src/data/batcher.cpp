@@ -48,6 +48,8 @@ private:
 };
 
 void check_budget(const std::vector<Pair>& pairs, const BatchBudget& budget) {
+    HEADSCOPE_CHECK(budget.length_multiple > 0,
+                    "lengths are padded to multiples of " + std::to_string(budget.length_multiple));
     if (pairs.empty()) {
         throw Error(
             "there is no sentence pair to make batches of: check the training files and the longest length allowed");

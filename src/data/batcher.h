@@ -46,7 +46,8 @@ public:
     const std::vector<Pair>& pairs() const { return pairs_; }
     Batch batch(const std::vector<std::size_t>& step) const;
     // One step in parts under a smaller budget, for memory that does not hold it at once: the sentences in the step's
-    // order, with their ordinals in the whole step. A sentence that is past the budget by itself is a part of its own.
+    // order, with their ordinals in the whole step and padded as the step would be (not by `budget.length_multiple`). A
+    // sentence that is past the budget by itself is a part of its own.
     std::vector<Batch> micro_batches(const std::vector<std::size_t>& step, const BatchBudget& budget) const;
 
 private:

@@ -74,6 +74,38 @@ TEST_CASE("batches are of similar length", "[batcher]") {
     CHECK(batcher.steps_per_epoch() < 2 * area / (budget.source_tokens + budget.target_tokens));
 }
 
+TEST_CASE("a step that spans two source lengths joins targets of one length", "[batcher]") {
+    const auto pair = [](std::size_t source, std::size_t target) {
+        return Pair{std::vector<std::int32_t>(source, 5), std::vector<std::int32_t>(target, 5)};
+    };
+    const std::vector<Pair> pairs{pair(3, 3), pair(3, 3), pair(3, 60), pair(10, 60), pair(10, 3), pair(10, 3)};
+    const Batcher batcher(pairs, {.source_tokens = 1000, .target_tokens = 1000, .sentences = 2}, 1, {});
+    for (const auto& step : batcher.plan(0)) {
+        REQUIRE(step.size() == 2);
+        CHECK(pairs[step[0]].target.size() == pairs[step[1]].target.size());
+    }
+}
+
+TEST_CASE("lengths are padded to the multiple that was asked for", "[batcher]") {
+    const std::int64_t multiple = GENERATE(1, 3, 16);
+    const BatchBudget budget{.source_tokens = 1000, .target_tokens = 1000, .length_multiple = multiple};
+    const Batcher batcher(corpus(1000), budget, 1, {});
+    for (const auto& step : batcher.plan(0)) {
+        std::vector<Batch> batches = batcher.micro_batches(step, {.source_tokens = 300, .target_tokens = 300});
+        batches.push_back(batcher.batch(step));
+        for (const Batch& batch : batches) {
+            const auto longest = [](const std::vector<std::int32_t>& lengths) {
+                return static_cast<std::int64_t>(*std::max_element(lengths.begin(), lengths.end()));
+            };
+            CHECK(batch.source_length == (longest(batch.source_lengths) + multiple - 1) / multiple * multiple);
+            CHECK(batch.target_length == (longest(batch.target_lengths) + multiple - 1) / multiple * multiple);
+            CHECK(batch.sentences * batch.source_length <= budget.source_tokens);
+            CHECK(batch.sentences * batch.target_length <= budget.target_tokens);
+        }
+    }
+    CHECK_THROWS_AS(Batcher(corpus(3), {.length_multiple = 0}, 1, {}), CheckFailure);
+}
+
 TEST_CASE("the number of sentences is bounded too", "[batcher]") {
     const Batcher batcher(corpus(100), {.source_tokens = 10'000, .target_tokens = 10'000, .sentences = 7}, 1, {});
     for (const auto& step : batcher.plan(0)) {

@@ -125,6 +125,8 @@ TEST_CASE("several references", "[bleu]") {
     CHECK(bleu.score == Approx(48.530827009929865).epsilon(1e-12));
     CHECK(bleu.reference_length == 18);
     CHECK(bleu.signature() == "nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp");
+    // An n-gram counts as often as one reference has it, not as often as all together: 2 of 3.
+    CHECK(corpus_bleu({"a a a"}, {Lines{"a a b"}, Lines{"a b b"}}).matches[0] == 2);
     // Of two references at the same distance the shorter counts, whichever comes first.
     CHECK(corpus_bleu({"a b c"}, {Lines{"a b c d"}, Lines{"a b"}}).reference_length == 2);
     CHECK(corpus_bleu({"a b c"}, {Lines{"a b"}, Lines{"a b c d"}}).reference_length == 2);
