@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-readonly MODEL=assets/models/en-de
+readonly MODEL=${HEADSCOPE_MODEL:-assets/models/en-de}
 readonly HEADSCOPE=build/release/headscope
 # What building, running and testing need; names as in Debian 12 and 13 and Ubuntu 24.04.
 readonly PACKAGES=(
@@ -29,6 +29,7 @@ Headscope: the Transformer on every GPU, with heads you can see.
   ./do clean            remove build/ and out/
 
 Every command may be run again: what is done stays done, and what needs no network asks for none.
+  HEADSCOPE_MODEL=FOLDER            the model of the demo, in place of assets/models/en-de
   HEADSCOPE_NO_INSTALL=1            never install packages; the build then names what it does not find
   HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan   make the tests fail, not skip, where one of these has no device
 TEXT
