@@ -1,0 +1,156 @@
+// BiasActivation, its way back, SumRows.
+#include <fmt/format.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+
+#include "gradients.h"
+#include "harness.h"
+
+using namespace headscope;
+using namespace headscope::conformance;
+
+namespace {
+
+const char* name_of(Activation activation) {
+    switch (activation) {
+        case Activation::None: return "none";
+        case Activation::Relu: return "relu";
+        case Activation::Gelu: return "gelu";
+        case Activation::Swish: return "swish";
+    }
+    return "?";
+}
+
+constexpr std::array kActivations{Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish};
+
+struct Layer {
+    Shape shape;
+    Activation activation;
+    bool bias;
+    float rate;
+
+    std::string title() const {
+        return fmt::format("{} {}{} {}", shape.to_string(), name_of(activation), bias ? " bias" : "", rate);
+    }
+};
+
+Case forward(const Layer& layer) {
+    std::vector<Operand> operands{in("x", layer.shape).filled(grid(true)), out("y", layer.shape)};
+    if (layer.bias) {
+        operands.push_back(in("bias", {layer.shape[-1]}).filled(grid(false)));
+    }
+    const Case stated =
+        make_case(layer.title(), with_dropout(operands, layer.shape[0], layer.rate), [=](const Operands& t) {
+            return BiasActivation{.x = t["x"],
+                                  .bias = t.maybe("bias"),
+                                  .y = t["y"],
+                                  .activation = layer.activation,
+                                  .dropout = rule(t, layer.rate)};
+        });
+    const bool in_place = layer.activation == Activation::None || layer.activation == Activation::Relu;
+    return in_place ? stated.may_be("y", "x") : stated;
+}
+
+// `x` names what stands for x: for Relu that may be y, with no bias.
+Case backward(const Layer& layer, const char* x) {
+    std::vector<Operand> operands{in(x, layer.shape).filled(grid(true)), in("grad_y", layer.shape),
+                                  gradient("grad_x", layer.shape)};
+    if (layer.bias) {
+        operands.push_back(in("bias", {layer.shape[-1]}).filled(grid(false)));
+    }
+    return make_case(layer.title() + " of " + x, with_dropout(operands, layer.shape[0], layer.rate),
+                     [=](const Operands& t) {
+                         return BiasActivationBackward{.x = t[x],
+                                                       .bias = t.maybe("bias"),
+                                                       .grad_y = t["grad_y"],
+                                                       .grad_x = t["grad_x"],
+                                                       .activation = layer.activation,
+                                                       .dropout = rule(t, layer.rate),
+                                                       .write = t.write("grad_x")};
+                     })
+        .may_be("grad_x", "grad_y");
+}
+
+Case sum_rows(std::int64_t rows, std::int64_t columns, const char* x = "x", const char* to = "out",
+              Shape seen_as = {}) {
+    const Shape shape = seen_as.rank() == 0 ? Shape{rows, columns} : seen_as;
+    const auto build = [=](const Operands& t) { return SumRows{t[x].reshape({rows, columns}), t[to], t.write(to)}; };
+    Case stated = make_case(fmt::format("[{}, {}]", rows, columns), {in(x, shape), gradient(to, {columns})}, build);
+    stated.magnitude = runs(build);
+    return stated.sums(static_cast<double>(rows));
+}
+
+std::vector<Shape> shapes() {
+    return {{1, 1, 1}, {2, 3, 33}, {3, 33, 1}, {1, 5, 257}, {2, 0, 5}, {0, 3, 4}, {2, 3, 0}, {5, 7, 64}};
+}
+
+}  // namespace
+
+TEST_CASE("bias with activation agrees with the oracle", "[bias]") {
+    std::vector<Case> cases;
+    for (const Activation activation : kActivations) {
+        for (const Shape& shape : shapes()) {
+            for (const bool bias : {false, true}) {
+                cases.push_back(forward({shape, activation, bias, 0.0F}));
+            }
+            cases.push_back(forward({shape, activation, true, 0.3F}));
+        }
+        Case wide = forward({{2, 3, 257}, activation, true, 0.1F});
+        wide.name += " wide";
+        wide.operands[0].values = normal(6.0);  // far into the tails
+        cases.push_back(wide);
+    }
+    cases.push_back(forward({{2, 40000, 3}, Activation::Relu, true, 0.1F}));
+    check_on_every_device(cases);
+}
+
+TEST_CASE("the way back through an activation agrees with the oracle", "[bias]") {
+    std::vector<Case> cases;
+    for (const Activation activation : kActivations) {
+        for (const Shape& shape : shapes()) {
+            for (const bool bias : {false, true}) {
+                cases.push_back(backward({shape, activation, bias, 0.0F}, "x"));
+            }
+            cases.push_back(backward({shape, activation, true, 0.3F}, "x"));
+        }
+        Case wide = backward({{2, 3, 257}, activation, true, 0.1F}, "x");
+        wide.name += " wide";
+        wide.operands[0].values = normal(6.0);
+        cases.push_back(wide);
+    }
+    cases.push_back(backward({{2, 3, 33}, Activation::Relu, false, 0.1F}, "y"));
+    check_on_every_device(cases);
+}
+
+TEST_CASE("column sums agree with the oracle", "[bias]") {
+    std::vector<Case> cases;
+    for (const std::int64_t rows : {0, 1, 3, 33, 257, 1000}) {
+        for (const std::int64_t columns : {0, 1, 3, 33, 257}) {
+            cases.push_back(sum_rows(rows, columns));
+        }
+    }
+    cases.push_back(sum_rows(20000, 1));
+    cases.push_back(sum_rows(5000, 64));
+    check_on_every_device(cases);
+}
+
+TEST_CASE("gradients of bias and activation equal central differences", "[bias][gradients]") {
+    std::vector<Differentiation> all;
+    const Shape shape{2, 3, 11};
+    for (const Activation activation : kActivations) {
+        for (const float rate : {0.0F, 0.3F}) {
+            const Layer layer{shape, activation, true, rate};
+            all.push_back({forward(layer), {backward(layer, "x"), sum_rows(6, 11, "grad_x", "grad_bias", shape)}});
+            const Layer plain{shape, activation, false, rate};
+            all.push_back({forward(plain), {backward(plain, "x")}});
+        }
+    }
+    // The forward's y in place of x: its sign is all that counts, and what was dropped has no gradient anyway.
+    for (const float rate : {0.0F, 0.3F}) {
+        const Layer with{shape, Activation::Relu, true, rate};
+        const Layer without{shape, Activation::Relu, false, rate};
+        all.push_back({forward(with), {backward(without, "y"), sum_rows(6, 11, "grad_x", "grad_bias", shape)}});
+    }
+    check_gradients(all);
+}

@@ -1,0 +1,119 @@
+// What a test of an op states: operands by name and shape, and how the op is made of them. The harness (harness.h,
+// gradients.h) gives everything else: values, memory, layouts, writes, aliases, devices and tolerances.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "backend/backend.h"
+#include "support/random.h"
+
+namespace headscope::conformance {
+
+using Values = std::vector<double>;
+using HostValues = std::map<std::string, Values>;
+
+// Makes `count` values; they are rounded to the operand's dtype afterwards.
+using Generator = std::function<Values(std::int64_t count, Random& random)>;
+
+Generator normal(double deviation = 1.0);
+Generator uniform(double low, double high);
+Generator integers(std::int64_t low, std::int64_t high);  // low <= value < high
+Generator these(Values values);                           // repeated as often as needed
+// Multiples of 0.1, half a step off zero where `odd`: the sum of an odd and an even one is never near a kink at 0.
+Generator grid(bool odd);
+
+enum class Role {
+    In,        // never changes
+    Out,       // overwritten, whatever it held
+    Gradient,  // its op takes a Write (or matmul's beta): tested both ways
+    InOut,     // read, then changed
+};
+
+struct Operand {
+    std::string name;
+    Shape shape;
+    Role role = Role::In;
+    Generator values = normal();
+    std::optional<DType> dtype = {};  // otherwise the backend's own real type
+    bool may_stride = false;
+    bool is_exact = false;
+
+    Operand filled(Generator generator) const;
+    Operand typed(DType type) const;
+    Operand strided() const;  // the header lets it be strided
+    Operand exact() const;    // when overwritten it must equal the oracle's value rounded to its dtype, bit for bit
+    bool written() const { return role != Role::In; }
+};
+
+Operand in(std::string name, const Shape& shape);
+Operand out(std::string name, const Shape& shape);
+Operand gradient(std::string name, const Shape& shape);
+Operand in_out(std::string name, const Shape& shape);
+Operand indices(std::string name, const Shape& shape, Generator values);  // an I32 input
+
+// A case's tensors on one device.
+class Operands {
+public:
+    std::map<std::string, Tensor> tensors;
+    std::set<std::string> accumulated;  // gradients that are added to
+
+    const Tensor& operator[](const std::string& name) const;
+    Tensor maybe(const std::string& name) const;  // not defined where the case has no such operand
+    Write write(const std::string& name) const;
+};
+
+struct Case {
+    using Run = std::function<void(Backend&, const Operands&)>;
+    // Whether `got` may stand for `expected` at one place of an output, given all the inputs.
+    using Accept = std::function<bool(const std::string& output, std::size_t index, double got, const HostValues&)>;
+
+    std::string op;
+    std::string name;
+    std::vector<Operand> operands;
+    Run run;
+    Run magnitude;       // the same op without signs, on absolute values: what rounding errors are measured against
+    double terms = 1.0;  // the length of the longest sum
+    double cancelling = 0.0;                                   // the size of terms that cancel within the op
+    std::vector<std::pair<std::string, std::string>> aliases;  // outputs that may be the very view of an input
+    Accept accept;
+
+    const Operand& operand(const std::string& operand_name) const;
+    std::string title() const { return op + " " + name; }
+    Case may_be(const std::string& output, const std::string& input) const;
+    Case sums(double count) const;
+    Case cancels(double size) const;
+};
+
+// `build` makes the op struct: [](const Operands& t) { return Fill{.out = t["out"]}; }
+template <class Build>
+Case::Run runs(Build build) {
+    return [build](Backend& backend, const Operands& operands) { backend.run(build(operands)); };
+}
+
+template <class Build>
+Case make_case(std::string name, std::vector<Operand> operands, Build build) {
+    using Op = std::invoke_result_t<Build, const Operands&>;
+    Case made;
+    made.op = Op::kName;
+    made.name = std::move(name);
+    made.operands = std::move(operands);
+    made.run = runs(build);
+    return made;
+}
+
+// Every operand's values, the same on every device: they depend on the case's and the operand's names alone.
+HostValues generate(const Case& stated);
+
+// The operands a dropout needs and the rule over them. Ordinals are neither 0, 1, 2.. nor in order.
+std::vector<Operand> with_dropout(std::vector<Operand> operands, std::int64_t batch, float rate);
+DropoutRule rule(const Operands& operands, float rate);
+
+}  // namespace headscope::conformance

@@ -1,0 +1,34 @@
+// How far a backend may be from the oracle.
+//
+// One rule for every op: a result is the rounding of the exact one to its dtype plus what was lost on the way. With u
+// the unit roundoff of the dtype, sums of k terms kept in F32 lose about u sqrt(k) of the sum of the terms' absolute
+// values where errors have random signs (Higham & Mary, SISC 2019), u k at worst. So, with m an element's magnitude:
+//   each element:  |got - expected| <= u (12 + 2 sqrt(k)) m     12: exp, log, erfc and a handful of roundings
+//   the tensor:    ||got - expected|| <= u (4 + sqrt(k)/2) ||m||  errors average out, so that a small bias shows
+// m is the op on absolute values where the case states it (products, sums). Elsewhere it is the largest of
+//   - |expected| in the element's row, since softmax and norm scale a row as a whole,
+//   - the root of the mean square of those over the tensor, since an element may be small by cancellation,
+//   - how far the row moves when every input moves by about u, over u: what rounds its inputs once does no better,
+//   - the size of terms that cancel within the op, where the case states one.
+// An exact 0 (dropped, masked, a pad) must be 0.
+#pragma once
+
+#include <string>
+
+#include "case.h"
+
+namespace headscope::conformance {
+
+struct Comparison {
+    std::string complaint;       // empty where all is well
+    double worst_element = 0.0;  // error over bound, so at most 1
+    double worst_tensor = 0.0;
+};
+
+// The largest finite |value| of an element's row; of the whole tensor where rows have one element.
+Values row_magnitude(const Shape& shape, const Values& values);
+
+Comparison compare(const Case& stated, const Operand& output, bool accumulated, const Values& expected,
+                   const Values& got, const Values& magnitude, const HostValues& inputs);
+
+}  // namespace headscope::conformance

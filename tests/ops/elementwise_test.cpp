@@ -1,0 +1,161 @@
+// Fill, Copy, AddScaled, Dropout.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "gradients.h"
+#include "harness.h"
+
+using namespace headscope;
+using namespace headscope::conformance;
+
+namespace {
+
+const std::vector<Shape>& shapes() {
+    static const std::vector<Shape> kShapes{{1},        {257},        {3, 33},       {33, 1},   {2, 3, 5},
+                                            {3, 1, 33}, {2, 3, 5, 7}, {1, 3, 33, 4}, {2, 0, 3}, {0}};
+    return kShapes;
+}
+
+Case fill(const Shape& shape, DType dtype, float value) {
+    Operand target = out("out", shape).strided().exact();
+    return make_case(fmt::format("{} {} {}", shape.to_string(), name_of(dtype), value),
+                     {dtype == DType::F32 ? target : target.typed(dtype)},
+                     [=](const Operands& t) { return Fill{.out = t["out"], .value = value}; });
+}
+
+Case copy(const Shape& shape, DType from, DType to, Generator values = normal()) {
+    return make_case(fmt::format("{} {} to {}", shape.to_string(), name_of(from), name_of(to)),
+                     {in("x", shape).typed(from).strided().filled(std::move(values)),
+                      gradient("out", shape).typed(to).strided().exact()},
+                     [](const Operands& t) {
+                         return Copy{t["x"], t["out"], t.write("out")};
+                     });
+}
+
+Case copy_real(const Shape& shape) {
+    const Case stated = make_case(
+        shape.to_string(), {in("x", shape).strided(), gradient("out", shape).strided().exact()}, [](const Operands& t) {
+            return Copy{t["x"], t["out"], t.write("out")};
+        });
+    return stated;
+}
+
+Case add_scaled(const Shape& shape, float alpha, float beta) {
+    const auto build = [](float a, float b) {
+        return [=](const Operands& t) {
+            return AddScaled{.a = t["a"], .b = t["b"], .out = t["out"], .alpha = a, .beta = b};
+        };
+    };
+    Case stated = make_case(fmt::format("{} {} {}", shape.to_string(), alpha, beta),
+                            {in("a", shape).strided(), in("b", shape).strided(), out("out", shape).strided()},
+                            build(alpha, beta));
+    stated.magnitude = runs(build(std::abs(alpha), std::abs(beta)));
+    return stated.may_be("out", "a").may_be("out", "b");
+}
+
+Case scale(const Shape& shape, float alpha, const char* from = "a", const char* to = "out") {
+    return make_case(fmt::format("{} {} alone", shape.to_string(), alpha),
+                     {in(from, shape).strided(), out(to, shape).strided()},
+                     [=](const Operands& t) { return AddScaled{.a = t[from], .out = t[to], .alpha = alpha}; })
+        .may_be(to, from);
+}
+
+Case dropout(const Shape& shape, float rate, const char* from = "x", const char* to = "y") {
+    return make_case(fmt::format("{} {}", shape.to_string(), rate),
+                     with_dropout({in(from, shape).strided(), gradient(to, shape).strided()}, shape[0], rate),
+                     [=](const Operands& t) {
+                         return Dropout{t[from], t[to], rule(t, rate), t.write(to)};
+                     })
+        .may_be(to, from);
+}
+
+// Numbers that show how a conversion rounds: ties, the borders of each format, what lies beyond, and no numbers.
+Values awkward() {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    return {0.0,         -0.0,       1.0,         1 + 0x1p-11,
+            1 + 0x3p-11, 1 + 0x1p-8, 1 + 0x3p-8,  65504.0,
+            65519.0,     65520.0,    -70000.0,    0x1p-14,
+            0x1p-15,     0x3p-25,    0x1p-25,     0x1.8p-25,
+            -0x1p-26,    3.3e38,     -3.4e38,     kInfinity,
+            -kInfinity,  0x1.ffcp0,  0x1.fffp0,   0x1.feffp0,
+            0x1.01p0,    0x1.03p0,   -0x1.00ffp0, std::numeric_limits<double>::quiet_NaN()};
+}
+
+}  // namespace
+
+TEST_CASE("fill agrees with the oracle", "[elementwise]") {
+    std::vector<Case> cases;
+    for (const Shape& shape : shapes()) {
+        cases.push_back(fill(shape, DType::F32, 1.1F));
+        cases.push_back(fill(shape, DType::I32, -7.0F));
+    }
+    cases.push_back(fill({3, 33}, DType::F32, std::numeric_limits<float>::quiet_NaN()));
+    cases.push_back(fill({3, 33}, DType::F16, 0.3F));
+    cases.push_back(fill({3, 33}, DType::BF16, 0.3F));
+    cases.push_back(fill({400, 1000}, DType::F32, 2.0F));
+    check_on_every_device(cases);
+}
+
+TEST_CASE("copy agrees with the oracle in every pair of types", "[elementwise]") {
+    std::vector<Case> cases;
+    for (const Shape& shape : shapes()) {
+        cases.push_back(copy_real(shape));
+    }
+    cases.push_back(copy_real({400, 1000}));
+    for (const DType from : {DType::F32, DType::F16, DType::BF16}) {
+        for (const DType to : {DType::F32, DType::F16, DType::BF16}) {
+            for (const Shape& shape : {Shape{1}, Shape{3, 33}, Shape{2, 3, 5, 7}}) {
+                cases.push_back(copy(shape, from, to));
+            }
+            Case hard = copy({28}, from, to, these(awkward()));
+            hard.name += " hard";
+            hard.operands[1].role = Role::Out;
+            cases.push_back(hard);
+        }
+    }
+    for (Case& stated : cases) {
+        for (Operand& operand : stated.operands) {
+            operand.values = operand.role == Role::Gradient ? uniform(1.0, 2.0) : operand.values;
+        }
+    }
+    check_on_every_device(cases);
+}
+
+TEST_CASE("scaled sums agree with the oracle", "[elementwise]") {
+    std::vector<Case> cases;
+    for (const Shape& shape : shapes()) {
+        cases.push_back(add_scaled(shape, 1.0F, 1.0F));
+        cases.push_back(add_scaled(shape, -0.3F, 2.5F));
+        cases.push_back(scale(shape, -0.7F));
+    }
+    cases.push_back(add_scaled({400, 1000}, 1.0F, -1.0F));
+    check_on_every_device(cases);
+}
+
+TEST_CASE("dropout agrees with the oracle in every bit it draws", "[elementwise][dropout]") {
+    std::vector<Case> cases;
+    for (const float rate : {0.0F, 0.1F, 0.5F, 0.95F}) {
+        for (const Shape& shape : {Shape{1, 1, 1}, Shape{3, 5, 33}, Shape{2, 33, 257}, Shape{4, 1, 8}, Shape{2, 0, 3},
+                                   Shape{2, 3, 5, 7}, Shape{3, 2, 33, 17}, Shape{1, 8, 1, 257}, Shape{2, 3, 4, 0}}) {
+            cases.push_back(dropout(shape, rate));
+        }
+    }
+    cases.push_back(dropout({2, 40000, 3}, 0.1F));  // more rows than one dimension of a grid has groups
+    check_on_every_device(cases);
+}
+
+TEST_CASE("element-wise gradients equal central differences", "[elementwise][gradients]") {
+    const Shape shape{2, 3, 5};
+    std::vector<Differentiation> all;
+    all.push_back({add_scaled(shape, -0.3F, 2.5F),
+                   {scale(shape, -0.3F, "grad_out", "grad_a"), scale(shape, 2.5F, "grad_out", "grad_b")}});
+    all.push_back({scale(shape, 1.7F), {scale(shape, 1.7F, "grad_out", "grad_a")}});
+    for (const float rate : {0.0F, 0.3F}) {
+        for (const Shape& each : {Shape{2, 3, 11}, Shape{2, 2, 3, 5}}) {
+            all.push_back({dropout(each, rate), {dropout(each, rate, "grad_y", "grad_x")}});
+        }
+    }
+    check_gradients(all);
+}

@@ -1,0 +1,154 @@
+// Embed and EmbedBackward.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <numeric>
+
+#include "gradients.h"
+#include "harness.h"
+
+using namespace headscope;
+using namespace headscope::conformance;
+
+namespace {
+
+struct Table {
+    std::int64_t batch, length, vocabulary, d_model;
+    std::int64_t max_length = 0;  // 0: no positions
+    std::int64_t first = -1;      // none given
+    float scale = 1.0F;
+    Values ids = {};  // otherwise random ones
+
+    std::string title() const {
+        return fmt::format("[{}, {}] of [{}, {}] positions {} first {} scale {}{}", batch, length, vocabulary, d_model,
+                           max_length, first, scale, ids.empty() ? "" : " given ids");
+    }
+    // Every value as `generate` makes it, since the order of the way back depends on it.
+    Values id_values() const {
+        Random random(static_cast<std::uint64_t>(batch * 1000 + length));
+        return (ids.empty() ? integers(0, vocabulary) : these(ids))(batch * length, random);
+    }
+};
+
+Case embed(const Table& table) {
+    std::vector<Operand> operands{indices("ids", {table.batch, table.length}, these(table.id_values())),
+                                  in("table", {table.vocabulary, table.d_model}),
+                                  out("out", {table.batch, table.length, table.d_model})};
+    if (table.max_length > 0) {
+        operands.push_back(in("positions", {table.max_length, table.d_model}).strided());
+    }
+    if (table.first >= 0) {
+        operands.push_back(indices("first", {1}, these({static_cast<double>(table.first)})));
+    }
+    return make_case(table.title(), operands, [=](const Operands& t) {
+        return Embed{.ids = t["ids"],
+                     .table = t["table"],
+                     .positions = t.maybe("positions"),
+                     .first = t.maybe("first"),
+                     .out = t["out"],
+                     .scale = table.scale};
+    });
+}
+
+// Flat positions sorted by id; with `pad`, positions of that id are left out and -1 stands at the end.
+Values order_of(const Values& ids, double pad) {
+    std::vector<std::size_t> order(ids.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return ids[a] < ids[b]; });
+    Values flat;
+    for (const std::size_t position : order) {
+        if (ids[position] != pad) {
+            flat.push_back(static_cast<double>(position));
+        }
+    }
+    flat.resize(ids.size(), -1.0);
+    return flat;
+}
+
+Case embed_backward(const Table& table, double pad = -1.0) {
+    const Values ids = table.id_values();
+    const Values order = order_of(ids, pad);
+    const Shape positions{table.batch, table.length};
+    const auto build = [=](const Operands& t) {
+        return EmbedBackward{.ids = t["ids"],
+                             .order = t["order"],
+                             .grad_out = t["grad_out"],
+                             .grad_table = t["grad_table"],
+                             .scale = table.scale,
+                             .write = t.write("grad_table")};
+    };
+    Case stated =
+        make_case(table.title() + (pad < 0 ? "" : " with pads"),
+                  {indices("ids", positions, these(ids)), indices("order", {table.batch * table.length}, these(order)),
+                   in("grad_out", {table.batch, table.length, table.d_model}),
+                   gradient("grad_table", {table.vocabulary, table.d_model})},
+                  build);
+    stated.magnitude = runs(build);
+    return stated.sums(static_cast<double>(table.batch * table.length));
+}
+
+}  // namespace
+
+TEST_CASE("embedding agrees with the oracle", "[embedding]") {
+    std::vector<Case> cases{
+        embed({1, 1, 1, 1}),
+        embed({2, 3, 10, 33, 0, -1, 5.7F}),
+        embed({3, 33, 257, 64, 33, -1, 8.0F}),
+        embed({4, 1, 50, 257, 40, 39, 16.0F}),
+        embed({2, 5, 10, 3, 12, 7, 1.7F}),
+        embed({2, 0, 10, 3}),
+        embed({0, 4, 10, 3, 4, 0}),
+        embed({2, 40000, 7, 2}),  // more rows than one dimension of a grid has groups
+    };
+    check_on_every_device(cases);
+}
+
+TEST_CASE("an id or a position that does not exist gives NaN and reads nothing", "[embedding]") {
+    const Values ids{0, -1, 9, 10, 1e6, -2147483648.0, 2147483647.0, 3};
+    check_on_every_device({
+        embed({2, 4, 10, 33, 0, -1, 2.0F, ids}), embed({2, 4, 10, 33, 4, -1, 2.0F, ids}),
+        embed({2, 4, 10, 33, 3, -1, 2.0F, {1, 2, 3}}),         // the last position is past the table
+        embed({2, 4, 10, 5, 8, 6, 2.0F, {1, 2, 3}}),           // the last two are
+        embed({2, 4, 10, 5, 8, 2147483647, 2.0F, {1, 2, 3}}),  // a sum that would wrap round
+    });
+}
+
+TEST_CASE("the table's gradient agrees with the oracle", "[embedding]") {
+    std::vector<Case> cases{
+        embed_backward({1, 1, 1, 1}),
+        embed_backward({2, 3, 10, 33, 0, -1, 5.7F}),   // most ids do not occur
+        embed_backward({3, 33, 7, 257, 0, -1, 0.5F}),  // every id occurs often
+        embed_backward({3, 33, 7, 64, 0, -1, 0.5F}, 0.0),
+        embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {4}}),       // one id alone
+        embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {4}}, 4.0),  // pads alone
+        embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {0, 9}}),    // the first and the last
+        embed_backward({2, 0, 10, 3}),
+        embed_backward({1, 1000, 300, 16, 0, -1, 4.0F}),
+        embed_backward({1, 5, 70000, 3}),  // more ids than one dimension of a grid has groups
+    };
+    check_on_every_device(cases);
+}
+
+TEST_CASE("the embedding's gradient equals central differences", "[embedding][gradients]") {
+    std::vector<Differentiation> all;
+    all.push_back({embed({2, 4, 5, 3, 0, -1, 1.7F}), {embed_backward({2, 4, 5, 3, 0, -1, 1.7F})}});
+    // Learned positions: each sentence adds to the rows from `first` on, which is an embedding of 0, 1, 2..
+    const Table tokens{2, 4, 5, 3, 4, -1, 1.7F};
+    const Table places{2, 4, 4, 3, 0, -1, 1.0F, {0, 1, 2, 3}};
+    Case to_table = embed_backward({2, 4, 5, 3, 0, -1, 1.7F});
+    Case to_positions = embed_backward(places);
+    for (Operand& operand : to_positions.operands) {  // ids and order of its own
+        operand.name = operand.name == "grad_table" ? "grad_positions"
+                       : operand.name == "grad_out" ? "grad_out"
+                                                    : "position_" + operand.name;
+    }
+    to_positions.run = [](Backend& backend, const Operands& t) {
+        backend.run(EmbedBackward{.ids = t["position_ids"],
+                                  .order = t["position_order"],
+                                  .grad_out = t["grad_out"],
+                                  .grad_table = t["grad_positions"]});
+    };
+    all.push_back({embed(tokens), {to_table, to_positions}});
+    check_gradients(all);
+}

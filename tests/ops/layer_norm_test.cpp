@@ -1,0 +1,164 @@
+// AddLayerNorm and its way back.
+#include <fmt/format.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+
+#include "gradients.h"
+#include "harness.h"
+
+using namespace headscope;
+using namespace headscope::conformance;
+
+namespace {
+
+struct Norm {
+    Shape shape;
+    bool residual = true;
+    float rate = 0.0F;
+    float epsilon = 1e-6F;
+    bool grad_y = true;     // what comes back to y
+    bool grad_sum = false;  // what comes back to sum directly
+    bool grad_residual = true;
+
+    std::string title() const {
+        return fmt::format("{}{}{}{}{} rate {} epsilon {}", shape.to_string(), residual ? " residual" : "",
+                           grad_y ? " grad_y" : "", grad_sum ? " grad_sum" : "", grad_residual ? " grad_residual" : "",
+                           rate, epsilon);
+    }
+    Shape columns() const { return {shape[2]}; }
+    Shape rows() const { return {shape[0], shape[1]}; }
+};
+
+Case forward(const Norm& norm) {
+    std::vector<Operand> operands{in("x", norm.shape),     in("gain", norm.columns()), in("bias", norm.columns()),
+                                  out("sum", norm.shape),  out("y", norm.shape),       out("mean", norm.rows()),
+                                  out("rstd", norm.rows())};
+    if (norm.residual) {
+        operands.push_back(in("residual", norm.shape));
+    }
+    const Case stated = make_case(norm.title(), with_dropout(operands, norm.shape[0], norm.rate),
+                                  [=](const Operands& t) {
+                                      return AddLayerNorm{.x = t["x"],
+                                                          .residual = t.maybe("residual"),
+                                                          .gain = t["gain"],
+                                                          .bias = t["bias"],
+                                                          .sum = t["sum"],
+                                                          .y = t["y"],
+                                                          .mean = t["mean"],
+                                                          .rstd = t["rstd"],
+                                                          .epsilon = norm.epsilon,
+                                                          .dropout = rule(t, norm.rate)};
+                                  })
+                            .sums(static_cast<double>(norm.shape[2]))
+                            .may_be("sum", "x");
+    return norm.residual ? stated.may_be("sum", "residual") : stated;
+}
+
+Case backward(const Norm& norm) {
+    std::vector<Operand> operands{in("sum", norm.shape),
+                                  in("gain", norm.columns()),
+                                  in("mean", norm.rows()).filled(normal(0.3)),
+                                  in("rstd", norm.rows()).filled(uniform(0.5, 2.0)),
+                                  gradient("grad_x", norm.shape),
+                                  gradient("grad_gain", norm.columns()),
+                                  gradient("grad_bias", norm.columns())};
+    if (norm.grad_y) {
+        operands.push_back(in("grad_y", norm.shape));
+    }
+    if (norm.grad_sum) {
+        operands.push_back(in("grad_sum", norm.shape));
+    }
+    if (norm.grad_residual) {
+        operands.push_back(gradient("grad_residual", norm.shape));
+    }
+    return make_case(norm.title(), with_dropout(operands, norm.shape[0], norm.rate),
+                     [=](const Operands& t) {
+                         return AddLayerNormBackward{
+                             .sum = t["sum"],
+                             .gain = t["gain"],
+                             .mean = t["mean"],
+                             .rstd = t["rstd"],
+                             .grad_y = t.maybe("grad_y"),
+                             .grad_sum_out = t.maybe("grad_sum"),
+                             .grad_x = t["grad_x"],
+                             .grad_residual = t.maybe("grad_residual"),
+                             .grad_gain = t["grad_gain"],
+                             .grad_bias = t["grad_bias"],
+                             .write_x = t.write("grad_x"),
+                             .write_residual = norm.grad_residual ? t.write("grad_residual") : Write::Overwrite,
+                             .write_gain = t.write("grad_gain"),
+                             .write_bias = t.write("grad_bias"),
+                             .dropout = rule(t, norm.rate)};
+                     })
+        .sums(static_cast<double>(norm.shape[2] + norm.shape[0] * norm.shape[1]))
+        .cancels(1.0);  // g - average(g) - n average(g n), with g about 1
+}
+
+std::vector<Shape> shapes() {
+    return {{1, 1, 1}, {2, 3, 33}, {3, 33, 1}, {1, 5, 257}, {2, 0, 5}, {0, 3, 4}, {5, 7, 64}, {1, 2, 3}};
+}
+
+}  // namespace
+
+TEST_CASE("add and norm agrees with the oracle", "[layer_norm]") {
+    std::vector<Case> cases;
+    for (const Shape& shape : shapes()) {
+        for (const bool residual : {false, true}) {
+            for (const float rate : {0.0F, 0.3F}) {
+                cases.push_back(forward({.shape = shape, .residual = residual, .rate = rate}));
+            }
+        }
+    }
+    cases.push_back(forward({.shape = {2, 3, 1024}, .rate = 0.1F, .epsilon = 1e-5F}));
+    cases.push_back(forward({.shape = {2, 9, 512}, .epsilon = 0.5F}));
+    cases.push_back(forward({.shape = {2, 40000, 3}, .rate = 0.1F}));
+    check_on_every_device(cases);
+}
+
+TEST_CASE("rows far from zero keep their variance", "[layer_norm]") {
+    // Mean of squares less square of the mean would lose every digit here.
+    Case far = forward({.shape = {2, 3, 64}, .residual = false});
+    far.name += " far";
+    far.operands[0].values = uniform(4000.0, 4001.0);
+    check_on_every_device({far});
+}
+
+TEST_CASE("the way back of add and norm agrees with the oracle", "[layer_norm]") {
+    std::vector<Case> cases;
+    for (const Shape& shape : shapes()) {
+        for (const float rate : {0.0F, 0.3F}) {
+            cases.push_back(backward({.shape = shape, .rate = rate}));
+            cases.push_back(backward({.shape = shape, .rate = rate, .grad_sum = true}));
+            cases.push_back(backward({.shape = shape, .rate = rate, .grad_sum = true, .grad_residual = false}));
+        }
+        cases.push_back(backward({.shape = shape, .grad_y = false, .grad_sum = true}));
+    }
+    cases.push_back(backward({.shape = {4, 100, 33}, .rate = 0.1F}));  // enough rows for sums in two levels
+    cases.push_back(backward({.shape = {2, 3, 1024}, .grad_sum = true}));
+    check_on_every_device(cases);
+}
+
+TEST_CASE("gradients of add and norm equal central differences", "[layer_norm][gradients]") {
+    std::vector<Differentiation> all;
+    for (const float rate : {0.0F, 0.3F}) {
+        for (const bool residual : {false, true}) {
+            for (const bool direct : {false, true}) {
+                const Norm norm{.shape = {2, 3, 9},
+                                .residual = residual,
+                                .rate = rate,
+                                .epsilon = 1e-3F,
+                                .grad_sum = direct,
+                                .grad_residual = residual};
+                all.push_back({forward(norm), {backward(norm)}});
+            }
+        }
+    }
+    check_gradients(all);
+}
+
+TEST_CASE("without what comes back to y, gain and bias get no gradient", "[layer_norm][gradients]") {
+    Norm norm{.shape = {2, 3, 9}, .rate = 0.3F, .grad_y = false, .grad_sum = true};
+    Case sum_only = forward(norm);
+    check_gradients({{sum_only, {backward(norm)}}});
+}

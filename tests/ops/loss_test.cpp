@@ -1,0 +1,120 @@
+// SmoothedCrossEntropy.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "gradients.h"
+#include "harness.h"
+#include "registry/registry.h"
+
+using namespace headscope;
+using namespace headscope::conformance;
+
+namespace {
+
+struct Loss {
+    std::int64_t rows, classes;
+    float epsilon = 0.1F;
+    Smoothing smoothing = Smoothing::AllClasses;
+    bool grad = true;
+    double spread = 3.0;
+    Values targets = {};  // otherwise random, every third row a pad
+
+    std::string title() const {
+        return fmt::format("[{}, {}] epsilon {} {} spread {}{}{}", rows, classes, epsilon,
+                           smoothing == Smoothing::AllClasses ? "all" : "others", spread, grad ? "" : " no gradient",
+                           targets.empty() ? "" : " given targets");
+    }
+};
+
+Generator targets_of(const Loss& loss) {
+    if (!loss.targets.empty()) {
+        return these(loss.targets);
+    }
+    return [classes = loss.classes](std::int64_t count, Random& random) {
+        Values values = integers(0, classes)(count, random);
+        for (std::size_t row = 1; row < values.size(); row += 3) {
+            values[row] = -1.0;
+        }
+        return values;
+    };
+}
+
+Case cross_entropy(const Loss& loss) {
+    const Shape shape{loss.rows, loss.classes};
+    std::vector<Operand> operands{in("logits", shape).filled(normal(loss.spread)),
+                                  indices("targets", {loss.rows}, targets_of(loss)), out("loss", {loss.rows}),
+                                  out("nll", {loss.rows})};
+    if (loss.grad) {
+        operands.push_back(out("grad_logits", shape));
+    }
+    const Case stated = make_case(loss.title(), operands,
+                                  [=](const Operands& t) {
+                                      return SmoothedCrossEntropy{.logits = t["logits"],
+                                                                  .targets = t["targets"],
+                                                                  .loss = t["loss"],
+                                                                  .nll = t["nll"],
+                                                                  .grad_logits = t.maybe("grad_logits"),
+                                                                  .epsilon = loss.epsilon,
+                                                                  .smoothing = loss.smoothing};
+                                  })
+                            .sums(static_cast<double>(loss.classes))
+                            .cancels(1.0);  // p - q
+    return loss.grad ? stated.may_be("grad_logits", "logits") : stated;
+}
+
+}  // namespace
+
+TEST_CASE("smoothed cross-entropy agrees with the oracle", "[loss]") {
+    std::vector<Case> cases;
+    for (const Smoothing smoothing : {Smoothing::AllClasses, Smoothing::OtherClasses}) {
+        for (const float epsilon : {0.0F, 0.1F, 0.6F}) {
+            for (const std::int64_t classes : {2, 3, 33, 257, 1003}) {
+                cases.push_back(cross_entropy({7, classes, epsilon, smoothing}));
+            }
+            cases.push_back(cross_entropy({33, 33, epsilon, smoothing, false}));
+            cases.push_back(cross_entropy({5, 65, epsilon, smoothing, true, 40.0}));
+            cases.push_back(cross_entropy({3, 33, epsilon, smoothing, true, 3.0, {0, 32, -1}}));
+        }
+        cases.push_back(cross_entropy({0, 33, 0.1F, smoothing}));
+        cases.push_back(cross_entropy({4, 8000, 0.1F, smoothing}));
+        cases.push_back(cross_entropy({6, 33, 0.1F, smoothing, true, 3.0, {-1}}));  // pads alone
+    }
+    cases.push_back(cross_entropy({3, 1, 0.1F}));
+    cases.push_back(cross_entropy({3, 1, 0.0F, Smoothing::OtherClasses}));
+    cases.push_back(cross_entropy({70000, 3, 0.1F}));  // more rows than one dimension of a grid has groups
+    check_on_every_device(cases);
+}
+
+TEST_CASE("the loss's gradient equals central differences", "[loss][gradients]") {
+    std::vector<Differentiation> all;
+    for (const Smoothing smoothing : {Smoothing::AllClasses, Smoothing::OtherClasses}) {
+        for (const float epsilon : {0.0F, 0.1F}) {
+            // The op gives the gradient of its own sum; there is no step back.
+            all.push_back({cross_entropy({5, 7, epsilon, smoothing}), {}, {"loss"}});
+        }
+    }
+    check_gradients(all);
+}
+
+TEST_CASE("the smoothed loss is the cross-entropy to the smoothed target", "[loss]") {
+    // Written out for three classes: p = (1, 2, 5) / 8, target 1, epsilon 0.3.
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const Tensor logits = make_from_host(*oracle, {1, 3}, oracle->real(), Values{0.0, std::log(2.0), std::log(5.0)});
+    const Tensor targets = make_from_host(*oracle, {1}, DType::I32, std::vector<std::int32_t>{1});
+    const auto losses = [&](Smoothing smoothing) {
+        const Tensor loss = oracle->empty({1}, oracle->real());
+        const Tensor nll = oracle->empty({1}, oracle->real());
+        oracle->run(SmoothedCrossEntropy{
+            .logits = logits, .targets = targets, .loss = loss, .nll = nll, .epsilon = 0.3F, .smoothing = smoothing});
+        return std::pair{to_host<double>(*oracle, loss)[0], to_host<double>(*oracle, nll)[0]};
+    };
+    const double a = std::log(8.0);
+    const double b = std::log(8.0 / 2);
+    const double c = std::log(8.0 / 5);
+    const auto [all, nll] = losses(Smoothing::AllClasses);
+    CHECK(nll == Approx(b).epsilon(1e-12));
+    CHECK(all == Approx(0.1 * a + 0.8 * b + 0.1 * c).epsilon(1e-7));
+    CHECK(losses(Smoothing::OtherClasses).first == Approx(0.15 * a + 0.7 * b + 0.15 * c).epsilon(1e-7));
+}

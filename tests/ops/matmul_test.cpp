@@ -1,0 +1,205 @@
+// Matmul.
+#include <fmt/format.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "gradients.h"
+#include "harness.h"
+#include "registry/registry.h"
+
+using namespace headscope;
+using namespace headscope::conformance;
+
+namespace {
+
+struct Product {
+    std::vector<std::int64_t> batch;
+    std::int64_t m, n, k;
+    bool transpose_a = false;
+    bool transpose_b = false;
+    float alpha = 1.0F;
+    float beta = 1.0F;  // where the output is added to
+    DType compute = DType::F32;
+
+    Shape shape(std::int64_t rows, std::int64_t columns) const {
+        switch (batch.size()) {
+            case 0: return {rows, columns};
+            case 1: return {batch[0], rows, columns};
+            default: return {batch[0], batch[1], rows, columns};
+        }
+    }
+    Shape shape_a() const { return transpose_a ? shape(k, m) : shape(m, k); }
+    Shape shape_b() const { return transpose_b ? shape(n, k) : shape(k, n); }
+    std::string title() const {
+        return fmt::format("{} {}{} alpha {} beta {} {} k {}", shape(m, n).to_string(), transpose_a ? "t" : "n",
+                           transpose_b ? "t" : "n", alpha, beta, name_of(compute), k);
+    }
+};
+
+struct Names {
+    const char* a = "a";
+    const char* b = "b";
+    const char* out = "out";
+};
+
+Case matmul(const Product& product, const Names& names = {}) {
+    const auto build = [product, names](float sign) {
+        return [=](const Operands& t) {
+            const bool adds = t.write(names.out) == Write::Accumulate;
+            return Matmul{.a = t[names.a],
+                          .b = t[names.b],
+                          .out = t[names.out],
+                          .transpose_a = product.transpose_a,
+                          .transpose_b = product.transpose_b,
+                          .alpha = sign > 0 ? std::abs(product.alpha) : product.alpha,
+                          .beta = !adds      ? 0.0F
+                                  : sign > 0 ? std::abs(product.beta)
+                                             : product.beta,
+                          .compute = product.compute};
+        };
+    };
+    Case stated = make_case(product.title(),
+                            {in(names.a, product.shape_a()).strided(), in(names.b, product.shape_b()).strided(),
+                             gradient(names.out, product.shape(product.m, product.n)).strided()},
+                            build(-1.0F));
+    stated.magnitude = runs(build(1.0F));
+    return stated.sums(static_cast<double>(product.k));
+}
+
+// The four cases of a product's transposes.
+std::vector<Product> transposes(Product product) {
+    std::vector<Product> all;
+    for (const bool a : {false, true}) {
+        for (const bool b : {false, true}) {
+            product.transpose_a = a;
+            product.transpose_b = b;
+            all.push_back(product);
+        }
+    }
+    return all;
+}
+
+// out = alpha op(a) op(b) goes back through Matmul itself.
+Differentiation differentiation(const Product& p) {
+    Product a = p;
+    Product b = p;
+    Case grad_a;
+    Case grad_b;
+    if (!p.transpose_a) {  // [m, k] = grad_out . op(b)^T
+        a.n = p.k;
+        a.k = p.n;
+        a.transpose_a = false;
+        a.transpose_b = !p.transpose_b;
+        grad_a = matmul(a, {"grad_out", "b", "grad_a"});
+    } else {  // [k, m] = op(b) . grad_out^T
+        a.m = p.k;
+        a.n = p.m;
+        a.k = p.n;
+        a.transpose_a = p.transpose_b;
+        a.transpose_b = true;
+        grad_a = matmul(a, {"b", "grad_out", "grad_a"});
+    }
+    if (!p.transpose_b) {  // [k, n] = op(a)^T . grad_out
+        b.m = p.k;
+        b.k = p.m;
+        b.transpose_a = !p.transpose_a;
+        b.transpose_b = false;
+        grad_b = matmul(b, {"a", "grad_out", "grad_b"});
+    } else {  // [n, k] = grad_out^T . op(a)
+        b.m = p.n;
+        b.n = p.k;
+        b.k = p.m;
+        b.transpose_a = true;
+        b.transpose_b = p.transpose_a;
+        grad_b = matmul(b, {"grad_out", "a", "grad_b"});
+    }
+    return {matmul(p), {grad_a, grad_b}};
+}
+
+}  // namespace
+
+TEST_CASE("products of all four transposes agree with the oracle", "[matmul]") {
+    std::vector<Case> cases;
+    const std::vector<std::array<std::int64_t, 3>> sizes{{1, 1, 1},    {1, 33, 3},    {33, 1, 257}, {3, 257, 33},
+                                                         {257, 3, 33}, {33, 33, 1},   {64, 64, 64}, {65, 130, 129},
+                                                         {1, 257, 64}, {128, 48, 256}};
+    for (const auto& [m, n, k] : sizes) {
+        for (const Product& product : transposes({{}, m, n, k})) {
+            cases.push_back(matmul(product));
+        }
+    }
+    for (const Product& product : transposes({{}, 257, 257, 257, false, false, -0.125F, 0.5F})) {
+        cases.push_back(matmul(product));
+    }
+    check_on_every_device(cases);
+}
+
+TEST_CASE("batched products agree with the oracle", "[matmul]") {
+    std::vector<Case> cases;
+    for (const auto& batch : {std::vector<std::int64_t>{3}, {1, 1}, {2, 3}, {33, 1}}) {
+        for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1}, {5, 7, 9}, {33, 17, 3}, {1, 33, 64}}) {
+            for (const Product& product : transposes({batch, m, n, k, false, false, 0.7F, -1.5F})) {
+                cases.push_back(matmul(product));
+            }
+        }
+    }
+    cases.push_back(matmul({{2, 8}, 33, 64, 33, false, true, 0.125F}));
+    check_on_every_device(cases);
+}
+
+TEST_CASE("products of nothing agree with the oracle", "[matmul]") {
+    std::vector<Case> cases;
+    for (const Product& product : transposes({{}, 3, 5, 0, false, false, 1.0F, 0.5F})) {
+        cases.push_back(matmul(product));  // k = 0 gives beta * out
+    }
+    for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{0, 5, 3}, {3, 0, 5}, {0, 0, 0}}) {
+        cases.push_back(matmul({{}, m, n, k}));
+    }
+    cases.push_back(matmul({{0}, 3, 4, 5}));
+    cases.push_back(matmul({{2, 0}, 3, 4, 5}));
+    cases.push_back(matmul({{2, 3}, 3, 4, 0, true, true}));
+    cases.push_back(matmul({{}, 3, 5, 7, false, false, 0.0F, 2.0F}));
+    check_on_every_device(cases);
+}
+
+TEST_CASE("products of rounded operands agree with the oracle", "[matmul]") {
+    std::vector<Case> cases;
+    for (const DType compute : {DType::BF16, DType::F16}) {
+        for (const auto& [m, n, k] :
+             {std::array<std::int64_t, 3>{1, 1, 1}, {33, 17, 65}, {64, 128, 96}, {1, 257, 64}}) {
+            for (Product product : transposes({{}, m, n, k, false, false, 0.5F, 1.0F})) {
+                product.compute = compute;
+                cases.push_back(matmul(product));
+            }
+        }
+        cases.push_back(matmul({{2, 3}, 9, 5, 17, false, true, 1.0F, 1.0F, compute}));
+    }
+    check_on_every_device(cases);
+}
+
+TEST_CASE("a product of rounded operands differs from one of exact ones", "[matmul]") {
+    // What the case above holds the devices to is not the plain product.
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const auto result = [&](DType compute) {
+        const Tensor a = make_from_host(*oracle, {1, 1}, oracle->real(), Values{1.0 + 0x1p-9});
+        const Tensor b = make_from_host(*oracle, {1, 1}, oracle->real(), Values{3.0});
+        const Tensor out = oracle->empty({1, 1}, oracle->real());
+        oracle->run(Matmul{.a = a, .b = b, .out = out, .compute = compute});
+        return to_host<double>(*oracle, out)[0];
+    };
+    CHECK(result(DType::F32) == 3.0 + 3 * 0x1p-9);
+    CHECK(result(DType::F16) == 3.0 + 3 * 0x1p-9);
+    CHECK(result(DType::BF16) == 3.0);
+}
+
+TEST_CASE("gradients of products equal central differences", "[matmul][gradients]") {
+    std::vector<Differentiation> all;
+    for (const auto& batch : {std::vector<std::int64_t>{}, {2}, {2, 2}}) {
+        for (const Product& product : transposes({batch, 3, 4, 5, false, false, -0.7F})) {
+            all.push_back(differentiation(product));
+        }
+    }
+    check_gradients(all);
+}

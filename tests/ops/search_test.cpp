@@ -1,0 +1,92 @@
+// LogSoftmaxTopK, GatherRows.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "harness.h"
+
+using namespace headscope;
+using namespace headscope::conformance;
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// A device finds entries in the order of the logits as they are stored, so there is nothing to forgive: indices are
+// equal, ties by the smaller one.
+Case top_k(std::int64_t rows, std::int64_t classes, std::int64_t k, Generator logits, const char* kind) {
+    return make_case(fmt::format("{} of [{}, {}] {}", k, rows, classes, kind),
+                     {in("logits", {rows, classes}).filled(std::move(logits)), out("values", {rows, k}),
+                      out("indices", {rows, k}).typed(DType::I32)},
+                     [](const Operands& t) {
+                         return LogSoftmaxTopK{t["logits"], t["values"], t["indices"]};
+                     })
+        .sums(static_cast<double>(classes));
+}
+
+Case gather(const Shape& x, Values index, DType dtype) {
+    Shape target = x;
+    target.set(0, static_cast<std::int64_t>(index.size()));
+    Operand from = in("x", x).exact();
+    Operand to = out("out", target).exact();
+    if (dtype != DType::F32) {
+        from = from.typed(dtype);
+        to = to.typed(dtype);
+    }
+    if (dtype == DType::I32) {
+        from = from.filled(integers(-2000000000, 2000000000));
+    }
+    return make_case(fmt::format("{} {} of {}", index.size(), name_of(dtype), x.to_string()),
+                     {from, indices("index", {static_cast<std::int64_t>(index.size())}, these(index)), to},
+                     [](const Operands& t) {
+                         return GatherRows{t["x"], t["index"], t["out"]};
+                     });
+}
+
+}  // namespace
+
+TEST_CASE("the best entries agree with the oracle", "[search]") {
+    std::vector<Case> cases;
+    for (const std::int64_t classes : {1, 3, 33, 257, 1003}) {
+        for (const std::int64_t k : {1, 4, 33, 64}) {
+            if (k <= classes) {
+                cases.push_back(top_k(5, classes, k, normal(3.0), "normal"));
+                cases.push_back(top_k(5, classes, k, integers(0, 4), "with ties"));
+            }
+        }
+    }
+    cases.push_back(top_k(1, 8000, 8, normal(3.0), "normal"));
+    cases.push_back(top_k(4, 33, 5, normal(60.0), "far apart"));
+    cases.push_back(top_k(4, 33, 5, these({-2.5}), "all equal"));
+    cases.push_back(top_k(4, 33, 5, these({0.0, -0.0}), "of both zeros"));
+    cases.push_back(top_k(0, 33, 4, normal(), "no rows"));
+    cases.push_back(top_k(70000, 3, 1, normal(), "many rows"));
+    check_on_every_device(cases);
+}
+
+TEST_CASE("no number is less than every number", "[search]") {
+    check_on_every_device({
+        top_k(3, 5, 3, these({kNan, 1.0, -3.0, kNan, 2.0}), "with NaN"),
+        top_k(3, 5, 5, these({kNan, 1.0, -3.0, kNan, 2.0}), "with NaN"),
+        top_k(3, 5, 4, these({-kInfinity, 1.0, -3.0, kNan, -kInfinity}), "with infinities"),
+    });
+}
+
+TEST_CASE("gathered rows agree with the oracle", "[search]") {
+    std::vector<Case> cases;
+    const Values outside{2, 0, -1, 2, 1, 3, 1e6, -2147483648.0, 2147483647.0};
+    for (const DType dtype : {DType::F32, DType::I32, DType::F16, DType::BF16, DType::I8}) {
+        cases.push_back(gather({3, 33}, {2, 0, 0, 1}, dtype));
+        cases.push_back(gather({3}, outside, dtype));
+        cases.push_back(gather({3, 2, 5, 7}, outside, dtype));
+    }
+    cases.push_back(gather({4, 8, 33, 16}, {3, 3, 0, 1, 2, 2, 1}, DType::F32));
+    cases.push_back(gather({5, 257}, {4}, DType::F32));
+    cases.push_back(gather({0, 3}, {0, -1}, DType::F32));
+    cases.push_back(gather({3, 0}, {0, 1}, DType::F32));
+    cases.push_back(gather({3, 4}, {}, DType::F32));
+    check_on_every_device(cases);
+}
