@@ -7,7 +7,7 @@
 namespace headscope {
 
 void Tape::record(std::string name, const std::vector<Var>& parameters, std::function<void(Backend&)> backward) {
-    Entry entry{std::move(name), {}, std::move(backward)};
+    Entry entry{label_.empty() ? std::move(name) : label_ + "." + name, {}, std::move(backward)};
     for (const Var& parameter : parameters) {
         if (parameter.defined() && parameter.requires_grad() && !parameter.name().empty()) {
             ++pending_[parameter.identity()];
@@ -21,6 +21,9 @@ void Tape::backward(Backend& backend) {
     while (!entries_.empty()) {
         const Entry entry = std::move(entries_.back());
         entries_.pop_back();
+        if (on_replay) {
+            on_replay(entry.name);
+        }
         try {
             entry.backward(backend);
         } catch (const CheckFailure& failure) {

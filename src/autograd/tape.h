@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "autograd/variable.h"
@@ -20,11 +21,17 @@ public:
     // roots must have been written before.
     void backward(Backend& backend);
 
+    // What runs now ("encoder.0.self_attention"): goes before the names of what is recorded from here on.
+    void set_label(std::string label) { label_ = std::move(label); }
+
     std::size_t size() const { return entries_.size(); }
 
     // Called when no later closure will write this parameter's gradient in this pass (for overlapped all-reduce). What
     // was recorded packed is handed over packed.
     std::function<void(const Var& parameter)> on_final_gradient;
+
+    // Told the name of each closure before it runs, "encoder.0.self_attention.linear"; may be empty.
+    std::function<void(const std::string& name)> on_replay;
 
 private:
     struct Entry {
@@ -33,6 +40,7 @@ private:
         std::function<void(Backend&)> backward;
     };
     std::vector<Entry> entries_;
+    std::string label_;
     std::map<const void*, int> pending_;  // entries that will still write a parameter's gradient
 };
 

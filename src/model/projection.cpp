@@ -91,7 +91,7 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
     }
     if (backward) {
         // Nothing is left to do on the way back, but the tape has to know who wrote these.
-        ctx.tape->record("projection", {weight_, bias_}, [](Backend&) {});
+        ctx.tape->record("loss", {weight_, bias_}, [](Backend&) {});
     }
     LossSums sums{backend.empty({1}, real), backend.empty({1}, real)};
     backend.run(SumRows{.x = loss, .out = sums.loss});

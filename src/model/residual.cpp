@@ -38,8 +38,14 @@ Stream start_stream(Context& ctx, const Var& embedded, const std::optional<Layer
 }
 
 void set_label(const Context& ctx, const std::string& part, const char* rest) {
-    if (ctx.label) {
-        ctx.label(part + rest);
+    if (ctx.label || ctx.tape != nullptr) {
+        const std::string label = part + rest;
+        if (ctx.label) {
+            ctx.label(label);
+        }
+        if (ctx.tape != nullptr) {
+            ctx.tape->set_label(label);
+        }
     }
 }
 

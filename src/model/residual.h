@@ -59,7 +59,7 @@ std::string norm_after(const ModelConfig& config, const std::vector<std::string>
 // What the first sub-layer gets: the embeddings, with pre-norm normed (spends them).
 Stream start_stream(Context& ctx, const Var& embedded, const std::optional<LayerNorm>& first_norm);
 
-// Tells what runs now: part + rest.
+// Tells the context, and the tape if there is one, what runs now: part + rest.
 void set_label(const Context& ctx, const std::string& part, const char* rest);
 
 }  // namespace headscope

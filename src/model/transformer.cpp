@@ -60,8 +60,11 @@ LossSums Transformer::loss(Context& ctx, const DeviceBatch& batch, const LossOpt
         sums = project_and_lose(ctx, hidden, batch.target_out, options);
     }
     if (ctx.tape != nullptr) {
-        set_label(ctx, "backward", "");
+        if (ctx.label) {
+            ctx.tape->on_replay = [&ctx](const std::string& name) { ctx.label("backward." + name); };
+        }
         ctx.tape->backward(ctx.backend);
+        ctx.tape->on_replay = {};
     }
     return sums;
 }

@@ -247,4 +247,17 @@ TEST_CASE("labels say what runs") {
                                              "encoder.1.self_attention", "encoder.1.feed_forward", "decoder.embedding",
                                              "decoder.0.self_attention", "decoder.0.cross_attention",
                                              "decoder.0.feed_forward", "projection"});
+
+    SmallModel trained(small_config(), "cpu:oracle");
+    Tape tape;
+    Context training{*trained.backend, &tape};
+    labels.clear();
+    training.label = ctx.label;
+    trained.transformer.loss(training, trained.batch(random_pairs(trained.config, 2, 3)), {});
+    REQUIRE(labels.size() > 20);
+    CHECK(labels[9] == "projection");
+    CHECK(labels[10] == "backward.projection.loss");
+    CHECK(labels[11] == "backward.decoder.0.feed_forward.add_layer_norm");
+    CHECK(labels.back() == "backward.encoder.embedding.embed");
+    CHECK_FALSE(tape.on_replay);
 }
