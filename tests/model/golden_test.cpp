@@ -4,9 +4,9 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "devices.h"
 #include "io/safetensors.h"
 #include "small_model.h"
+#include "tests/ops/devices.h"
 #include "training.h"
 
 using namespace headscope;
@@ -182,7 +182,7 @@ TEST_CASE("the oracle equals PyTorch in float64: logits, loss, every gradient, t
 }
 
 TEST_CASE("single precision stays near PyTorch in float64 on every device") {
-    for (const std::string& device : devices_to_test()) {
+    for (const std::string& device : conformance::devices_under_test()) {
         for (const std::string& name : kCases) {
             check_all(name, device, kSingle);
         }

@@ -1,8 +1,8 @@
 // The same training on every device: loss curves that stay together.
 #include <catch2/catch.hpp>
 
-#include "devices.h"
 #include "small_model.h"
+#include "tests/ops/devices.h"
 #include "training.h"
 
 using namespace headscope;
@@ -59,7 +59,7 @@ Curve train(const std::string& device) {
 TEST_CASE("training follows the oracle's loss curve on every device, dropout and all") {
     const Curve oracle = train("cpu:oracle");
     CHECK(oracle.losses.back() < oracle.losses.front() - 0.5);  // it learns, so the curves are worth comparing
-    for (const std::string& device : devices_to_test()) {
+    for (const std::string& device : conformance::devices_under_test()) {
         const Curve curve = train(device);
         double worst = 0.0;
         for (std::size_t step = 0; step < curve.losses.size(); ++step) {
