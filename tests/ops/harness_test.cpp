@@ -1,0 +1,160 @@
+// The harness sees what it is there to see: a right backend passes, and each fault is named.
+#include "harness.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "compare.h"
+#include "devices.h"
+#include "faulty_backend.h"
+#include "gradients.h"
+#include "registry/registry.h"
+
+using namespace headscope;
+using namespace headscope::conformance;
+
+namespace {
+
+Case copy_case() {
+    return make_case("[2, 3, 5, 7]", {in("x", {2, 3, 5, 7}).strided(), gradient("out", {2, 3, 5, 7}).strided()},
+                     [](const Operands& t) {
+                         return Copy{t["x"], t["out"], t.write("out")};
+                     })
+        .may_be("out", "x");
+}
+
+// Every complaint about a Copy with this fault, as one text.
+std::string complaints_about(const FaultyBackend::Fault& fault) {
+    FaultyBackend device(open_device("cpu:oracle"), fault);
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    std::string text;
+    for (const std::string& complaint : complaints(device, *oracle, copy_case())) {
+        text += complaint + "\n";
+    }
+    return text;
+}
+
+// One number of a buffer changed; `place` counts elements from the buffer's start.
+void poke(Backend& backend, const Tensor& tensor, std::int64_t place, double value) {
+    const Tensor one = make_tensor(tensor.buffer, {1}, tensor.dtype, place);
+    from_host<double>(backend, one, {value});
+}
+
+}  // namespace
+
+TEST_CASE("a right backend has nothing to complain about", "[harness]") {
+    CHECK(complaints_about([](Backend& inner, const Copy& op) { inner.run(op); }).empty());
+}
+
+TEST_CASE("every layout, write and alias is tried", "[harness]") {
+    std::set<std::string> titles;
+    for (const Variant& variant : variants_of(copy_case())) {
+        titles.insert(variant.title());
+    }
+    CHECK(titles == std::set<std::string>{"contiguous", "contiguous, out accumulated", "padded rows, out accumulated",
+                                          "heads", "packed", "contiguous, out is x", "heads, out is x"});
+}
+
+TEST_CASE("the harness names a write outside the output", "[harness]") {
+    const std::string text = complaints_about([](Backend& inner, const Copy& op) {
+        inner.run(op);
+        poke(inner, op.out, op.out.offset - 1, 0.0);
+    });
+    CHECK_THAT(text, Catch::Matchers::Contains("is no element of an output"));
+    const std::string gaps = complaints_about([](Backend& inner, const Copy& op) {
+        inner.run(op);
+        poke(inner, op.out, op.out.offset + op.out.dim(3), 0.0);  // right behind the first row
+    });
+    CHECK_THAT(gaps, Catch::Matchers::Contains("padded rows, out accumulated): element"));
+}
+
+TEST_CASE("the harness names a changed input", "[harness]") {
+    const std::string text = complaints_about([](Backend& inner, const Copy& op) {
+        inner.run(op);
+        poke(inner, op.x, op.x.offset, 0.0);
+    });
+    CHECK_THAT(text, Catch::Matchers::Contains("in the buffer of x"));
+}
+
+TEST_CASE("the harness names an output that was read or not written", "[harness]") {
+    const auto adds_always = [](Backend& inner, const Copy& op) { inner.run(Copy{op.x, op.out, Write::Accumulate}); };
+    CHECK_THAT(complaints_about(adds_always), Catch::Matchers::Contains("(contiguous): out[0]"));
+    const auto forgets_last = [](Backend& inner, const Copy& op) {
+        inner.run(Copy{op.x.narrow(0, 0, 1), op.out.narrow(0, 0, 1), op.write});
+    };
+    CHECK_THAT(complaints_about(forgets_last), Catch::Matchers::Contains("(contiguous): out[105]"));
+}
+
+TEST_CASE("the harness names a sum that was overwritten", "[harness]") {
+    const std::string text = complaints_about([](Backend& inner, const Copy& op) { inner.run(Copy{op.x, op.out}); });
+    CHECK_THAT(text, Catch::Matchers::Contains("(contiguous, out accumulated): out[0]"));
+    CHECK_THAT(text, !Catch::Matchers::Contains("(contiguous): "));
+}
+
+TEST_CASE("the harness names strides that are ignored", "[harness]") {
+    const std::string text = complaints_about([](Backend& inner, const Copy& op) {
+        Copy plain = op;
+        plain.x.strides = contiguous_strides(op.x.shape);
+        inner.run(plain);
+    });
+    CHECK_THAT(text, Catch::Matchers::Contains("(heads): out["));
+    CHECK_THAT(text, !Catch::Matchers::Contains("(contiguous): "));
+}
+
+TEST_CASE("the harness names results that do not repeat", "[harness]") {
+    int calls = 0;
+    const std::string text = complaints_about([&](Backend& inner, const Copy& op) {
+        inner.run(op);
+        inner.run(AddScaled{.a = op.out, .out = op.out, .alpha = ++calls % 2 == 0 ? 1.0F + 0x1p-23F : 1.0F});
+    });
+    CHECK_THAT(text, Catch::Matchers::Contains("a second run, over other garbage, gave other bits"));
+}
+
+TEST_CASE("the harness names small errors, of one element and of all", "[harness]") {
+    const std::string one = complaints_about([](Backend& inner, const Copy& op) {
+        inner.run(op);
+        const Tensor first = op.out.narrow(0, 0, 1).narrow(1, 0, 1).narrow(2, 0, 1).narrow(3, 0, 1);
+        inner.run(AddScaled{.a = first, .out = first, .alpha = 1.0F + 4e-6F});
+    });
+    CHECK_THAT(one, Catch::Matchers::Contains("out[0] of"));
+    const std::string all = complaints_about([](Backend& inner, const Copy& op) {
+        inner.run(op);
+        inner.run(AddScaled{.a = op.out, .out = op.out, .alpha = 1.0F + 8e-7F});
+    });
+    CHECK_THAT(all, Catch::Matchers::Contains("out as a whole"));
+}
+
+TEST_CASE("the harness names an op that throws", "[harness]") {
+    const std::string text =
+        complaints_about([](Backend&, const Copy&) { throw std::runtime_error("the device is gone"); });
+    CHECK_THAT(text, Catch::Matchers::Contains("copy [2, 3, 5, 7] (contiguous): the device is gone"));
+}
+
+TEST_CASE("zeros must be zeros, and no number no number", "[harness]") {
+    const Case stated = copy_case();
+    const Operand output = out("out", {3});
+    const auto verdict = [&](const Values& expected, const Values& got) {
+        return compare(stated, output, false, expected, got, {1.0, 1.0, 1.0}, {}).complaint;
+    };
+    const double nan = std::nan("");
+    CHECK(verdict({0.0, 1.0, nan}, {0.0, 1.0 + 1e-7, nan}).empty());
+    CHECK_FALSE(verdict({0.0, 1.0, 2.0}, {1e-9, 1.0, 2.0}).empty());
+    CHECK_FALSE(verdict({0.5, 1.0, nan}, {0.5, 1.0, 2.0}).empty());
+    CHECK_FALSE(verdict({0.5, 1.0, 2.0}, {0.5, 1.0, nan}).empty());
+    CHECK_FALSE(verdict({0.5, 1.0, INFINITY}, {0.5, 1.0, 3e38}).empty());
+}
+
+TEST_CASE("central differences name a wrong gradient", "[harness][gradients]") {
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const auto scaled = [](const char* from, const char* to, float alpha) {
+        return make_case("", {in(from, {2, 3}), gradient(to, {2, 3})},
+                         [=](const Operands& t) { return AddScaled{.a = t[from], .out = t[to], .alpha = alpha}; });
+    };
+    const GradientReport right =
+        check_gradient(*oracle, {scaled("a", "out", 2.0F), {scaled("grad_out", "grad_a", 2.0F)}});
+    CHECK(right.complaints.empty());
+    CHECK(right.compared == std::set<std::string>{"a"});
+    const GradientReport wrong =
+        check_gradient(*oracle, {scaled("a", "out", 2.0F), {scaled("grad_out", "grad_a", 2.0F + 0x1p-20F)}});
+    CHECK(wrong.complaints.size() == 2);  // of an element, and along a direction
+}
