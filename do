@@ -133,16 +133,16 @@ translate_examples() { # DEVICE STEM
 
 # Device, seconds of the whole command, tokens a second while translating, share of lines equal to the CPU's.
 table_row() { # DEVICE STEM
-    paste -d '\001' out/demo/cpu.de "$2.de" |
-        awk -F '\001' -v device="$1" -v time="$(cat "$2.time")" \
+    paste out/demo/cpu.de "$2.de" |
+        awk -F '\t' -v device="$1" -v time="$(cat "$2.time")" \
             -v speed="$(sed -n 's|.* \([0-9.]*\) target tokens/s.*|\1|p' "$2.stats")" '
             $1 == $2 { equal++ }
             END { printf "  %-12s %9.2f %12.0f %11.0f %%\n", device, time, speed, 100 * equal / NR }'
 }
 
 print_translations() {
-    paste -d '\001' <(cat assets/examples/*.en) out/demo/cpu.de |
-        awk -F '\001' '{ printf "  en  %s\n  de  %s\n\n", $1, $2 }'
+    paste <(cat assets/examples/*.en) out/demo/cpu.de |
+        awk -F '\t' '{ printf "  en  %s\n  de  %s\n\n", $1, $2 }'
 }
 
 # The paper's Figures 3, 4 and 5, drawn for this model.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # ./do's own decisions, with stand-ins for the system's tools: nothing is installed, built or fetched.
-# shellcheck disable=SC2317 # the conditions are called through expect
+# shellcheck disable=SC2016,SC2317 # stand-ins expand later; conditions are called through expect
 set -uo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 sandbox=$(mktemp -d)
@@ -14,7 +14,7 @@ reset() {
     mkdir -p "$sandbox/bin" "$sandbox/repo"
     cp "$repository/do" "$sandbox/repo/do"
     local tool
-    for tool in bash env cat grep dirname mkdir rm tail awk date sed nproc; do
+    for tool in bash env cat grep dirname mkdir rm tail awk date sed nproc paste; do
         ln -s "$(command -v "$tool")" "$sandbox/bin/$tool"
     done
     : >"$sandbox/calls"
@@ -126,6 +126,39 @@ expect "the demo without a model fails" ended_with 1
 expect "after building" called 'cmake --build build/release'
 expect "and says what it looked for" says "config.json, model.safetensors"
 expect "a configured tree is not configured again" not called 'cmake --preset'
+
+# The demo with a model and two devices, of which one translates one line of two as the CPU does.
+reset
+stand_in dpkg-query 'echo installed'
+stand_in apt-get 'exit 1'
+stand_in cmake 'exit 0'
+mkdir -p "$sandbox/repo/build/release" "$sandbox/repo/assets/examples" "$sandbox/repo/assets/models/en-de"
+: >"$sandbox/repo/build/release/build.ninja"
+: >"$sandbox/repo/assets/models/en-de/config.json"
+printf 'One.\nTwo.\n' >"$sandbox/repo/assets/examples/paper.en"
+stand_in headscope 'case "$*" in
+    "devices --usable") printf "vulkan:0\ncpu\n" ;;
+    devices) printf "vulkan:1  cannot be used: too old\n" ;;
+    translate*vulkan:0*) printf "Eins.\nDrei.\n"; echo "2 lines, 9 target tokens in 1 s: 123.4 target tokens/s on it" >&2 ;;
+    translate*) printf "Eins.\nZwei.\n"; echo "2 lines, 9 target tokens in 1 s: 567.8 target tokens/s on it" >&2 ;;
+    attention*) for last; do :; done; echo "<svg/>" >"$last" ;;
+esac'
+mv "$sandbox/bin/headscope" "$sandbox/repo/build/release/headscope"
+run demo
+row() { [[ $output =~ $1\ +[0-9.]+\ +$2\ +$3\ % ]]; }
+expect "the demo succeeds" ended_with 0
+expect "it prints source" says "en  Two."
+expect "and translation" says "de  Zwei."
+expect "half of the one device's lines are like the CPU's" row vulkan:0 123 50
+expect "all of the CPU's are" row cpu 568 100
+expect "a rejected device is named" says "vulkan:1  cannot be used: too old"
+expect "the figures are named" says out/figure4-below.svg
+expect "heads 5 and 6 of Figure 4" called 'attention .*--layer 5 --heads 5,6 --word its -o out/figure4-below.svg'
+stand_in headscope 'case "$*" in "devices --usable") echo cpu ;; *) echo "no memory" >&2; exit 1 ;; esac'
+mv "$sandbox/bin/headscope" "$sandbox/repo/build/release/headscope"
+run demo
+expect "a device that fails makes the demo fail" ended_with 1
+expect "with the device's own words" says "no memory"
 
 [ "$failures" -eq 0 ] && echo "all of ./do's decisions are as expected"
 exit "$((failures > 0))"
