@@ -11,6 +11,7 @@
 #include "backend/instrumented.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "train/run_folder.h"
 #include "train/trainer.h"
 
 namespace headscope {
@@ -54,7 +55,7 @@ void overfit(Trainer& trainer, std::int64_t steps) {
     say("one batch was learnt by heart: the set-up can learn");
 }
 
-void train(const TrainOptions& options) {
+TrainConfig configuration(const TrainOptions& options) {
     TrainConfig config = read_train_config(options.config, options.data);
     if (options.steps > 0) {
         config.training.steps = options.steps;
@@ -63,20 +64,35 @@ void train(const TrainOptions& options) {
         config.training.minutes = options.minutes;
     }
     check_train_config(config);
+    return config;
+}
+
+void train(const TrainOptions& options) {
+    const TrainConfig config = configuration(options);
     listen_for_stop();
     const std::unique_ptr<Backend> backend = open_device(options.device);
-    const std::filesystem::path output(options.output);
+    const RunFolder folder(options.output, say);
     const bool going_on = options.resume || options.finish;
-    TrainingData data = prepare_training_data(config, (output / "tokenizer").string(), going_on, say);
+    if (!going_on) {
+        folder.require_unused();
+    }
+    const bool begun = folder.holds_checkpoints();
+    if (options.finish && !begun) {
+        throw Error(fmt::format("'{}' holds no checkpoint to make a model of: train first", options.output));
+    }
+    if (options.resume && !begun) {
+        say(fmt::format("'{}' holds no checkpoint yet: starting from the beginning", options.output));
+    }
+    const std::filesystem::path output(options.output);
+    // Without a checkpoint nothing says that a tokenizer left there is of this configuration.
+    TrainingData data = prepare_training_data(config, (output / "tokenizer").string(), begun, say);
     Trainer trainer(*backend, config, std::move(data), options.output, hooks_for(*backend));
     if (options.overfit) {
         overfit(trainer, options.steps);
         return;
     }
-    if (!going_on) {
-        trainer.start_anew();
-    } else if (!trainer.resume()) {
-        say(fmt::format("{} holds no checkpoint yet: starting from the beginning", options.output));
+    if (begun) {
+        trainer.resume();
     }
     if (!options.finish && trainer.run() == RunEnd::Stopped) {
         throw Error(fmt::format("stopped after step {}, which is checkpointed; --resume continues", trainer.step()));
@@ -100,10 +116,14 @@ void add_train_command(CLI::App& app) {
     command->add_option("--data", options->data,
                         "Folder that the configuration's data paths count from (default: its own)");
     command->add_option("--device", options->device, "cpu, vulkan, vulkan:1; default: the best GPU, else the CPU");
-    command->add_flag("--resume", options->resume, "Continue from the newest checkpoint");
-    command->add_flag("--finish", options->finish, "Train no further: write model/ from the checkpoints there are");
-    command->add_flag("--overfit-one-batch", options->overfit,
-                      "Learn one batch by heart, to prove a set-up; saves nothing");
+    CLI::Option* resume = command->add_flag("--resume", options->resume, "Continue from the newest checkpoint");
+    CLI::Option* finish =
+        command->add_flag("--finish", options->finish, "Train no further: write model/ from the checkpoints there are");
+    command
+        ->add_flag("--overfit-one-batch", options->overfit,
+                   "Learn one batch by heart, to prove a set-up; saves nothing")
+        ->excludes(resume)
+        ->excludes(finish);
     command->add_option("--steps", options->steps, "Instead of the configuration's limit")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
     command->add_option("--minutes", options->minutes, "Instead of the configuration's limit")

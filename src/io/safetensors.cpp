@@ -6,12 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "io/atomic_file.h"
 #include "support/check.h"
+#include "support/edit_distance.h"
 
 namespace headscope {
 
@@ -27,20 +27,6 @@ std::optional<DType> dtype_of(const std::string& name) {
         }
     }
     return std::nullopt;
-}
-
-// Levenshtein's distance: insertions, deletions and exchanges that lead from one text to the other.
-std::size_t edit_distance(const std::string& from, const std::string& to) {
-    std::vector<std::size_t> row(to.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < to.size(); ++j) {
-            const std::size_t exchanged = diagonal + (from[i] == to[j] ? 0 : 1);
-            diagonal = std::exchange(row[j + 1], std::min({exchanged, row[j] + 1, row[j + 1] + 1}));
-        }
-    }
-    return row[to.size()];
 }
 
 std::string near_names(const std::vector<SafeTensorsEntry>& entries, const std::string& name) {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "io/safetensors.h"
 #include "support/check.h"
+#include "train/checkpoint.h"
 
 namespace headscope {
 namespace {
@@ -25,8 +25,8 @@ void average_checkpoints(Backend& backend, const std::vector<std::string>& files
     HEADSCOPE_CHECK(!files.empty(), "nothing to average");
     std::vector<double> mean(static_cast<std::size_t>(into.elements()), 0.0);
     for (const std::string& path : files) {
-        const SafeTensorsFile file = SafeTensorsFile::open(path);
-        const MappedTensor stored = file.at("parameters");
+        const Checkpoint file = Checkpoint::open(path);
+        const MappedTensor stored = file.parameters();
         if (stored.shape != into.shape || (stored.dtype != DType::F32 && stored.dtype != DType::F64)) {
             throw Error(fmt::format("{}: \"parameters\" is {} {}, expected F32 {}: it belongs to another model", path,
                                     name_of(stored.dtype), stored.shape.to_string(), into.shape.to_string()));

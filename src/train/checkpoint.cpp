@@ -2,20 +2,25 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
 
-#include "io/safetensors.h"
 #include "support/check.h"
+#include "support/random.h"
 
 namespace headscope {
 namespace {
 
 constexpr const char* kStateKey = "headscope_checkpoint";
-constexpr int kFormat = 1;
+constexpr const char* kChecksumKey = "headscope_checksum";
+constexpr int kFormat = 2;
+constexpr const char* kParameters = "parameters";
+constexpr const char* kFirstMoment = "adam.m";
+constexpr const char* kSecondMoment = "adam.v";
 constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kSuffix = ".safetensors";
 
@@ -25,24 +30,66 @@ struct NamedTensor {
 };
 
 std::vector<NamedTensor> named(const CheckpointTensors& tensors) {
-    std::vector<NamedTensor> list = {{"parameters", tensors.parameters}};
+    std::vector<NamedTensor> list = {{kParameters, tensors.parameters}};
     if (tensors.first_moment.defined()) {
-        list.push_back({"adam.m", tensors.first_moment});
-        list.push_back({"adam.v", tensors.second_moment});
+        list.push_back({kFirstMoment, tensors.first_moment});
+        list.push_back({kSecondMoment, tensors.second_moment});
     }
     return list;
 }
 
-// Every tensor is there with its whole data (the reader of safetensors has checked all sizes against the file).
-nlohmann::json state_of(const SafeTensorsFile& file) {
+// Over all that a run takes from a checkpoint: the state's text and each tensor. Each 8 bytes are mixed in by a
+// bijection, so damage within one word always shows.
+class Checksum {
+public:
+    void add(const void* data, std::size_t bytes) {
+        sum_ = mix_bits(sum_ ^ (bytes + 1));
+        const auto* from = static_cast<const std::byte*>(data);
+        for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, from + at, std::min(sizeof(word), bytes - at));
+            sum_ = mix_bits(sum_ ^ word);
+        }
+    }
+    void add(std::string_view text) { add(text.data(), text.size()); }
+    std::string text() const { return fmt::format("{:016x}", sum_); }
+
+private:
+    std::uint64_t sum_ = 0;
+};
+
+std::string checksum_of(const SafeTensorsFile& file, const std::string& state) {
+    Checksum checksum;
+    checksum.add(state);
+    for (const char* name : {kParameters, kFirstMoment, kSecondMoment}) {
+        if (file.contains(name)) {
+            const MappedTensor tensor = file.at(name);
+            checksum.add(name);
+            checksum.add(tensor.data.data(), tensor.data.size());
+        }
+    }
+    return checksum.text();
+}
+
+// The reader of safetensors has checked all sizes against the file.
+nlohmann::json checked_state(const SafeTensorsFile& file) {
     const auto found = file.metadata().find(kStateKey);
     if (found == file.metadata().end()) {
         throw Error(fmt::format("{} is no checkpoint of headscope: its metadata lacks \"{}\"", file.path(), kStateKey));
     }
+    const auto written = file.metadata().find(kChecksumKey);
+    const std::string sum = checksum_of(file, found->second);
+    if (written != file.metadata().end() && written->second != sum) {
+        throw Error(
+            fmt::format("{} is damaged: its checksum is {}, but its bytes give {}", file.path(), written->second, sum));
+    }
     nlohmann::json state = nlohmann::json::parse(found->second, nullptr, false);
-    if (!state.is_object() || state.value("format", 0) != kFormat) {
-        throw Error(fmt::format("{}: its checkpoint state is damaged or of another version (expected format {})",
-                                file.path(), kFormat));
+    const bool known = state.is_object() && state.contains("format") && state["format"] == kFormat;
+    if (!known || written == file.metadata().end()) {
+        throw Error(
+            fmt::format("{} is a checkpoint of another version of headscope (expected format {}): go on with "
+                        "the program that wrote it",
+                        file.path(), kFormat));
     }
     return state;
 }
@@ -53,27 +100,38 @@ void write_checkpoint(Backend& backend, const std::string& path, const Checkpoin
                       const nlohmann::json& state) {
     std::vector<std::vector<std::byte>> data;
     std::vector<TensorToWrite> list;
+    nlohmann::json whole = state;
+    whole["format"] = kFormat;
+    const std::string text = whole.dump();
+    Checksum checksum;
+    checksum.add(text);
     for (const NamedTensor& item : named(tensors)) {
         const std::size_t bytes = static_cast<std::size_t>(item.tensor.elements()) * size_of(item.tensor.dtype);
         data.emplace_back(bytes);
         backend.download(item.tensor, data.back().data(), bytes);
         list.push_back({item.name, item.tensor.dtype, item.tensor.shape, data.back().data()});
+        checksum.add(item.name);
+        checksum.add(data.back().data(), bytes);
     }
-    nlohmann::json whole = state;
-    whole["format"] = kFormat;
-    write_safetensors(path, list, {{kStateKey, whole.dump()}});
+    write_safetensors(path, list, {{kStateKey, text}, {kChecksumKey, checksum.text()}});
 }
 
-nlohmann::json read_checkpoint_state(const std::string& path) {
-    return state_of(SafeTensorsFile::open(path));
+Checkpoint Checkpoint::open(const std::string& path) {
+    Checkpoint checkpoint;
+    checkpoint.file_ = SafeTensorsFile::open(path);
+    checkpoint.state_ = checked_state(checkpoint.file_);
+    return checkpoint;
 }
 
-void read_checkpoint_tensors(Backend& backend, const std::string& path, const CheckpointTensors& into) {
-    const SafeTensorsFile file = SafeTensorsFile::open(path);
+MappedTensor Checkpoint::parameters() const {
+    return file_.at(kParameters);
+}
+
+void Checkpoint::read(Backend& backend, const CheckpointTensors& into) const {
     for (const NamedTensor& item : named(into)) {
-        const MappedTensor stored = file.at(item.name);
+        const MappedTensor stored = file_.at(item.name);
         if (stored.shape != item.tensor.shape || stored.dtype != item.tensor.dtype) {
-            throw Error(fmt::format("{}: tensor \"{}\" is {} {}, expected {} {}: it belongs to another model", path,
+            throw Error(fmt::format("{}: tensor \"{}\" is {} {}, expected {} {}: it belongs to another model", path(),
                                     item.name, name_of(stored.dtype), stored.shape.to_string(),
                                     name_of(item.tensor.dtype), item.tensor.shape.to_string()));
         }
@@ -111,13 +169,11 @@ std::vector<std::int64_t> CheckpointFolder::steps() const {
     return found;
 }
 
-std::optional<std::int64_t> CheckpointFolder::newest_readable(
-    const std::function<void(const std::string&)>& skipped) const {
-    std::vector<std::int64_t> candidates = steps();
+std::optional<Checkpoint> CheckpointFolder::newest_whole(const std::function<void(const std::string&)>& skipped) const {
+    const std::vector<std::int64_t> candidates = steps();
     for (auto step = candidates.rbegin(); step != candidates.rend(); ++step) {
         try {
-            static_cast<void>(read_checkpoint_state(file_of(*step)));
-            return *step;
+            return Checkpoint::open(file_of(*step));
         } catch (const Error& error) {
             skipped(error.what());
         }
@@ -125,8 +181,9 @@ std::optional<std::int64_t> CheckpointFolder::newest_readable(
     return std::nullopt;
 }
 
-void CheckpointFolder::keep_last(std::int64_t count) const {
-    const std::vector<std::int64_t> found = steps();
+void CheckpointFolder::keep_last(std::int64_t count, std::int64_t newest) const {
+    std::vector<std::int64_t> found = steps();
+    std::erase_if(found, [&](std::int64_t step) { return step > newest; });
     for (std::size_t i = 0; i + static_cast<std::size_t>(count) < found.size(); ++i) {
         std::error_code ignored;  // a file that cannot be removed only takes room
         std::filesystem::remove(file_of(found[i]), ignored);

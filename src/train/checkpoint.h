@@ -1,4 +1,5 @@
-// Checkpoints: one safetensors file each with all that a run needs to go on as if nothing had happened.
+// Checkpoints: one safetensors file each with all that a run needs to go on as if nothing had happened, and a checksum
+// of it: a byte that changed on the disk must not become a weight.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/backend.h"
+#include "io/safetensors.h"
 
 namespace headscope {
 
@@ -24,10 +26,23 @@ struct CheckpointTensors {
 void write_checkpoint(Backend& backend, const std::string& path, const CheckpointTensors& tensors,
                       const nlohmann::json& state);
 
-// The state alone. Error for a file that is damaged or no checkpoint.
-nlohmann::json read_checkpoint_state(const std::string& path);
-// The tensors, whose sizes must be those of `into`.
-void read_checkpoint_tensors(Backend& backend, const std::string& path, const CheckpointTensors& into);
+// A checkpoint whose every byte is what was written.
+class Checkpoint {
+public:
+    // Error for a file that is missing, damaged or no checkpoint.
+    static Checkpoint open(const std::string& path);
+
+    const std::string& path() const { return file_.path(); }
+    const nlohmann::json& state() const { return state_; }
+    // [total] of the device's float; valid as long as this.
+    MappedTensor parameters() const;
+    // Error when the sizes are not those of `into`.
+    void read(Backend& backend, const CheckpointTensors& into) const;
+
+private:
+    SafeTensorsFile file_;
+    nlohmann::json state_;
+};
 
 // A folder of "step-<number>.safetensors".
 class CheckpointFolder {
@@ -36,9 +51,11 @@ public:
 
     std::string file_of(std::int64_t step) const;
     std::vector<std::int64_t> steps() const;  // of the files there, rising
-    // The newest step whose file can be read whole; `skipped` hears why newer ones could not.
-    std::optional<std::int64_t> newest_readable(const std::function<void(const std::string&)>& skipped) const;
-    void keep_last(std::int64_t count) const;
+    // The newest that is whole; `skipped` hears why newer ones are not.
+    std::optional<Checkpoint> newest_whole(const std::function<void(const std::string&)>& skipped) const;
+    // Removes all but the last `count` of the steps up to `newest`. Later ones are damaged, or the run would stand
+    // there: they must not push out those that are whole.
+    void keep_last(std::int64_t count, std::int64_t newest) const;
 
 private:
     std::string path_;

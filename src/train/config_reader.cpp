@@ -4,8 +4,27 @@
 #include <fmt/ranges.h>
 
 #include "support/check.h"
+#include "support/edit_distance.h"
 
 namespace headscope {
+
+namespace {
+
+// "; did you mean "steps"?", where a key is near enough for a slip of the finger.
+std::string guess(const std::string& key, const std::set<std::string>& known) {
+    constexpr std::size_t kSlip = 3;
+    std::size_t least = kSlip + 1;
+    std::string nearest;
+    for (const std::string& candidate : known) {
+        if (const std::size_t distance = edit_distance(key, candidate); distance < least) {
+            least = distance;
+            nearest = candidate;
+        }
+    }
+    return nearest.empty() ? "." : fmt::format("; did you mean \"{}\"?", nearest);
+}
+
+}  // namespace
 
 ConfigReader::ConfigReader(const nlohmann::json& json, std::string file, std::string prefix)
     : json_(json), file_(std::move(file)), prefix_(std::move(prefix)) {
@@ -108,7 +127,7 @@ std::vector<std::string> ConfigReader::strings(const std::string& key) {
 void ConfigReader::finish() const {
     for (const auto& [key, value] : json_.items()) {
         if (!asked_.contains(key)) {
-            fail(key, fmt::format("is unknown; known here: {}", fmt::join(asked_, ", ")));
+            fail(key, fmt::format("is unknown{} Known here: {}", guess(key, asked_), fmt::join(asked_, ", ")));
         }
     }
 }

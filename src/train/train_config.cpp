@@ -1,10 +1,14 @@
 #include "train/train_config.h"
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
+#include "data/batch.h"
 #include "support/check.h"
 #include "train/config_reader.h"
 
@@ -176,19 +180,62 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
 }
 
 TrainConfig read_train_config(const std::string& file, const std::string& data_directory) {
+    if (std::filesystem::is_directory(file)) {
+        throw Error(
+            fmt::format("'{}' is a directory, expected a training configuration, such as those in "
+                        "assets/configs",
+                        file));
+    }
+    errno = 0;
     std::ifstream stream(file);
     if (!stream) {
-        throw Error(fmt::format("cannot read the training configuration {}: no such file or not readable", file));
+        throw Error(fmt::format("cannot read the training configuration '{}': {}", file,
+                                std::generic_category().message(errno)));
     }
+    nlohmann::json json;
     try {
-        return parse_train_config(nlohmann::json::parse(stream), file, data_directory);
+        json = nlohmann::json::parse(stream);
     } catch (const nlohmann::json::exception& error) {
-        throw Error(fmt::format("{}: not valid JSON: {}", file, error.what()));
+        const std::string_view said = error.what();  // "[json.exception.parse_error.101] parse error at line 2, ..."
+        throw Error(fmt::format("{} is not valid JSON: {}", file, said.substr(said.find("] ") + 2)));
+    }
+    return parse_train_config(json, file, data_directory);
+}
+
+namespace {
+
+// A pair that is short enough for the configuration has to fit a step, its parts and the model.
+void check_lengths(const TrainConfig& config) {
+    const TrainingOptions& t = config.training;
+    const std::int64_t padded = padded_length(t.max_length, t.length_multiple);
+    const auto check = [&](const char* key, std::int64_t tokens) {
+        if (tokens < padded) {
+            throw Error(
+                fmt::format("{}: \"{}\" ({}) has no room for one sentence of \"training.max_length\" ({}, "
+                            "padded to {}): raise the one or lower the other",
+                            config.file, key, tokens, t.max_length, padded));
+        }
+    };
+    check("training.source_tokens", t.source_tokens);
+    check("training.target_tokens", t.target_tokens);
+    if (t.micro_batch_tokens > 0) {
+        check("training.micro_batch_tokens", t.micro_batch_tokens);
+    }
+    const std::int64_t pieces = config.tokenizer.vocabulary;
+    const std::int64_t longest = config.model_config(pieces, pieces).max_length;
+    if (t.max_length > longest) {
+        throw Error(
+            fmt::format("{}: \"training.max_length\" ({}) is more than \"model.max_length\" ({}): raise the "
+                        "one or lower the other",
+                        config.file, t.max_length, longest));
     }
 }
 
+}  // namespace
+
 void check_train_config(const TrainConfig& config) {
     const TrainingOptions& t = config.training;
+    check_lengths(config);
     if (t.steps == 0 && t.epochs == 0.0 && t.minutes == 0.0) {
         throw Error(config.file + ": \"training\" must limit \"steps\", \"epochs\" or \"minutes\"");
     }

@@ -100,31 +100,26 @@ CheckpointTensors Trainer::tensors() const {
     return {parameters_.flat_values(), optimizer_.first_moment(), optimizer_.second_moment()};
 }
 
-void Trainer::start_anew() {
-    if (!checkpoints_.steps().empty()) {
-        throw Error(fmt::format(
-            "{} already holds checkpoints: continue that run with --resume, or choose another --output", directory_));
-    }
-}
-
 bool Trainer::resume() {
-    const auto step = checkpoints_.newest_readable(
-        [&](const std::string& why) { hooks_.say("skipping a checkpoint that cannot be read: " + why); });
-    if (!step) {
+    const auto checkpoint = checkpoints_.newest_whole(
+        [&](const std::string& why) { hooks_.say("warning: passing over a checkpoint: " + why); });
+    if (!checkpoint) {
         if (!checkpoints_.steps().empty()) {
-            throw Error(fmt::format("none of the checkpoints in {} can be read", path("checkpoints")));
+            throw Error(
+                fmt::format("none of the checkpoints in {} can be used: restore one from a copy, or choose "
+                            "another --output to begin anew",
+                            path("checkpoints")));
         }
         return false;
     }
-    const std::string file = checkpoints_.file_of(*step);
-    const nlohmann::json json = read_checkpoint_state(file);
-    const std::string warning = compare_identity(json, identity(), file);
+    const std::string& file = checkpoint->path();
+    const std::string warning = compare_identity(checkpoint->state(), identity(), file);
     if (!warning.empty()) {
         hooks_.say("warning: " + warning);
     }
-    state_ = parse_training_state(json, file);
+    state_ = parse_training_state(checkpoint->state(), file);
     batcher_.set_state(state_.batcher);
-    read_checkpoint_tensors(backend_, file, tensors());
+    checkpoint->read(backend_, tensors());
     seconds_before_ = state_.seconds;
     hooks_.say(fmt::format("going on after step {} from {}", state_.step, file));
     return true;
@@ -242,7 +237,7 @@ void Trainer::checkpoint() {
     state_.seconds = seconds_done();
     const std::string file = checkpoints_.file_of(state_.step);
     write_checkpoint(backend_, file, tensors(), to_json(state_, identity()));
-    checkpoints_.keep_last(config_.training.keep_last);
+    checkpoints_.keep_last(config_.training.keep_last, state_.step);
     hooks_.say(fmt::format("checkpoint {} after {}", file, duration_text(state_.seconds / 60.0)));
     checkpointed_at_ = reported_at_ = Clock::now();
 }

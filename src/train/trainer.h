@@ -34,14 +34,12 @@ enum class RunEnd : std::uint8_t { Finished, Stopped };
 
 class Trainer {
 public:
-    // `directory` gets checkpoints/, best.safetensors and log.jsonl.
+    // `directory`, which a RunFolder holds, gets checkpoints/, best.safetensors and log.jsonl.
     Trainer(Backend& backend, const TrainConfig& config, TrainingData data, std::string directory, TrainerHooks hooks);
     ~Trainer();
 
-    // Takes up the newest readable checkpoint; false when there is none. Error when it belongs to another run.
+    // Takes up the newest whole checkpoint; false when there is none. Error when it belongs to another run.
     bool resume();
-    // Error when the directory already holds checkpoints: they would be mixed with those of a new run.
-    void start_anew();
 
     // To the first limit of the configuration, or until a stop is requested; either way the last step is checkpointed.
     RunEnd run();

@@ -15,6 +15,8 @@ namespace headscope {
 void Trainer::write_model(const std::string& model_directory) {
     const TrainingOptions& t = config_.training;
     std::vector<std::int64_t> steps = checkpoints_.steps();
+    // Later ones were passed over by resume().
+    std::erase_if(steps, [&](std::int64_t step) { return step > state_.step; });
     if (steps.empty()) {
         throw Error(fmt::format("{} holds no checkpoint to make a model of", path("checkpoints")));
     }
@@ -32,7 +34,7 @@ void Trainer::write_model(const std::string& model_directory) {
         const double nll = validate(backend_, model_, *valid_, options, compute_).nll;
         origin += fmt::format(", validation nll {:.4f}, perplexity {:.3f}", nll, std::exp(nll));
         if (state_.best && !(nll <= state_.best->nll)) {
-            read_checkpoint_tensors(backend_, path("best.safetensors"), {parameters_.flat_values()});
+            Checkpoint::open(path("best.safetensors")).read(backend_, {parameters_.flat_values()});
             origin = fmt::format("the best single model, after step {}, validation nll {:.4f} (better than {})",
                                  state_.best->step, state_.best->nll, origin);
         }

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "io/atomic_file.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "text/tokenizer_training.h"
@@ -21,13 +23,23 @@ void append(ParallelText& to, ParallelText from) {
     to.dropped_empty += from.dropped_empty;
 }
 
-ParallelText read_corpus(const CorpusFiles& files) {
+const std::string& existing(const TrainConfig& config, const std::string& path) {
+    if (!std::filesystem::exists(path)) {
+        throw Error(
+            fmt::format("'{}', named in {}, does not exist: relative paths of \"data\" count from --data, or "
+                        "from the configuration's folder",
+                        path, config.file));
+    }
+    return path;
+}
+
+ParallelText read_corpus(const TrainConfig& config, const CorpusFiles& files) {
     ParallelText text;
     for (const std::string& path : files.tsv) {
-        append(text, read_tsv(path));
+        append(text, read_tsv(existing(config, path)));
     }
     for (std::size_t i = 0; i < files.source.size(); ++i) {
-        append(text, read_parallel(files.source[i], files.target[i]));
+        append(text, read_parallel(existing(config, files.source[i]), existing(config, files.target[i])));
     }
     return text;
 }
@@ -42,7 +54,13 @@ std::shared_ptr<const Tokenizer> obtain_tokenizer(const TrainConfig& config, con
         training.type = config.tokenizer.unigram ? TokenizerType::Unigram : TokenizerType::Bpe;
         training.vocabulary_size = static_cast<std::int32_t>(config.tokenizer.vocabulary);
         training.seed = static_cast<std::uint64_t>(config.training.seed);
-        train_tokenizer(training, path);
+        std::string model;
+        try {
+            model = train_tokenizer(training);
+        } catch (const Error& error) {
+            throw Error(fmt::format("{}: \"tokenizer.vocabulary\": {}", config.file, error.what()));
+        }
+        atomic_write_file(path, model);
     }
     return std::make_shared<const Tokenizer>(Tokenizer::load(path));
 }
@@ -90,6 +108,19 @@ std::string count_text(const EncodedCorpus& corpus, std::int64_t dropped_empty) 
                        corpus.pairs.size(), source, target, corpus.dropped_long, corpus.dropped_empty + dropped_empty);
 }
 
+std::string files_text(const CorpusFiles& files) {
+    return fmt::format("{}", fmt::join(files.tsv.empty() ? files.source : files.tsv, ", "));
+}
+
+void require_pairs(const TrainConfig& config, const char* key, const EncodedCorpus& corpus) {
+    if (corpus.pairs.empty()) {
+        throw Error(
+            fmt::format("{}: no pair of \"{}\" is left: {} of them have a side of more than "
+                        "\"training.max_length\" ({}) tokens",
+                        config.file, key, corpus.dropped_long, config.training.max_length));
+    }
+}
+
 }  // namespace
 
 TrainingData prepare_training_data(const TrainConfig& config, const std::string& folder, bool reuse, const Say& say) {
@@ -99,8 +130,12 @@ TrainingData prepare_training_data(const TrainConfig& config, const std::string&
         throw Error(fmt::format("cannot make the folder {}: {}", folder, failure.message()));
     }
     TrainingData data;
-    const ParallelText train = read_corpus(config.train);
-    const ParallelText valid = read_corpus(config.valid);
+    const ParallelText train = read_corpus(config, config.train);
+    const ParallelText valid = read_corpus(config, config.valid);
+    if (train.source.empty()) {
+        throw Error(fmt::format("{}: the files of \"data.train\" ({}) hold no sentence pair ({} with an empty side)",
+                                config.file, files_text(config.train), train.dropped_empty));
+    }
     obtain_tokenizers(data, config, folder, train, reuse, say);
     const auto encode = [&](const ParallelText& text) {
         // max_length counts eos, the encoder's bound does not.
@@ -108,6 +143,10 @@ TrainingData prepare_training_data(const TrainConfig& config, const std::string&
     };
     data.train = encode(train);
     data.valid = encode(valid);
+    require_pairs(config, "data.train", data.train);
+    if (!valid.source.empty()) {
+        require_pairs(config, "data.valid", data.valid);
+    }
     data.fingerprint = fingerprint_of(data.train.pairs);
     say("training data: " + count_text(data.train, train.dropped_empty));
     if (!valid.source.empty()) {

@@ -27,16 +27,16 @@ TEST_CASE("a checkpoint comes back as it was written", "[checkpoint]") {
     const auto backend = open_device("cpu");
     const std::string file = folder.file("a.safetensors");
     write_checkpoint(*backend, file, tensors_of(*backend, 0.1F), {{"step", 3}});
-    CHECK(read_checkpoint_state(file)["step"] == 3);
+    CHECK(Checkpoint::open(file).state()["step"] == 3);
     const CheckpointTensors back = tensors_of(*backend, 7.0F);
-    read_checkpoint_tensors(*backend, file, back);
+    Checkpoint::open(file).read(*backend, back);
     const CheckpointTensors expected = tensors_of(*backend, 0.1F);
     CHECK(to_host<float>(*backend, back.parameters) == to_host<float>(*backend, expected.parameters));
     CHECK(to_host<float>(*backend, back.first_moment) == to_host<float>(*backend, expected.first_moment));
     CHECK(to_host<float>(*backend, back.second_moment) == to_host<float>(*backend, expected.second_moment));
 
     const CheckpointTensors other{make_from_host<float>(*backend, {3}, DType::F32, {1, 2, 3})};
-    CHECK_THAT(error_of([&] { read_checkpoint_tensors(*backend, file, other); }),
+    CHECK_THAT(error_of([&] { Checkpoint::open(file).read(*backend, other); }),
                Catch::Contains("a.safetensors") && Catch::Contains("[4]") && Catch::Contains("[3]"));
 }
 
@@ -51,15 +51,45 @@ TEST_CASE("a truncated checkpoint is passed over, with its reason", "[checkpoint
     folder.write("checkpoints/step-00000012.safetensors", "");
     folder.write("checkpoints/step-00000013.safetensors.tmp", "half of one");
     std::string skipped;
-    CHECK(checkpoints.newest_readable([&](const std::string& why) { skipped += why; }) == 10);
+    const auto newest = checkpoints.newest_whole([&](const std::string& why) { skipped += why; });
+    REQUIRE(newest);
+    CHECK(newest->state()["step"] == 10);
     CHECK_THAT(skipped, Catch::Contains("step-00000011") && Catch::Contains("step-00000012"));
     CHECK(checkpoints.steps() == std::vector<std::int64_t>{9, 10, 11, 12});
-    checkpoints.keep_last(2);
+    checkpoints.keep_last(1, 10);  // the damaged ones after it do not count
+    CHECK(checkpoints.steps() == std::vector<std::int64_t>{10, 11, 12});
+    checkpoints.keep_last(2, 12);
     CHECK(checkpoints.steps() == std::vector<std::int64_t>{11, 12});
 }
 
+TEST_CASE("one changed bit anywhere in a checkpoint is noticed", "[checkpoint]") {
+    const TemporaryFolder folder;
+    const auto backend = open_device("cpu");
+    const std::string file = folder.file("a.safetensors");
+    write_checkpoint(*backend, file, tensors_of(*backend, 0.5F), {{"step", 3}});
+    const std::string whole = read_all(file);
+    const CheckpointTensors back = tensors_of(*backend, 7.0F);
+    const auto expected = to_host<float>(*backend, tensors_of(*backend, 0.5F).parameters);
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        std::string changed = whole;
+        changed[at] = static_cast<char>(changed[at] ^ 0x10);
+        folder.write("b.safetensors", changed);
+        const std::string problem =
+            error_of([&] { Checkpoint::open(folder.file("b.safetensors")).read(*backend, back); });
+        INFO("byte " << at << " of " << whole.size());
+        // Only a space that pads the header may change without harm.
+        CHECK((problem.find("b.safetensors") != std::string::npos || whole[at] == ' '));
+    }
+    const std::size_t weight = whole.size() - 1;
+    std::string changed = whole;
+    changed[weight] = static_cast<char>(changed[weight] ^ 1);
+    folder.write("b.safetensors", changed);
+    CHECK_THAT(error_of([&] { Checkpoint::open(folder.file("b.safetensors")); }),
+               Catch::Contains("damaged") && Catch::Contains("checksum"));
+}
+
 TEST_CASE("a file of other tensors is no checkpoint", "[checkpoint]") {
-    const auto problem = error_of([] { read_checkpoint_state(HEADSCOPE_SOURCE_DIR "/LICENSE"); });
+    const auto problem = error_of([] { Checkpoint::open(HEADSCOPE_SOURCE_DIR "/LICENSE"); });
     CHECK_THAT(problem, Catch::Contains("LICENSE"));
 }
 

@@ -47,8 +47,6 @@ struct DigitsRun {
         trainer = std::make_unique<Trainer>(*backend, config, std::move(data), output_folder, hooks);
         if (taken_up) {
             trainer->resume();
-        } else {
-            trainer->start_anew();
         }
         return *trainer;
     }

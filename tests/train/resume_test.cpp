@@ -1,31 +1,65 @@
-#include <catch2/catch.hpp>
-#include <csignal>
-#include <cstdlib>
-
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
 #include "support/random.h"
 #include "tests/train/digits_run.h"
+#include "train/run_folder.h"
 
 using namespace headscope;
 
 namespace {
 
 constexpr const char* kChildFolder = "HEADSCOPE_TEST_CHILD_FOLDER";
+constexpr const char* kChildSteps = "HEADSCOPE_TEST_CHILD_STEPS";
+constexpr const char* kChildShare = "HEADSCOPE_TEST_CHILD_SHARE";
 
-// This test program once more, running only the hidden case below on `folder`.
-pid_t start_child(const std::string& folder) {
+// This test program once more, running only the hidden case below on `folder`: it kills itself after `steps` steps and
+// `thousandths` of two more. Returns how it ended.
+int run_child(const std::string& folder, std::uint64_t steps, std::uint64_t thousandths) {
     setenv(kChildFolder, folder.c_str(), 1);
+    setenv(kChildSteps, std::to_string(steps).c_str(), 1);
+    setenv(kChildShare, std::to_string(thousandths).c_str(), 1);
     std::string program = "/proc/self/exe";
     std::string which = "[child]";
     char* arguments[] = {program.data(), which.data(), nullptr};
     pid_t child = 0;
     REQUIRE(posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, environ) == 0);
-    unsetenv(kChildFolder);
-    return child;
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    return status;
 }
+
+// Asked before each step; lets a thread kill the process at a moment that counts in steps, so that neither a slow
+// machine nor a fast one changes what is tried.
+class Killer {
+public:
+    Killer() : left_(number(kChildSteps)), share_(static_cast<double>(number(kChildShare)) / 1000.0) {}
+
+    void before_step() {
+        const Clock::time_point now = Clock::now();
+        if (left_-- == 0) {
+            std::thread([pause = (now - before_) * 2 * share_] {
+                std::this_thread::sleep_for(pause);
+                kill(getpid(), SIGKILL);
+            }).detach();
+        }
+        before_ = now;
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    static std::int64_t number(const char* name) { return std::stoll(std::getenv(name)); }
+    std::int64_t left_;
+    double share_;
+    Clock::time_point before_ = Clock::now();
+};
 
 }  // namespace
 
@@ -54,29 +88,31 @@ TEST_CASE("a run that is stopped and resumed ends with the weights of an unbroke
     CHECK(logged(second.output_folder, "validation") == logged(unbroken.output_folder, "validation"));
 }
 
-TEST_CASE("a damaged newest checkpoint costs only the steps since the one before", "[resume]") {
+TEST_CASE("a cut-off or altered newest checkpoint costs only the steps since the one before", "[resume]") {
     const TemporaryFolder folder;
     const nlohmann::json settings = write_digits(folder);
     DigitsRun run(folder, settings, "out");
     run.start().run();
     const auto weights = run.weights();
     const std::string newest = CheckpointFolder(run.output_folder + "/checkpoints").file_of(24);
-    std::filesystem::resize_file(newest, 1000);
-    DigitsRun again(folder, settings, "out");
-    CHECK(again.start(true).step() == 16);
-    CHECK_THAT(again.said, Catch::Contains("step-00000024"));
-    again.trainer->run();
-    CHECK(again.weights() == weights);
+    std::string altered = read_all(newest);
+    altered[altered.size() / 2] = static_cast<char>(altered[altered.size() / 2] ^ 1);
+    for (const std::string& damaged : {altered, altered.substr(0, 1000)}) {
+        std::ofstream(newest, std::ios::binary) << damaged;
+        DigitsRun again(folder, settings, "out");
+        CHECK(again.start(true).step() == 16);
+        CHECK_THAT(again.said, Catch::Contains("warning") && Catch::Contains("step-00000024"));
+        again.trainer->run();
+        CHECK(again.weights() == weights);
+    }
 }
 
-TEST_CASE("checkpoints of another run are neither resumed nor overwritten", "[resume]") {
+TEST_CASE("checkpoints of another run are not resumed", "[resume]") {
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
     DigitsRun run(folder, settings, "out");
     run.hooks.stop_requested = stop_after(2);
     run.start().run();
-    DigitsRun careless(folder, settings, "out");
-    CHECK_THAT(error_of([&] { careless.start(); }), Catch::Contains("--resume"));
     settings["training"]["seed"] = 2;
     DigitsRun other(folder, settings, "out");
     CHECK_THAT(error_of([&] { other.start(true); }), Catch::Contains("\"training.seed\" was 1 and is now 2"));
@@ -86,43 +122,47 @@ TEST_CASE("a process that trains until it is killed", "[.child]") {
     const char* path = std::getenv(kChildFolder);
     REQUIRE(path != nullptr);
     const std::string folder = path;
-    TrainConfig config = read_train_config(folder + "/digits.json", "");
+    const TrainConfig config = read_train_config(folder + "/digits.json", "");
     const auto backend = open_device("cpu");
-    const TrainerHooks hooks;
-    TrainingData data = prepare_training_data(config, folder + "/out/tokenizer", true, hooks.say);
-    Trainer trainer(*backend, config, std::move(data), folder + "/out", hooks);
+    Killer killer;
+    TrainerHooks hooks;
+    hooks.stop_requested = [&] {
+        killer.before_step();
+        return false;
+    };
+    const RunFolder out(folder + "/out", hooks.say);
+    TrainingData data = prepare_training_data(config, out.path() + "/tokenizer", true, hooks.say);
+    Trainer trainer(*backend, config, std::move(data), out.path(), hooks);
     trainer.resume();
     trainer.run();
 }
 
 TEST_CASE("kill -9 at random moments changes no bit of the result", "[resume]") {
+    constexpr std::int64_t kSteps = 60;
+    constexpr std::int64_t kEvery = 2;  // steps between checkpoints, so that many kills meet one half-written
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
-    settings["training"]["steps"] = 150;
-    settings["training"]["checkpoint_every"] = 3;  // so that many kills meet a checkpoint half-written
+    settings["training"]["steps"] = kSteps;
+    settings["training"]["checkpoint_every"] = kEvery;
     settings["training"]["validate_every"] = 0;
     folder.write("digits.json", settings.dump());
     DigitsRun unbroken(folder, settings, "unbroken");
     unbroken.start().run();
 
-    Random random(static_cast<std::uint64_t>(getpid()));
+    const auto seed = static_cast<std::uint64_t>(getpid());
+    INFO("seed " << seed);
+    Random random(seed);
     int kills = 0;
-    for (int attempt = 0; attempt < 200; ++attempt) {
-        const pid_t child = start_child(folder.file(""));
-        // Mostly mid-training; the first ones also hit the reading of the data. Later ones get more time, to end.
-        usleep(static_cast<useconds_t>(50'000 + random.below(400'000) + 20'000U * static_cast<unsigned>(attempt)));
-        kill(child, SIGKILL);
-        int status = 0;
-        REQUIRE(waitpid(child, &status, 0) == child);
-        if (WIFEXITED(status)) {
-            REQUIRE(WEXITSTATUS(status) == 0);
-            break;
-        }
-        ++kills;
+    int status = SIGKILL;
+    // Each start gets past a checkpoint, so that the run ends.
+    for (; WIFSIGNALED(status) && kills <= kSteps / kEvery; ++kills) {
+        status = run_child(folder.file(""), kEvery + random.below(8), random.below(1000));
+        REQUIRE((WIFEXITED(status) || WTERMSIG(status) == SIGKILL));
     }
-    INFO(kills << " kills");
-    CHECK(kills >= 3);
+    REQUIRE(WIFEXITED(status));
+    REQUIRE(WEXITSTATUS(status) == 0);
+    CHECK(kills >= 4);
     DigitsRun result(folder, settings, "out");
-    CHECK(result.start(true).step() == 150);
+    CHECK(result.start(true).step() == kSteps);
     CHECK(result.weights() == unbroken.weights());
 }

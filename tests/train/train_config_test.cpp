@@ -51,7 +51,9 @@ TEST_CASE("mistakes are named by file and key", "[config]") {
     };
     using Catch::Matchers::Contains;
     CHECK(complaint(sample()).empty());
-    CHECK_THAT(changed("/training/stepz", 3), Contains("dir/c.json") && Contains("\"training.stepz\""));
+    CHECK_THAT(changed("/training/stepz", 3),
+               Contains("dir/c.json") && Contains("\"training.stepz\"") && Contains("did you mean \"steps\"?"));
+    CHECK_THAT(changed("/training/nothing_like_it", 3), !Contains("did you mean"));
     CHECK_THAT(changed("/training/steps", "ten"), Contains("\"training.steps\"") && Contains("\"ten\""));
     CHECK_THAT(changed("/training/steps", -1), Contains("\"training.steps\""));
     CHECK_THAT(changed("/training/residual_dropout", 1.5), Contains("\"training.residual_dropout\""));
@@ -65,6 +67,10 @@ TEST_CASE("mistakes are named by file and key", "[config]") {
     CHECK_THAT(changed("/data/valid/target", "x"), Contains("data.valid.target"));
     CHECK_THAT(changed("/training/average_last", 9), Contains("average_last"));
     CHECK_THAT(changed("/training/cooldown_steps", 11), Contains("cooldown_steps"));
+    CHECK_THAT(changed("/training/target_tokens", 199),
+               Contains("training.target_tokens") && Contains("padded to 200"));
+    CHECK_THAT(changed("/training/micro_batch_tokens", 100), Contains("micro_batch_tokens"));
+    CHECK_THAT(changed("/model/max_length", 100), Contains("\"model.max_length\" (100)"));
     CHECK_THAT(changed("/training/steps", 0), Contains("\"steps\""));
     CHECK_THAT(changed("/tokenizer/shared", false), Contains("tying"));
     json lacking = sample();
@@ -74,9 +80,12 @@ TEST_CASE("mistakes are named by file and key", "[config]") {
 
 TEST_CASE("a file that is missing or no JSON is named", "[config]") {
     const TemporaryFolder folder;
-    CHECK_THAT(error_of([&] { read_train_config(folder.file("none.json"), ""); }), Catch::Contains("none.json"));
-    const std::string broken = folder.write("broken.json", "{\"model\": ");
-    CHECK_THAT(error_of([&] { read_train_config(broken, ""); }), Catch::Contains("broken.json"));
+    CHECK_THAT(error_of([&] { read_train_config(folder.file("none.json"), ""); }),
+               Catch::Contains("none.json") && Catch::Contains("No such file"));
+    CHECK_THAT(error_of([&] { read_train_config(folder.file(""), ""); }), Catch::Contains("is a directory"));
+    const std::string broken = folder.write("broken.json", "{\n\"model\": }");
+    CHECK_THAT(error_of([&] { read_train_config(broken, ""); }),
+               Catch::Contains("broken.json is not valid JSON: parse error at line 2"));
 }
 
 TEST_CASE("the shipped configurations can be read", "[config]") {

@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# headscope make-task, prepare and train as a user meets them, most of all where something is wrong.
+# usage: commands_test.sh HEADSCOPE-PROGRAM
+# shellcheck disable=SC2317 # the conditions are called through expect
+set -uo pipefail
+headscope=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+export HEADSCOPE_DEVICE=cpu
+
+run() { # ARGS..: leaves out, err and code
+    "$headscope" "$@" >out 2>err </dev/null
+    code=$?
+}
+expect() { # WHAT CONDITION..
+    local what=$1
+    shift
+    if ! "$@"; then
+        echo "FAILED: $what (exit code $code)"
+        sed 's/^/    out: /' out | head -n 12
+        sed 's/^/    err: /' err | head -n 12
+        failures=$((failures + 1))
+    fi
+}
+ended_with() { [ "$code" -eq "$1" ]; }
+complains() { grep -qF -- "$1" err; }
+lines() { [ "$(wc -l <"$2")" -eq "$1" ]; }
+same() { cmp -s "$1" "$2"; }
+present() { [ -e "$1" ]; }
+absent() { [ ! -e "$1" ]; }
+# One line that begins with the program's name, holds all of the words, and is no report of a bug in the program.
+refused() {
+    ended_with 1 && [ "$(grep -c '^headscope: ' err)" -eq 1 ] && ! complains "internal error" || return 1
+    for word in "$@"; do complains "$word" || return 1; done
+}
+
+# ------------------------------------------------------------------------------------------ data
+run make-task digits --output data --pairs 300 --valid 4 --test 6
+expect "a task is made" ended_with 0
+expect "of as many lines as asked for" lines 300 data/train.tsv
+expect "in its test part too" lines 6 data/test.tsv
+run make-task digits --output again --pairs 300 --valid 4 --test 6
+expect "the same for the same seed" same data/train.tsv again/train.tsv
+run make-task digits --output again --pairs 300 --valid 4 --test 6 --seed 2
+expect "another for another" eval '! cmp -s data/train.tsv again/train.tsv'
+printf 'Hi.\tHallo!\nGo.\tGeh.\nno tab\n' >bad.tsv
+run prepare bad.tsv --output split --valid 1 --test 1
+expect "a line without TAB has its number" refused "bad.tsv:3" "tab"
+run prepare none.tsv --output split
+expect "text that is not there" refused "none.tsv" "No such file"
+
+# ------------------------------------------------------------------------------------------ configurations
+cat >tiny.json <<'JSON'
+{
+  "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "max_length": 64},
+  "data": {"train": {"tsv": "train.tsv"}, "valid": {"tsv": "valid.tsv"}},
+  "tokenizer": {"type": "bpe", "vocabulary": 64, "shared": true},
+  "training": {"steps": 6, "source_tokens": 128, "target_tokens": 256, "warmup_steps": 3, "max_length": 64,
+               "report_every": 2, "validate_every": 4, "checkpoint_every": 2, "keep_last": 3, "average_last": 2}
+}
+JSON
+changed() { # SED-EXPRESSION: writes changed.json and trains by it
+    sed "$1" tiny.json >changed.json
+    run train changed.json --data data --output out
+}
+run train none.json --data data --output out
+expect "no configuration" refused "none.json" "No such file"
+run train data --data data --output out
+expect "a folder for a configuration" refused "'data'" "directory"
+changed 's/"heads": 2,/"heads": 2/'
+expect "broken JSON has its line" refused "changed.json" "line 2"
+changed 's/"warmup_steps"/"warmup_stepz"/'
+expect "an unknown key and its neighbour" refused "changed.json" '"training.warmup_stepz"' 'mean "warmup_steps"'
+changed 's/"heads": 2/"haeds": 2/'
+expect "an unknown key of the model" refused "changed.json" "haeds"
+changed 's/"steps": 6/"steps": -6/'
+expect "an impossible number" refused "changed.json" '"training.steps"' "-6" "0 to"
+changed 's/"heads": 2/"heads": 0/'
+expect "an impossible model" refused "changed.json" "heads" "0"
+changed 's/"vocabulary": 64/"vocabulary": 60000/'
+expect "more pieces than the text has" refused "60000" "tokenizer.vocabulary" "changed.json"
+changed 's/"vocabulary": 64/"vocabulary": 10/'
+expect "fewer pieces than it has characters" refused "10" "tokenizer.vocabulary" "changed.json"
+changed 's/"max_length": 64}/"max_length": 4}/'
+expect "a model too short for its data" refused "changed.json" "model.max_length" "training.max_length"
+changed 's/"source_tokens": 128/"source_tokens": 63/'
+expect "steps too small for its data" refused "changed.json" "training.source_tokens" "63" "training.max_length"
+changed 's/"max_length": 64,$/"max_length": 2,/'
+expect "no pair short enough" refused "training.max_length"
+expect "nothing but the folder was left behind" absent out/checkpoints/step-00000002.safetensors
+changed 's/"train.tsv"/"trian.tsv"/'
+expect "text that is not there" refused "data/trian.tsv" "changed.json" "--data"
+
+# ------------------------------------------------------------------------------------------ text
+printf '1\n2\n3\n' >data/a.en
+printf 'eins\nzwei\n' >data/a.de
+files='s/{"tsv": "train.tsv"}/{"source": "a.en", "target": "a.de"}/'
+changed "$files"
+expect "files of different length" refused "data/a.en" "3 lines" "data/a.de" "2"
+printf 'eins\nzw\374lf\ndrei\n' >data/a.de
+changed "$files"
+expect "text that is not UTF-8" refused "data/a.de" "line 2" "UTF-8"
+: >data/a.en
+: >data/a.de
+changed "$files"
+expect "empty text" refused "data/a.en" "no sentence pair"
+
+# ------------------------------------------------------------------------------------------ places and devices
+run train tiny.json --data data --output data/train.tsv/out
+expect "a folder that cannot be made" refused "data/train.tsv/out" "cannot make"
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir sealed && chmod 555 sealed
+    run train tiny.json --data data --output sealed
+    expect "a folder that cannot be written to" refused "sealed" "Permission denied"
+fi
+run train tiny.json --data data --output out --device gpu9
+expect "a device that is none" refused "gpu9" "cpu"
+run train tiny.json --data data --output out --steps 0
+expect "no steps" eval 'complains "--steps" && ! ended_with 0'
+
+# ------------------------------------------------------------------------------------------ runs
+run train tiny.json --data data --output heart --overfit-one-batch --steps 20
+expect "a batch not learnt by heart is a failure that says how far it came" refused "nll" "--steps"
+expect "of which no checkpoint stays" absent heart/checkpoints/step-00000020.safetensors
+run train tiny.json --data data --output heart --overfit-one-batch --resume
+expect "nor can that be resumed" eval 'complains "--resume" && ! ended_with 0'
+run train tiny.json --data data --output whole
+expect "a run ends well" ended_with 0
+expect "with a model" present whole/model/model.safetensors
+run train tiny.json --data data --output parts --steps 4
+expect "a shorter run" ended_with 0
+cp parts/tokenizer/sentencepiece.model tokenizer-before
+sed -i 's/"vocabulary": 64/"vocabulary": 70/' tiny.json
+run train tiny.json --data data --output parts
+expect "is not overwritten by another" refused "parts" "--resume" "--output"
+expect "nor is its tokenizer" same parts/tokenizer/sentencepiece.model tokenizer-before
+run train tiny.json --data data --output parts --overfit-one-batch
+expect "nor by an attempt" refused "parts" "--output"
+run train tiny.json --data data --output parts --resume
+expect "nor continued with another vocabulary" refused '"tokenizer.vocabulary" was 64 and is now 70'
+sed -i 's/"vocabulary": 70/"vocabulary": 64/' tiny.json
+(
+    flock 9
+    run train tiny.json --data data --output parts --resume
+    expect "nor while someone else has it" refused "parts" "running" "--output"
+    exit "$failures"
+) 9>>parts/lock
+failures=$?
+run train tiny.json --data data --output parts --resume
+expect "but continued" ended_with 0
+expect "to the very weights of an unbroken one" same parts/model/model.safetensors whole/model/model.safetensors
+printf '\377' | dd of=parts/checkpoints/step-00000006.safetensors bs=1 seek=20000 conv=notrunc status=none
+run train tiny.json --data data --output parts --resume
+expect "an altered checkpoint is passed over" complains "step-00000006.safetensors is damaged"
+expect "with the result it would have had" same parts/model/model.safetensors whole/model/model.safetensors
+run train tiny.json --data data --output nothing --finish
+expect "nothing to finish" refused "nothing" "no checkpoint"
+
+[ "$failures" -eq 0 ] && echo "all as expected"
+exit "$failures"
