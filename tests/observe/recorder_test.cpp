@@ -8,6 +8,7 @@
 #include "observe/decoding_recorder.h"
 #include "observe/record_attention.h"
 #include "registry/registry.h"
+#include "tests/ops/devices.h"
 #include "text/tokenizer_training.h"
 
 using namespace headscope;
@@ -29,13 +30,16 @@ ModelConfig small_config() {
 }
 
 struct Model {
-    std::unique_ptr<Backend> backend = open_device("cpu");
+    std::unique_ptr<Backend> backend;
     ModelConfig config;
     Parameters parameters;
     Transformer transformer;
 
-    explicit Model(const ModelConfig& wanted = small_config())
-        : config(wanted), parameters(*backend, config, false), transformer(config, initialised(parameters)) {}
+    explicit Model(const std::string& device = "cpu", const ModelConfig& wanted = small_config())
+        : backend(open_device(device)),
+          config(wanted),
+          parameters(*backend, config, false),
+          transformer(config, initialised(parameters)) {}
 
     static const Parameters& initialised(Parameters& parameters) {
         parameters.initialise(7);
@@ -126,7 +130,9 @@ private:
 }  // namespace
 
 TEST_CASE("One pass records every site, in the sentence's own length", "[record]") {
-    Model model;
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    INFO(device);
+    Model model(device);
     const AttentionRecord record =
         record_attention(*model.backend, model.transformer, text_of({4, 5, 6}), text_of({7, 8}), {});
     REQUIRE(record.sites.size() == 2 + 3 + 3);
@@ -172,7 +178,9 @@ TEST_CASE("Pads that are asked for are shown, and nobody looks at them", "[recor
 }
 
 TEST_CASE("What was looked at while decoding is what one pass over the result looks at", "[record]") {
-    Model model;
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    INFO(device);
+    Model model(device);
     const std::vector<std::vector<std::int32_t>> sources{{4, 9, 17, 23, 5, 31}, {12, 6}};
     WeightCollector collector;
     Context ctx{.backend = *model.backend, .observer = &collector};
@@ -224,7 +232,7 @@ TEST_CASE("A translation is recorded with the pieces of its words", "[record]") 
         train_tokenizer({.sentences = lines, .type = TokenizerType::Bpe, .vocabulary_size = 24}), "test");
     ModelConfig config = small_config();
     config.source_vocabulary = config.target_vocabulary = tokenizer.size();
-    Model model(config);
+    Model model("cpu", config);
     const RecordedText source = encode_text(tokenizer, "ja und so");
     const RecordedTranslation result =
         record_translation(*model.backend, model.transformer, tokenizer, source, {.beam = 2, .max_extra = 4}, {});
