@@ -4,10 +4,9 @@ namespace headscope::cpu {
 
 namespace {
 
-// Below this many multiplications a matrix is not worth a library call.
-constexpr std::int64_t kSmall = 64 * 64 * 64;
-// Up to this many rows a product is bound by reading b, which the thin way reads once, in place.
-constexpr std::int64_t kThinRows = 8;
+// Up to this many multiplications a matrix is not worth a library call (measured: bench_cpu).
+constexpr std::int64_t kSmall = 16 * 16 * 32;
+constexpr std::int64_t kSmallBf16 = 32 * 32 * 32;
 
 void scale_out(const Product& p) {
     for (std::int64_t outer = 0; outer < p.outer; ++outer) {
@@ -23,6 +22,12 @@ void scale_out(const Product& p) {
     }
 }
 
+// What a library takes: rows that do not overlap.
+bool rows_apart(const Product& p) {
+    return p.a.row_step >= (p.transpose_a ? p.m : p.k) && p.b.row_step >= (p.transpose_b ? p.k : p.n) &&
+           p.out_row_step >= p.n;
+}
+
 }  // namespace
 
 void multiply(ThreadPool& pool, const Product& product) {
@@ -34,9 +39,7 @@ void multiply(ThreadPool& pool, const Product& product) {
         return;
     }
     const bool rounds = product.compute == DType::BF16;
-    if (!rounds && product.m <= kThinRows && product.transpose_b && !product.transpose_a) {
-        multiply_thin(pool, product);
-    } else if (product.m * product.n * product.k <= kSmall) {
+    if (product.m * product.n * product.k <= (rounds ? kSmallBf16 : kSmall) || !rows_apart(product)) {
         multiply_small(pool, product);
     } else {
         multiply_large(pool, product);

@@ -1,4 +1,4 @@
-// Products in float: three ways to multiply, chosen by shape. Shared by every op that multiplies.
+// Products in float: two ways to multiply, chosen by shape. Shared by every op that multiplies.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,8 @@ void multiply(ThreadPool& pool, const Product& product);
 // Whether BF16 products run in the processor's own BF16 instructions (else: rounded operands, float products).
 bool has_bf16_products();
 
-// The ways, for tests and benchmarks; the first two are right for every shape.
+// The ways, for tests and benchmarks. A library wants rows that do not overlap, the own kernel takes any.
 void multiply_large(ThreadPool& pool, const Product& product);  // oneDNN, slices of rows or columns for each thread
 void multiply_small(ThreadPool& pool, const Product& product);  // many small matrices: whole ones for each thread
-void multiply_thin(ThreadPool& pool, const Product& product);   // a as it is, b transposed: decoding; F32
 
 }  // namespace headscope::cpu

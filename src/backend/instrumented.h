@@ -11,9 +11,9 @@
 namespace headscope {
 
 struct InstrumentOptions {
-    bool time = false;          // waits after every op and keeps a total for each name
-    bool scan_for_nan = false;  // downloads every real output; Error names the op, the output and the label
-    std::string trace_file;     // Chrome trace format, written when the backend is destroyed; implies time
+    bool time = false;            // waits after every op and keeps a total for each name
+    bool scan_for_nan = false;    // downloads every real output; Error names the op, the output and the label
+    std::string trace_file = {};  // Chrome trace format, written when the backend is destroyed; implies time
 };
 
 struct OpTime {

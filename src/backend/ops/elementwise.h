@@ -36,7 +36,7 @@ struct Dropout {
     static constexpr const char* kName = "dropout";
     Tensor x;
     Tensor y;
-    DropoutRule rule;
+    DropoutRule rule = {};
     Write write = Write::Overwrite;
 };
 

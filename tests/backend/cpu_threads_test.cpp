@@ -1,0 +1,130 @@
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "backends/cpu/products.h"
+#include "backends/cpu/thread_pool.h"
+#include "support/check.h"
+
+using namespace headscope;
+using namespace headscope::cpu;
+
+TEST_CASE("every part runs once, whatever the threads", "[threads]") {
+    for (const int threads : {1, 2, 5}) {
+        ThreadPool pool(threads);
+        CHECK(pool.size() == threads);
+        for (int round = 0; round < 200; ++round) {
+            std::vector<std::atomic<int>> seen(37);
+            pool.run(37, [&](std::int64_t part) { ++seen[static_cast<std::size_t>(part)]; });
+            for (const std::atomic<int>& count : seen) {
+                REQUIRE(count == 1);
+            }
+        }
+    }
+}
+
+TEST_CASE("ranges cover everything once and keep to their grain", "[threads]") {
+    ThreadPool pool(3);
+    for (const std::int64_t count : {0, 1, 7, 100, 1001}) {
+        std::vector<std::atomic<int>> seen(static_cast<std::size_t>(count));
+        std::atomic<int> ranges{0};
+        pool.for_ranges(count, 50, [&](std::int64_t begin, std::int64_t end) {
+            ++ranges;
+            for (std::int64_t i = begin; i < end; ++i) {
+                ++seen[static_cast<std::size_t>(i)];
+            }
+        });
+        for (const std::atomic<int>& times : seen) {
+            REQUIRE(times == 1);
+        }
+        CHECK(ranges <= std::max<std::int64_t>(1, count / 50));
+    }
+}
+
+TEST_CASE("an exception of a part is thrown again, and the pool goes on", "[threads]") {
+    ThreadPool pool(2);
+    CHECK_THROWS_WITH(pool.run(8,
+                               [](std::int64_t part) {
+                                   if (part == 5) {
+                                       throw std::runtime_error("part five");
+                                   }
+                               }),
+                      "part five");
+    std::atomic<int> ran{0};
+    pool.run(8, [&](std::int64_t) { ++ran; });
+    CHECK(ran == 8);
+}
+
+TEST_CASE("HEADSCOPE_THREADS is read and checked", "[threads]") {
+    REQUIRE(setenv("HEADSCOPE_THREADS", "3", 1) == 0);
+    CHECK(default_threads() == 3);
+    REQUIRE(setenv("HEADSCOPE_THREADS", "many", 1) == 0);
+    CHECK_THROWS_AS(default_threads(), Error);
+    REQUIRE(unsetenv("HEADSCOPE_THREADS") == 0);
+    CHECK(default_threads() >= 1);
+}
+
+namespace {
+
+std::vector<float> noise(std::size_t count, std::uint32_t state) {
+    std::vector<float> values(count);
+    for (float& value : values) {
+        state = state * 1664525U + 1013904223U;
+        value = static_cast<float>(state >> 8U) / 8388608.0F - 1.0F;
+    }
+    return values;
+}
+
+using Way = void (*)(ThreadPool&, const Product&);
+
+// [3 batches of 2] of m x k times k x n by one way, over an output of ones.
+std::vector<float> product_by(Way way, ThreadPool& pool, bool transpose_a, bool transpose_b, DType compute) {
+    constexpr std::int64_t kM = 37, kN = 29, kK = 43;
+    static const std::vector<float> a = noise(6 * kM * kK, 1);
+    static const std::vector<float> b = noise(6 * kK * kN, 2);
+    std::vector<float> out(6 * kM * kN, 1.0F);
+    way(pool, Product{.a = {a.data(), transpose_a ? kM : kK, 2 * kM * kK, kM * kK},
+                      .b = {b.data(), transpose_b ? kK : kN, 2 * kK * kN, kK * kN},
+                      .out = out.data(),
+                      .out_row_step = kN,
+                      .out_outer_step = 2 * kM * kN,
+                      .out_inner_step = kM * kN,
+                      .outer = 3,
+                      .inner = 2,
+                      .m = kM,
+                      .n = kN,
+                      .k = kK,
+                      .transpose_a = transpose_a,
+                      .transpose_b = transpose_b,
+                      .alpha = 0.5F,
+                      .beta = 2.0F,
+                      .compute = compute});
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("the library's way and the own kernel agree, in F32 and in BF16", "[products]") {
+    ThreadPool pool(2);
+    for (const DType compute : {DType::F32, DType::BF16}) {
+        for (int transposes = 0; transposes < 4; ++transposes) {
+            const bool a = (transposes & 1) != 0;
+            const bool b = (transposes & 2) != 0;
+            const std::vector<float> large = product_by(multiply_large, pool, a, b, compute);
+            const std::vector<float> small = product_by(multiply_small, pool, a, b, compute);
+            float worst = 0.0F;
+            for (std::size_t i = 0; i < large.size(); ++i) {
+                worst = std::max(worst, std::abs(large[i] - small[i]));
+            }
+            CHECK(worst < 2e-5F);
+        }
+    }
+}
+
+TEST_CASE("a product's bits repeat", "[products]") {
+    ThreadPool pool(2);
+    const std::vector<float> first = product_by(multiply, pool, false, true, DType::F32);
+    for (int round = 0; round < 20; ++round) {
+        CHECK(product_by(multiply, pool, false, true, DType::F32) == first);
+    }
+}

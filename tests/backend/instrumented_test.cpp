@@ -1,0 +1,119 @@
+#include "backend/instrumented.h"
+
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "recording_backend.h"
+#include "support/check.h"
+
+using namespace headscope;
+
+namespace {
+
+// A name of its own in the temporary folder, removed at the end.
+class TemporaryFile {
+public:
+    TemporaryFile() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "headscope-trace-XXXXXX").string();
+        const int descriptor = mkstemp(pattern.data());
+        REQUIRE(descriptor >= 0);
+        close(descriptor);
+        path = pattern;
+    }
+    ~TemporaryFile() { std::filesystem::remove(path); }
+    std::string path;
+};
+
+AddScaled some_op(Backend& backend) {
+    const Tensor a = make_from_host<float>(backend, {4}, DType::F32, {1, 2, 3, 4});
+    return {.a = a, .out = make_from_host<float>(backend, {4}, DType::F32, {1, 2, 3, 4})};
+}
+
+}  // namespace
+
+TEST_CASE("the decorator validates before anything runs", "[instrumented]") {
+    std::vector<std::string> ran;
+    Instrumented backend(std::make_unique<RecordingBackend>(ran), {});
+    AddScaled op = some_op(backend);
+    backend.run(op);
+    CHECK(ran == std::vector<std::string>{"add_scaled"});
+    op.out = backend.empty({5}, DType::F32);
+    CHECK_THROWS_WITH(backend.run(op), Catch::Matchers::Contains("add_scaled: out must have the shape [4]"));
+    CHECK(ran.size() == 1);
+    CHECK(backend.device().id == "test");
+    CHECK(backend.times().empty());
+    CHECK(backend.support("fill", DType::F32).reason == "fill only noted");
+}
+
+TEST_CASE("transfers of the wrong size are refused", "[instrumented]") {
+    std::vector<std::string> ran;
+    Instrumented backend(std::make_unique<RecordingBackend>(ran), {});
+    const Tensor tensor = backend.empty({2, 3}, DType::F32);
+    std::vector<float> values(6);
+    CHECK_THROWS_WITH(backend.upload(tensor, values.data(), 20), Catch::Matchers::Contains("has 24 bytes, given 20"));
+    CHECK_THROWS_WITH(backend.download(tensor.narrow(1, 0, 2), values.data(), 16),
+                      Catch::Matchers::Contains("contiguous"));
+    CHECK_THROWS_WITH(backend.download(Tensor{}, values.data(), 0), Catch::Matchers::Contains("no memory"));
+}
+
+TEST_CASE("ops are counted and timed by name on request", "[instrumented]") {
+    std::vector<std::string> ran;
+    Instrumented backend(std::make_unique<RecordingBackend>(ran), {.time = true});
+    const AddScaled op = some_op(backend);
+    backend.run(op);
+    backend.run(op);
+    backend.run(Fill{.out = op.out});
+    CHECK(backend.times().at("add_scaled").calls == 2);
+    CHECK(backend.times().at("fill").calls == 1);
+    CHECK(backend.times().at("fill").seconds >= 0.0);
+}
+
+TEST_CASE("a NaN is reported with op, output and label", "[instrumented]") {
+    std::vector<std::string> ran;
+    auto inner = std::make_unique<RecordingBackend>(ran);
+    inner->writes_nan = true;
+    Instrumented backend(std::move(inner), {.scan_for_nan = true});
+    backend.set_label("encoder.0.self_attention");
+    backend.run(Fill{.out = backend.empty({1}, DType::I32)});
+    CHECK_THROWS_WITH(backend.run(some_op(backend)), Catch::Matchers::Contains("add_scaled") &&
+                                                         Catch::Matchers::Contains("its output out") &&
+                                                         Catch::Matchers::Contains("first at element 1") &&
+                                                         Catch::Matchers::Contains("encoder.0.self_attention"));
+}
+
+TEST_CASE("a trace is Chrome's format, with the labels", "[instrumented]") {
+    const TemporaryFile file;
+    std::vector<std::string> ran;
+    {
+        Instrumented backend(std::make_unique<RecordingBackend>(ran), {.trace_file = file.path});
+        backend.set_label("decoder.1.cross");
+        backend.run(some_op(backend));
+    }
+    std::ifstream stream(file.path);
+    const nlohmann::json trace = nlohmann::json::parse(stream);
+    REQUIRE(trace.at("traceEvents").size() == 1);
+    const nlohmann::json& event = trace.at("traceEvents")[0];
+    CHECK(event.at("name") == "add_scaled");
+    CHECK(event.at("ph") == "X");
+    CHECK(event.at("args").at("label") == "decoder.1.cross");
+    CHECK(event.at("ts").get<double>() >= 0.0);
+}
+
+TEST_CASE("a trace that cannot be written is an error at once", "[instrumented]") {
+    std::vector<std::string> ran;
+    CHECK_THROWS_AS(Instrumented(std::make_unique<RecordingBackend>(ran), {.trace_file = "/no/such/folder/trace"}),
+                    Error);
+}
+
+TEST_CASE("attention without a kernel of its own is three core ops", "[instrumented]") {
+    std::vector<std::string> ran;
+    RecordingBackend backend(ran);
+    const Tensor q = backend.empty({1, 2, 3, 4}, DType::F32);
+    backend.run(Attention{.q = q, .k = q, .v = q, .out = backend.empty({1, 2, 3, 4}, DType::F32)});
+    CHECK(ran == std::vector<std::string>{"matmul", "masked_softmax", "matmul"});
+}

@@ -1,0 +1,47 @@
+// A backend that runs nothing: the decorator and the default compositions are watched through it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/cpu/memory/host_backend.h"
+#include "backends/cpu/memory/view.h"
+
+namespace headscope {
+
+inline DeviceInfo test_device() {
+    DeviceInfo info;
+    info.id = "test";
+    info.name = "a test's device";
+    return info;
+}
+
+class RecordingBackend final : public HostBackend {
+public:
+    explicit RecordingBackend(std::vector<std::string>& ran) : HostBackend(test_device()), ran_(ran) {}
+
+    Support support(const std::string& op, DType) const override { return {SupportLevel::None, op + " only noted"}; }
+
+    using HostBackend::run;
+#define HEADSCOPE_DEFINE(Op)          \
+    void run(const Op& op) override { \
+        ran_.emplace_back(Op::kName); \
+        poison(op);                   \
+    }
+    HEADSCOPE_CORE_OPS(HEADSCOPE_DEFINE)
+#undef HEADSCOPE_DEFINE
+
+    bool writes_nan = false;
+
+private:
+    template <class Op>
+    void poison(const Op& /*op*/) {}
+    void poison(const AddScaled& op) {
+        if (writes_nan) {
+            *data_of<float>(op.out.narrow(0, 1, 1)) = std::bit_cast<float>(0x7fc00000);
+        }
+    }
+    std::vector<std::string>& ran_;
+};
+
+}  // namespace headscope

@@ -1,0 +1,43 @@
+#include "registry/registry.h"
+
+#include <catch2/catch.hpp>
+
+#include "support/check.h"
+
+using namespace headscope;
+
+TEST_CASE("the CPU and the oracle are always there", "[registry]") {
+    CHECK(open_device("cpu")->device().id == "cpu");
+    CHECK(open_device("cpu")->real() == DType::F32);
+    CHECK(open_device("cpu:oracle")->device().backend == "oracle");
+    CHECK(open_device("cpu:oracle")->real() == DType::F64);
+    const std::vector<DeviceInfo> devices = list_devices();
+    REQUIRE_FALSE(devices.empty());
+    CHECK(devices.back().id == "cpu");
+    CHECK(devices.back().rejected.empty());
+    CHECK(devices.back().memory_bytes > 0);
+}
+
+TEST_CASE("an unknown device is refused with the list of what there is", "[registry]") {
+    CHECK_THROWS_WITH(open_device("abacus"),
+                      Catch::Matchers::Contains("unknown device \"abacus\"") && Catch::Matchers::Contains("\n  cpu: "));
+    CHECK_THROWS_WITH(open_device("vulkan:99"), Catch::Matchers::Contains("no usable device \"vulkan:99\""));
+}
+
+TEST_CASE("HEADSCOPE_DEVICE decides where nothing is asked for", "[registry]") {
+    REQUIRE(setenv("HEADSCOPE_DEVICE", "cpu:oracle", 1) == 0);
+    CHECK(default_device() == "cpu:oracle");
+    CHECK(open_device("")->device().backend == "oracle");
+    CHECK(open_device("cpu")->device().backend == "cpu");
+    REQUIRE(unsetenv("HEADSCOPE_DEVICE") == 0);
+    CHECK(open_device("")->device().id == default_device());
+}
+
+TEST_CASE("a device says what it cannot do", "[registry]") {
+    const auto cpu = open_device("cpu");
+    CHECK(cpu->support("attention", DType::F32).level == SupportLevel::Native);
+    CHECK(cpu->support("matmul", DType::F16).level == SupportLevel::None);
+    CHECK_FALSE(cpu->support("matmul", DType::F16).reason.empty());
+    CHECK(cpu->support("copy", DType::F16).level == SupportLevel::Native);
+    CHECK(open_device("cpu:oracle")->support("attention", DType::F64).level == SupportLevel::Composed);
+}
