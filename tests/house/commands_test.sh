@@ -2,35 +2,9 @@
 # headscope devices and headscope attention as a user meets them, on a model trained for three steps.
 # usage: commands_test.sh HEADSCOPE-PROGRAM
 # shellcheck disable=SC2317 # the conditions are called through expect
-set -uo pipefail
-headscope=$(realpath "$1")
-repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
+# shellcheck source=tests/house/commands.sh
+. "$(dirname "${BASH_SOURCE[0]}")/commands.sh"
 
-run() { # ARGS..: leaves out, err and code
-    "$headscope" "$@" >out 2>err
-    code=$?
-}
-expect() { # WHAT CONDITION..
-    local what=$1
-    shift
-    if ! "$@"; then
-        echo "FAILED: $what (exit code $code)"
-        sed 's/^/    out: /' out | head -n 12
-        sed 's/^/    err: /' err | head -n 12
-        failures=$((failures + 1))
-    fi
-}
-says() { grep -qF -- "$1" out; }
-complains() { grep -qF -- "$1" err; }
-quiet() { [ ! -s out ]; }
-not() { ! "$@"; }
-ended_with() { [ "$code" -eq "$1" ]; }
-refused() { ended_with 1 && quiet && complains "$1"; }
-same_files() { cmp -s "$1" "$2"; }
 lines() { [ "$(grep -cF -- "$2" "$1")" -eq "$3" ]; }
 
 # ------------------------------------------------------------------------------------------------ devices
@@ -70,7 +44,7 @@ expect "of one layer" grep -qF "Input-Input Layer1" figure.svg
 expect "with one chosen cell" lines figure.svg 'fill="#d3d3d3"' 1
 expect "and nothing on standard output" quiet
 look --layer 1 --heads 2,3 --word 7:2 -o -
-expect "- is standard output" same_files out figure.svg
+expect "- is standard output" same out figure.svg
 look --word 7 -o both.svg
 expect "a word that stands twice is chosen twice" lines both.svg 'fill="#d3d3d3"' 2
 look --pads 3 -o pads.svg
@@ -113,5 +87,4 @@ run attention --model run/model
 expect "a missing option is a usage error" not ended_with 0
 expect "that names it" complains "--text"
 
-[ "$failures" -eq 0 ] && echo "the commands do as expected"
-exit "$((failures > 0))"
+finish

@@ -2,38 +2,11 @@
 # headscope translate, evaluate and bench as a user meets them, on a model trained for three steps.
 # usage: commands_test.sh HEADSCOPE-PROGRAM
 # shellcheck disable=SC2317 # the conditions are called through expect
-set -uo pipefail
-headscope=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
-export HEADSCOPE_DEVICE=cpu
-unset HEADSCOPE_MODEL
-
-run() { # ARGS..: standard input as it is; leaves out, err and code
-    "$headscope" "$@" >out 2>err
-    code=$?
-}
-expect() { # WHAT CONDITION..
-    local what=$1
-    shift
-    if ! "$@"; then
-        echo "FAILED: $what (exit code $code)"
-        sed 's/^/    out: /' out | head -n 12
-        sed 's/^/    err: /' err | head -n 12
-        failures=$((failures + 1))
-    fi
-}
-ended_with() { [ "$code" -eq "$1" ]; }
-says() { grep -qF -- "$1" out; }
-complains() { grep -qF -- "$1" err; }
+# shellcheck source=tests/house/commands.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
 silent() { [ ! -s err ]; }
-quiet() { [ ! -s out ]; }
 lines() { [ "$(wc -l <out)" -eq "$1" ]; }
 line_is() { [ "$(sed -n "$1p" out)" = "$2" ]; }
-refused() { ended_with 1 && quiet && complains "$1"; }
-same() { cmp -s "$1" "$2"; }
 
 cat >tiny.json <<'JSON'
 {
@@ -172,5 +145,4 @@ expect "with the memory it took" says '"peak_resident_bytes"'
 run bench train --d-model 30 --heads 8
 expect "an impossible shape is refused" refused "--d-model 30"
 
-[ "$failures" -eq 0 ] && echo "translate, evaluate and bench: all passed"
-exit "$((failures > 0))"
+finish

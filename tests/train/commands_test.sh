@@ -2,39 +2,11 @@
 # headscope make-task, prepare and train as a user meets them, most of all where something is wrong.
 # usage: commands_test.sh HEADSCOPE-PROGRAM
 # shellcheck disable=SC2317 # the conditions are called through expect
-set -uo pipefail
-headscope=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failures=0
-export HEADSCOPE_DEVICE=cpu
-
-run() { # ARGS..: leaves out, err and code
-    "$headscope" "$@" >out 2>err </dev/null
-    code=$?
-}
-expect() { # WHAT CONDITION..
-    local what=$1
-    shift
-    if ! "$@"; then
-        echo "FAILED: $what (exit code $code)"
-        sed 's/^/    out: /' out | head -n 12
-        sed 's/^/    err: /' err | head -n 12
-        failures=$((failures + 1))
-    fi
-}
-ended_with() { [ "$code" -eq "$1" ]; }
-complains() { grep -qF -- "$1" err; }
+# shellcheck source=tests/house/commands.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
 lines() { [ "$(wc -l <"$2")" -eq "$1" ]; }
-same() { cmp -s "$1" "$2"; }
 present() { [ -e "$1" ]; }
 absent() { [ ! -e "$1" ]; }
-# One line that begins with the program's name, holds all of the words, and is no report of a bug in the program.
-refused() {
-    ended_with 1 && [ "$(grep -c '^headscope: ' err)" -eq 1 ] && ! complains "internal error" || return 1
-    for word in "$@"; do complains "$word" || return 1; done
-}
 
 # ------------------------------------------------------------------------------------------ data
 run make-task digits --output data --pairs 300 --valid 4 --test 6
@@ -63,11 +35,11 @@ cat >tiny.json <<'JSON'
 JSON
 changed() { # SED-EXPRESSION: writes changed.json and trains by it
     sed "$1" tiny.json >changed.json
-    run train changed.json --data data --output out
+    run train changed.json --data data --output trial
 }
-run train none.json --data data --output out
+run train none.json --data data --output trial
 expect "no configuration" refused "none.json" "No such file"
-run train data --data data --output out
+run train data --data data --output trial
 expect "a folder for a configuration" refused "'data'" "directory"
 changed 's/"heads": 2,/"heads": 2/'
 expect "broken JSON has its line" refused "changed.json" "line 2"
@@ -89,7 +61,7 @@ changed 's/"source_tokens": 128/"source_tokens": 63/'
 expect "steps too small for its data" refused "changed.json" "training.source_tokens" "63" "training.max_length"
 changed 's/"max_length": 64,$/"max_length": 2,/'
 expect "no pair short enough" refused "training.max_length"
-expect "nothing but the folder was left behind" absent out/checkpoints/step-00000002.safetensors
+expect "nothing but the folder was left behind" absent trial/checkpoints/step-00000002.safetensors
 changed 's/"train.tsv"/"trian.tsv"/'
 expect "text that is not there" refused "data/trian.tsv" "changed.json" "--data"
 
@@ -115,9 +87,9 @@ if [ "$(id -u)" -ne 0 ]; then
     run train tiny.json --data data --output sealed
     expect "a folder that cannot be written to" refused "sealed" "Permission denied"
 fi
-run train tiny.json --data data --output out --device gpu9
+run train tiny.json --data data --output trial --device gpu9
 expect "a device that is none" refused "gpu9" "cpu"
-run train tiny.json --data data --output out --steps 0
+run train tiny.json --data data --output trial --steps 0
 expect "no steps" eval 'complains "--steps" && ! ended_with 0'
 
 # ------------------------------------------------------------------------------------------ runs
@@ -158,5 +130,4 @@ expect "with the result it would have had" same parts/model/model.safetensors wh
 run train tiny.json --data data --output nothing --finish
 expect "nothing to finish" refused "nothing" "no checkpoint"
 
-[ "$failures" -eq 0 ] && echo "all as expected"
-exit "$failures"
+finish

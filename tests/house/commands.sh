@@ -1,0 +1,46 @@
+# Sourced by the tests of the commands: each runs the program, its first argument, in an empty folder of its own, and says
+# what it expects of it.
+# shellcheck shell=bash disable=SC2034,SC2317 # used by those who source this, through expect
+set -uo pipefail
+headscope=$(realpath "$1")
+repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+code=0
+export HEADSCOPE_DEVICE=cpu
+unset HEADSCOPE_MODEL
+
+run() { # ARGS..: standard input as it is; leaves out, err and code
+    "$headscope" "$@" >out 2>err
+    code=$?
+}
+expect() { # WHAT CONDITION..
+    local what=$1
+    shift
+    if ! "$@"; then
+        echo "FAILED: $what (exit code $code)"
+        sed 's/^/    out: /' out | head -n 12
+        sed 's/^/    err: /' err | head -n 12
+        failures=$((failures + 1))
+    fi
+}
+finish() {
+    [ "$failures" -eq 0 ] && echo "the commands do as expected"
+    exit "$((failures > 0))"
+}
+
+not() { ! "$@"; }
+ended_with() { [ "$code" -eq "$1" ]; }
+says() { grep -qF -- "$1" out; }
+complains() { grep -qF -- "$1" err; }
+quiet() { [ ! -s out ]; }
+same() { cmp -s "$1" "$2"; }
+# Nothing on standard output, and one message that begins with the program's name, holds all of the words, and is no
+# report of a bug in the program.
+refused() {
+    local word
+    ended_with 1 && quiet && [ "$(grep -c '^headscope: ' err)" -eq 1 ] && ! complains "internal error" || return 1
+    for word in "$@"; do complains "$word" || return 1; done
+}
