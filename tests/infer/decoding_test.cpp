@@ -1,4 +1,5 @@
 // Beam search with the model behind it: cached and uncached, batch and device must not matter.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "infer/model_scorer.h"
 #include "registry/registry.h"
+#include "tests/ops/devices.h"
 #include "tiny_model.h"
 
 using namespace headscope;
@@ -87,19 +89,30 @@ TEST_CASE("a translation is the same in any batch") {
     }
 }
 
-TEST_CASE("the search is the same with the double oracle behind it") {
-    const auto cpu = open_device("cpu");
+TEST_CASE("every device translates as the double oracle does, but for ties") {
     const auto oracle = open_device("cpu:oracle");
-    const TinyModel single(*cpu, tiny_config());
     const TinyModel precise(*oracle, tiny_config());
-    Context single_ctx{.backend = *cpu};
     Context precise_ctx{.backend = *oracle};
-    const auto sources = random_sources(5, 12, 40, 21);
+    const auto sources = random_sources(24, 14, 40, 21);
     const int beam = GENERATE(1, 4);
-    const auto a = decode_cached(single_ctx, single, sources, {.beam = beam});
-    const auto b = decode_cached(precise_ctx, precise, sources, {.beam = beam});
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-        check_same(a[i], b[i]);
+    const auto expected = decode_cached(precise_ctx, precise, sources, {.beam = beam});
+    for (const std::string& device : conformance::devices_under_test()) {
+        const auto backend = open_device(device);
+        const TinyModel model(*backend, tiny_config());
+        Context ctx{.backend = *backend};
+        const auto found = decode_cached(ctx, model, sources, {.beam = beam});
+        for (std::size_t i = 0; i < sources.size(); ++i) {
+            INFO(device << ", beam " << beam << ", sentence " << i);
+            if (found[i].tokens != expected[i].tokens) {
+                // Two outputs as good as each other: rounding may choose. Anything more is wrong.
+                const double gap = std::abs(found[i].score - expected[i].score);
+                WARN(device << ", beam " << beam << ", sentence " << i << ": a tie, with scores " << gap << " apart");
+                CHECK(gap < kTolerance);
+                CHECK(beam > 1);  // greedy compares tokens, not outputs, and this model has no two that close
+            } else {
+                check_same(found[i], expected[i]);
+            }
+        }
     }
 }
 
