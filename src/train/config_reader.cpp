@@ -10,13 +10,14 @@ namespace headscope {
 
 namespace {
 
-// "; did you mean "steps"?", where a key is near enough for a slip of the finger.
+// "; did you mean "steps"?", where a key is near enough for a slip of the finger, or a beginning of it was written.
 std::string guess(const std::string& key, const std::set<std::string>& known) {
     constexpr std::size_t kSlip = 3;
     std::size_t least = kSlip + 1;
     std::string nearest;
     for (const std::string& candidate : known) {
-        if (const std::size_t distance = edit_distance(key, candidate); distance < least) {
+        const std::size_t distance = candidate.starts_with(key) ? 0 : edit_distance(key, candidate);
+        if (distance < least) {
             least = distance;
             nearest = candidate;
         }

@@ -99,6 +99,12 @@ ModelConfig TrainConfig::model_config(std::int64_t source_vocabulary, std::int64
     json["target_vocabulary"] = target_vocabulary;
     ModelConfig parsed = parse_model_config(json, file);
     // Where the file does not say otherwise: d_k = d_v = d_model / h, as in the paper's 3.2.2.
+    if (parsed.heads > 0 && parsed.d_model % parsed.heads != 0 && !(model.contains("d_k") && model.contains("d_v"))) {
+        throw Error(
+            fmt::format("{}: \"model.d_model\" ({}) is no multiple of \"model.heads\" ({}): change one, or give "
+                        "\"d_k\" and \"d_v\"",
+                        file, parsed.d_model, parsed.heads));
+    }
     if (parsed.heads > 0 && !model.contains("d_k")) {
         parsed.d_k = parsed.d_model / parsed.heads;
     }

@@ -62,7 +62,9 @@ TEST_CASE("mistakes are named by file and key", "[config]") {
     CHECK_THAT(changed("/extra", 1), Contains("\"extra\""));
     CHECK_THAT(changed("/model/widht", 1), Contains("widht"));
     CHECK_THAT(changed("/model/source_vocabulary", 9), Contains("model.source_vocabulary"));
+    CHECK_THAT(changed("/training/warmup", 3), Contains("did you mean \"warmup_steps\"?"));
     CHECK_THAT(changed("/model/heads", 0), Contains("heads"));
+    CHECK_THAT(changed("/model/heads", 5), Contains("\"model.heads\" (5)") && Contains("d_k"));
     CHECK_THAT(changed("/data/train/source", "x"), Contains("data.train"));
     CHECK_THAT(changed("/data/valid/target", "x"), Contains("data.valid.target"));
     CHECK_THAT(changed("/training/average_last", 9), Contains("average_last"));
