@@ -57,7 +57,7 @@ void overfit(Trainer& trainer, std::int64_t steps) {
 
 TrainConfig configuration(const TrainOptions& options) {
     TrainConfig config = read_train_config(options.config, options.data);
-    if (options.steps > 0) {
+    if (options.steps > 0 && !options.overfit) {  // whose steps are no limit of the run
         config.training.steps = options.steps;
     }
     if (options.minutes > 0.0) {
@@ -127,7 +127,7 @@ void add_train_command(CLI::App& app) {
     command->add_option("--steps", options->steps, "Instead of the configuration's limit")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
     command->add_option("--minutes", options->minutes, "Instead of the configuration's limit")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(0.001, 1e6));
     command->callback([options] { train(*options); });
 }
 

@@ -51,6 +51,8 @@ changed 's/"steps": 6/"steps": -6/'
 expect "an impossible number" refused "changed.json" '"training.steps"' "-6" "0 to"
 changed 's/"heads": 2/"heads": 0/'
 expect "an impossible model" refused "changed.json" "heads" "0"
+changed 's/"heads": 2/"heads": 3/'
+expect "heads that do not divide the model" refused "changed.json" "model.heads" "3" "d_k"
 changed 's/"vocabulary": 64/"vocabulary": 60000/'
 expect "more pieces than the text has" refused "60000" "tokenizer.vocabulary" "changed.json"
 changed 's/"vocabulary": 64/"vocabulary": 10/'
@@ -91,11 +93,14 @@ run train tiny.json --data data --output trial --device gpu9
 expect "a device that is none" refused "gpu9" "cpu"
 run train tiny.json --data data --output trial --steps 0
 expect "no steps" eval 'complains "--steps" && ! ended_with 0'
+run train tiny.json --data data --output trial --minutes -1
+expect "minutes before now" eval 'complains "0.001 to 1000000" && ! ended_with 0'
 
 # ------------------------------------------------------------------------------------------ runs
-run train tiny.json --data data --output heart --overfit-one-batch --steps 20
+sed 's/"warmup_steps"/"cooldown_steps": 6, "warmup_steps"/' tiny.json >cooled.json
+run train cooled.json --data data --output heart --overfit-one-batch --steps 4
 expect "a batch not learnt by heart is a failure that says how far it came" refused "nll" "--steps"
-expect "of which no checkpoint stays" absent heart/checkpoints/step-00000020.safetensors
+expect "of which no checkpoint stays" absent heart/checkpoints/step-00000004.safetensors
 run train tiny.json --data data --output heart --overfit-one-batch --resume
 expect "nor can that be resumed" eval 'complains "--resume" && ! ended_with 0'
 run train tiny.json --data data --output whole
