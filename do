@@ -12,7 +12,7 @@ readonly PACKAGES=(
     libopenblas-dev libdnnl-dev catch2
     libvulkan-dev glslang-tools spirv-tools mesa-vulkan-drivers
 )
-readonly CHECK_PACKAGES=(clang clang-tidy clang-format shellcheck vulkan-validationlayers libxml2-utils librsvg2-bin)
+readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck vulkan-validationlayers libxml2-utils)
 readonly CHECKS=(format shell sanitize validation subgroups plain mutants tidy fuzz)
 
 usage() {
@@ -256,6 +256,8 @@ check() {
         declare -F "check_$part" >/dev/null || fail "there is no check '$part'; there are: ${CHECKS[*]}"
     done
     need_packages "${PACKAGES[@]}" "${CHECK_PACKAGES[@]}"
+    # The sanitizers' and libFuzzer's runtime has clang's version in its name.
+    need_packages "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
     mkdir -p out/check
     for part in "${parts[@]}"; do
         start=$(seconds)
