@@ -39,6 +39,18 @@ Block block_for(std::uint32_t m) {
     return m <= 4 ? Block{4, 4} : Block{8, 8};
 }
 
+bool in_fours(std::uint32_t value) {
+    return value % 4 == 0;
+}
+
+// Whether matmul_vector.comp can load an operand four at a time. `step` is the stride that is not 1, `along_k` which
+// way the operand is contiguous; `outputs` is m or n and `block` how many of them an invocation has.
+bool loads_in_fours(const Tensor& operand, const uint (&batch)[2], std::uint32_t step, bool along_k,
+                    std::uint32_t outputs, std::uint32_t block) {
+    return operand.offset % 4 == 0 && in_fours(batch[0]) && in_fours(batch[1]) && in_fours(step) &&
+           (along_k || (in_fours(outputs) && in_fours(block)));
+}
+
 struct Sizes {
     std::int64_t m = 0;
     std::int64_t n = 0;
@@ -149,6 +161,15 @@ void VulkanBackend::multiply(const Matmul& op) {
         device_.capabilities().software ? std::clamp(device_.capabilities().subgroup_size, 4U, 128U) : 64;
     launch.specialisation.local_size = lanes;
     launch.specialisation.extra = {block.rows, block.columns, rounding_of(op.compute)};
+    const bool a_along_k = !op.transpose_a;
+    const bool b_along_k = op.transpose_b;
+    if (options_.vector_loads && in_fours(params.k) &&
+        loads_in_fours(op.a, params.a_batch, u32(op.a.stride(-2)), a_along_k, params.m, block.rows) &&
+        loads_in_fours(op.b, params.b_batch, u32(op.b.stride(-2)), b_along_k, params.n, block.columns)) {
+        launch.kernel = Kernel::MatmulVector;
+        launch.specialisation.extra[3] = a_along_k ? 1 : 0;
+        launch.specialisation.extra[4] = b_along_k ? 1 : 0;
+    }
     const std::uint64_t blocks = static_cast<std::uint64_t>((params.m + block.rows - 1) / block.rows) *
                                  ((params.n + block.columns - 1) / block.columns);
     launch.groups = (blocks + lanes - 1) / lanes * params.batch_inner * static_cast<std::uint64_t>(batch_outer);

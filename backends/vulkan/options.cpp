@@ -45,11 +45,14 @@ Options Options::from_environment() {
             options.push_descriptors = false;
         } else if (name == "subgroups") {
             options.subgroups = false;
+        } else if (name == "vector_loads") {
+            options.vector_loads = false;
         } else if (name == "pipeline_cache") {
             options.cache_directory.clear();
         } else {
-            throw Error("HEADSCOPE_VULKAN_DISABLE names \"" + name +
-                        "\"; expected push_descriptors, subgroups or pipeline_cache, separated by commas");
+            throw Error(
+                "HEADSCOPE_VULKAN_DISABLE names \"" + name +
+                "\"; expected push_descriptors, subgroups, vector_loads or pipeline_cache, separated by commas");
         }
     }
     return options;

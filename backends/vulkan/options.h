@@ -9,6 +9,7 @@ namespace headscope::vulkan {
 struct Options {
     bool validation = false;       // the Khronos layer; any message becomes an Error
     bool push_descriptors = true;  // else descriptor sets from pools
+    bool vector_loads = true;      // products with four elements a load, where operands allow it
     bool subgroups = true;         // else reductions through shared memory alone
     std::string cache_directory;   // of the pipeline cache; empty for none
 
@@ -16,7 +17,7 @@ struct Options {
     std::uint64_t max_binding_bytes = 0;
     std::uint32_t max_groups = 0;
 
-    // HEADSCOPE_VULKAN_VALIDATION=1, HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,pipeline_cache,
+    // HEADSCOPE_VULKAN_VALIDATION=1, HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,pipeline_cache,
     // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count; the cache in XDG_CACHE_HOME/headscope,
     // else HOME/.cache/headscope. Error for a value that means nothing.
     static Options from_environment();

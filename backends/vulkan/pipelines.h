@@ -15,7 +15,7 @@ namespace headscope::vulkan {
 
 // constant_id 0 is the workgroup's size and 1 whether it is one subgroup; kernels number theirs from 2.
 struct Specialisation {
-    static constexpr std::size_t kExtra = 3;
+    static constexpr std::size_t kExtra = 5;
     std::uint32_t local_size = 64;
     std::array<std::uint32_t, kExtra> extra{};
     auto operator<=>(const Specialisation&) const = default;

@@ -84,8 +84,13 @@ Stream::~Stream() {
 
 std::uint64_t Stream::max_binding_bytes() const {
     // The start is aligned down, which can add up to one alignment.
-    const Capabilities& found = device_.capabilities();
-    return found.max_binding_bytes - found.properties.limits.minStorageBufferOffsetAlignment;
+    return device_.capabilities().max_binding_bytes - binding_alignment();
+}
+
+std::uint64_t Stream::binding_alignment() const {
+    // Of a vec4 at least: then a tensor's offset within its binding is a multiple of 4 if its own offset is.
+    constexpr std::uint64_t kVector = 16;
+    return std::max<std::uint64_t>(device_.capabilities().properties.limits.minStorageBufferOffsetAlignment, kVector);
 }
 
 Stream::Slot& Stream::current() {
@@ -164,7 +169,7 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
     const Pipeline& pipeline = pipelines_.get(launch.kernel, launch.specialisation);
     HEADSCOPE_CHECK(pipeline.writable.size() == tensors.size(),
                     std::string("the number of bindings differs from the shader's: ") + module_of(launch.kernel).name);
-    const std::uint64_t alignment = device_.capabilities().properties.limits.minStorageBufferOffsetAlignment;
+    const std::uint64_t alignment = binding_alignment();
     std::array<VkDescriptorBufferInfo, kMost> buffers{};
     std::array<Access, kMost> accesses{};
     for (std::size_t index = 0; index < tensors.size(); ++index) {

@@ -65,6 +65,7 @@ private:
     };
 
     void record(const Launch& launch, std::span<std::uint32_t> params, std::span<const Tensor* const> tensors);
+    std::uint64_t binding_alignment() const;
     void bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers);
     VkDescriptorSet allocate_set(VkDescriptorSetLayout layout);
     void guard(std::span<const Access> accesses);

@@ -120,7 +120,7 @@ TEST_CASE("the plain paths equal the fast ones", "[vulkan][device]") {
     REQUIRE(std::count_if(fast.begin(), fast.end(), [](float v) { return v != 0.0F; }) > 1000);
     CHECK(equal_bits(fast, results()));
     {
-        const Environment disable("HEADSCOPE_VULKAN_DISABLE", "push_descriptors,pipeline_cache");
+        const Environment disable("HEADSCOPE_VULKAN_DISABLE", "push_descriptors,vector_loads,pipeline_cache");
         CHECK(equal_bits(fast, results()));
     }
     {

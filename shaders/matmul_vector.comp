@@ -1,0 +1,88 @@
+// The product of matmul.comp, in the same order of sums, with four elements a load: along k or along the outputs,
+// whichever way an operand is contiguous. A load is what costs most, on a GPU's memory and on a CPU's lanes alike. The
+// dispatcher sees to it that k, and m or n where loads go along them, and every offset and stride are multiples of 4.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "params.h"
+layout(push_constant) uniform Push { MatmulParams p; };
+#include "grid.glsl"
+#include "round.glsl"
+layout(constant_id = 2) const uint kRows = 8u;
+layout(constant_id = 3) const uint kColumns = 8u;
+layout(constant_id = 4) const uint kRounding = 0u;
+layout(constant_id = 5) const bool kAAlongK = true;
+layout(constant_id = 6) const bool kBAlongK = true;
+layout(set = 0, binding = 0) readonly buffer A { vec4 a[]; };
+layout(set = 0, binding = 1) readonly buffer B { vec4 b[]; };
+layout(set = 0, binding = 2) buffer Out { float to[]; };
+
+vec4 rounded(vec4 value) {
+    return vec4(round_operand(kRounding, value.x), round_operand(kRounding, value.y),
+                round_operand(kRounding, value.z), round_operand(kRounding, value.w));
+}
+
+void main() {
+    uint blocks_m = (p.m + kRows - 1u) / kRows;
+    uint blocks_n = (p.n + kColumns - 1u) / kColumns;
+    uint groups = (blocks_m * blocks_n + lanes() - 1u) / lanes();
+    uint batch = group_index() / groups;
+    uint block = (group_index() - batch * groups) * lanes() + lane();
+    if (block >= blocks_m * blocks_n) {
+        return;
+    }
+    uint block_m = block / blocks_n;
+    uint row = block_m * kRows;
+    uint column = (block - block_m * blocks_n) * kColumns;
+    uint outer = batch / p.batch_inner;
+    uint inner = batch - outer * p.batch_inner;
+    uint a_base = p.offset[0] + outer * p.a_batch[0] + inner * p.a_batch[1];
+    uint b_base = p.offset[1] + outer * p.b_batch[0] + inner * p.b_batch[1];
+
+    // Where each vector of a block starts, in vectors, at k = 0: one a row, or one for each four rows.
+    uint a_at[kRows];
+    uint b_at[kColumns];
+    float sums[kRows][kColumns];
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        a_at[i] = (a_base + (kAAlongK ? min(row + i, p.m - 1u) * p.a_row : min(row + 4u * i, p.m - 4u))) / 4u;
+        [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+            sums[i][j] = 0.0;
+        }
+    }
+    [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+        b_at[j] = (b_base + (kBAlongK ? min(column + j, p.n - 1u) * p.b_column : min(column + 4u * j, p.n - 4u))) / 4u;
+    }
+    uint a_step = kAAlongK ? 1u : p.a_column;  // vectors for each four of k
+    uint b_step = kBAlongK ? 1u : p.b_row;
+    for (uint k = 0u; k < p.k / 4u; ++k) {
+        vec4 a_values[kRows];     // along k: [row], else [4 * (row / 4) + k]
+        vec4 b_values[kColumns];  // along k: [column], else [4 * (column / 4) + k]
+        [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+            uint at = kAAlongK ? a_at[i] + k : a_at[i / 4u] + k * a_step + (i % 4u) * (p.a_column / 4u);
+            a_values[i] = rounded(a[at]);
+        }
+        [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+            uint at = kBAlongK ? b_at[j] + k : b_at[j / 4u] + k * b_step + (j % 4u) * (p.b_row / 4u);
+            b_values[j] = rounded(b[at]);
+        }
+        [[unroll]] for (uint d = 0u; d < 4u; ++d) {
+            [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+                float value = kAAlongK ? a_values[i][d] : a_values[4u * (i / 4u) + d][i % 4u];
+                [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+                    float other = kBAlongK ? b_values[j][d] : b_values[4u * (j / 4u) + d][j % 4u];
+                    sums[i][j] = fma(value, other, sums[i][j]);
+                }
+            }
+        }
+    }
+    uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+            if (row + i < p.m && column + j < p.n) {
+                uint target = out_base + (row + i) * p.out_row + column + j;
+                float value = p.alpha * sums[i][j];
+                to[target] = p.beta == 0.0 ? value : fma(p.beta, to[target], value);
+            }
+        }
+    }
+}
