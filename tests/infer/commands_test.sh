@@ -13,7 +13,7 @@ cat >tiny.json <<'JSON'
   "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "max_length": 64},
   "data": {"train": {"tsv": "train.tsv"}},
   "tokenizer": {"type": "bpe", "vocabulary": 96, "shared": true},
-  "training": {"steps": 3, "source_tokens": 256, "target_tokens": 256, "warmup_steps": 3}
+  "training": {"steps": 3, "max_length": 64, "source_tokens": 256, "target_tokens": 256, "warmup_steps": 3}
 }
 JSON
 "$headscope" make-task digits --output data --pairs 300 --valid 4 --test 6 >out 2>err &&
