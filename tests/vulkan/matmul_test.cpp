@@ -1,0 +1,100 @@
+// Products of four elements a load against those of one: the same sums in the same order, so the same bits.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+
+#include "backends/vulkan/vulkan_backend.h"
+#include "environment.h"
+#include "support/random.h"
+
+using namespace headscope;
+using headscope::vulkan_tests::Environment;
+using headscope::vulkan_tests::usable_device;
+
+namespace {
+
+struct Sizes {
+    std::int64_t m, n, k;
+};
+
+constexpr std::int64_t kOuter = 2;
+constexpr std::int64_t kInner = 3;
+
+std::vector<float> noise(std::int64_t count, std::uint64_t seed) {
+    Random random(seed);
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (float& value : values) {
+        value = static_cast<float>(random.below(2001)) / 1000.0F - 1.0F;
+    }
+    return values;
+}
+
+// Operands are views into wider rows, four elements from their start; [outer, inner, rows, columns].
+Tensor operand(Backend& backend, std::int64_t rows, std::int64_t columns, std::uint64_t seed) {
+    const Shape wide{kOuter, kInner, rows, columns + 8};
+    return make_from_host(backend, wide, DType::F32, noise(wide.elements(), seed)).narrow(3, 4, columns);
+}
+
+std::vector<float> product(Backend& backend, const Sizes& size, bool transpose_a, bool transpose_b, DType compute) {
+    Matmul op;
+    op.a = transpose_a ? operand(backend, size.k, size.m, 1) : operand(backend, size.m, size.k, 1);
+    op.b = transpose_b ? operand(backend, size.n, size.k, 2) : operand(backend, size.k, size.n, 2);
+    op.out = operand(backend, size.m, size.n, 3);
+    op.transpose_a = transpose_a;
+    op.transpose_b = transpose_b;
+    op.alpha = 0.5F;
+    op.beta = 2.0F;
+    op.compute = compute;
+    backend.run(op);
+    return to_host<float>(backend, op.out);
+}
+
+// One entry of the product in double, from the same numbers.
+double expected(const Sizes& size, bool transpose_a, bool transpose_b, std::int64_t batch, std::int64_t row,
+                std::int64_t column) {
+    const auto at = [batch](const std::vector<float>& values, std::int64_t rows, std::int64_t columns, std::int64_t i,
+                            std::int64_t j) {
+        return double{values[static_cast<std::size_t>((batch * rows + i) * (columns + 8) + 4 + j)]};
+    };
+    const auto count = [](std::int64_t rows, std::int64_t columns) { return kOuter * kInner * rows * (columns + 8); };
+    const std::vector<float> a = noise(transpose_a ? count(size.k, size.m) : count(size.m, size.k), 1);
+    const std::vector<float> b = noise(transpose_b ? count(size.n, size.k) : count(size.k, size.n), 2);
+    const std::vector<float> out = noise(count(size.m, size.n), 3);
+    double sum = 0.0;
+    for (std::int64_t k = 0; k < size.k; ++k) {
+        sum += (transpose_a ? at(a, size.k, size.m, k, row) : at(a, size.m, size.k, row, k)) *
+               (transpose_b ? at(b, size.n, size.k, column, k) : at(b, size.k, size.n, k, column));
+    }
+    return 0.5 * sum + 2.0 * at(out, size.m, size.n, row, column);
+}
+
+}  // namespace
+
+TEST_CASE("products of four elements a load equal those of one, bit for bit", "[vulkan][matmul]") {
+    if (!usable_device()) {
+        return;
+    }
+    const auto fast = open_vulkan_device(0);
+    const Environment disable("HEADSCOPE_VULKAN_DISABLE", "vector_loads");
+    const auto plain = open_vulkan_device(0);
+    for (const Sizes& size :
+         {Sizes{1, 20, 12}, Sizes{4, 36, 8}, Sizes{12, 4, 20}, Sizes{36, 28, 16}, Sizes{5, 7, 4}, Sizes{20, 20, 6}}) {
+        for (const int transposes : {0, 1, 2, 3}) {
+            const bool a = (transposes & 1) != 0;
+            const bool b = (transposes & 2) != 0;
+            INFO(size.m << " x " << size.n << " x " << size.k << ", transposes " << a << b);
+            const std::vector<float> got = product(*fast, size, a, b, DType::F32);
+            const std::vector<float> wanted = product(*plain, size, a, b, DType::F32);
+            REQUIRE(got.size() == wanted.size());
+            CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
+            const std::int64_t last = kOuter * kInner - 1;
+            CHECK(got.back() == Approx(expected(size, a, b, last, size.m - 1, size.n - 1)).margin(1e-5));
+            CHECK(got.front() == Approx(expected(size, a, b, 0, 0, 0)).margin(1e-5));
+        }
+        const std::vector<float> got = product(*fast, size, false, true, DType::BF16);
+        const std::vector<float> wanted = product(*plain, size, false, true, DType::BF16);
+        CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
+        CHECK(got != product(*fast, size, false, true, DType::F32));
+    }
+}
