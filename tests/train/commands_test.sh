@@ -94,7 +94,7 @@ expect "a device that is none" refused "gpu9" "cpu"
 run train tiny.json --data data --output trial --steps 0
 expect "no steps" eval 'complains "--steps" && ! ended_with 0'
 run train tiny.json --data data --output trial --minutes -1
-expect "minutes before now" eval 'complains "0.001 to 1000000" && ! ended_with 0'
+expect "minutes before now" eval 'complains "0.001" && ! ended_with 0'
 
 # ------------------------------------------------------------------------------------------ runs
 sed 's/"warmup_steps"/"cooldown_steps": 6, "warmup_steps"/' tiny.json >cooled.json
