@@ -1,6 +1,8 @@
 // Small truths of "Attention Is All You Need".
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "model/sinusoids.h"
 #include "small_model.h"
@@ -228,6 +230,35 @@ TEST_CASE("parameters start with Glorot's variance, embeddings with 1 / d_model"
         CHECK((embedding ? deviations > 3.0 : deviations <= std::sqrt(3.0)));
     }
     CHECK(matrices == 4 + 1 + 3 * 4 + 2 * 2);
+}
+
+TEST_CASE("no two parameters start alike, and none depends on what else there is") {
+    const auto backend = open_device("cpu:oracle");
+    const auto start = [&](const ModelConfig& config) {
+        Parameters parameters(*backend, config, false);
+        parameters.initialise(5);
+        std::map<std::string, std::vector<double>> matrices;
+        for (const ParameterSpec& spec : parameters.table()) {
+            if (spec.shape.rank() == 2) {
+                matrices[spec.name] = to_host<double>(*backend, parameters.at(spec.name).value());
+            }
+        }
+        return matrices;
+    };
+    const auto matrices = start(small_config());
+    std::set<double> first_entries;
+    for (const auto& [name, values] : matrices) {
+        INFO(name);
+        CHECK(first_entries.insert(values[0] / std::abs(values[1])).second);  // whatever the scale
+    }
+    ModelConfig deeper = small_config();
+    deeper.encoder_layers = 3;
+    deeper.attention_bias = true;
+    const auto more = start(deeper);
+    for (const auto& [name, values] : matrices) {
+        INFO(name);
+        CHECK(more.at(name) == values);
+    }
 }
 
 TEST_CASE("the same seed gives the same start on every backend, another seed another") {
