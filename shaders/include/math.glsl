@@ -56,6 +56,7 @@ float precise_log(float x) {
 // [0, infinity) of relative error 1.1e-8.
 float precise_erfc(float x) {
     float a = abs(x);
+    a = a > 16.0 ? 16.0 : a;  // far past where exp(-a^2) is 0; infinity would make q a NaN, and a NaN stays one
     float q = (a - 3.75) / (a + 3.75);
     float p = -0.000224704615;
     p = fma(p, q, 0.000396414293);

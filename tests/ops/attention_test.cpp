@@ -159,11 +159,17 @@ TEST_CASE("what lies behind a forbidden key does not matter", "[attention]") {
     check_on_every_device({lengths, causal});
 }
 
-TEST_CASE("a NaN in an allowed score shows in its row", "[attention]") {
-    Case stated = softmax({1, 1, 2, 3}, {});
-    stated.name += " with NaN";
-    stated.operands[0].values = these({0.5, std::numeric_limits<double>::quiet_NaN(), 1.0, 0.1, 0.2, 0.3});
-    check_on_every_device({stated});
+TEST_CASE("NaN and infinity in an allowed score show in its row", "[attention]") {
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    std::vector<Case> cases;
+    for (const double value : {kNan, kInfinity, -kInfinity}) {
+        cases.push_back(softmax({1, 2, 3, 33}, {}).holding(value, "scores", 40));
+        cases.push_back(softmax_backward({1, 2, 3, 33}).holding(value, "grad_weights", 40));
+    }
+    cases.push_back(attention({1, 2, 3, 9, 8, 8}, {.causal = true}).holding(kNan, "q", 9));
+    cases.push_back(attention({1, 2, 3, 9, 8, 8}, {}).holding(kNan, "v", 9));
+    check_on_every_device(cases);
 }
 
 TEST_CASE("the way back of softmax agrees with the oracle", "[attention]") {

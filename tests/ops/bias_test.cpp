@@ -3,6 +3,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "gradients.h"
 #include "harness.h"
@@ -132,6 +133,21 @@ TEST_CASE("column sums agree with the oracle", "[bias]") {
     }
     cases.push_back(sum_rows(20000, 1));
     cases.push_back(sum_rows(5000, 64));
+    check_on_every_device(cases);
+}
+
+TEST_CASE("NaN and infinity spread through activations as through the oracle", "[bias]") {
+    std::vector<Case> cases;
+    for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        for (const Activation activation : kActivations) {
+            const Layer layer{{2, 3, 33}, activation, true, 0.5F};
+            for (const std::size_t index : {40U, 41U, 42U, 43U}) {  // kept and dropped ones
+                cases.push_back(forward(layer).holding(value, "x", index));
+                cases.push_back(backward(layer, "x").holding(value, "grad_y", index));
+            }
+        }
+        cases.push_back(sum_rows(257, 33).holding(value, "x", 100));
+    }
     check_on_every_device(cases);
 }
 

@@ -1,5 +1,7 @@
 #include "case.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numbers>
 
@@ -157,6 +159,21 @@ Case Case::sums(double count) const {
 Case Case::cancels(double size) const {
     Case changed = *this;
     changed.cancelling = size;
+    return changed;
+}
+
+Case Case::holding(double value, const std::string& operand_name, std::size_t index) const {
+    Case changed = *this;
+    changed.name += fmt::format(" {} in {}", value, operand_name);
+    for (Operand& each : changed.operands) {
+        if (each.name == operand_name) {
+            each.values = [value, index, inner = each.values](std::int64_t count, Random& random) {
+                Values values = inner(count, random);
+                values.at(index) = value;
+                return values;
+            };
+        }
+    }
     return changed;
 }
 

@@ -90,6 +90,8 @@ struct Case {
     Case may_be(const std::string& output, const std::string& input) const;
     Case sums(double count) const;
     Case cancels(double size) const;
+    // The same with `value` at one place of an operand: how NaN and infinity spread.
+    Case holding(double value, const std::string& operand_name, std::size_t index) const;
 };
 
 // `build` makes the op struct: [](const Operands& t) { return Fill{.out = t["out"]}; }

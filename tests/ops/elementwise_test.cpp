@@ -146,6 +146,18 @@ TEST_CASE("dropout agrees with the oracle in every bit it draws", "[elementwise]
     check_on_every_device(cases);
 }
 
+TEST_CASE("NaN and infinity spread element by element, and what is dropped is 0 all the same",
+          "[elementwise][dropout]") {
+    std::vector<Case> cases;
+    for (const double value : {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {
+        cases.push_back(add_scaled({2, 3, 33}, 0.5F, -2.0F).holding(value, "b", 40));
+        for (const std::size_t index : {40U, 41U, 42U, 43U, 44U}) {
+            cases.push_back(dropout({2, 3, 33}, 0.5F).holding(value, "x", index));
+        }
+    }
+    check_on_every_device(cases);
+}
+
 TEST_CASE("element-wise gradients equal central differences", "[elementwise][gradients]") {
     const Shape shape{2, 3, 5};
     std::vector<Differentiation> all;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <limits>
 #include <numeric>
 
 #include "gradients.h"
@@ -114,6 +115,16 @@ TEST_CASE("an id or a position that does not exist gives NaN and reads nothing",
     });
 }
 
+TEST_CASE("NaN and infinity go where their row goes", "[embedding]") {
+    std::vector<Case> cases;
+    for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        cases.push_back(embed({3, 5, 4, 33, 8, 2, 2.0F}).holding(value, "table", 40));
+        cases.push_back(embed({3, 5, 4, 33, 8, 2, 2.0F}).holding(value, "positions", 100));
+        cases.push_back(embed_backward({3, 5, 4, 33, 0, -1, 2.0F}).holding(value, "grad_out", 40));
+    }
+    check_on_every_device(cases);
+}
+
 TEST_CASE("the table's gradient agrees with the oracle", "[embedding]") {
     std::vector<Case> cases{
         embed_backward({1, 1, 1, 1}),
@@ -124,8 +135,8 @@ TEST_CASE("the table's gradient agrees with the oracle", "[embedding]") {
         embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {4}}, 4.0),  // pads alone
         embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {0, 9}}),    // the first and the last
         embed_backward({2, 0, 10, 3}),
-        embed_backward({1, 1000, 300, 16, 0, -1, 4.0F}),
-        embed_backward({1, 5, 70000, 3}),  // more ids than one dimension of a grid has groups
+        embed_backward({2, 1500, 50, 64, 0, -1, 4.0F}),  // shared out over threads
+        embed_backward({1, 5, 70000, 3}),                // more ids than one dimension of a grid has groups
     };
     check_on_every_device(cases);
 }

@@ -195,15 +195,13 @@ std::vector<Variant> variants_of(const Case& stated) {
         strided = strided || operand.may_stride;
     }
     const std::set<std::string> all = gradients_of(stated, 0, 1);
-    if (!all.empty()) {
-        variants.push_back({.accumulated = all});
-    }
+    variants.push_back({.accumulated = all, .misaligned = true});
     if (all.size() > 1) {  // each beside others that overwrite
         variants.push_back({.accumulated = gradients_of(stated, 0, 2)});
         variants.push_back({.accumulated = gradients_of(stated, 1, 2)});
     }
     if (strided) {
-        variants.push_back({.layout = Layout::PaddedRows, .accumulated = all});
+        variants.push_back({.layout = Layout::PaddedRows, .accumulated = all, .misaligned = true});
         variants.push_back({.layout = Layout::Heads});
         variants.push_back({.layout = Layout::Packed});
     }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "gradients.h"
 #include "harness.h"
@@ -136,6 +137,19 @@ TEST_CASE("the way back of add and norm agrees with the oracle", "[layer_norm]")
     }
     cases.push_back(backward({.shape = {4, 100, 33}, .rate = 0.1F}));  // enough rows for sums in two levels
     cases.push_back(backward({.shape = {2, 3, 1024}, .grad_sum = true}));
+    check_on_every_device(cases);
+}
+
+TEST_CASE("NaN and infinity spoil one row of a norm", "[layer_norm]") {
+    std::vector<Case> cases;
+    for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        const Norm norm{.shape = {2, 3, 33}, .grad_sum = true};
+        cases.push_back(forward(norm).holding(value, "x", 40));
+        cases.push_back(forward(norm).holding(value, "residual", 40));
+        cases.push_back(forward(norm).holding(value, "gain", 4));
+        cases.push_back(backward(norm).holding(value, "grad_y", 40));
+        cases.push_back(backward(norm).holding(value, "grad_sum", 40));
+    }
     check_on_every_device(cases);
 }
 

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 
 #include "gradients.h"
 #include "harness.h"
@@ -87,6 +88,19 @@ TEST_CASE("smoothed cross-entropy agrees with the oracle", "[loss]") {
     check_on_every_device(cases);
 }
 
+TEST_CASE("NaN and infinity spoil one row of the loss, and a target outside the classes does", "[loss]") {
+    std::vector<Case> cases;
+    for (const Smoothing smoothing : {Smoothing::AllClasses, Smoothing::OtherClasses}) {
+        const Loss loss{5, 33, 0.1F, smoothing, true, 3.0, {7, 8, -1, 9}};
+        for (const std::size_t index : {40U, 41U, 70U}) {  // a class, the target, a pad's row
+            cases.push_back(cross_entropy(loss).holding(std::numeric_limits<double>::quiet_NaN(), "logits", index));
+            cases.push_back(cross_entropy(loss).holding(std::numeric_limits<double>::infinity(), "logits", index));
+        }
+        cases.push_back(cross_entropy({6, 33, 0.1F, smoothing, true, 3.0, {3, 33, -2, 1e9, -2147483648.0}}));
+    }
+    check_on_every_device(cases);
+}
+
 TEST_CASE("the loss's gradient equals central differences", "[loss][gradients]") {
     std::vector<Differentiation> all;
     for (const Smoothing smoothing : {Smoothing::AllClasses, Smoothing::OtherClasses}) {
@@ -98,7 +112,7 @@ TEST_CASE("the loss's gradient equals central differences", "[loss][gradients]")
     check_gradients(all);
 }
 
-TEST_CASE("the smoothed loss is the cross-entropy to the smoothed target", "[loss]") {
+TEST_CASE("the smoothed loss is the cross-entropy to the smoothed target", "[loss][by_hand]") {
     // Written out for three classes: p = (1, 2, 5) / 8, target 1, epsilon 0.3.
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const Tensor logits = make_from_host(*oracle, {1, 3}, oracle->real(), Values{0.0, std::log(2.0), std::log(5.0)});

@@ -14,8 +14,10 @@ namespace {
 // A NaN as F32, F16 and BF16 and a huge I32, so that a read outside shows in the result.
 constexpr std::byte kSentinelLow{0xC5};
 constexpr std::byte kSentinelHigh{0x7F};
-// Odd, so that no view begins at a multiple of a vector or of a descriptor's alignment.
-constexpr std::int64_t kGuardBefore = 67;
+// A multiple of every vector's length and of no descriptor's alignment (256 bytes are 64 elements of F32); and an odd
+// one.
+constexpr std::int64_t kGuardAligned = 80;
+constexpr std::int64_t kGuardOdd = 67;
 constexpr std::int64_t kGuardAfter = 41;
 
 // The place of every element in its buffer, in row-major order.
@@ -114,7 +116,8 @@ std::string Variant::title() const {
     for (const std::string& name : accumulated) {
         text += ", " + name + " accumulated";
     }
-    return alias_output.empty() ? text : text + ", " + alias_output + " is " + alias_input;
+    text += alias_output.empty() ? "" : ", " + alias_output + " is " + alias_input;
+    return misaligned ? text + ", misaligned" : text;
 }
 
 Placement::Placement(Backend& backend, const Case& stated, const Variant& variant)
@@ -154,13 +157,13 @@ void Placement::place(const std::vector<const Operand*>& group, Layout layout) {
     const auto members = static_cast<std::int64_t>(group.size());
     const Strides strides = strides_of(shape, layout, members);
     const std::int64_t columns = shape.rank() == 0 ? 1 : shape[-1];
-    std::int64_t guard = kGuardBefore;
+    std::int64_t guard = variant_.misaligned ? kGuardOdd : kGuardAligned;
     std::int64_t member_step = columns;
     if (layout == Layout::Packed) {
         // The packed row begins at a multiple of its own length, as it does in a tensor of such rows.
         member_step = shape.rank() == 4 ? shape[1] * columns : columns;
         const std::int64_t row = std::max<std::int64_t>(member_step * members, 1);
-        guard = (kGuardBefore + row - 1) / row * row;
+        guard = (guard + row - 1) / row * row;
     }
     std::int64_t end = guard;
     for (std::int64_t member = 0; member < members; ++member) {

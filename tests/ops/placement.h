@@ -24,6 +24,7 @@ struct Variant {
     std::set<std::string> accumulated = {};
     std::string alias_output = {};  // shares the tensor of alias_input
     std::string alias_input = {};
+    bool misaligned = false;  // views begin at odd elements, not where vectors of 4 or 16 would
 
     std::string title() const;
 };
