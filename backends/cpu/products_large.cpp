@@ -21,7 +21,6 @@ namespace {
 // Slices end at multiples of this, so that products of all lengths meet few distinct shapes (each BF16 shape is
 // compiled).
 constexpr std::int64_t kStep = 64;
-constexpr std::int64_t kSlicesPerThread = 2;
 constexpr std::int64_t kWorthASlice = 1 << 19;  // multiplications: some 10 microseconds
 
 std::int64_t round_up(std::int64_t value, std::int64_t step) {
@@ -142,13 +141,22 @@ void run_piece(const Piece<Bf16>& p) {
     }
 }
 
-// Long sides are cut at multiples of kStep; which side depends on the shape alone.
+// How many slices a product is worth: a few for threads to share, more where each is long. It depends on the shape
+// alone, so that the bits do not depend on the number of threads.
+std::int64_t slices_of(std::int64_t multiplications) {
+    constexpr std::int64_t kFew = 4;
+    constexpr std::int64_t kMost = 64;
+    constexpr std::int64_t kLongSlice = std::int64_t{1} << 26;  // some 0.6 ms of one core
+    const std::int64_t few = std::min(kFew, multiplications / kWorthASlice);
+    return std::clamp<std::int64_t>(std::max(few, multiplications / kLongSlice), 1, kMost);
+}
+
+// The longer side is cut, at multiples of kStep.
 template <class T>
 void run_sliced(ThreadPool& pool, const Piece<T>& piece) {
-    const bool by_rows = piece.m >= piece.n || piece.m >= kStep * pool.size();
+    const bool by_rows = piece.m >= piece.n;
     const std::int64_t side = by_rows ? piece.m : piece.n;
-    const std::int64_t most = pool.size() == 1 ? 1 : pool.size() * kSlicesPerThread;
-    const std::int64_t wanted = std::clamp<std::int64_t>(piece.m * piece.n * piece.k / kWorthASlice, 1, most);
+    const std::int64_t wanted = slices_of(piece.m * piece.n * piece.k);
     const std::int64_t slice = round_up((side + wanted - 1) / wanted, kStep);
     pool.run((side + slice - 1) / slice, [&](std::int64_t part) {
         stay_single_threaded();

@@ -22,4 +22,7 @@ class OutputClosed {};
 // Writes to standard output at once. OutputClosed when nobody reads any more, Error when it cannot be written.
 void write_output(std::string_view text);
 
+// A line for people on standard error. News is not worth a failure: one that cannot be written is let go.
+void tell(std::string_view line);
+
 }  // namespace headscope

@@ -75,7 +75,7 @@ Translations translate_all(const EvaluateOptions& options, const std::vector<std
     for (TranslatedSentence& sentence : translator.translate(source, translation)) {
         if (!sentence.problem.empty()) {
             ++translations.problems;
-            fmt::print(stderr, "headscope: sentence {}: {}\n", translations.lines.size() + 1, sentence.problem);
+            tell(fmt::format("headscope: sentence {}: {}", translations.lines.size() + 1, sentence.problem));
         }
         translations.lines.push_back(std::move(sentence.text));
     }

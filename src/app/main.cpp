@@ -38,9 +38,9 @@ int main(int argc, char** argv) {
     } catch (const headscope::OutputClosed&) {
         return 1;
     } catch (const headscope::Error& error) {
-        fmt::print(stderr, "headscope: {}\n", error.what());
+        headscope::tell(fmt::format("headscope: {}", error.what()));
     } catch (const std::exception& error) {
-        fmt::print(stderr, "headscope: internal error: {}\n", error.what());
+        headscope::tell(fmt::format("headscope: internal error: {}", error.what()));
     }
     return 1;
 }

@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -20,6 +21,12 @@ void write_output(std::string_view text) {
             throw Error(std::string("cannot write to standard output: ") + std::strerror(errno));
         }
     }
+}
+
+void tell(std::string_view line) {
+    std::string text(line);
+    text += '\n';
+    std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 }  // namespace headscope

@@ -20,6 +20,11 @@ void listen_for_stop() {
     action.sa_flags = SA_RESETHAND | SA_RESTART;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+    struct sigaction hangup = {};
+    sigaction(SIGHUP, nullptr, &hangup);
+    if (hangup.sa_handler != SIG_IGN) {  // else nohup wants us to go on
+        sigaction(SIGHUP, &action, nullptr);
+    }
 }
 
 bool stop_requested() {

@@ -31,7 +31,7 @@ struct TrainOptions {
 
 // Progress is news for people: it goes to standard error, and a closed terminal must not end a training of hours.
 void say(const std::string& line) {
-    fmt::print(stderr, "{}\n", line);
+    tell(line);
 }
 
 TrainerHooks hooks_for(Backend& backend) {

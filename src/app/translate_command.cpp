@@ -69,13 +69,12 @@ void write_window(const std::vector<TranslatedSentence>& window, bool scores) {
 
 void print_stats(const StreamTotals& totals, const Backend& backend, double ready, double first) {
     constexpr double kMebi = 1024.0 * 1024.0;
-    fmt::print(stderr,
-               "{} lines, {} source and {} target tokens in {:.2f} s: {:.1f} target tokens/s on {} ({}); ready after "
-               "{:.2f} s, first translation after {:.2f} s, {:.0f} MiB on the device at most\n",
-               totals.lines, totals.source_tokens, totals.target_tokens, totals.seconds,
-               totals.seconds > 0.0 ? static_cast<double>(totals.target_tokens) / totals.seconds : 0.0,
-               backend.device().id, backend.device().name, ready, first,
-               static_cast<double>(backend.memory().peak) / kMebi);
+    tell(fmt::format(
+        "{} lines, {} source and {} target tokens in {:.2f} s: {:.1f} target tokens/s on {} ({}); ready after "
+        "{:.2f} s, first translation after {:.2f} s, {:.0f} MiB on the device at most",
+        totals.lines, totals.source_tokens, totals.target_tokens, totals.seconds,
+        totals.seconds > 0.0 ? static_cast<double>(totals.target_tokens) / totals.seconds : 0.0, backend.device().id,
+        backend.device().name, ready, first, static_cast<double>(backend.memory().peak) / kMebi));
 }
 
 void translate(const TranslateOptions& options) {
@@ -89,13 +88,12 @@ void translate(const TranslateOptions& options) {
 
     LineSource input(file.descriptor(), options.input == "-" ? "standard input" : "'" + options.input + "'");
     std::optional<double> first;
-    const StreamSinks sinks{
-        .translated =
-            [&](const std::vector<TranslatedSentence>& window) {
-                first = first.value_or(seconds_since(start));
-                write_window(window, options.scores);
-            },
-        .complaint = [](const std::string& message) { fmt::print(stderr, "headscope: {}\n", message); }};
+    const StreamSinks sinks{.translated =
+                                [&](const std::vector<TranslatedSentence>& window) {
+                                    first = first.value_or(seconds_since(start));
+                                    write_window(window, options.scores);
+                                },
+                            .complaint = [](const std::string& message) { tell("headscope: " + message); }};
     const StreamTotals totals = translate_stream(translator, input, sinks, translation);
     if (options.stats) {
         print_stats(totals, *backend, ready, first.value_or(0.0));

@@ -7,7 +7,7 @@
 #include "backend/instrumented.h"
 #include "backends/cpu/open.h"
 #include "support/check.h"
-#if defined(HEADSCOPE_WITH_VULKAN) && __has_include("backends/vulkan/vulkan_backend.h")
+#ifdef HEADSCOPE_WITH_VULKAN
 #include "backends/vulkan/vulkan_backend.h"
 #endif
 
@@ -20,7 +20,7 @@ std::string environment(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-#if defined(HEADSCOPE_WITH_VULKAN) && __has_include("backends/vulkan/vulkan_backend.h")
+#ifdef HEADSCOPE_WITH_VULKAN
 std::unique_ptr<Backend> open_vulkan(int index) {
     return open_vulkan_device(index);
 }

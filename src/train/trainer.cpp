@@ -53,9 +53,10 @@ BatchBudget step_budget(const TrainingOptions& t) {
 }
 
 BatchBudget micro_budget(const TrainingOptions& t) {
-    return t.micro_batch_tokens == 0
-               ? step_budget(t)
-               : BatchBudget{.source_tokens = t.micro_batch_tokens, .target_tokens = t.micro_batch_tokens};
+    return t.micro_batch_tokens == 0 ? step_budget(t)
+                                     : BatchBudget{.source_tokens = t.micro_batch_tokens,
+                                                   .target_tokens = t.micro_batch_tokens,
+                                                   .length_multiple = t.length_multiple};
 }
 
 }  // namespace
