@@ -11,6 +11,9 @@ static_assert(std::endian::native == std::endian::little, "a word's low half is 
 
 namespace {
 
+// The draws are read as halves of these words.
+using Word = std::uint32_t __attribute__((may_alias));
+
 struct PhiloxRows {
     const std::uint32_t* column_block;
     const std::uint32_t* place;  // (head << 16) | position
@@ -20,7 +23,7 @@ struct PhiloxRows {
 };
 
 // philox() of `count` counters, four words each, a multiple of 16 at a time; the same rounds as in philox.h.
-HEADSCOPE_CLONES void philox_rows(const PhiloxRows& rows, std::int64_t count, std::uint32_t* words) {
+HEADSCOPE_CLONES void philox_rows(const PhiloxRows& rows, std::int64_t count, Word* words) {
     constexpr std::uint32_t kMultiplier0 = 0xD2511F53U;
     constexpr std::uint32_t kMultiplier1 = 0xCD9E8D57U;
     constexpr std::uint32_t kWeyl0 = 0x9E3779B9U;
@@ -125,8 +128,7 @@ void DropoutBits::draw(std::int64_t begin, std::int64_t end, Scratch& scratch) c
             ordinal[next] = row_ordinal;
         }
     }
-    philox_rows({column_block, place, ordinal, site_, key_}, count,
-                reinterpret_cast<std::uint32_t*>(scratch.bits.data()));
+    philox_rows({column_block, place, ordinal, site_, key_}, count, reinterpret_cast<Word*>(scratch.bits.data()));
 }
 
 }  // namespace headscope::cpu

@@ -55,6 +55,20 @@ TEST_CASE("an arena counts what is live, the most there was, and what it keeps",
     CHECK(arena.reserved() > 2 << 20);
 }
 
+TEST_CASE("blocks that fit no request any more go back to the system", "[arena]") {
+    Arena arena;
+    for (std::size_t megabytes = 1; megabytes <= 64; megabytes *= 2) {
+        const auto buffer = arena.allocate(megabytes << 20U);
+        CHECK(arena.reserved() <= 2 * arena.use().peak);
+    }
+    CHECK(arena.use().peak == 64 << 20);
+    CHECK(arena.reserved() > 64 << 20);  // some are kept all the same
+    for (std::size_t megabytes = 33; megabytes > 4; megabytes -= 4) {
+        const auto buffer = arena.allocate(megabytes << 20U);
+        CHECK(arena.reserved() <= 2 * arena.use().peak);
+    }
+}
+
 TEST_CASE("memory given out outlives the arena", "[arena]") {
     std::shared_ptr<Buffer> buffer;
     {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 
 #include "support/check.h"
@@ -32,11 +33,13 @@ std::string megabytes(std::size_t bytes) {
 }
 
 std::byte* system_allocate(std::size_t bytes) {
-    const std::size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
-    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    void* memory = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
-    if (memory != nullptr && bytes >= kHugePage) {
-        madvise(memory, rounded, MADV_HUGEPAGE);  // a hint; nothing depends on it
+    const bool large = bytes >= 2 * kHugePage;
+    void* memory = nullptr;
+    if (posix_memalign(&memory, large ? kHugePage : kAlignment, bytes) != 0) {
+        return nullptr;
+    }
+    if (large) {
+        madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // a hint; nothing depends on it
     }
     return static_cast<std::byte*>(memory);
 }
@@ -49,16 +52,19 @@ struct Arena::State {
     Backend::MemoryUse use;
     std::size_t reserved = 0;
 
-    ~State() { release_kept(); }
+    ~State() { shrink_to(0); }
 
-    void release_kept() {
-        for (auto& [size, blocks] : kept) {
-            for (std::byte* block : blocks) {
-                std::free(block);
-                reserved -= size;
+    // Gives kept blocks back to the system, the largest first, until at most `most` bytes are reserved.
+    void shrink_to(std::size_t most) {
+        while (reserved > most && !kept.empty()) {
+            const auto largest = std::prev(kept.end());
+            std::free(largest->second.back());
+            reserved -= largest->first;
+            largest->second.pop_back();
+            if (largest->second.empty()) {
+                kept.erase(largest);
             }
         }
-        kept.clear();
     }
 
     // A kept block of `size` up to half as much again; 0 bytes when there is none.
@@ -77,9 +83,12 @@ struct Arena::State {
     }
 
     std::byte* take_new(std::size_t size) {
+        // Batches of ever new shapes must not pile up blocks that fit none: what is kept stays below what is needed.
+        const std::size_t needed = std::max(use.peak, use.live + size);
+        shrink_to(2 * needed - size);
         std::byte* block = system_allocate(size);
         if (block == nullptr) {
-            release_kept();
+            shrink_to(0);
             block = system_allocate(size);
         }
         if (block == nullptr) {

@@ -15,7 +15,7 @@ enum class Smoothing : std::uint8_t { AllClasses, OtherClasses };
 struct SmoothedCrossEntropy {
     static constexpr const char* kName = "smoothed_cross_entropy";
     Tensor logits;            // [rows, classes]
-    Tensor targets;           // I32 [rows]
+    Tensor targets;           // I32 [rows]; outside [-1, classes) gives a row of NaN
     Tensor loss;              // out F32 [rows] (F64 in the oracle)
     Tensor nll;               // out, as loss
     Tensor grad_logits = {};  // out [rows, classes], optional; may be logits

@@ -6,7 +6,7 @@
 namespace headscope {
 
 // The k largest entries of log_softmax(logits) of each row, largest first; equal values by smaller index. A NaN counts
-// as less than everything. Contiguous.
+// as less than everything, and as nothing in the sum. Contiguous.
 struct LogSoftmaxTopK {
     static constexpr const char* kName = "log_softmax_top_k";
     static constexpr int kMaxK = 64;
