@@ -4,13 +4,14 @@
 #
 #   tests/bench/compare.sh build/headscope                 everything, 3 rounds
 #   ROUNDS=5 tests/bench/compare.sh build/headscope train  one of: train, batch1, batch32
+#   ROUNDS=1 REPEAT=2 tests/bench/compare.sh build/headscope   a quick look
 #   PYTHON=/path/to/venv/bin/python DEVICE=vulkan tests/bench/compare.sh build/headscope
 #
 # Needs a Python with PyTorch (PYTHON, default python3). DEVICE is headscope's, default cpu.
 set -eu
 
 if [ $# -lt 1 ]; then
-    sed -n '2,9s/^# \{0,1\}//p' "$0"
+    sed -n '2,10s/^# \{0,1\}//p' "$0"
     exit 2
 fi
 headscope=$1
@@ -19,6 +20,7 @@ shift
 python=${PYTHON:-python3}
 device=${DEVICE:-cpu}
 rounds=${ROUNDS:-3}
+repeat=${REPEAT:-5}
 folder=$(cd "$(dirname "$0")" && pwd)
 
 [ -x "$headscope" ] || { echo "compare.sh: no program '$headscope': build it first, and name it" >&2; exit 1; }
@@ -27,6 +29,7 @@ folder=$(cd "$(dirname "$0")" && pwd)
 
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
+load=$(cut -d ' ' -f 1 /proc/loadavg)
 
 shape_of() {
     case $1 in
@@ -38,7 +41,7 @@ shape_of() {
 }
 
 for work in "$@"; do
-    shape=$(shape_of "$work")
+    shape="$(shape_of "$work") --repeat $repeat"
     round=1
     while [ "$round" -le "$rounds" ]; do
         # shellcheck disable=SC2086  # the shape is several words
@@ -49,24 +52,24 @@ for work in "$@"; do
     done
 done
 
-"$python" - "$results" "$@" <<'PYTHON'
+"$python" - "$results" "$load" "$@" <<'PYTHON'
 import glob
 import json
 import os
 import statistics
 import sys
 
-folder, works = sys.argv[1], sys.argv[2:]
+folder, load, works = sys.argv[1], float(sys.argv[2]), sys.argv[3:]
 
 
-def load(work, who):
+def results(work, who):
     files = sorted(glob.glob(os.path.join(folder, f"{work}.*.{who}")))
     return [json.load(open(file)) for file in files]
 
 
 print(f"{'work':<9}{'headscope':>12}{'pytorch':>12}{'ratio':>8}   {'memory':>9}{'pytorch':>9}{'ratio':>8}")
 for work in works:
-    ours, theirs = load(work, "headscope"), load(work, "pytorch")
+    ours, theirs = results(work, "headscope"), results(work, "pytorch")
     speed = [statistics.median(r["target_tokens_per_second"] for r in side) for side in (ours, theirs)]
     memory = [max(r["peak_resident_bytes"] for r in side) / 2**20 for side in (ours, theirs)]
     print(f"{work:<9}{speed[0]:>10.0f}/s{speed[1]:>10.0f}/s{speed[0] / speed[1]:>8.2f}   "
@@ -74,4 +77,7 @@ for work in works:
 print(f"target tokens per second (median of {len(ours)} rounds) and peak resident memory; headscope on "
       f"{ours[0]['device']} ({ours[0]['device_name']}), PyTorch {theirs[0]['pytorch']} with "
       f"{theirs[0]['threads']} threads, both F32")
+if load > 0.5:
+    print(f"other programs were running (load {load} at the start): neither side's numbers are this machine's best, and the "
+          "ratios are those of a busy machine")
 PYTHON
