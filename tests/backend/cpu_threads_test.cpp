@@ -58,8 +58,10 @@ TEST_CASE("an exception of a part is thrown again, and the pool goes on", "[thre
 TEST_CASE("HEADSCOPE_THREADS is read and checked", "[threads]") {
     REQUIRE(setenv("HEADSCOPE_THREADS", "3", 1) == 0);
     CHECK(default_threads() == 3);
-    REQUIRE(setenv("HEADSCOPE_THREADS", "many", 1) == 0);
-    CHECK_THROWS_AS(default_threads(), Error);
+    for (const char* wrong : {"many", "2x", "0", "-1", "100000"}) {
+        REQUIRE(setenv("HEADSCOPE_THREADS", wrong, 1) == 0);
+        CHECK_THROWS_AS(default_threads(), Error);
+    }
     REQUIRE(unsetenv("HEADSCOPE_THREADS") == 0);
     CHECK(default_threads() >= 1);
 }

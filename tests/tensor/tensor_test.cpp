@@ -57,6 +57,7 @@ TEST_CASE("narrow and split are views that say where they lie", "[tensor]") {
     CHECK(part.shape == Shape{4, 3});
     CHECK(place(part, {1, 0}) == 8);
     CHECK_FALSE(part.contiguous());
+    CHECK(place(part.narrow(0, 2, 2).narrow(1, 1, 1), {1, 0}) == 3 * 6 + 3);
     CHECK(part.to_string() == "F32 [4, 3] strides [6, 1] offset 2");
     CHECK(tensor.narrow(0, 1, 2).contiguous());
     CHECK_THROWS_AS(tensor.narrow(1, 4, 3), CheckFailure);
