@@ -145,7 +145,7 @@ print_translations() {
         awk -F '\t' '{ printf "  en  %s\n  de  %s\n\n", $1, $2 }'
 }
 
-# The paper's Figures 3, 4 and 5, drawn for this model.
+# The paper's Figures 3, 4 and 5, drawn for this model: layer 5, or the last where it has fewer.
 draw_figures() {
     local first second
     first=$(sed -n 1p assets/examples/paper.en)
@@ -160,7 +160,7 @@ draw_figures() {
 figure() { # NAME TEXT OPTION..
     local name=$1 text=$2
     shift 2
-    "$HEADSCOPE" attention --model "$MODEL" --text "$text" --kind encoder --layer 5 "$@" -o "out/$name.svg"
+    "$HEADSCOPE" attention --model "$MODEL" --text "$text" --kind encoder "$@" -o "out/$name.svg"
 }
 
 demo() {
@@ -184,7 +184,7 @@ demo() {
     done
     "$HEADSCOPE" devices | grep -A3 'cannot be used' || true
     draw_figures
-    say "What the heads of encoder layer 5 look at, drawn like the paper's Figures 3 to 5:"
+    say "What the encoder's heads look at in layer 5 (or the last), drawn like the paper's Figures 3 to 5:"
     printf '  %s\n' out/figure*.svg
 }
 

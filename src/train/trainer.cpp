@@ -201,6 +201,14 @@ void Trainer::collect() {
     }
 }
 
+void Trainer::log(const nlohmann::json& line) {
+    try {
+        log_->add(line);
+    } catch (const Error& error) {  // a line of the log is not worth the steps since the last checkpoint
+        hooks_.say(fmt::format("warning: {}", error.what()));
+    }
+}
+
 void Trainer::report() {
     collect();
     const Report report{.step = state_.step,
@@ -209,7 +217,7 @@ void Trainer::report() {
                         .minutes_left = minutes_left(),
                         .totals = state_.totals};
     hooks_.say(report.line());
-    log_->add(report.json());
+    log(report.json());
     state_.totals.restart();
 }
 
@@ -224,12 +232,12 @@ void Trainer::validate_now() {
     }
     hooks_.say(fmt::format("validation after step {}: loss {:.4f}  nll {:.4f}  perplexity {:.3f}{}", state_.step,
                            result.loss, result.nll, std::exp(result.nll), better ? "  the best so far" : ""));
-    log_->add({{"kind", "validation"},
-               {"step", state_.step},
-               {"loss", result.loss},
-               {"nll", result.nll},
-               {"perplexity", std::exp(result.nll)},
-               {"best", better}});
+    log({{"kind", "validation"},
+         {"step", state_.step},
+         {"loss", result.loss},
+         {"nll", result.nll},
+         {"perplexity", std::exp(result.nll)},
+         {"best", better}});
     reported_at_ = Clock::now();  // validation is no training time
 }
 

@@ -61,6 +61,7 @@ private:
 
     void train_step(const std::vector<Batch>& parts, double learning_rate, bool regularise);
     void collect();  // the history into the totals; waits for the device
+    void log(const nlohmann::json& line);
     void report();
     void validate_now();
     void checkpoint();

@@ -153,7 +153,7 @@ expect "half of the one device's lines are like the CPU's" row vulkan:0 123 50
 expect "all of the CPU's are" row cpu 568 100
 expect "a rejected device is named" says "vulkan:1  cannot be used: too old"
 expect "the figures are named" says out/figure4-below.svg
-expect "heads 5 and 6 of Figure 4" called 'attention .*--layer 5 --heads 5,6 --word its -o out/figure4-below.svg'
+expect "heads 5 and 6 of Figure 4" called 'attention .*--heads 5,6 --word its -o out/figure4-below.svg'
 stand_in headscope 'case "$*" in "devices --usable") echo cpu ;; *) echo "no memory" >&2; exit 1 ;; esac'
 mv "$sandbox/bin/headscope" "$sandbox/repo/build/release/headscope"
 run demo
