@@ -39,6 +39,12 @@ Options Options::from_environment() {
     }
     options.max_binding_bytes = number<std::uint64_t>("HEADSCOPE_VULKAN_MAX_BINDING");
     options.max_groups = number<std::uint32_t>("HEADSCOPE_VULKAN_MAX_GROUPS");
+    constexpr std::uint32_t kMostLanes = 256;  // reduce.glsl
+    options.row_lanes = number<std::uint32_t>("HEADSCOPE_VULKAN_ROW_LANES");
+    if (options.row_lanes > kMostLanes || (options.row_lanes & (options.row_lanes - 1)) != 0) {
+        throw Error("HEADSCOPE_VULKAN_ROW_LANES is " + std::to_string(options.row_lanes) +
+                    "; expected a power of two, at most " + std::to_string(kMostLanes));
+    }
     std::istringstream disabled(variable("HEADSCOPE_VULKAN_DISABLE"));
     for (std::string name; std::getline(disabled, name, ',');) {
         if (name == "push_descriptors") {

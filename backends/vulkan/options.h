@@ -16,10 +16,13 @@ struct Options {
     // Below what the device allows, so that small tests meet what only large tensors would; 0 for the device's own.
     std::uint64_t max_binding_bytes = 0;
     std::uint32_t max_groups = 0;
+    // Invocations of a workgroup that has a row to itself: more than a subgroup's where llvmpipe would have just one.
+    std::uint32_t row_lanes = 0;
 
     // HEADSCOPE_VULKAN_VALIDATION=1, HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,pipeline_cache,
-    // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count; the cache in XDG_CACHE_HOME/headscope,
-    // else HOME/.cache/headscope. Error for a value that means nothing.
+    // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
+    // of two, at most 256); the cache in XDG_CACHE_HOME/headscope, else HOME/.cache/headscope. Error for a value that
+    // means nothing.
     static Options from_environment();
 };
 

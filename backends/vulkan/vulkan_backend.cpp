@@ -105,14 +105,15 @@ Launch VulkanBackend::row_launch(Kernel kernel, std::uint64_t rows, std::uint64_
     launch.kernel = kernel;
     launch.groups = rows;
     launch.work_per_group = 32 * columns;
-    launch.specialisation.local_size = std::clamp(device_.capabilities().subgroup_size, 4U, 128U);
+    launch.specialisation.local_size =
+        options_.row_lanes != 0 ? options_.row_lanes : std::clamp(device_.capabilities().subgroup_size, 4U, 128U);
     return launch;
 }
 
 Launch VulkanBackend::long_row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const {
     constexpr std::uint32_t kLanes = 256;
     Launch launch = row_launch(kernel, rows, columns);
-    if (!device_.capabilities().software) {
+    if (!device_.capabilities().software && options_.row_lanes == 0) {
         launch.specialisation.local_size = kLanes;
     }
     return launch;

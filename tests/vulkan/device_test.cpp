@@ -27,6 +27,15 @@ std::vector<float> noise(std::size_t count, std::uint64_t seed) {
     return values;
 }
 
+// A moment of Adam's, as large as results()'s matrix.
+Tensor flat_copy(Backend& backend, std::uint64_t seed, bool positive = false) {
+    std::vector<float> values = noise(300 * 300, seed);
+    for (float& value : values) {
+        value = positive ? std::abs(value) : value;
+    }
+    return make_from_host(backend, {static_cast<std::int64_t>(values.size())}, DType::F32, values);
+}
+
 // Something of every kind of kernel: element-wise, a product, reductions, two levels of sums, integers.
 std::vector<float> results() {
     const auto backend = open_vulkan_device(0);
@@ -56,8 +65,27 @@ std::vector<float> results() {
     const Tensor values = b.empty({kRows, 4}, DType::F32);
     const Tensor indices = b.empty({kRows, 4}, DType::I32);
     b.run(LogSoftmaxTopK{sum.reshape({kRows, kColumns}), values, indices});
+    std::vector<std::int32_t> ids(kRows);
+    std::vector<std::int32_t> order(kRows);
+    for (std::size_t row = 0; row < ids.size(); ++row) {
+        ids[row] = static_cast<std::int32_t>(row / 2);  // sorted, each twice
+        order[row] = static_cast<std::int32_t>(row);
+    }
+    const Tensor tokens = make_from_host(b, {1, kRows}, DType::I32, ids);
+    const Tensor sorted = make_from_host(b, {kRows}, DType::I32, order);
+    const Tensor embedded = b.empty(x.shape, DType::F32);
+    b.run(Embed{.ids = tokens, .table = w, .out = embedded, .scale = 3.0F});
+    const Tensor grad_table = b.empty(w.shape, DType::F32);
+    b.run(EmbedBackward{.ids = tokens, .order = sorted, .grad_out = x, .grad_table = grad_table});
+    const Tensor gathered = b.empty({kRows, kColumns}, DType::F32);
+    b.run(GatherRows{w, tokens.reshape({kRows}), gathered});
+    const Tensor scalars = make_from_host(b, {StepScalars::Count}, DType::F32,
+                                          std::vector<float>{0.01F, 0.1F, 0.02F, 1.0F, 0.5F, 0.0F, 1.0F});
+    const Tensor flat = w.reshape({w.elements()});
+    b.run(Adam{flat, grad_table.reshape({w.elements()}), flat_copy(b, 4), flat_copy(b, 5, true), scalars});
     std::vector<float> all;
-    for (const Tensor& tensor : {y, sum, mean, rstd, loss, nll, columns, squares, values, indices}) {
+    for (const Tensor& tensor :
+         {y, sum, mean, rstd, loss, nll, columns, squares, values, indices, embedded, grad_table, gathered, w}) {
         const std::vector<float> host = to_host<float>(b, tensor);
         all.insert(all.end(), host.begin(), host.end());
     }
@@ -110,6 +138,13 @@ TEST_CASE("a switch that means nothing is an Error and makes the list one reject
     const std::vector<DeviceInfo> devices = list_vulkan_devices();
     REQUIRE(devices.size() == 1);
     CHECK_THAT(devices[0].rejected, Catch::Contains("subgruops"));
+}
+
+TEST_CASE("the lanes of a row are a power of two that a workgroup can have", "[vulkan][device]") {
+    for (const char* wrong : {"48", "512", "many"}) {
+        const Environment lanes("HEADSCOPE_VULKAN_ROW_LANES", wrong);
+        CHECK_THROWS_WITH(open_vulkan_device(0), Catch::Contains("HEADSCOPE_VULKAN_ROW_LANES"));
+    }
 }
 
 TEST_CASE("the plain paths equal the fast ones", "[vulkan][device]") {
