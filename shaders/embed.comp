@@ -14,7 +14,7 @@ layout(set = 0, binding = 4) writeonly buffer Out { float to[]; };
 
 void main() {
     uint row = group_index();
-    int id = ids[p.offset[0] + p.first_row + row];
+    int id = ids[p.offset[0] + row];
     bool exists = id >= 0 && id < int(p.vocabulary);
     if (exists ? uint(id) - p.table_first >= p.table_rows : p.table_first != 0u) {
         return;

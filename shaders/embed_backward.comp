@@ -46,7 +46,10 @@ void main() {
     for (uint column = lane(); column < p.columns; column += lanes()) {
         float sum = 0.0;
         for (uint at = first; at < last; ++at) {
-            sum += grad_out[p.offset[2] + uint(order[p.offset[1] + at]) * p.columns + column];
+            uint row = uint(order[p.offset[1] + at]) - p.grad_first;
+            if (row < p.grad_rows) {
+                sum += grad_out[p.offset[2] + row * p.columns + column];
+            }
         }
         float value = p.scale * sum;
         grad_table[target + column] = p.accumulate != 0u ? grad_table[target + column] + value : value;

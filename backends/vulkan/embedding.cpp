@@ -2,7 +2,6 @@
 #include <array>
 
 #include "backends/vulkan/vulkan_backend_impl.h"
-#include "support/check.h"
 
 namespace headscope::vulkan {
 
@@ -12,6 +11,7 @@ void VulkanBackend::run(const Embed& op) {
         return;
     }
     const Tensor out = as_rows(op.out);
+    const Tensor ids = op.ids.reshape({op.ids.elements()});
     EmbedParams params{};
     params.sequence = u32(op.ids.dim(1));
     params.columns = u32(op.table.dim(1));
@@ -27,10 +27,11 @@ void VulkanBackend::run(const Embed& op) {
         params.table_rows = u32(table_rows);
         for_row_tiles(out.dim(0), out.dim(1), [&](std::int64_t first, std::int64_t count) {
             params.first_row = u32(first);
+            const Tensor ids_part = ids.narrow(0, first, count);
             const Tensor out_part = out.narrow(0, first, count);
             stream_.dispatch(row_launch(Kernel::Embed, static_cast<std::uint64_t>(count), params.columns), params,
-                             std::array{&op.ids, &table, &or_else(op.positions, op.table.narrow(0, 0, 0)),
-                                        &or_else(op.first, op.ids), &out_part});
+                             std::array{&ids_part, &table, &or_else(op.positions, op.table.narrow(0, 0, 0)),
+                                        &or_else(op.first, ids_part), &out_part});
         });
     };
     if (op.table.dim(0) == 0) {
@@ -45,18 +46,29 @@ void VulkanBackend::run(const EmbedBackward& op) {
     if (op.grad_table.elements() == 0) {
         return;
     }
-    HEADSCOPE_CHECK(fits_binding(op.grad_out), "a batch's embeddings are larger than a binding: use smaller batches");
+    const Tensor grad_out = as_rows(op.grad_out);
     EmbedBackwardParams params{};
     params.count = u32(op.ids.elements());
     params.columns = u32(op.grad_table.dim(1));
     params.accumulate = op.write == Write::Accumulate ? 1 : 0;
     params.scale = op.scale;
-    for_row_tiles(op.grad_table.dim(0), op.grad_table.dim(1), [&](std::int64_t first, std::int64_t count) {
-        params.table_first = u32(first);
-        const Tensor part = op.grad_table.narrow(0, first, count);
-        stream_.dispatch(row_launch(Kernel::EmbedBackward, static_cast<std::uint64_t>(count), params.columns), params,
-                         std::array{&op.ids, &op.order, &op.grad_out, &part});
-    });
+    const auto with_grad = [&](std::int64_t grad_first, std::int64_t grad_rows) {
+        const Tensor grad_part = grad_out.narrow(0, grad_first, grad_rows);
+        params.grad_first = u32(grad_first);
+        params.grad_rows = u32(grad_rows);
+        for_row_tiles(op.grad_table.dim(0), op.grad_table.dim(1), [&](std::int64_t first, std::int64_t count) {
+            params.table_first = u32(first);
+            const Tensor part = op.grad_table.narrow(0, first, count);
+            stream_.dispatch(row_launch(Kernel::EmbedBackward, static_cast<std::uint64_t>(count), params.columns),
+                             params, std::array{&op.ids, &op.order, &grad_part, &part});
+        });
+        params.accumulate = 1;
+    };
+    if (grad_out.dim(0) == 0) {
+        with_grad(0, 0);  // nothing occurs: zeros or nothing at all
+    } else {
+        for_row_tiles(grad_out.dim(0), grad_out.dim(1), with_grad);
+    }
 }
 
 }  // namespace headscope::vulkan

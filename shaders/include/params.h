@@ -230,11 +230,14 @@ struct EmbedParams {
     float scale;
 };
 
-// ids, order, grad_out, grad_table: one workgroup a row of the table
+// ids, order, grad_out, grad_table: one workgroup a row of the table. grad_out's binding holds the flat positions
+// [grad_first, grad_first + grad_rows) of `count`.
 struct EmbedBackwardParams {
     uint first_group;
     uint offset[4];
     uint count;
+    uint grad_first;
+    uint grad_rows;
     uint columns;
     uint table_first;
     uint accumulate;

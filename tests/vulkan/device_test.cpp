@@ -28,7 +28,7 @@ std::vector<float> noise(std::size_t count, std::uint64_t seed) {
 }
 
 // A moment of Adam's, as large as results()'s matrix.
-Tensor flat_copy(Backend& backend, std::uint64_t seed, bool positive = false) {
+Tensor moment(Backend& backend, std::uint64_t seed, bool positive = false) {
     std::vector<float> values = noise(300 * 300, seed);
     for (float& value : values) {
         value = positive ? std::abs(value) : value;
@@ -82,7 +82,7 @@ std::vector<float> results() {
     const Tensor scalars = make_from_host(b, {StepScalars::Count}, DType::F32,
                                           std::vector<float>{0.01F, 0.1F, 0.02F, 1.0F, 0.5F, 0.0F, 1.0F});
     const Tensor flat = w.reshape({w.elements()});
-    b.run(Adam{flat, grad_table.reshape({w.elements()}), flat_copy(b, 4), flat_copy(b, 5, true), scalars});
+    b.run(Adam{flat, grad_table.reshape({w.elements()}), moment(b, 4), moment(b, 5, true), scalars});
     std::vector<float> all;
     for (const Tensor& tensor :
          {y, sum, mean, rstd, loss, nll, columns, squares, values, indices, embedded, grad_table, gathered, w}) {
