@@ -113,6 +113,31 @@ std::pair<Matmul, Matmul> halves(const Matmul& op, bool a_fits, bool b_fits) {
     return {cut_m(op, 0, sizes.m / 2), cut_m(op, sizes.m / 2, sizes.m - sizes.m / 2)};
 }
 
+MatmulParams params_of(const Matmul& op) {
+    const Sizes sizes = sizes_of(op);
+    MatmulParams params{};
+    params.m = u32(sizes.m);
+    params.n = u32(sizes.n);
+    params.k = u32(sizes.k);
+    const int batch_dims = op.out.rank() - 2;
+    params.batch_inner = batch_dims > 0 ? u32(op.out.dim(-3)) : 1;
+    const auto batch_strides = [&](const Tensor& tensor, uint(&to)[2]) {
+        to[0] = batch_dims > 1 ? u32(tensor.stride(-4)) : 0;
+        to[1] = batch_dims > 0 ? u32(tensor.stride(-3)) : 0;
+    };
+    batch_strides(op.a, params.a_batch);
+    batch_strides(op.b, params.b_batch);
+    batch_strides(op.out, params.out_batch);
+    params.a_row = op.transpose_a ? 1 : u32(op.a.stride(-2));
+    params.a_column = op.transpose_a ? u32(op.a.stride(-2)) : 1;
+    params.b_row = op.transpose_b ? 1 : u32(op.b.stride(-2));
+    params.b_column = op.transpose_b ? u32(op.b.stride(-2)) : 1;
+    params.out_row = u32(op.out.stride(-2));
+    params.alpha = op.alpha;
+    params.beta = op.beta;
+    return params;
+}
+
 }  // namespace
 
 void VulkanBackend::run(const Matmul& op) {
@@ -132,28 +157,8 @@ void VulkanBackend::run(const Matmul& op) {
 }
 
 void VulkanBackend::multiply(const Matmul& op) {
-    const Sizes sizes = sizes_of(op);
-    MatmulParams params{};
-    params.m = u32(sizes.m);
-    params.n = u32(sizes.n);
-    params.k = u32(sizes.k);
-    const int batch_dims = op.out.rank() - 2;
-    params.batch_inner = batch_dims > 0 ? u32(op.out.dim(-3)) : 1;
-    const std::int64_t batch_outer = batch_dims > 1 ? op.out.dim(-4) : 1;
-    const auto batch_strides = [&](const Tensor& tensor, uint(&to)[2]) {
-        to[0] = batch_dims > 1 ? u32(tensor.stride(-4)) : 0;
-        to[1] = batch_dims > 0 ? u32(tensor.stride(-3)) : 0;
-    };
-    batch_strides(op.a, params.a_batch);
-    batch_strides(op.b, params.b_batch);
-    batch_strides(op.out, params.out_batch);
-    params.a_row = op.transpose_a ? 1 : u32(op.a.stride(-2));
-    params.a_column = op.transpose_a ? u32(op.a.stride(-2)) : 1;
-    params.b_row = op.transpose_b ? 1 : u32(op.b.stride(-2));
-    params.b_column = op.transpose_b ? u32(op.b.stride(-2)) : 1;
-    params.out_row = u32(op.out.stride(-2));
-    params.alpha = op.alpha;
-    params.beta = op.beta;
+    const MatmulParams params = params_of(op);
+    const std::int64_t batch_outer = op.out.rank() == 4 ? op.out.dim(0) : 1;
     const Block block = block_for(params.m);
     Launch launch;
     launch.kernel = Kernel::Matmul;

@@ -6,6 +6,20 @@
 
 namespace headscope::vulkan {
 
+namespace {
+
+VkShaderModule create_shader(const Device& device, std::span<const std::uint32_t> spirv) {
+    VkShaderModuleCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+    info.codeSize = spirv.size_bytes();
+    info.pCode = spirv.data();
+    VkShaderModule shader = VK_NULL_HANDLE;
+    check(device.functions().vkCreateShaderModule(device.handle(), &info, nullptr, &shader), "vkCreateShaderModule");
+    return shader;
+}
+
+}  // namespace
+
 Pipelines::Pipelines(const Device& device, const std::string& cache_directory)
     : device_(device), cache_path_(pipeline_cache_path(device.capabilities(), cache_directory)) {
     std::vector<std::byte> data;
@@ -101,14 +115,7 @@ Pipeline Pipelines::create(Kernel kernel, const Specialisation& specialisation) 
     const Layout& layout = layout_for(pipeline.writable.size());
     pipeline.layout = layout.pipeline;
     pipeline.set_layout = layout.set;
-
-    VkShaderModuleCreateInfo shader{};
-    shader.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
-    shader.codeSize = spirv.size_bytes();
-    shader.pCode = spirv.data();
-    VkShaderModule handle = VK_NULL_HANDLE;
-    check(functions.vkCreateShaderModule(device_.handle(), &shader, nullptr, &handle), "vkCreateShaderModule");
-
+    const VkShaderModule shader = create_shader(device_, spirv);
     // Only a driver that promises full subgroups lets a workgroup of their size be taken for one of them.
     const bool whole =
         found.subgroup_arithmetic && found.full_subgroups && specialisation.local_size % found.subgroup_size == 0;
@@ -130,12 +137,12 @@ Pipeline Pipelines::create(Kernel kernel, const Specialisation& specialisation) 
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     info.stage.flags = whole ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0;
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    info.stage.module = handle;
+    info.stage.module = shader;
     info.stage.pName = "main";
     info.stage.pSpecializationInfo = &special;
     const VkResult result =
         functions.vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline.handle);
-    functions.vkDestroyShaderModule(device_.handle(), handle, nullptr);
+    functions.vkDestroyShaderModule(device_.handle(), shader, nullptr);
     if (result != VK_SUCCESS) {
         throw Error(std::string("the driver cannot compile the kernel ") + module.name + ": " + name_of(result));
     }

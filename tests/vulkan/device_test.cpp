@@ -27,21 +27,45 @@ std::vector<float> noise(std::size_t count, std::uint64_t seed) {
     return values;
 }
 
+constexpr std::int64_t kRows = 70;
+constexpr std::int64_t kColumns = 300;
+
 // A moment of Adam's, as large as results()'s matrix.
 Tensor moment(Backend& backend, std::uint64_t seed, bool positive = false) {
-    std::vector<float> values = noise(300 * 300, seed);
+    std::vector<float> values = noise(kColumns * kColumns, seed);
     for (float& value : values) {
         value = positive ? std::abs(value) : value;
     }
     return make_from_host(backend, {static_cast<std::int64_t>(values.size())}, DType::F32, values);
 }
 
+// The kernels that look rows up, and Adam; what they made is added to `made`.
+void use_tables(Backend& b, const Tensor& x, const Tensor& w, std::vector<Tensor>& made) {
+    std::vector<std::int32_t> ids(kRows);
+    std::vector<std::int32_t> order(kRows);
+    for (std::size_t row = 0; row < ids.size(); ++row) {
+        ids[row] = static_cast<std::int32_t>(row / 2);  // sorted, each twice
+        order[row] = static_cast<std::int32_t>(row);
+    }
+    const Tensor tokens = make_from_host(b, {1, kRows}, DType::I32, ids);
+    const Tensor sorted = make_from_host(b, {kRows}, DType::I32, order);
+    const Tensor embedded = b.empty(x.shape, DType::F32);
+    b.run(Embed{.ids = tokens, .table = w, .out = embedded, .scale = 3.0F});
+    const Tensor grad_table = b.empty(w.shape, DType::F32);
+    b.run(EmbedBackward{.ids = tokens, .order = sorted, .grad_out = x, .grad_table = grad_table});
+    const Tensor gathered = b.empty({kRows, kColumns}, DType::F32);
+    b.run(GatherRows{w, tokens.reshape({kRows}), gathered});
+    const Tensor scalars = make_from_host(b, {StepScalars::Count}, DType::F32,
+                                          std::vector<float>{0.01F, 0.1F, 0.02F, 1.0F, 0.5F, 0.0F, 1.0F});
+    const Tensor flat = w.reshape({w.elements()});
+    b.run(Adam{flat, grad_table.reshape({w.elements()}), moment(b, 4), moment(b, 5, true), scalars});
+    made.insert(made.end(), {embedded, grad_table, gathered, w});
+}
+
 // Something of every kind of kernel: element-wise, a product, reductions, two levels of sums, integers.
 std::vector<float> results() {
     const auto backend = open_vulkan_device(0);
     Backend& b = *backend;
-    constexpr std::int64_t kRows = 70;
-    constexpr std::int64_t kColumns = 300;
     const Tensor x = make_from_host(b, {1, kRows, kColumns}, DType::F32, noise(kRows * kColumns, 1));
     const Tensor w = make_from_host(b, {kColumns, kColumns}, DType::F32, noise(kColumns * kColumns, 2));
     const Tensor gain = make_from_host(b, {kColumns}, DType::F32, noise(kColumns, 3));
@@ -65,27 +89,10 @@ std::vector<float> results() {
     const Tensor values = b.empty({kRows, 4}, DType::F32);
     const Tensor indices = b.empty({kRows, 4}, DType::I32);
     b.run(LogSoftmaxTopK{sum.reshape({kRows, kColumns}), values, indices});
-    std::vector<std::int32_t> ids(kRows);
-    std::vector<std::int32_t> order(kRows);
-    for (std::size_t row = 0; row < ids.size(); ++row) {
-        ids[row] = static_cast<std::int32_t>(row / 2);  // sorted, each twice
-        order[row] = static_cast<std::int32_t>(row);
-    }
-    const Tensor tokens = make_from_host(b, {1, kRows}, DType::I32, ids);
-    const Tensor sorted = make_from_host(b, {kRows}, DType::I32, order);
-    const Tensor embedded = b.empty(x.shape, DType::F32);
-    b.run(Embed{.ids = tokens, .table = w, .out = embedded, .scale = 3.0F});
-    const Tensor grad_table = b.empty(w.shape, DType::F32);
-    b.run(EmbedBackward{.ids = tokens, .order = sorted, .grad_out = x, .grad_table = grad_table});
-    const Tensor gathered = b.empty({kRows, kColumns}, DType::F32);
-    b.run(GatherRows{w, tokens.reshape({kRows}), gathered});
-    const Tensor scalars = make_from_host(b, {StepScalars::Count}, DType::F32,
-                                          std::vector<float>{0.01F, 0.1F, 0.02F, 1.0F, 0.5F, 0.0F, 1.0F});
-    const Tensor flat = w.reshape({w.elements()});
-    b.run(Adam{flat, grad_table.reshape({w.elements()}), moment(b, 4), moment(b, 5, true), scalars});
+    std::vector<Tensor> made{y, sum, mean, rstd, loss, nll, columns, squares, values, indices};
+    use_tables(b, x, w, made);
     std::vector<float> all;
-    for (const Tensor& tensor :
-         {y, sum, mean, rstd, loss, nll, columns, squares, values, indices, embedded, grad_table, gathered, w}) {
+    for (const Tensor& tensor : made) {
         const std::vector<float> host = to_host<float>(b, tensor);
         all.insert(all.end(), host.begin(), host.end());
     }
