@@ -81,7 +81,12 @@ Instance::Instance(bool validation) {
                         kValidationLayer));
     }
     create(validation);
-    find_devices();
+    try {
+        find_devices();
+    } catch (...) {
+        destroy();
+        throw;
+    }
 }
 
 void Instance::create(bool validation) {
@@ -126,14 +131,19 @@ void Instance::create(bool validation) {
 
 void Instance::find_devices() {
     std::uint32_t count = 0;
-    const VkResult result = functions_.vkEnumeratePhysicalDevices(instance_, &count, nullptr);
-    // A driver that finds none of its devices may fail rather than say zero.
-    if (result != VK_SUCCESS || count == 0) {
-        return;
+    VkResult result = functions_.vkEnumeratePhysicalDevices(instance_, &count, nullptr);
+    if (result == VK_SUCCESS && count > 0) {
+        devices_.resize(count);
+        result = functions_.vkEnumeratePhysicalDevices(instance_, &count, devices_.data());
+        devices_.resize(count);
     }
-    devices_.resize(count);
-    check(functions_.vkEnumeratePhysicalDevices(instance_, &count, devices_.data()), "vkEnumeratePhysicalDevices");
-    devices_.resize(count);
+    // VK_INCOMPLETE: a device was plugged in between the two calls; those that were there will do.
+    if (result != VK_SUCCESS && result != VK_INCOMPLETE) {
+        throw Error(
+            fmt::format("the Vulkan driver cannot list its devices: vkEnumeratePhysicalDevices failed with {}; "
+                        "reinstall mesa-vulkan-drivers, or your GPU maker's driver",
+                        name_of(result)));
+    }
     const auto rank = [this](VkPhysicalDevice device) {
         VkPhysicalDeviceProperties properties{};
         functions_.vkGetPhysicalDeviceProperties(device, &properties);
@@ -144,6 +154,10 @@ void Instance::find_devices() {
 }
 
 Instance::~Instance() {
+    destroy();
+}
+
+void Instance::destroy() {
     if (messenger_ != VK_NULL_HANDLE) {
         functions_.vkDestroyDebugUtilsMessengerEXT(instance_, messenger_, nullptr);
     }

@@ -30,7 +30,7 @@ private:
 class Instance {
 public:
     // `validation` turns on the Khronos layer with its core and synchronisation checks. Error when there is no loader,
-    // no driver, or no such layer.
+    // no driver, no such layer, or when the driver fails to list its devices. No device at all is no Error.
     explicit Instance(bool validation);
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
@@ -45,6 +45,7 @@ public:
 private:
     void create(bool validation);
     void find_devices();
+    void destroy();
 
     Loader loader_;
     std::unique_ptr<ValidationLog> validation_;

@@ -11,41 +11,52 @@
 
 namespace headscope {
 
-std::vector<DeviceInfo> list_vulkan_devices() {
+VulkanDevices::VulkanDevices() {
     DeviceInfo none;
     none.id = "vulkan";
     none.backend = "vulkan";
     try {
         const vulkan::Options options = vulkan::Options::from_environment();
-        const vulkan::Instance instance(options.validation);
-        std::vector<DeviceInfo> found;
-        for (const VkPhysicalDevice device : instance.devices()) {
-            found.push_back(vulkan::probe(instance.functions(), device, static_cast<int>(found.size()), options).info);
-        }
-        if (!found.empty()) {
-            return found;
+        instance_ = std::make_shared<const vulkan::Instance>(options.validation);
+        for (const VkPhysicalDevice device : instance_->devices()) {
+            const int index = static_cast<int>(list_.size());
+            list_.push_back(vulkan::probe(instance_->functions(), device, index, options).info);
         }
         none.rejected = "no Vulkan device: install mesa-vulkan-drivers, or your GPU maker's driver";
     } catch (const Error& error) {
+        instance_.reset();
+        list_.clear();
         none.rejected = error.what();
     }
-    return {none};
+    if (list_.empty()) {
+        list_.push_back(none);
+    }
 }
 
-std::unique_ptr<Backend> open_vulkan_device(int index) {
+std::unique_ptr<Backend> VulkanDevices::open(int index) const {
+    if (instance_ == nullptr) {
+        throw Error(list_[0].rejected);
+    }
     const vulkan::Options options = vulkan::Options::from_environment();
-    auto instance = std::make_shared<const vulkan::Instance>(options.validation);
-    const std::vector<VkPhysicalDevice>& devices = instance->devices();
+    const std::vector<VkPhysicalDevice>& devices = instance_->devices();
     if (index < 0 || static_cast<std::size_t>(index) >= devices.size()) {
         throw Error(fmt::format("there is no vulkan:{}: {} Vulkan device(s) were found (headscope devices lists them)",
                                 index, devices.size()));
     }
     const VkPhysicalDevice physical = devices[static_cast<std::size_t>(index)];
-    vulkan::Probe probed = vulkan::probe(instance->functions(), physical, index, options);
+    vulkan::Probe probed = vulkan::probe(instance_->functions(), physical, index, options);
     if (!probed.info.rejected.empty()) {
         throw Error(fmt::format("{} ({}) cannot be used: {}", probed.info.id, probed.info.name, probed.info.rejected));
     }
-    return std::make_unique<vulkan::VulkanBackend>(std::move(instance), physical, std::move(probed), options);
+    return std::make_unique<vulkan::VulkanBackend>(instance_, physical, std::move(probed), options);
+}
+
+std::vector<DeviceInfo> list_vulkan_devices() {
+    return VulkanDevices().list();
+}
+
+std::unique_ptr<Backend> open_vulkan_device(int index) {
+    return VulkanDevices().open(index);
 }
 
 }  // namespace headscope

@@ -99,7 +99,7 @@ void print_usable() {
 
 void print_devices(bool as_json) {
     const std::vector<DeviceInfo> devices = list_devices();
-    const std::string asked = default_device();
+    const std::string asked = default_device(devices);
     const std::string chosen = listed_default(devices, asked);
     if (as_json) {
         nlohmann::ordered_json json = nlohmann::ordered_json::array();

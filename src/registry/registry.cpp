@@ -6,6 +6,7 @@
 
 #include "backend/instrumented.h"
 #include "backends/cpu/open.h"
+#include "registry/gpu_possible.h"
 #include "support/check.h"
 #ifdef HEADSCOPE_WITH_VULKAN
 #include "backends/vulkan/vulkan_backend.h"
@@ -20,22 +21,21 @@ std::string environment(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-#ifdef HEADSCOPE_WITH_VULKAN
-std::unique_ptr<Backend> open_vulkan(int index) {
-    return open_vulkan_device(index);
-}
-#else
-std::vector<DeviceInfo> list_vulkan_devices() {
-    DeviceInfo absent;
-    absent.id = "vulkan";
-    absent.backend = "vulkan";
-    absent.name = "Vulkan";
-    absent.rejected = "not built in: configure with -DHEADSCOPE_VULKAN=ON";
-    return {absent};
-}
-std::unique_ptr<Backend> open_vulkan(int /*index*/) {
-    return nullptr;
-}
+#ifndef HEADSCOPE_WITH_VULKAN
+class VulkanDevices {
+public:
+    VulkanDevices() {
+        list_[0].id = "vulkan";
+        list_[0].backend = "vulkan";
+        list_[0].name = "Vulkan";
+        list_[0].rejected = "not built in: configure with -DHEADSCOPE_VULKAN=ON";
+    }
+    const std::vector<DeviceInfo>& list() const { return list_; }
+    std::unique_ptr<Backend> open(int /*index*/) const { throw Error(list_[0].rejected); }
+
+private:
+    std::vector<DeviceInfo> list_ = std::vector<DeviceInfo>(1);
+};
 #endif
 
 // HEADSCOPE_TRACE=file writes a Chrome trace; HEADSCOPE_SCAN_NAN=1 stops at the first NaN.
@@ -55,19 +55,28 @@ std::string what_there_is(const std::vector<DeviceInfo>& devices) {
     return text;
 }
 
+std::vector<DeviceInfo> all_devices(const VulkanDevices& vulkan) {
+    std::vector<DeviceInfo> devices = vulkan.list();
+    devices.push_back(describe_cpu());
+    return devices;
+}
+
+std::unique_ptr<Backend> open_listed(const VulkanDevices& vulkan, const std::string& id) {
+    int index = 0;
+    const std::string digits = id.substr(id.find(':') + 1);
+    std::from_chars(digits.data(), digits.data() + digits.size(), index);
+    return vulkan.open(index);
+}
+
 // "vulkan" is the first usable one, "vulkan:1" that very one.
-std::unique_ptr<Backend> open_vulkan_named(const std::string& wanted, const std::vector<DeviceInfo>& devices) {
-    for (const DeviceInfo& device : devices) {
-        const bool named = device.id == wanted || (wanted == "vulkan" && device.backend == "vulkan");
-        if (!named || !device.rejected.empty()) {
-            continue;
+std::unique_ptr<Backend> open_vulkan_named(const std::string& wanted) {
+    const VulkanDevices vulkan;
+    for (const DeviceInfo& device : vulkan.list()) {
+        if ((device.id == wanted || wanted == "vulkan") && device.rejected.empty()) {
+            return open_listed(vulkan, device.id);
         }
-        int index = 0;
-        const std::string digits = device.id.substr(device.id.find(':') + 1);
-        std::from_chars(digits.data(), digits.data() + digits.size(), index);
-        return open_vulkan(index);
     }
-    throw Error("there is no usable device \"" + wanted + "\". There is:" + what_there_is(devices));
+    throw Error("there is no usable device \"" + wanted + "\". There is:" + what_there_is(all_devices(vulkan)));
 }
 
 std::string best_device(const std::vector<DeviceInfo>& devices) {
@@ -76,35 +85,48 @@ std::string best_device(const std::vector<DeviceInfo>& devices) {
     return gpu == devices.end() ? "cpu" : gpu->id;
 }
 
+std::unique_ptr<Backend> open_best() {
+    if (gpu_possible()) {
+        const VulkanDevices vulkan;
+        if (const std::string best = best_device(vulkan.list()); best != "cpu") {
+            return open_listed(vulkan, best);
+        }
+    }
+    return open_cpu();
+}
+
 std::unique_ptr<Backend> open_inner(const std::string& wanted) {
+    if (wanted.empty()) {
+        return open_best();
+    }
     if (wanted == "cpu") {
         return open_cpu();
     }
     if (wanted == "cpu:oracle") {
         return open_cpu_oracle();
     }
-    const std::vector<DeviceInfo> devices = list_devices();
     if (wanted.rfind("vulkan", 0) == 0) {
-        return open_vulkan_named(wanted, devices);
+        return open_vulkan_named(wanted);
     }
-    throw Error("unknown device \"" + wanted + "\": expected one of these." + what_there_is(devices));
+    throw Error("unknown device \"" + wanted + "\": expected one of these." + what_there_is(list_devices()));
 }
 
 }  // namespace
 
 std::vector<DeviceInfo> list_devices() {
-    std::vector<DeviceInfo> devices = list_vulkan_devices();
-    devices.push_back(describe_cpu());
-    return devices;
+    return all_devices(VulkanDevices());
 }
 
-std::string default_device() {
+std::string default_device(const std::vector<DeviceInfo>& devices) {
     const std::string asked = environment("HEADSCOPE_DEVICE");
-    return asked.empty() ? best_device(list_devices()) : asked;
+    if (!asked.empty()) {
+        return asked;
+    }
+    return gpu_possible() ? best_device(devices) : "cpu";
 }
 
 std::unique_ptr<Backend> open_device(const std::string& wanted) {
-    return std::make_unique<Instrumented>(open_inner(wanted.empty() ? default_device() : wanted),
+    return std::make_unique<Instrumented>(open_inner(wanted.empty() ? environment("HEADSCOPE_DEVICE") : wanted),
                                           options_from_environment());
 }
 

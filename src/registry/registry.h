@@ -14,11 +14,11 @@ namespace headscope {
 std::vector<DeviceInfo> list_devices();
 
 // `wanted`: "cpu", "cpu:oracle" (double precision, for tests), "vulkan", "vulkan:1", or "" for the default:
-// HEADSCOPE_DEVICE where set, else the best real GPU, else the CPU. Error names what was wanted, what there is and why
-// it was rejected.
+// HEADSCOPE_DEVICE where set, else the best real GPU, else the CPU. Drivers are not even loaded on a machine that has
+// no GPU (registry/gpu_possible.h). Error names what was wanted, what there is and why it was rejected.
 std::unique_ptr<Backend> open_device(const std::string& wanted);
 
-// The id that open_device("") would take.
-std::string default_device();
+// What open_device("") would take of list_devices(): an id, or HEADSCOPE_DEVICE as it is.
+std::string default_device(const std::vector<DeviceInfo>& devices);
 
 }  // namespace headscope

@@ -1,0 +1,102 @@
+#include "registry/gpu_possible.h"
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/io/temporary_folder.h"
+
+using namespace headscope;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array kDriverNames{"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"};
+
+// A root folder as of a machine with a disk, a network card and no GPU, where no driver is named.
+struct Machine {
+    Machine() {
+        for (const char* name : kDriverNames) {
+            const char* value = std::getenv(name);
+            named.emplace_back(value == nullptr ? "" : value);
+            unsetenv(name);
+        }
+        fs::create_directories(folder.file("dev/disk"));
+        fs::create_directories(folder.file("sys/bus"));
+        folder.write("dev/null", "");
+        folder.write("dev/nvme0", "");
+        add_pci("0000:00:01.0", "0x020000");
+        add_pci("0000:00:02.0", "0x010802");
+    }
+    Machine(const Machine&) = delete;
+    Machine& operator=(const Machine&) = delete;
+    ~Machine() {
+        for (std::size_t index = 0; index < named.size(); ++index) {
+            if (!named[index].empty()) {
+                setenv(kDriverNames[index], named[index].c_str(), 1);
+            }
+        }
+    }
+    void add_pci(const std::string& slot, const std::string& pci_class) const {
+        fs::create_directories(folder.file("sys/bus/pci/devices/" + slot));
+        folder.write("sys/bus/pci/devices/" + slot + "/class", pci_class + "\n");
+    }
+    bool gpu() const { return gpu_possible(folder.file("")); }
+
+    TemporaryFolder folder;
+    std::vector<std::string> named;
+};
+
+}  // namespace
+
+TEST_CASE("no GPU is possible where the kernel shows none", "[registry]") {
+    const Machine machine;
+    CHECK_FALSE(machine.gpu());
+    fs::remove_all(machine.folder.file("sys/bus/pci"));  // a board without PCI
+    CHECK_FALSE(machine.gpu());
+}
+
+TEST_CASE("a driver's device file makes a GPU possible", "[registry]") {
+    for (const char* name : {"dri", "nvidia0", "nvidiactl", "nvhost-gpu", "nvgpu", "nvmap", "dxg", "kfd", "kgsl-3d0",
+                             "mali0", "pvr_sync"}) {
+        const Machine machine;
+        machine.folder.write(std::string("dev/") + name, "");
+        INFO(name);
+        CHECK(machine.gpu());
+    }
+}
+
+TEST_CASE("so does a display controller or an accelerator on PCI, its driver's files made or not", "[registry]") {
+    for (const char* pci_class : {"0x030000", "0x030200", "0x038000", "0x120000"}) {
+        const Machine machine;
+        machine.add_pci("0000:01:00.0", pci_class);
+        INFO(pci_class);
+        CHECK(machine.gpu());
+    }
+}
+
+TEST_CASE("what cannot be seen is possible", "[registry]") {
+    const Machine no_sys;
+    fs::remove_all(no_sys.folder.file("sys"));
+    CHECK(no_sys.gpu());
+    const Machine no_dev;
+    fs::remove_all(no_dev.folder.file("dev"));
+    CHECK(no_dev.gpu());
+    const Machine no_class;
+    fs::create_directories(no_class.folder.file("sys/bus/pci/devices/0000:01:00.0"));
+    CHECK(no_class.gpu());
+}
+
+TEST_CASE("so is what someone names", "[registry]") {
+    const Machine machine;
+    for (const char* name : kDriverNames) {
+        REQUIRE(setenv(name, "/opt/driver.json", 1) == 0);
+        INFO(name);
+        CHECK(machine.gpu());
+        REQUIRE(unsetenv(name) == 0);
+        CHECK_FALSE(machine.gpu());
+    }
+}
