@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/query.h"
 #include "backends/cpu/row_math.h"
 
 namespace headscope::cpu {
@@ -81,40 +82,6 @@ HEADSCOPE_CLONES void softmax_back_row(const float* weights, const float* grad_w
     }
 }
 
-// One query against the keys it may look at.
-struct Query {
-    const float* q;
-    const float* k;
-    std::int64_t k_step;
-    const float* v;
-    std::int64_t v_step;
-    std::int64_t d_k, d_v;
-    std::int64_t allowed;
-    float scale;
-    float* weights;  // [allowed], scratch
-    float* out;
-};
-
-HEADSCOPE_CLONES void scores_of(const Query& query) {
-    const float* q = query.q;
-    for (std::int64_t j = 0; j < query.allowed; ++j) {
-        const float* k = query.k + j * query.k_step;
-        query.weights[j] = query.scale * sum_over(query.d_k, [&](std::int64_t d) { return q[d] * k[d]; });
-    }
-}
-
-HEADSCOPE_CLONES void weighted_values(const Query& query) {
-    float* out = query.out;
-    std::fill_n(out, query.d_v, 0.0F);
-    for (std::int64_t j = 0; j < query.allowed; ++j) {
-        const float weight = query.weights[j];
-        const float* v = query.v + j * query.v_step;
-        for (std::int64_t d = 0; d < query.d_v; ++d) {
-            out[d] += weight * v[d];
-        }
-    }
-}
-
 }  // namespace
 
 void CpuBackend::run(const MaskedSoftmax& op) {
@@ -183,11 +150,10 @@ void CpuBackend::run(const Attention& op) {
             const std::int64_t b = item / q.size[1];
             const std::int64_t h = item % q.size[1];
             for (std::int64_t i = 0; i < q.size[2]; ++i) {
-                const Query query{q.row(b, h, i), k.row(b, h, 0), k.step[2], v.row(b, h, 0), v.step[2],       q.size[3],
-                                  v.size[3],      allowed(b, i),  op.scale,  weights.data(), out.row(b, h, i)};
-                scores_of(query);
-                softmax_row(weights.data(), weights.data(), query.allowed, query.allowed);
-                weighted_values(query);
+                const std::int64_t count = allowed(b, i);
+                scores_of(q.row(b, h, i), {k.row(b, h, 0), k.step[2], count, q.size[3]}, op.scale, weights.data());
+                softmax_row(weights.data(), weights.data(), count, count);
+                weighted_sum(weights.data(), {v.row(b, h, 0), v.step[2], count, v.size[3]}, out.row(b, h, i));
             }
         }
     });

@@ -7,6 +7,8 @@ namespace {
 // Up to this many multiplications a matrix is not worth a library call (measured: bench_cpu).
 constexpr std::int64_t kSmall = 16 * 16 * 32;
 constexpr std::int64_t kSmallBf16 = 32 * 32 * 32;
+// Up to this many rows a library's copy of the weights costs more than it gains (measured: bench_cpu).
+constexpr std::int64_t kFewRows = 64;
 
 void scale_out(const Product& p) {
     for (std::int64_t outer = 0; outer < p.outer; ++outer) {
@@ -39,7 +41,10 @@ void multiply(ThreadPool& pool, const Product& product) {
         return;
     }
     const bool rounds = product.compute == DType::BF16;
-    if (product.m * product.n * product.k <= (rounds ? kSmallBf16 : kSmall) || !rows_apart(product)) {
+    const bool weights = product.outer * product.inner == 1 && !product.transpose_a && product.transpose_b;
+    if (weights && !rounds && product.m <= kFewRows) {
+        multiply_few_rows(pool, product);
+    } else if (product.m * product.n * product.k <= (rounds ? kSmallBf16 : kSmall) || !rows_apart(product)) {
         multiply_small(pool, product);
     } else {
         multiply_large(pool, product);

@@ -1,4 +1,4 @@
-// Products in float: two ways to multiply, chosen by shape. Shared by every op that multiplies.
+// Products in float: three ways to multiply, chosen by shape. Shared by every op that multiplies.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ void multiply(ThreadPool& pool, const Product& product);
 bool has_bf16_products();
 
 // The ways, for tests and benchmarks. A library wants rows that do not overlap, the own kernel takes any.
-void multiply_large(ThreadPool& pool, const Product& product);  // oneDNN, slices of rows or columns for each thread
-void multiply_small(ThreadPool& pool, const Product& product);  // many small matrices: whole ones for each thread
+void multiply_large(ThreadPool& pool, const Product& product);     // oneDNN, slices of rows or columns for each thread
+void multiply_few_rows(ThreadPool& pool, const Product& product);  // a . b^T in F32: few rows times many weights
+void multiply_small(ThreadPool& pool, const Product& product);     // many small matrices: whole ones for each thread
 
 }  // namespace headscope::cpu

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/cpu/clones.h"
+#include "backends/cpu/lanes.h"
 #include "backends/cpu/products.h"
 #include "backends/cpu/row_math.h"
 
@@ -11,9 +12,8 @@ namespace headscope::cpu {
 
 namespace {
 
-constexpr std::int64_t kWidth = 16;  // columns of a panel: one 512-bit register of floats
-constexpr std::int64_t kRows = 6;    // rows of a block: 6 x 2 sums, 2 of b and 1 of a fit 16 registers
-using Lanes = float __attribute__((vector_size(kWidth * sizeof(float))));
+constexpr std::int64_t kWidth = kLanes;  // columns of a panel
+constexpr std::int64_t kRows = 6;        // rows of a block: 6 x 2 sums, 2 of b and 1 of a fit 16 registers
 
 struct Scratch {
     std::vector<float> a;  // [m, k] where a is transposed or rounded
