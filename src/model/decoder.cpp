@@ -7,6 +7,17 @@
 
 namespace headscope {
 
+namespace {
+
+// A copy in which a head's rows are neighbours: every step reads all of them.
+Tensor head_by_head(Backend& backend, const Tensor& x) {
+    const Tensor copy = backend.empty(x.shape, x.dtype);
+    backend.run(Copy{.x = x, .out = copy});
+    return copy;
+}
+
+}  // namespace
+
 Decoder::Decoder(const ModelConfig& config, const Parameters& parameters, std::shared_ptr<Sinusoids> sinusoids,
                  DropoutSites& sites)
     : heads_(config.heads),
@@ -94,9 +105,6 @@ void Decoder::set_views(DecoderCache& cache) const {
         DecoderCache::Layer& layer = cache.layers[i];
         layer.self_keys = cache.keys.narrow(1, first, heads_);
         layer.self_values = cache.values.narrow(1, first, heads_);
-        const KeysAndValues cross = layers_[i].cross_attention.split_memory(Var(layer.cross));
-        layer.cross_keys = cross.keys.value();
-        layer.cross_values = cross.values.value();
     }
 }
 
@@ -108,7 +116,10 @@ DecoderCache Decoder::start_cache(Context& ctx, const Tensor& memory, const Tens
     cache.layers.resize(layers_.size());
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         set_label(ctx, layers_[i].label, ".cross_attention");
-        cache.layers[i].cross = layers_[i].cross_attention.project_memory(ctx, Var(memory)).value();
+        const MultiHeadAttention& cross = layers_[i].cross_attention;
+        const KeysAndValues projected = cross.split_memory(cross.project_memory(ctx, Var(memory)));
+        cache.layers[i].cross_keys = head_by_head(ctx.backend, projected.keys.value());
+        cache.layers[i].cross_values = head_by_head(ctx.backend, projected.values.value());
     }
     cache.position = ctx.backend.empty({1}, DType::I32);
     ctx.backend.run(Fill{.out = cache.position, .value = 0.0F});
@@ -169,7 +180,8 @@ DecoderCache Decoder::reorder(Context& ctx, const DecoderCache& cache, const Ten
     if (!same_sources) {
         next.source_lengths = gather(cache.source_lengths);
         for (DecoderCache::Layer& layer : next.layers) {
-            layer.cross = gather(layer.cross);
+            layer.cross_keys = gather(layer.cross_keys);
+            layer.cross_values = gather(layer.cross_values);
         }
     }
     // The old cache's position stays its own.

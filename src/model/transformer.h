@@ -27,8 +27,7 @@ struct LossSums {
 struct DecoderCache {
     struct Layer {
         Tensor self_keys, self_values;    // [rows, heads, capacity, d_k | d_v], views of `keys` and `values`
-        Tensor cross;                     // [rows, source_length, heads * (d_k + d_v)], keys and values as projected
-        Tensor cross_keys, cross_values;  // [rows, heads, source_length, d_k | d_v], views of `cross`
+        Tensor cross_keys, cross_values;  // [rows, heads, source_length, d_k | d_v], each head's in one piece
     };
     std::vector<Layer> layers;
     Tensor keys;    // [rows, layers * heads, capacity, d_k]: all layers in one, so that a beam moves them at once

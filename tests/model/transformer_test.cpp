@@ -137,10 +137,11 @@ TEST_CASE("rows that keep their sources keep what belongs to the source") {
     const DecoderCache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
     const Tensor same = make_from_host(*model.backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
     const DecoderCache kept = model.transformer.reorder(ctx, cache, same, 2, true);
-    CHECK(kept.layers[0].cross.buffer == cache.layers[0].cross.buffer);
+    CHECK(kept.layers[0].cross_keys.buffer == cache.layers[0].cross_keys.buffer);
     CHECK(kept.keys.buffer != cache.keys.buffer);
     CHECK(kept.position.buffer != cache.position.buffer);
-    CHECK(model.transformer.reorder(ctx, cache, same, 2).layers[0].cross.buffer != cache.layers[0].cross.buffer);
+    CHECK(model.transformer.reorder(ctx, cache, same, 2).layers[0].cross_keys.buffer !=
+          cache.layers[0].cross_keys.buffer);
     CHECK_THROWS_AS(model.transformer.reorder(ctx, cache, same, 1, true), CheckFailure);
 }
 
