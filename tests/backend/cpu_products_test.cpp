@@ -1,0 +1,53 @@
+// The CPU's own products of a few rows, as decoding meets them.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "backends/cpu/products.h"
+#include "support/random.h"
+
+using namespace headscope::cpu;
+
+namespace {
+
+std::vector<float> noise(std::int64_t count, std::uint64_t seed) {
+    headscope::Random random(seed);
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (float& value : values) {
+        value = static_cast<float>(random.below(1U << 20U)) / 262144.0F - 2.0F;
+    }
+    return values;
+}
+
+}  // namespace
+
+TEST_CASE("a row's product has the same bits whatever rows stand beside it") {
+    for (const std::int64_t k : {3, 16, 257}) {
+        for (const std::int64_t n : {1, 17, 130}) {
+            constexpr std::int64_t kRows = 15;  // tiles of four rows, two and one
+            const std::vector<float> a = noise(kRows * k, 1);
+            const std::vector<float> b = noise(n * k, 2);
+            const auto product = [&](std::int64_t first, std::int64_t rows, int threads) {
+                std::vector<float> out(static_cast<std::size_t>(rows * n), -1.0F);
+                ThreadPool pool(threads);
+                multiply_few_rows(pool, {.a = {a.data() + first * k, k, 0, 0},
+                                         .b = {b.data(), k, 0, 0},
+                                         .out = out.data(),
+                                         .out_row_step = n,
+                                         .m = rows,
+                                         .n = n,
+                                         .k = k,
+                                         .transpose_b = true});
+                return out;
+            };
+            const std::vector<float> together = product(0, kRows, 3);
+            std::vector<float> one_by_one;
+            for (std::int64_t row = 0; row < kRows; ++row) {
+                const std::vector<float> alone = product(row, 1, 1);
+                one_by_one.insert(one_by_one.end(), alone.begin(), alone.end());
+            }
+            CAPTURE(n, k);
+            CHECK(together == one_by_one);
+        }
+    }
+}
