@@ -133,6 +133,8 @@ mutant elementwise oracle 'the second term lacks its factor' backends/cpu/refere
 
 mutant matmul cpu 'without terms beta is forgotten' backends/cpu/products.cpp \
     'p.beta == 0.0F ? 0.0F : p.beta * value' 'p.beta == 0.0F ? 0.0F : value'
+mutant matmul cpu 'the terms past the last sixteen are left out' backends/cpu/products_few_rows.cpp \
+    'if (x < p.k) {' 'if (x > p.k) {'
 mutant matmul vulkan 'the first term is left out' shaders/matmul.comp \
     'for (uint k = 0u; k < p.k; ++k)' 'for (uint k = 1u; k < p.k; ++k)'
 mutant matmul vulkan 'the output is not scaled before it is added to' shaders/matmul_vector.comp \
@@ -160,6 +162,8 @@ mutant layer_norm oracle 'dropout is forgotten on the way back' backends/cpu/ref
 
 mutant attention cpu 'a query does not see its own key' backends/cpu/attention.cpp \
     'causal_ ? offset_ + query + 1 : keys_' 'causal_ ? offset_ + query : keys_'
+mutant attention cpu 'keys past the first sixteen are the first again' backends/cpu/query.cpp \
+    'std::min(first + j, keys.count - 1)' 'std::min(j, keys.count - 1)'
 mutant attention vulkan 'key lengths are those of another sentence' shaders/masked_softmax.comp \
     'row / (p.heads * p.queries)' 'row / p.queries % p.heads'
 mutant attention oracle 'the mean is not taken off the gradient' backends/cpu/reference/attention.cpp \
