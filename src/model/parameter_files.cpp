@@ -3,10 +3,12 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "backend/convert.h"
 #include "io/safetensors.h"
 #include "model/model_directory.h"
 #include "support/check.h"
@@ -15,26 +17,44 @@ namespace headscope {
 
 namespace {
 
-float widen(DType dtype, std::uint16_t bits) {
-    return dtype == DType::F16 ? from_f16(bits) : from_bf16(bits);
+// Elements that are converted at a time: the piece stays in the processor's cache.
+constexpr std::size_t kPiece = std::size_t{1} << 15U;
+
+// Any float dtype to Real. The file's data need not be aligned.
+template <class Real>
+void widen(DType dtype, const std::byte* from, std::span<Real> to) {
+    visit_stored(dtype, [&](auto stored) {
+        for (std::size_t i = 0; i < to.size(); ++i) {
+            std::memcpy(&stored, from + i * sizeof(stored), sizeof(stored));
+            to[i] = static_cast<Real>(stored);
+        }
+    });
 }
 
-// One tensor of the file to the device: straight from the mapping where no conversion is needed.
+// One tensor of the file to the device: straight from the mapping where nothing has to be converted, else a piece of it
+// at a time.
+template <class Real>
+void load_pieces(Backend& backend, const MappedTensor& from, const Tensor& to) {
+    const Tensor flat = to.reshape({to.elements()});
+    const auto total = static_cast<std::size_t>(to.elements());
+    std::vector<Real> piece(std::min(total, kPiece));
+    for (std::size_t first = 0; first < total; first += kPiece) {
+        const std::span<Real> values(piece.data(), std::min(kPiece, total - first));
+        widen(from.dtype, from.data.data() + first * size_of(from.dtype), values);
+        backend.upload(flat.narrow(0, static_cast<std::int64_t>(first), static_cast<std::int64_t>(values.size())),
+                       values.data(), values.size_bytes());
+    }
+}
+
 void load_one(Backend& backend, const MappedTensor& from, const Tensor& to) {
     if (from.dtype == to.dtype) {
         backend.upload(to, from.data.data(), from.data.size());
-        return;
-    }
-    std::vector<float> values(static_cast<std::size_t>(to.elements()));
-    if (from.dtype == DType::F32) {
-        std::memcpy(values.data(), from.data.data(), from.data.size());
+    } else if (to.dtype == DType::F64) {
+        load_pieces<double>(backend, from, to);
     } else {
-        std::vector<std::uint16_t> bits(values.size());
-        std::memcpy(bits.data(), from.data.data(), from.data.size());
-        std::transform(bits.begin(), bits.end(), values.begin(),
-                       [&](std::uint16_t half) { return widen(from.dtype, half); });
+        HEADSCOPE_CHECK(to.dtype == DType::F32, "a parameter of a dtype that none has: " + to.to_string());
+        load_pieces<float>(backend, from, to);
     }
-    from_host(backend, to, values);
 }
 
 std::vector<std::byte> narrow_values(const std::vector<float>& values, DType dtype, const std::string& name) {

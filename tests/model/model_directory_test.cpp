@@ -1,7 +1,10 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "backends/cpu/reference/reference.h"
 #include "io/safetensors.h"
 #include "model/model_directory.h"
 #include "small_model.h"
@@ -86,6 +89,74 @@ TEST_CASE("a model directory comes back as it was written") {
     same("cpu", DType::F16);
     same("cpu:oracle", DType::F16);
     CHECK(fs::file_size(written.path + "/model.safetensors") < size * 7 / 10);
+}
+
+namespace {
+
+// Notes what is uploaded and whether it came straight out of the mapping of `file`.
+class UploadWatcher final : public CpuReference<float> {
+public:
+    explicit UploadWatcher(std::string file) : CpuReference<float>(DeviceInfo{}), file_(std::move(file)) {}
+
+    void upload(const Tensor& to, const void* from, std::size_t bytes) override {
+        total += bytes;
+        largest = std::max(largest, bytes);
+        mapped += inside_mapping(from) ? bytes : 0;
+        CpuReference<float>::upload(to, from, bytes);
+    }
+
+    std::size_t total = 0;
+    std::size_t largest = 0;
+    std::size_t mapped = 0;
+
+private:
+    bool inside_mapping(const void* from) const {
+        std::ifstream maps("/proc/self/maps");
+        for (std::string line; std::getline(maps, line);) {
+            std::uintptr_t begin = 0;
+            std::uintptr_t end = 0;
+            char dash = 0;
+            std::istringstream(line) >> std::hex >> begin >> dash >> end;
+            const auto at = reinterpret_cast<std::uintptr_t>(from);
+            if (at >= begin && at < end) {
+                return line.ends_with(file_);
+            }
+        }
+        return false;
+    }
+    std::string file_;
+};
+
+}  // namespace
+
+TEST_CASE("parameters go from the mapping to the device, converted a piece at a time") {
+    TemporaryFolder folder;
+    ModelConfig config = small_config();
+    config.d_model = 64;
+    config.source_vocabulary = config.target_vocabulary = 1100;  // an embedding of several pieces, the last one short
+    const auto backend = open_device("cpu");
+    Parameters original(*backend, config, false);
+    original.initialise(5);
+    const std::vector<float> values = to_host<float>(*backend, original.flat_values());
+    const std::size_t bytes = static_cast<std::size_t>(original.count()) * sizeof(float);
+    for (const DType stored : {DType::F32, DType::F16, DType::BF16}) {
+        INFO(name_of(stored));
+        const std::string file = folder.file(name_of(stored));
+        save_parameters(*backend, file, original, stored, "");
+        UploadWatcher watcher(file);
+        Parameters loaded(watcher, config, false);
+        watcher.total = 0;
+        load_parameters(watcher, file, loaded);
+        CHECK(watcher.total == bytes);
+        CHECK(watcher.mapped == (stored == DType::F32 ? bytes : 0));
+        CHECK(watcher.largest == (stored == DType::F32 ? 64 * 1100 * sizeof(float) : (1U << 15U) * sizeof(float)));
+        const std::vector<float> found = to_host<float>(watcher, loaded.flat_values());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            REQUIRE(found[i] == (stored == DType::F16    ? from_f16(to_f16(values[i]))
+                                 : stored == DType::BF16 ? from_bf16(to_bf16(values[i]))
+                                                         : values[i]));
+        }
+    }
 }
 
 TEST_CASE("a new model replaces the old one and leaves what people put beside it") {
