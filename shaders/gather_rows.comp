@@ -15,9 +15,15 @@ void main() {
     if (exists ? uint(from) - p.x_first >= p.x_rows : p.x_first != 0u) {
         return;
     }
-    uint source = p.offset[0] + (uint(from) - p.x_first) * p.columns;
-    uint target = p.offset[2] + group_index() * p.columns;
-    for (uint column = lane(); column < p.columns; column += lanes()) {
-        to[target + column] = exists ? x[source + column] : p.missing;
+    uint source = p.offset[0] + (uint(from) - p.x_first) * p.row_step[0];
+    uint target = p.offset[2] + group_index() * p.row_step[1];
+    for (uint outer = 0; outer < p.outer; ++outer) {
+        for (uint inner = 0; inner < p.inner; ++inner) {
+            uint x_at = source + outer * p.outer_step[0] + inner * p.inner_step[0];
+            uint to_at = target + outer * p.outer_step[1] + inner * p.inner_step[1];
+            for (uint word = lane(); word < p.words; word += lanes()) {
+                to[to_at + word] = exists ? x[x_at + word] : p.missing;
+            }
+        }
     }
 }

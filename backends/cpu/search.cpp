@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/row_runs.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/row_math.h"
 
@@ -107,16 +108,31 @@ void CpuBackend::run(const GatherRows& op) {
         CpuReference<float>::run(op);  // writes NaN where a row does not exist
         return;
     }
+    if (op.out.elements() == 0) {
+        return;
+    }
     constexpr std::int64_t kWorthAThread = 1 << 16;  // bytes
-    const auto bytes = static_cast<std::int64_t>(size_of(op.x.dtype)) * (op.x.elements() / rows_in);
-    const std::byte* from = first_byte(op.x);
-    std::byte* to = first_byte(op.out);
-    pool_.for_ranges(rows_out, kWorthAThread / std::max<std::int64_t>(bytes, 1),
-                     [&](std::int64_t begin, std::int64_t end) {
-                         for (std::int64_t row = begin; row < end; ++row) {
-                             std::memcpy(to + row * bytes, from + index[row] * bytes, static_cast<std::size_t>(bytes));
-                         }
-                     });
+    const auto width = static_cast<std::int64_t>(size_of(op.x.dtype));
+    const RowRuns runs = row_runs(op.x, op.out);
+    const std::byte* x = first_byte(op.x);
+    std::byte* out = first_byte(op.out);
+    const auto copy_row = [&](std::int64_t row) {
+        const std::int64_t from = index[row] * op.x.stride(0);
+        const std::int64_t to = row * op.out.stride(0);
+        for (std::int64_t i = 0; i < runs.outer; ++i) {
+            for (std::int64_t j = 0; j < runs.inner; ++j) {
+                std::memcpy(out + (to + i * runs.outer_step[1] + j * runs.inner_step[1]) * width,
+                            x + (from + i * runs.outer_step[0] + j * runs.inner_step[0]) * width,
+                            static_cast<std::size_t>(runs.length * width));
+            }
+        }
+    };
+    const std::int64_t row_bytes = op.out.elements() / rows_out * width;
+    pool_.for_ranges(rows_out, kWorthAThread / row_bytes, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+            copy_row(row);
+        }
+    });
 }
 
 }  // namespace headscope::cpu

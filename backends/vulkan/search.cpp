@@ -1,10 +1,25 @@
 // LogSoftmaxTopK and GatherRows.
+#include <algorithm>
 #include <array>
 
+#include "backend/row_runs.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
 
 namespace headscope::vulkan {
+
+namespace {
+
+// Elements that a binding must hold for each entry of dimension 0.
+std::int64_t row_reach(const Tensor& tensor) {
+    std::int64_t row = 1;
+    for (int dim = 1; dim < tensor.rank(); ++dim) {
+        row += (tensor.dim(dim) - 1) * tensor.stride(dim);
+    }
+    return tensor.dim(0) > 1 ? std::max(row, tensor.stride(0)) : row;
+}
+
+}  // namespace
 
 void VulkanBackend::run(const LogSoftmaxTopK& op) {
     require_dtype(LogSoftmaxTopK::kName, {&op.logits, &op.values}, DType::F32);
@@ -29,28 +44,35 @@ void VulkanBackend::run(const GatherRows& op) {
     if (op.x.dtype != DType::I32) {
         require_dtype(GatherRows::kName, {&op.x, &op.out}, DType::F32);
     }
-    const std::int64_t columns = op.out.elements() / op.out.dim(0);
-    const Tensor x = op.x.reshape({op.x.dim(0), columns});
-    const Tensor out = op.out.reshape({op.out.dim(0), columns});
+    const RowRuns runs = row_runs(op.x, op.out);
+    const std::array<const Tensor*, 2> both{&op.x, &op.out};
     GatherRowsParams params{};
-    params.columns = u32(columns);
-    params.rows_in = u32(x.dim(0));
+    params.outer = u32(runs.outer);
+    params.inner = u32(runs.inner);
+    params.words = u32(runs.length);
+    for (std::size_t side = 0; side < both.size(); ++side) {
+        params.row_step[side] = u32(both[side]->stride(0));
+        params.outer_step[side] = u32(runs.outer_step[side]);
+        params.inner_step[side] = u32(runs.inner_step[side]);
+    }
+    params.rows_in = u32(op.x.dim(0));
     params.missing = op.x.dtype == DType::I32 ? 0 : kQuietNan;
+    const auto columns = static_cast<std::uint64_t>(op.out.elements() / op.out.dim(0));
     const auto with_x = [&](std::int64_t x_first, std::int64_t x_rows) {
-        const Tensor x_part = x.narrow(0, x_first, x_rows);
+        const Tensor x = op.x.narrow(0, x_first, x_rows);
         params.x_first = u32(x_first);
         params.x_rows = u32(x_rows);
-        for_row_tiles(out.dim(0), columns, [&](std::int64_t first, std::int64_t count) {
+        for_row_tiles(op.out.dim(0), row_reach(op.out), [&](std::int64_t first, std::int64_t count) {
             const Tensor index = op.index.narrow(0, first, count);
-            const Tensor out_part = out.narrow(0, first, count);
+            const Tensor out = op.out.narrow(0, first, count);
             stream_.dispatch(row_launch(Kernel::GatherRows, static_cast<std::uint64_t>(count), columns), params,
-                             std::array{&x_part, &index, &out_part});
+                             std::array{&x, &index, &out});
         });
     };
-    if (x.dim(0) == 0) {
+    if (op.x.dim(0) == 0) {
         with_x(0, 0);  // every index is outside
     } else {
-        for_row_tiles(x.dim(0), columns, with_x);
+        for_row_tiles(op.x.dim(0), row_reach(op.x), with_x);
     }
 }
 

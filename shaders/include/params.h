@@ -289,12 +289,17 @@ struct LogSoftmaxTopKParams {
     uint k;
 };
 
-// x, index, out as 32-bit words: one workgroup a row of out. x's binding holds rows [x_first, x_first + x_rows) of
-// rows_in.
+// x, index, out as 32-bit words: one workgroup a row of out, which is outer * inner runs of `words` words that lie
+// together. x's binding holds rows [x_first, x_first + x_rows) of rows_in. Steps are x's and out's.
 struct GatherRowsParams {
     uint first_group;
     uint offset[3];
-    uint columns;
+    uint outer;
+    uint inner;
+    uint words;
+    uint row_step[2];
+    uint outer_step[2];
+    uint inner_step[2];
     uint x_first;
     uint x_rows;
     uint rows_in;

@@ -177,14 +177,12 @@ void validate(const GatherRows& op) {
     const OperandChecks check(GatherRows::kName);
     check.numeric("x", op.x);
     check.rank("x", op.x, 1, kMaxRank);
-    check.contiguous("x", op.x);
     check.rank("index", op.index, 1, 1);
     check.indices("index", op.index, op.index.shape);
     Shape expected = op.x.shape;
     expected.set(0, op.index.dim(0));
     check.typed("out", op.out, op.x.dtype);
     check.shape("out", op.out, expected);
-    check.contiguous("out", op.out);
     check.apart("out", op.out, {&op.x, &op.index});
 }
 

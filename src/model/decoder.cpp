@@ -89,8 +89,6 @@ void Decoder::allocate(Context& ctx, DecoderCache& cache, std::int64_t capacity)
         if (kept > 0) {
             backend.run(Copy{.x = old, .out = grown.narrow(2, 0, kept)});
         }
-        // A masked entry has weight 0, and 0 times what memory happened to hold could be NaN.
-        backend.run(Fill{.out = grown.narrow(2, kept, capacity - kept), .value = 0.0F});
         return grown;
     };
     cache.keys = room(cache.keys, d_k_);
@@ -145,6 +143,13 @@ Var Decoder::step(Context& ctx, DecoderCache& cache, const Tensor& ids) const {
     if (cache.length == cache.capacity) {
         allocate(ctx, cache, 2 * cache.capacity);
     }
+    if (cache.length % kLengthMultiple == 0) {
+        // attend_to_cache reads up to a multiple: a masked entry has weight 0, and 0 times what memory happened to
+        // hold could be NaN.
+        for (const Tensor& kept : {cache.keys, cache.values}) {
+            ctx.backend.run(Fill{.out = kept.narrow(2, cache.length, kLengthMultiple), .value = 0.0F});
+        }
+    }
     const AttentionMask padding{.key_lengths = cache.source_lengths};
     set_label(ctx, "decoder", ".embedding");
     const Var embedded = embedding_.at(ctx, ids, cache.position, cache.length);
@@ -166,17 +171,32 @@ DecoderCache Decoder::reorder(Context& ctx, const DecoderCache& cache, const Ten
                               bool same_sources) const {
     Backend& backend = ctx.backend;
     HEADSCOPE_CHECK(!same_sources || new_rows == cache.rows, "rows that keep their sources keep their number");
-    const auto gather = [&](const Tensor& x) {
+    const auto room = [&](const Tensor& x) {
         Shape shape = x.shape;
         shape.set(0, new_rows);
-        const Tensor out = backend.empty(shape, x.dtype);
+        return shape;
+    };
+    const auto gather = [&](const Tensor& x) {
+        const Tensor out = backend.empty(room(x), x.dtype);
         backend.run(GatherRows{.x = x, .index = rows, .out = out});
+        return out;
+    };
+    // Of the room for tokens only as much as step() has filled, into room for the next one and no more: then a beam,
+    // which comes here at every step, mostly copies rows that lie in one piece.
+    const std::int64_t filled = padded_length(cache.length);
+    const std::int64_t capacity = padded_length(cache.length + 1);
+    const auto gather_filled = [&](const Tensor& x) {
+        Shape shape = room(x);
+        shape.set(2, capacity);
+        const Tensor out = backend.empty(shape, x.dtype);
+        backend.run(GatherRows{.x = x.narrow(2, 0, filled), .index = rows, .out = out.narrow(2, 0, filled)});
         return out;
     };
     DecoderCache next = cache;
     next.rows = new_rows;
-    next.keys = gather(cache.keys);
-    next.values = gather(cache.values);
+    next.capacity = capacity;
+    next.keys = gather_filled(cache.keys);
+    next.values = gather_filled(cache.values);
     if (!same_sources) {
         next.source_lengths = gather(cache.source_lengths);
         for (DecoderCache::Layer& layer : next.layers) {

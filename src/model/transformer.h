@@ -30,13 +30,15 @@ struct DecoderCache {
         Tensor cross_keys, cross_values;  // [rows, heads, source_length, d_k | d_v], each head's in one piece
     };
     std::vector<Layer> layers;
-    Tensor keys;    // [rows, layers * heads, capacity, d_k]: all layers in one, so that a beam moves them at once
-    Tensor values;  // [rows, layers * heads, capacity, d_v]
+    // All layers in one, so that a beam moves them at once. What is not filled is 0 up to the next multiple of 8, and
+    // whatever memory held behind that.
+    Tensor keys;            // [rows, layers * heads, capacity, d_k]
+    Tensor values;          // [rows, layers * heads, capacity, d_v]
     Tensor source_lengths;  // I32 [rows]
     Tensor position;        // I32 [1] on the device: how many are cached
     std::int64_t rows = 0;
     std::int64_t length = 0;    // the same on the host
-    std::int64_t capacity = 0;  // multiple of 8; grows by doubling
+    std::int64_t capacity = 0;  // multiple of 8; grows by doubling, and reorder() cuts it to what it needs
 };
 
 class Transformer {

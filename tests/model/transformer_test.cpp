@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backends/cpu/reference/reference.h"
 #include "small_model.h"
 
 using namespace headscope;
@@ -159,6 +160,57 @@ TEST_CASE("an old cache is as it was after a step of the one made from it") {
     const std::vector<double> expected = model.host(model.transformer.step(ctx, other, next));
     model.transformer.step(ctx, other, ids);
     CHECK(model.host(model.transformer.step(ctx, cache, next)) == expected);
+}
+
+namespace {
+
+// Notes the elements that gathers write, and fills all memory it gives out with NaN.
+class GatherWatcher final : public CpuReference<double> {
+public:
+    GatherWatcher() : CpuReference<double>(DeviceInfo{}) {}
+
+    Tensor empty(const Shape& shape, DType dtype) override {
+        const Tensor tensor = HostBackend::empty(shape, dtype);
+        if (dtype == DType::F64) {
+            CpuReference<double>::run(Fill{.out = tensor, .value = std::numeric_limits<float>::quiet_NaN()});
+        }
+        return tensor;
+    }
+    using CpuReference<double>::run;
+    void run(const GatherRows& op) override {
+        gathered += op.out.elements();
+        CpuReference<double>::run(op);
+    }
+
+    std::int64_t gathered = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a beam moves what is cached, whatever lies behind that") {
+    const ModelConfig config = small_config();
+    GatherWatcher backend;
+    Parameters parameters(backend, config, false);
+    parameters.initialise(3);
+    const Transformer model(config, parameters);
+    const DeviceBatch batch =
+        upload(backend, make_batch(std::span<const Pair>(random_pairs(config, 2, 3)), special_ids(config), 0));
+    Context ctx{backend};
+    const Tensor memory = model.encode(ctx, batch.source, batch.source_lengths).value();
+    DecoderCache still = model.start_cache(ctx, memory, batch.source_lengths, 64);
+    DecoderCache moved = model.start_cache(ctx, memory, batch.source_lengths, 64);
+    const Tensor ids = make_from_host(backend, {2, 1}, DType::I32, std::vector<std::int32_t>{5, 6});
+    const Tensor same = make_from_host(backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
+    for (std::int64_t length = 0; length < 18; ++length) {
+        INFO("length " << length);
+        backend.gathered = 0;
+        moved = model.reorder(ctx, moved, same, 2, true);
+        const std::int64_t a_token = 2 * config.decoder_layers * config.heads * (config.d_k + config.d_v);
+        CHECK(backend.gathered == padded_length(length) * a_token);
+        const std::vector<double> expected = to_host<double>(backend, model.step(ctx, still, ids));
+        REQUIRE(std::isfinite(expected[0]));
+        CHECK(to_host<double>(backend, model.step(ctx, moved, ids)) == expected);
+    }
 }
 
 TEST_CASE("what is observed while decoding equals the teacher-forced pass") {

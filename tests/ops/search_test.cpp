@@ -30,8 +30,8 @@ Case top_k(std::int64_t rows, std::int64_t classes, std::int64_t k, Generator lo
 Case gather(const Shape& x, Values index, DType dtype) {
     Shape target = x;
     target.set(0, static_cast<std::int64_t>(index.size()));
-    Operand from = in("x", x).exact();
-    Operand to = out("out", target).exact();
+    Operand from = in("x", x).strided().exact();
+    Operand to = out("out", target).strided().exact();
     if (dtype != DType::F32) {
         from = from.typed(dtype);
         to = to.typed(dtype);

@@ -71,4 +71,18 @@ struct View4 {
     }
 };
 
+// Calls visit(i, j, k, l) for every place of a view.
+template <class T, class Visit>
+void for_each_index(const View4<T>& view, Visit&& visit) {
+    for (std::int64_t i = 0; i < view.size[0]; ++i) {
+        for (std::int64_t j = 0; j < view.size[1]; ++j) {
+            for (std::int64_t k = 0; k < view.size[2]; ++k) {
+                for (std::int64_t l = 0; l < view.size[3]; ++l) {
+                    visit(i, j, k, l);
+                }
+            }
+        }
+    }
+}
+
 }  // namespace headscope

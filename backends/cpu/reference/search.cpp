@@ -62,17 +62,13 @@ void CpuReference<Real>::run(const GatherRows& op) {
         using Stored = decltype(absent);
         const bool real = op.x.dtype != DType::I32 && op.x.dtype != DType::I8;
         store_as(op.x.dtype, &absent, real ? std::numeric_limits<double>::quiet_NaN() : 0.0);
-        const std::int64_t rows = op.x.dim(0);
-        const std::int64_t row_size =
-            rows == 0 ? op.out.elements() / std::max<std::int64_t>(op.out.dim(0), 1) : op.x.elements() / rows;
         const std::int32_t* index = data_of<std::int32_t>(op.index);
         for (std::int64_t row = 0; row < op.out.dim(0); ++row) {
-            Stored* to = data_of<Stored>(op.out) + row * row_size;
-            if (index[row] < 0 || index[row] >= rows) {
-                std::fill_n(to, row_size, absent);
-            } else {
-                std::copy_n(data_of<Stored>(op.x) + index[row] * row_size, row_size, to);
-            }
+            const bool exists = index[row] >= 0 && index[row] < op.x.dim(0);
+            const View4<Stored> to(op.out.narrow(0, row, 1));
+            const View4<Stored> from = exists ? View4<Stored>(op.x.narrow(0, index[row], 1)) : View4<Stored>();
+            for_each_index(
+                to, [&](auto i, auto j, auto k, auto l) { to.at(i, j, k, l) = exists ? from.at(i, j, k, l) : absent; });
         }
     });
 }

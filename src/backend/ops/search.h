@@ -15,7 +15,7 @@ struct LogSoftmaxTopK {
     Tensor indices;  // out I32 [rows, k]
 };
 
-// out[r, ...] = x[index[r], ...]: a beam's caches follow its back-pointers. Contiguous; out is not x.
+// out[r, ...] = x[index[r], ...]: a beam's caches follow its back-pointers. x and out may be strided; out is not x.
 struct GatherRows {
     static constexpr const char* kName = "gather_rows";
     Tensor x;      // [rows_in, ...]
