@@ -12,6 +12,8 @@ void add_prepare_command(CLI::App& app);
 void add_make_task_command(CLI::App& app);
 void add_translate_command(CLI::App& app);
 void add_evaluate_command(CLI::App& app);
+void add_compare_command(CLI::App& app);
+void add_inspect_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
 void add_devices_command(CLI::App& app);
 void add_attention_command(CLI::App& app);

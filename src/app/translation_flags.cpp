@@ -36,11 +36,13 @@ TranslationOptions translation_options(const TranslationFlags& flags, const Back
     if (flags.greedy) {
         options.search.beam = 1;
     }
-    options.compute = flags.bf16 ? DType::BF16 : DType::F32;
-    const Support support = backend.support(Matmul::kName, options.compute);
-    if (support.level != SupportLevel::Native) {
-        throw Error(fmt::format("{} has no fast {} products ({}): leave --bf16 away", backend.device().id,
-                                name_of(options.compute), support.reason));
+    if (flags.bf16) {
+        options.compute = DType::BF16;
+        const Support support = backend.support(Matmul::kName, options.compute);
+        if (support.level != SupportLevel::Native) {
+            throw Error(fmt::format("{} has no fast {} products ({}): leave --bf16 away", backend.device().id,
+                                    name_of(options.compute), support.reason));
+        }
     }
     check_search_options(options.search);
     return options;

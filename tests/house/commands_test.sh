@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# headscope devices and headscope attention as a user meets them, on a model trained for three steps.
+# headscope devices, inspect and attention as a user meets them, on a model trained for three steps.
 # usage: commands_test.sh HEADSCOPE-PROGRAM
 # shellcheck disable=SC2317 # the conditions are called through expect
 # shellcheck source=tests/house/commands.sh
@@ -32,6 +32,21 @@ expect "a task is made" ended_with 0
 grep -v cooldown_steps "$repository/assets/configs/digits.json" >three-steps.json
 run train three-steps.json --data data --output run --device cpu --steps 3
 expect "and a model to look at is trained" ended_with 0
+
+run inspect run/model
+expect "inspect lists what the model is made of" says "    heads               4"
+expect "its path first" grep -qx "run/model" out
+expect "with its parameters" grep -qE '^    parameters +[1-9][0-9]+$' out
+run inspect run/model --key encoder_layers
+expect "or one value alone" grep -qx 2 out
+expect "bare" [ "$(wc -l <out)" -eq 1 ]
+run inspect run/model --key norm
+expect "strings without quotes" grep -qx post out
+run inspect run/model --key haeds
+expect "an unknown key" refused "'haeds'"
+run inspect nowhere
+expect "no model to inspect" refused nowhere
+
 look() { run attention --model run/model --device cpu --text "1 7 4 7" "$@"; }
 
 look

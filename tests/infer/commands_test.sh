@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# headscope translate, evaluate and bench as a user meets them, on a model trained for three steps.
+# headscope translate, evaluate, compare and bench as a user meets them, on a model trained for three steps.
 # usage: commands_test.sh HEADSCOPE-PROGRAM
 # shellcheck disable=SC2317 # the conditions are called through expect
 # shellcheck source=tests/house/commands.sh
@@ -77,6 +77,21 @@ expect "quietly" silent
 code=$?
 expect "a full disk is an error" ended_with 1
 expect "that is named" complains "standard output"
+"$headscope" translate --model "$model" --max-extra 8 --stats input.txt >out 2>/dev/full
+code=$?
+expect "messages that find no room do not stop a translation" ended_with 0
+expect "or change it" same out piped
+"$headscope" translate --model "$model" --max-extra 8 --stats input.txt >out 2>&-
+code=$?
+expect "nor does a closed standard error" ended_with 0
+expect "which is no file's" same out piped
+"$headscope" translate --model "$model" --max-extra 8 input.txt >&- 2>err
+code=$?
+expect "a closed standard output is an error" ended_with 1
+expect "that is named" complains "standard output"
+"$headscope" translate --model "$model" <&- >out 2>err
+code=$?
+expect "and so is a closed standard input" refused "standard input"
 mkfifo held.txt
 "$headscope" translate --model "$model" <held.txt >out 2>err &
 process=$!
@@ -132,6 +147,50 @@ run evaluate --source input.txt --reference reference.txt --model "$model"
 expect "also before translating" refused "'input.txt' has 4 lines and 'reference.txt' has 6"
 run evaluate --source source.txt
 expect "no reference is refused" refused "--reference"
+
+# ------------------------------------------------------------------------------------------------ compare
+head -n 5 source.txt >five.txt
+run compare --model "$model" --device cpu --with cpu:oracle --max-extra 8 five.txt
+expect "two devices agree" ended_with 0
+expect "on every line" says "cpu and cpu:oracle translate 5 of 5 sentences identically (greedy)"
+cp out compared
+run compare --model "$model" --device cpu --with cpu:oracle --max-extra 8 <five.txt
+expect "standard input is as good as a file" same out compared
+run compare --model "$model" --device cpu --with cpu:oracle --max-extra 8 --tsv data/test.tsv --limit 5
+expect "and so is the source side of a TSV" same out compared
+{ cat five.txt; printf '\n'; head -c 300 /dev/zero | tr '\0' '7'; printf '\n'; } >seven.txt
+run compare --model "$model" --device cpu --with cpu:oracle --max-extra 8 seven.txt
+expect "a line that cannot be translated makes the exit code 1" ended_with 1
+expect "is named" complains "sentence 7: "
+expect "and the others are compared" says "5 of 5 sentences"
+run compare --model "$model" --device cpu five.txt
+expect "a device is not held against itself" refused "both devices are cpu"
+run compare --model "$model" --device cpu --with cpu:oracle </dev/null
+expect "nothing to compare is no agreement" refused "no sentence to compare"
+run compare --model "$model" --device cpu --with no-such-device five.txt
+expect "a device that is not there is named" refused "no-such-device"
+# Rounding to bfloat16 is more than a tie, for a model that has learnt something and is sure of nothing.
+sed 's/"steps": 3,/"steps": 80,/; s/"warmup_steps": 3/"warmup_steps": 20/' tiny.json >unsure.json
+"$headscope" train unsure.json --data data --output unsure >out 2>err
+code=$?
+expect "an unsure model is trained" ended_with 0
+cut -f 1 data/train.tsv >many.txt
+by_bf16() { run compare --model unsure/model --device cpu --bf16 --with cpu --max-extra 8 "$@" many.txt; }
+by_bf16 --tie 1e-9
+if complains "leave --bf16 away"; then
+    echo "SKIPPED: devices that differ, since this CPU has no bfloat16 products to differ by"
+else
+    expect "more than a tie makes the exit code 1" ended_with 1
+    expect "and is counted" complains "sentences differ by more than a tie"
+    expect "the token, the choice and the scores are listed" grep -qE '^    cpu in bf16 chose .*: log P -[0-9.]+ on cpu in bf16, -[0-9.]+ on cpu$' out
+    expect "under its source" grep -qE '^    source  [0-9]' out
+    expect "as a difference" says "DIFFERENT, gap "
+    cp out differing
+    by_bf16 --tie 1000
+    expect "a larger tie explains it" ended_with 0
+    expect "and is said to" says ": a tie, gap "
+    expect "of as many sentences" [ "$(grep -c ': a tie, gap ' out)" -eq "$(grep -c 'DIFFERENT, gap ' differing)" ]
+fi
 
 # -------------------------------------------------------------------------------------------------- bench
 small="--encoder-layers 1 --decoder-layers 1 --d-model 32 --d-ff 64 --heads 2 --vocabulary 100 --sentences 2"

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "infer/forced_scores.h"
 #include "infer/model_scorer.h"
 #include "registry/registry.h"
 #include "tests/ops/devices.h"
@@ -60,7 +61,8 @@ ModelConfig config_of(const std::string& kind) {
 }  // namespace
 
 TEST_CASE("cached decoding equals decoding without a cache") {
-    const auto backend = open_device("cpu");
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    const auto backend = open_device(device);
     const std::string kind = GENERATE("post-norm", "pre-norm, learned positions", "d_v other than d_k");
     const int beam = GENERATE(1, 4);
     const TinyModel model(*backend, config_of(kind));
@@ -70,13 +72,14 @@ TEST_CASE("cached decoding equals decoding without a cache") {
     UncachedScorer scorer(ctx, model.transformer, sources);
     const auto uncached = decode(scorer, sources, model.transformer.config(), {.beam = beam});
     for (std::size_t i = 0; i < sources.size(); ++i) {
-        INFO(kind << ", beam " << beam << ", sentence " << i);
+        INFO(device << ", " << kind << ", beam " << beam << ", sentence " << i);
         check_same(cached[i], uncached[i]);
     }
 }
 
 TEST_CASE("a translation is the same in any batch") {
-    const auto backend = open_device("cpu");
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    const auto backend = open_device(device);
     const std::string kind = GENERATE("post-norm", "pre-norm, learned positions");
     const int beam = GENERATE(1, 4);
     const TinyModel model(*backend, config_of(kind));
@@ -84,7 +87,7 @@ TEST_CASE("a translation is the same in any batch") {
     Context ctx{.backend = *backend};
     const auto together = decode_cached(ctx, model, sources, {.beam = beam});
     for (std::size_t i = 0; i < sources.size(); ++i) {
-        INFO(kind << ", beam " << beam << ", sentence " << i);
+        INFO(device << ", " << kind << ", beam " << beam << ", sentence " << i);
         check_same(decode_cached(ctx, model, {sources[i]}, {.beam = beam}).front(), together[i]);
     }
 }
@@ -117,26 +120,33 @@ TEST_CASE("every device translates as the double oracle does, but for ties") {
 }
 
 TEST_CASE("repeated decoding gives the same bits") {
-    const auto backend = open_device("cpu");
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    const auto backend = open_device(device);
     const TinyModel model(*backend, tiny_config());
     const auto sources = random_sources(7, 20, 40, 2);
     Context ctx{.backend = *backend};
     const auto first = decode_cached(ctx, model, sources, {});
     const auto second = decode_cached(ctx, model, sources, {});
     for (std::size_t i = 0; i < sources.size(); ++i) {
+        INFO(device << ", sentence " << i);
         CHECK(first[i].tokens == second[i].tokens);
         CHECK(first[i].log_probability == second[i].log_probability);
     }
 }
 
 TEST_CASE("a log probability is the sum over the output's tokens of a teacher-forced pass") {
-    const auto backend = open_device("cpu:oracle");
+    std::vector<std::string> devices = conformance::devices_under_test();
+    devices.emplace_back("cpu:oracle");
+    const std::string device = GENERATE_COPY(from_range(devices));
+    const double tolerance = device == "cpu:oracle" ? 1e-5 : kTolerance;  // scores are read back in F32
+    const auto backend = open_device(device);
     const TinyModel model(*backend, tiny_config());
     const ModelConfig& config = model.transformer.config();
     const auto sources = random_sources(3, 9, 40, 8);
     Context ctx{.backend = *backend};
     const auto found = decode_cached(ctx, model, sources, {});
     for (std::size_t i = 0; i < sources.size(); ++i) {
+        INFO(device << ", sentence " << i);
         // One forced row: step by step through the tokens that were found.
         UncachedScorer scorer(ctx, model.transformer, {sources[i]});
         double sum = 0.0;
@@ -147,14 +157,15 @@ TEST_CASE("a log probability is the sum over the output's tokens of a teacher-fo
             sum += static_cast<double>(next.log_probabilities[at]);
             previous = token;
         }
-        CHECK(found[i].log_probability == Approx(sum).margin(1e-5));
+        CHECK(found[i].log_probability == Approx(sum).margin(tolerance));
         CHECK(found[i].score ==
-              Approx(sum / length_penalty(static_cast<std::int64_t>(found[i].tokens.size()), 0.6)).margin(1e-5));
+              Approx(sum / length_penalty(static_cast<std::int64_t>(found[i].tokens.size()), 0.6)).margin(tolerance));
     }
 }
 
 TEST_CASE("a row that takes up another sentence takes its source along") {
-    const auto backend = open_device("cpu");
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    const auto backend = open_device(device);
     const TinyModel model(*backend, tiny_config());
     Context ctx{.backend = *backend};
     const std::vector<std::vector<std::int32_t>> sources{{4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, {30}, {20, 21, 22}};
@@ -166,11 +177,36 @@ TEST_CASE("a row that takes up another sentence takes its source along") {
     // As many rows as before, of the same sentences in another order, of other sentences, then fewer, then more.
     for (const Step& step : {Step{{1, 1, 1}, {0, 1, 2}}, Step{{7, 8, 9}, {2, 0, 1}}, Step{{5, 6, 7}, {1, 1, 0}},
                              Step{{12, 13}, {2, 0}}, Step{{6, 7, 8, 9, 10}, {1, 0, 0, 1, 1}}}) {
+        INFO(device);
         const NextTokens& a = cached.step(step.tokens, step.parents, 3);
         const NextTokens& b = uncached.step(step.tokens, step.parents, 3);
         CHECK(a.tokens == b.tokens);
         for (std::size_t i = 0; i < a.log_probabilities.size(); ++i) {
             CHECK(a.log_probabilities[i] == Approx(b.log_probabilities[i]).margin(1e-4));
         }
+    }
+}
+
+TEST_CASE("teacher-forced scores are those of cached decoding", "[forced]") {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    const auto backend = open_device(device);
+    INFO(device);
+    const TinyModel model(*backend, tiny_config());
+    const ModelConfig& config = model.transformer.config();
+    Context ctx{.backend = *backend};
+    const std::vector<std::int32_t> source{4, 9, 30, 17};
+    ModelScorer scorer(ctx, model.transformer, {source});
+    const std::vector<std::int32_t> ended{4, 9, 30, 17, config.eos_id};
+    std::vector<std::int32_t> written;
+    for (const std::int32_t token : {11, 7, 11}) {
+        const NextTokens& next = scorer.step({written.empty() ? config.bos_id : written.back()}, {0},
+                                             static_cast<int>(config.target_vocabulary));
+        const std::vector<double> forced = next_log_probabilities(ctx, model.transformer, ended, written);
+        REQUIRE(forced.size() == static_cast<std::size_t>(config.target_vocabulary));
+        for (std::size_t i = 0; i < next.tokens.size(); ++i) {
+            CHECK(forced[static_cast<std::size_t>(next.tokens[i])] ==
+                  Approx(next.log_probabilities[i]).margin(kTolerance));
+        }
+        written.push_back(token);
     }
 }

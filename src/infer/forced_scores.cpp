@@ -1,0 +1,46 @@
+#include "infer/forced_scores.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/batch.h"
+#include "support/check.h"
+
+namespace headscope {
+
+std::vector<double> next_log_probabilities(Context& ctx, const Transformer& model,
+                                           const std::vector<std::int32_t>& source,
+                                           const std::vector<std::int32_t>& prefix) {
+    HEADSCOPE_CHECK(!source.empty(), "the source needs at least its end");
+    Backend& backend = ctx.backend;
+    const ModelConfig& config = model.config();
+    std::vector<std::int32_t> padded = source;
+    padded.resize(static_cast<std::size_t>(padded_length(static_cast<std::int64_t>(source.size()))), config.pad_id);
+    std::vector<std::int32_t> written(prefix.size() + 1, config.bos_id);
+    std::copy(prefix.begin(), prefix.end(), written.begin() + 1);
+    const auto length = static_cast<std::int64_t>(written.size());
+
+    const Tensor lengths =
+        make_from_host<std::int32_t>(backend, {1}, DType::I32, {static_cast<std::int32_t>(source.size())});
+    const Var memory = model.encode(
+        ctx, make_from_host<std::int32_t>(backend, {1, static_cast<std::int64_t>(padded.size())}, DType::I32, padded),
+        lengths);  // [1, padded, d_model]
+    const Var hidden = model.decode(ctx, make_from_host<std::int32_t>(backend, {1, length}, DType::I32, written),
+                                    memory, lengths);  // [1, length, d_model]
+    const Var last = hidden.reshape({length, config.d_model}).narrow(0, length - 1, 1).reshape({1, 1, config.d_model});
+    auto scores =
+        to_host<double>(backend, model.logits(ctx, last).value().reshape({config.target_vocabulary}));  // [vocabulary]
+
+    // log softmax, on the host in double, so that nothing is added to the device's own rounding.
+    const double most = *std::max_element(scores.begin(), scores.end());
+    double sum = 0.0;
+    for (const double score : scores) {
+        sum += std::exp(score - most);
+    }
+    for (double& score : scores) {
+        score -= most + std::log(sum);
+    }
+    return scores;
+}
+
+}  // namespace headscope

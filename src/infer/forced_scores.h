@@ -1,0 +1,17 @@
+// What a model gives a token that it is told to come next, without a cache and without a search.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/transformer.h"
+
+namespace headscope {
+
+// log P(token | source, prefix) of every token of the target's vocabulary, after one teacher-forced pass. `source` ends
+// with eos; `prefix` is what was written so far, without bos.
+std::vector<double> next_log_probabilities(Context& ctx, const Transformer& model,
+                                           const std::vector<std::int32_t>& source,
+                                           const std::vector<std::int32_t>& prefix);
+
+}  // namespace headscope

@@ -1,0 +1,82 @@
+#include "eval/compare_translations.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "infer/forced_scores.h"
+#include "registry/registry.h"
+#include "tests/infer/tiny_model.h"
+
+using namespace headscope;
+
+namespace {
+
+const std::vector<std::string> kLines{"the small dog sees the big cat", "", "a cat sleeps on the mat"};
+
+TranslationOptions greedy() {
+    return {.search = {.beam = 1, .max_extra = 6}};
+}
+
+}  // namespace
+
+TEST_CASE("a device and the oracle translate alike; empty lines do not count") {
+    const auto backend = open_device("cpu");
+    const auto oracle = open_device("cpu:oracle");
+    const Translator first = tiny_translator(*backend);
+    const Translator second = tiny_translator(*oracle);
+    const auto a = first.translate(kLines, greedy());
+    const auto b = second.translate(kLines, greedy());
+    const Agreement agreement = compare_translations({{{*backend, first, a}, {*oracle, second, b}}});
+    CHECK(agreement.identical == 2);
+    CHECK(agreement.sentences() == 2);
+    CHECK(agreement.score_drift > 0.0);
+    CHECK(agreement.score_drift < 1e-3);
+}
+
+TEST_CASE("where outputs part, each device scores both candidates after the tokens before") {
+    const auto backend = open_device("cpu");
+    const auto oracle = open_device("cpu:oracle");
+    const Translator first = tiny_translator(*backend);
+    const Translator second = tiny_translator(*oracle);
+    const auto a = first.translate(kLines, greedy());
+    auto b = second.translate(kLines, greedy());
+    REQUIRE(b[2].target_ids.size() > 3);
+    const std::int32_t chosen = b[2].target_ids[2];
+    const std::int32_t other = chosen == 5 ? 6 : 5;
+    b[2].target_ids[2] = other;
+    b[2].target_ids.resize(4, other);  // what follows does not matter
+
+    const Agreement agreement = compare_translations({{{*backend, first, a}, {*oracle, second, b}}});
+    CHECK(agreement.identical == 1);
+    REQUIRE(agreement.differences.size() == 1);
+    const Difference& difference = agreement.differences.front();
+    CHECK(difference.sentence == 2);
+    CHECK(difference.parting.position == 2);
+    CHECK(difference.parting.candidates[0] == chosen);
+    CHECK(difference.parting.candidates[1] == other);
+
+    Context ctx{.backend = *oracle};
+    const auto scores = next_log_probabilities(ctx, second.transformer(), a[2].source_ids,
+                                               {a[2].target_ids.begin(), a[2].target_ids.begin() + 2});
+    const double preferred = scores[static_cast<std::size_t>(chosen)];
+    const double passed_over = scores[static_cast<std::size_t>(other)];
+    CHECK(preferred > passed_over);
+    for (const CandidateScores& device : difference.by_device) {
+        CHECK(device[0] == Approx(preferred).margin(1e-4));
+        CHECK(device[1] == Approx(passed_over).margin(1e-4));
+    }
+    CHECK(difference.gap == Approx(preferred - passed_over).margin(1e-4));
+}
+
+TEST_CASE("an output that breaks off is a difference, and no tie at any gap") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    const auto whole = translator.translate(kLines, greedy());
+    auto cut = whole;
+    cut[0].target_ids.pop_back();
+    const Agreement agreement = compare_translations({{{*backend, translator, whole}, {*backend, translator, cut}}});
+    REQUIRE(agreement.differences.size() == 1);
+    CHECK(agreement.differences.front().parting.position == cut[0].target_ids.size());
+    CHECK(std::isinf(agreement.differences.front().gap));
+    CHECK_FALSE(agreement.holds(1e9));
+}
