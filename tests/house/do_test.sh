@@ -14,7 +14,7 @@ reset() {
     mkdir -p "$sandbox/bin" "$sandbox/repo"
     cp "$repository/do" "$sandbox/repo/do"
     local tool
-    for tool in bash env cat grep dirname mkdir rm tail awk date sed nproc paste; do
+    for tool in bash env cat cut grep dirname mkdir rm tail tee awk date sed nproc paste; do
         ln -s "$(command -v "$tool")" "$sandbox/bin/$tool"
     done
     : >"$sandbox/calls"
@@ -127,7 +127,8 @@ expect "after building" called 'cmake --build build/release'
 expect "and says what it looked for" says "config.json, model.safetensors"
 expect "a configured tree is not configured again" not called 'cmake --preset'
 
-# The demo with a model and two devices, of which one translates one line of two as the CPU does.
+# The demo with a model and two devices, of which one translates one line of two as the CPU does. The stand-in reads what it
+# is given, or the writer would die of it.
 reset
 stand_in dpkg-query 'echo installed'
 stand_in apt-get 'exit 1'
@@ -138,12 +139,15 @@ mkdir -p "$sandbox/repo/build/release" "$sandbox/repo/assets/examples" "$sandbox
 printf 'One.\nTwo.\n' >"$sandbox/repo/assets/examples/paper.en"
 stand_in headscope 'case "$*" in
     "devices --usable") printf "vulkan:0\ncpu\n" ;;
+    inspect*) cat "$HEADS" ;;
     devices) printf "vulkan:1  cannot be used: too old\n" ;;
-    translate*vulkan:0*) printf "Eins.\nDrei.\n"; echo "2 lines, 9 target tokens in 1 s: 123.4 target tokens/s on it" >&2 ;;
-    translate*) printf "Eins.\nZwei.\n"; echo "2 lines, 9 target tokens in 1 s: 567.8 target tokens/s on it" >&2 ;;
+    translate*vulkan:0*) cat >/dev/null; printf "Eins.\nDrei.\n"; echo "2 lines, 9 target tokens in 1 s: 123.4 target tokens/s on it" >&2 ;;
+    translate*) cat >/dev/null; printf "Eins.\nZwei.\n"; echo "2 lines, 9 target tokens in 1 s: 567.8 target tokens/s on it" >&2 ;;
     attention*) for last; do :; done; echo "<svg/>" >"$last" ;;
 esac'
 mv "$sandbox/bin/headscope" "$sandbox/repo/build/release/headscope"
+export HEADS=$sandbox/heads
+echo 8 >"$HEADS"
 run demo
 row() { [[ $output =~ $1\ +[0-9.]+\ +$2\ +$3\ % ]]; }
 expect "the demo succeeds" ended_with 0
@@ -154,11 +158,86 @@ expect "all of the CPU's are" row cpu 568 100
 expect "a rejected device is named" says "vulkan:1  cannot be used: too old"
 expect "the figures are named" says out/figure4-below.svg
 expect "heads 5 and 6 of Figure 4" called 'attention .*--heads 5,6 --word its -o out/figure4-below.svg'
+expect "head 3 of Figure 5" called 'attention .*--heads 3 -o out/figure5-left.svg'
+expect "no layer is named: the program knows the last" not called '--layer'
+for heads in 4:1,2:3:4 3:2,3:3:1 1:1,1:1:1; do
+    IFS=: read -r count figure4 left right <<<"$heads"
+    echo "$count" >"$HEADS"
+    : >"$sandbox/calls"
+    run demo
+    expect "the demo succeeds with $count heads" ended_with 0
+    expect "Figure 4 shows heads $figure4 of $count" called "--heads $figure4 --word its -o out/figure4-below.svg"
+    expect "Figure 5 shows head $left of $count" called "--heads $left -o out/figure5-left.svg"
+    expect "and head $right" called "--heads $right -o out/figure5-right.svg"
+done
+mkdir -p "$sandbox/repo/build/ci"
+: >"$sandbox/repo/build/ci/build.ninja"
+mv "$sandbox/repo/build/release/headscope" "$sandbox/repo/build/ci/headscope"
+run demo --preset ci
+expect "the demo of another preset" ended_with 0
+expect "builds that one" called 'cmake --build build/ci'
+run demo --frobnicate
+expect "an unknown option of the demo fails" ended_with 1
+expect "and is named" says "unknown option of demo: --frobnicate"
 stand_in headscope 'case "$*" in "devices --usable") echo cpu ;; *) echo "no memory" >&2; exit 1 ;; esac'
 mv "$sandbox/bin/headscope" "$sandbox/repo/build/release/headscope"
 run demo
 expect "a device that fails makes the demo fail" ended_with 1
 expect "with the device's own words" says "no memory"
+
+# The checks that judge what the program prints.
+reset
+stand_in dpkg-query 'echo installed'
+stand_in apt-get 'exit 1'
+stand_in cmake 'exit 0'
+stand_in ctest 'exit 0'
+stand_in clang 'echo 14.0.6'
+for preset in release cpu-only; do
+    mkdir -p "$sandbox/repo/build/$preset"
+    : >"$sandbox/repo/build/$preset/build.ninja"
+done
+program() { # PRESET BODY
+    stand_in headscope "$2"
+    mv "$sandbox/bin/headscope" "$sandbox/repo/build/$1/headscope"
+}
+check_says() { [[ $output =~ \ \ $1\ +$2\ +[0-9.]+\ s ]]; }
+
+program release 'echo "vulkan:0 and cpu translate 499 of 500 sentences identically (greedy)"'
+unset HEADSCOPE_HELD_OUT
+run check agreement
+expect "agreement without text is skipped" check_says agreement SKIPPED
+expect "loudly" says "SKIPPED: HEADSCOPE_HELD_OUT names no file"
+expect "with the way to get it" says "assets/configs/prepare-tatoeba.sh"
+expect "is no failure" ended_with 0
+expect "and compares nothing" not called compare
+export HEADSCOPE_HELD_OUT=test.tsv
+run check agreement
+expect "agreement with text passes" check_says agreement passed
+expect "after comparing" called 'compare .*--device vulkan --with cpu --tsv test.tsv --limit 500'
+program release 'echo "vulkan:0 and cpu translate 499 of 500 sentences identically (greedy)"; exit 1'
+run check agreement
+expect "devices that differ fail it" check_says agreement FAILED
+expect "and the whole" ended_with 1
+program release 'echo "vulkan:0 and cpu translate 400 of 400 sentences identically (greedy)"'
+run check agreement
+expect "too little text fails it" check_says agreement FAILED
+expect "and says so" says "fewer than 500 sentences"
+
+for score in 500:passed 499:FAILED; do
+    program release "case \$1 in evaluate) echo 'exact match ${score%:*} of 500 sentences (99.9 %)' ;; esac"
+    run check digits
+    expect "${score%:*} right numbers" check_says digits "${score#*:}"
+done
+for line in 'vulkan  cannot be used: not built in: configure it:passed' 'vulkan:FAILED'; do
+    program cpu-only "echo '${line%:*}'"
+    run check cpuonly
+    expect "the devices of a build without Vulkan" check_says cpuonly "${line##*:}"
+done
+expect "built without Vulkan" called 'cmake --build build/cpu-only'
+stand_in ctest 'exit 8'
+program cpu-only "echo 'vulkan  cannot be used: not built in: configure it'"
+run check cpuonly
+expect "a test that fails there" check_says cpuonly FAILED
 
 [ "$failures" -eq 0 ] && echo "all of ./do's decisions are as expected"
 exit "$((failures > 0))"
