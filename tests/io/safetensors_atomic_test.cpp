@@ -1,43 +1,18 @@
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <csignal>
 #include <filesystem>
 #include <string>
 
 #include "io/atomic_file.h"
+#include "tests/io/file_size_limit.h"
 #include "tests/io/temporary_folder.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
-
-namespace {
-
-// A disk that is full after `bytes`: writing past the limit fails like any short write.
-class FileSizeLimit {
-public:
-    explicit FileSizeLimit(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
-        ::getrlimit(RLIMIT_FSIZE, &before_);
-        const struct rlimit limited = {bytes, before_.rlim_max};
-        ::setrlimit(RLIMIT_FSIZE, &limited);
-    }
-    FileSizeLimit(const FileSizeLimit&) = delete;
-    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-    ~FileSizeLimit() {
-        ::setrlimit(RLIMIT_FSIZE, &before_);
-        std::signal(SIGXFSZ, signal_);
-    }
-
-private:
-    struct rlimit before_ {};
-    void (*signal_)(int);
-};
-
-}  // namespace
 
 TEST_CASE("a file is replaced whole", "[atomic]") {
     const TemporaryFolder folder;

@@ -1,11 +1,9 @@
 #include "train/checkpoint.h"
 
 #include <catch2/catch.hpp>
-#include <csignal>
-
-#include <sys/resource.h>
 
 #include "registry/registry.h"
+#include "tests/io/file_size_limit.h"
 #include "tests/io/temporary_folder.h"
 #include "train/averaging.h"
 
@@ -100,18 +98,11 @@ TEST_CASE("a full disk is an error and leaves what was there", "[checkpoint]") {
     write_checkpoint(*backend, file, tensors_of(*backend, 1.0F), {{"step", 1}});
     const std::string before = read_all(file);
 
-    // The limit on a file's size stands in for the disk's: write() fails half-way.
-    rlimit old{};
-    REQUIRE(getrlimit(RLIMIT_FSIZE, &old) == 0);
-    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit small{64, old.rlim_max};
-    REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
-    const std::string problem = error_of([&] {
-        write_checkpoint(*backend, file, tensors_of(*backend, 2.0F), {{"step", 2}});
-    });
-    setrlimit(RLIMIT_FSIZE, &old);
-    std::signal(SIGXFSZ, handler);
-
+    std::string problem;
+    {
+        const FileSizeLimit full(64);
+        problem = error_of([&] { write_checkpoint(*backend, file, tensors_of(*backend, 2.0F), {{"step", 2}}); });
+    }
     CHECK_THAT(problem, Catch::Contains("a.safetensors"));
     CHECK(read_all(file) == before);
 }

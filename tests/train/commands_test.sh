@@ -132,6 +132,39 @@ printf '\377' | dd of=parts/checkpoints/step-00000006.safetensors bs=1 seek=2000
 run train tiny.json --data data --output parts --resume
 expect "an altered checkpoint is passed over" complains "step-00000006.safetensors is damaged"
 expect "with the result it would have had" same parts/model/model.safetensors whole/model/model.safetensors
+
+# Without a standard error, no file takes its number: progress would be written into it.
+"$headscope" train tiny.json --data data --output unheard >out 2>&-
+code=$?
+expect "nobody has to listen to a training" ended_with 0
+expect "which comes to the same model" same unheard/model/model.safetensors whole/model/model.safetensors
+
+# A limit on the size of files stands in for a full disk: a checkpoint is larger than 250 kB, all
+# else is smaller.
+(
+    trap '' XFSZ
+    ulimit -f 250
+    run train tiny.json --data data --output full
+    expect "a checkpoint that finds no room ends the run" refused "step-00000002.safetensors" "File too large"
+    exit "$failures"
+)
+failures=$?
+expect "and leaves no part of it" absent full/checkpoints/step-00000002.safetensors.tmp
+run train tiny.json --data data --output full --resume
+expect "with room it is run again" ended_with 0
+expect "to the same model" same full/model/model.safetensors whole/model/model.safetensors
+cp full/model/model.safetensors model-before
+rm full/checkpoints/step-00000006.safetensors
+(
+    trap '' XFSZ
+    ulimit -f 20
+    run train tiny.json --data data --output full --finish
+    expect "a model that finds no room is an error" refused "cannot write the model directory" "full/model"
+    exit "$failures"
+)
+failures=$?
+expect "and leaves the one before" same full/model/model.safetensors model-before
+
 run train tiny.json --data data --output nothing --finish
 expect "nothing to finish" refused "nothing" "no checkpoint"
 

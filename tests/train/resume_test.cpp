@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "support/random.h"
+#include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"
 #include "train/run_folder.h"
 
@@ -16,14 +17,33 @@ using namespace headscope;
 
 namespace {
 
+// What a run is resumed on. Each has products and sums of its own, and each must repeat to the bit.
+struct Setting {
+    std::string device;
+    std::string compute;
+};
+
+std::vector<Setting> settings_under_test() {
+    std::vector<Setting> found;
+    for (const std::string& device : conformance::devices_under_test()) {
+        found.push_back({device, "f32"});
+        if (open_device(device)->support(Matmul::kName, DType::BF16).level == SupportLevel::Native) {
+            found.push_back({device, "bf16"});
+        }
+    }
+    return found;
+}
+
 constexpr const char* kChildFolder = "HEADSCOPE_TEST_CHILD_FOLDER";
 constexpr const char* kChildSteps = "HEADSCOPE_TEST_CHILD_STEPS";
 constexpr const char* kChildShare = "HEADSCOPE_TEST_CHILD_SHARE";
+constexpr const char* kChildDevice = "HEADSCOPE_TEST_CHILD_DEVICE";
 
 // This test program once more, running only the hidden case below on `folder`: it kills itself after `steps` steps and
 // `thousandths` of two more. Returns how it ended.
-int run_child(const std::string& folder, std::uint64_t steps, std::uint64_t thousandths) {
+int run_child(const std::string& folder, const std::string& device, std::uint64_t steps, std::uint64_t thousandths) {
     setenv(kChildFolder, folder.c_str(), 1);
+    setenv(kChildDevice, device.c_str(), 1);
     setenv(kChildSteps, std::to_string(steps).c_str(), 1);
     setenv(kChildShare, std::to_string(thousandths).c_str(), 1);
     std::string program = "/proc/self/exe";
@@ -64,16 +84,19 @@ private:
 }  // namespace
 
 TEST_CASE("a run that is stopped and resumed ends with the weights of an unbroken one, bit for bit", "[resume]") {
+    const Setting on = GENERATE(from_range(settings_under_test()));
+    INFO(on.device << " " << on.compute);
     const TemporaryFolder folder;
-    const nlohmann::json settings = write_digits(folder);
-    DigitsRun unbroken(folder, settings, "unbroken");
+    nlohmann::json settings = write_digits(folder);
+    settings["training"]["compute"] = on.compute;
+    DigitsRun unbroken(folder, settings, "unbroken", on.device);
     unbroken.start().run();
 
-    DigitsRun first(folder, settings, "broken");
+    DigitsRun first(folder, settings, "broken", on.device);
     first.hooks.stop_requested = stop_after(11);  // neither a report's nor a checkpoint's step
     CHECK(first.start().run() == RunEnd::Stopped);
     CHECK(first.trainer->step() == 11);
-    DigitsRun second(folder, settings, "broken");
+    DigitsRun second(folder, settings, "broken", on.device);
     CHECK(second.start(true).run() == RunEnd::Finished);
     CHECK(second.weights() == unbroken.weights());
 
@@ -123,7 +146,9 @@ TEST_CASE("a process that trains until it is killed", "[.child]") {
     REQUIRE(path != nullptr);
     const std::string folder = path;
     const TrainConfig config = read_train_config(folder + "/digits.json", "");
-    const auto backend = open_device("cpu");
+    const char* device = std::getenv(kChildDevice);
+    REQUIRE(device != nullptr);
+    const auto backend = open_device(device);
     Killer killer;
     TrainerHooks hooks;
     hooks.stop_requested = [&] {
@@ -138,31 +163,34 @@ TEST_CASE("a process that trains until it is killed", "[.child]") {
 }
 
 TEST_CASE("kill -9 at random moments changes no bit of the result", "[resume]") {
-    constexpr std::int64_t kSteps = 60;
+    const Setting on = GENERATE(from_range(settings_under_test()));
+    const bool fast = on.device == "cpu" && on.compute == "f32";  // a software GPU's start takes longer than its steps
+    const std::int64_t steps = fast ? 60 : 24;
     constexpr std::int64_t kEvery = 2;  // steps between checkpoints, so that many kills meet one half-written
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
-    settings["training"]["steps"] = kSteps;
+    settings["training"]["steps"] = steps;
+    settings["training"]["compute"] = on.compute;
     settings["training"]["checkpoint_every"] = kEvery;
     settings["training"]["validate_every"] = 0;
     folder.write("digits.json", settings.dump());
-    DigitsRun unbroken(folder, settings, "unbroken");
+    DigitsRun unbroken(folder, settings, "unbroken", on.device);
     unbroken.start().run();
 
     const auto seed = static_cast<std::uint64_t>(getpid());
-    INFO("seed " << seed);
+    INFO(on.device << " " << on.compute << ", seed " << seed);
     Random random(seed);
-    int kills = 0;
+    int starts = 0;
     int status = SIGKILL;
     // Each start gets past a checkpoint, so that the run ends.
-    for (; WIFSIGNALED(status) && kills <= kSteps / kEvery; ++kills) {
-        status = run_child(folder.file(""), kEvery + random.below(8), random.below(1000));
+    for (; WIFSIGNALED(status) && starts <= steps / kEvery; ++starts) {
+        status = run_child(folder.file(""), on.device, kEvery + random.below(8), random.below(1000));
         REQUIRE((WIFEXITED(status) || WTERMSIG(status) == SIGKILL));
     }
     REQUIRE(WIFEXITED(status));
     REQUIRE(WEXITSTATUS(status) == 0);
-    CHECK(kills >= 4);
-    DigitsRun result(folder, settings, "out");
-    CHECK(result.start(true).step() == kSteps);
+    CHECK(starts > (fast ? 3 : 1));
+    DigitsRun result(folder, settings, "out", on.device);
+    CHECK(result.start(true).step() == steps);
     CHECK(result.weights() == unbroken.weights());
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "tests/io/file_size_limit.h"
 #include "tests/io/temporary_folder.h"
 #include "train/run_totals.h"
 #include "train/training_state.h"
@@ -16,6 +17,22 @@ TEST_CASE("a log that is taken up again drops what the run will write again", "[
     CHECK(read_all(path) == "{\"step\":1}\n{\"step\":2}\n{\"again\":true,\"step\":3}\n");
     RunLog(path, 0).add({{"step", 1}});
     CHECK(read_all(path) == "{\"step\":1}\n");
+}
+
+TEST_CASE("a line that finds no room on the disk leaves nothing behind", "[log]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("log.jsonl");
+    const RunLog log(path, 0);
+    log.add({{"step", 1}});
+    {
+        const FileSizeLimit full(20);  // room for half of it
+        CHECK_THAT(error_of([&] {
+                       log.add({{"step", 2}, {"loss", 0.5}});
+                   }),
+                   Catch::Contains("log.jsonl") && Catch::Contains("full"));
+    }
+    log.add({{"step", 3}});
+    CHECK(read_all(path) == "{\"step\":1}\n{\"step\":3}\n");
 }
 
 TEST_CASE("a skipped step does not spoil the means", "[log]") {
