@@ -46,6 +46,20 @@ Case gather(const Shape& x, Values index, DType dtype) {
                      });
 }
 
+// Out of the middle of [4, heads, 5, 7], so that x's steps are not out's.
+Case gather_part(std::int64_t heads, std::int64_t keys, std::int64_t depth, DType dtype) {
+    const Values index{2, 0, 3, 3, -1};
+    return make_case(
+        fmt::format("{} keys of 5, {} columns of 7, {} heads of 4, {}", keys, depth, heads, name_of(dtype)),
+        {in("x", {4, 4, 5, 7}).typed(dtype).strided().exact(),
+         indices("index", {static_cast<std::int64_t>(index.size())}, these(index)),
+         out("out", {static_cast<std::int64_t>(index.size()), heads, keys, depth}).typed(dtype).exact()},
+        [=](const Operands& t) {
+            const Tensor x = t["x"].narrow(1, 4 - heads, heads).narrow(2, 5 - keys, keys);
+            return GatherRows{x.narrow(3, 7 - depth, depth), t["index"], t["out"]};
+        });
+}
+
 }  // namespace
 
 TEST_CASE("the best entries agree with the oracle", "[search]") {
@@ -82,6 +96,12 @@ TEST_CASE("gathered rows agree with the oracle", "[search]") {
         cases.push_back(gather({3, 33}, {2, 0, 0, 1}, dtype));
         cases.push_back(gather({3}, outside, dtype));
         cases.push_back(gather({3, 2, 5, 7}, outside, dtype));
+    }
+    for (const DType dtype : {DType::F32, DType::F16}) {
+        cases.push_back(gather_part(2, 3, 7, dtype));  // runs of keys and columns
+        cases.push_back(gather_part(2, 3, 5, dtype));  // runs of columns
+        cases.push_back(gather_part(4, 1, 7, dtype));
+        cases.push_back(gather_part(1, 5, 3, dtype));
     }
     cases.push_back(gather({4, 8, 33, 16}, {3, 3, 0, 1, 2, 2, 1}, DType::F32));
     cases.push_back(gather({5, 257}, {4}, DType::F32));
