@@ -112,9 +112,9 @@ std::shared_ptr<Buffer> Arena::allocate(std::size_t bytes) {
     }
     state_->use.live += size;
     state_->use.peak = std::max(state_->use.peak, state_->use.live);
-    std::shared_ptr<void> keep(block, [state = state_, size](void* memory) {
-        state->use.live -= size;
-        state->kept[size].push_back(static_cast<std::byte*>(memory));
+    std::shared_ptr<void> keep(block, [state = state_, taken = size](void* memory) {
+        state->use.live -= taken;
+        state->kept[taken].push_back(static_cast<std::byte*>(memory));
     });
     return std::make_shared<HostBuffer>(std::move(keep), block, bytes);
 }
