@@ -92,25 +92,28 @@ Matmul cut_k(const Matmul& op, std::int64_t first, std::int64_t count) {
     return part;
 }
 
-// The two halves of the first dimension that is worth cutting.
-std::pair<Matmul, Matmul> halves(const Matmul& op, bool a_fits, bool b_fits) {
+enum class Axis { M, N, K };
+
+// The two halves of a product. `fits` is of a, b and out, of which one does not.
+std::pair<Matmul, Matmul> halves(const Matmul& op, const std::array<bool, 3>& fits) {
     for (int dim = 0; dim + 2 < op.out.rank(); ++dim) {
         if (const std::int64_t size = op.out.dim(dim); size > 1) {
             return {cut_batch(op, dim, 0, size / 2), cut_batch(op, dim, size / 2, size - size / 2)};
         }
     }
     const Sizes sizes = sizes_of(op);
-    // The rows of an operand that lie far apart are cut first.
-    if (!a_fits && op.transpose_a && sizes.k > 1) {
-        return {cut_k(op, 0, sizes.k / 2), cut_k(op, sizes.k / 2, sizes.k - sizes.k / 2)};
-    }
-    if (!b_fits && !op.transpose_b && sizes.k > 1) {
-        return {cut_k(op, 0, sizes.k / 2), cut_k(op, sizes.k / 2, sizes.k - sizes.k / 2)};
-    }
-    if (!b_fits && sizes.n > 1) {
-        return {cut_n(op, 0, sizes.n / 2), cut_n(op, sizes.n / 2, sizes.n - sizes.n / 2)};
-    }
-    return {cut_m(op, 0, sizes.m / 2), cut_m(op, sizes.m / 2, sizes.m - sizes.m / 2)};
+    const auto size_of_axis = [&](Axis axis) {
+        return axis == Axis::M ? sizes.m : axis == Axis::N ? sizes.n : sizes.k;
+    };
+    // Rows lie far apart and are cut first; a row that is alone is cut along itself.
+    const auto either = [&](Axis rows, Axis columns) { return size_of_axis(rows) > 1 ? rows : columns; };
+    const Axis axis = !fits[0]   ? (op.transpose_a ? either(Axis::K, Axis::M) : either(Axis::M, Axis::K))
+                      : !fits[1] ? (op.transpose_b ? either(Axis::N, Axis::K) : either(Axis::K, Axis::N))
+                                 : either(Axis::M, Axis::N);
+    const std::int64_t size = size_of_axis(axis);
+    HEADSCOPE_CHECK(size > 1, "one element is larger than a binding");
+    const auto cut = axis == Axis::M ? cut_m : axis == Axis::N ? cut_n : cut_k;
+    return {cut(op, 0, size / 2), cut(op, size / 2, size - size / 2)};
 }
 
 MatmulParams params_of(const Matmul& op) {
@@ -145,13 +148,12 @@ void VulkanBackend::run(const Matmul& op) {
     if (op.out.elements() == 0) {
         return;
     }
-    const bool a_fits = fits_binding(op.a);
-    const bool b_fits = fits_binding(op.b);
-    if (a_fits && b_fits && fits_binding(op.out)) {
+    const std::array fits{fits_binding(op.a), fits_binding(op.b), fits_binding(op.out)};
+    if (fits[0] && fits[1] && fits[2]) {
         multiply(op);
         return;
     }
-    const auto [first, second] = halves(op, a_fits, b_fits);
+    const auto [first, second] = halves(op, fits);
     run(first);
     run(second);
 }

@@ -98,3 +98,23 @@ TEST_CASE("products of four elements a load equal those of one, bit for bit", "[
         CHECK(got != product(*fast, size, false, true, DType::F32));
     }
 }
+
+TEST_CASE("a product whose operand is one row larger than a binding is cut along that row", "[vulkan][matmul]") {
+    if (!usable_device()) {
+        return;
+    }
+    const Environment binding("HEADSCOPE_VULKAN_MAX_BINDING", "4096");  // 1,024 elements and less
+    const auto backend = open_vulkan_device(0);
+    for (const Sizes& size : {Sizes{1, 1, 3001}, Sizes{1, 3, 2500}, Sizes{3, 1, 2500}, Sizes{1, 2500, 1},
+                              Sizes{2500, 1, 1}, Sizes{1, 2500, 2}, Sizes{2, 1300, 1}, Sizes{40, 40, 40}}) {
+        for (const int transposes : {0, 1, 2, 3}) {
+            const bool a = (transposes & 1) != 0;
+            const bool b = (transposes & 2) != 0;
+            INFO(size.m << " x " << size.n << " x " << size.k << ", transposes " << a << b);
+            const std::vector<float> got = product(*backend, size, a, b, DType::F32);
+            const std::int64_t last = kOuter * kInner - 1;
+            CHECK(got.front() == Approx(expected(size, a, b, 0, 0, 0)).margin(1e-4));
+            CHECK(got.back() == Approx(expected(size, a, b, last, size.m - 1, size.n - 1)).margin(1e-4));
+        }
+    }
+}
