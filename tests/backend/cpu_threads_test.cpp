@@ -123,10 +123,23 @@ TEST_CASE("the library's way and the own kernel agree, in F32 and in BF16", "[pr
     }
 }
 
-TEST_CASE("a product's bits repeat", "[products]") {
-    ThreadPool pool(2);
-    const std::vector<float> first = product_by(multiply, pool, false, true, DType::F32);
-    for (int round = 0; round < 20; ++round) {
-        CHECK(product_by(multiply, pool, false, true, DType::F32) == first);
+TEST_CASE("a product's bits repeat, and pools of any size give the same", "[products]") {
+    for (const Way way : {multiply, multiply_large, multiply_small}) {
+        for (const DType compute : {DType::F32, DType::BF16}) {
+            for (int transposes = 0; transposes < 4; ++transposes) {
+                const bool a = (transposes & 1) != 0;
+                const bool b = (transposes & 2) != 0;
+                INFO("transposes " << a << b << ", " << name_of(compute));
+                ThreadPool alone(1);
+                const std::vector<float> first = product_by(way, alone, a, b, compute);
+                for (const int threads : {1, 2, 3}) {
+                    ThreadPool pool(threads);
+                    INFO(threads << " threads");
+                    for (int round = 0; round < 5; ++round) {
+                        CHECK(product_by(way, pool, a, b, compute) == first);
+                    }
+                }
+            }
+        }
     }
 }
