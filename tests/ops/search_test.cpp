@@ -47,8 +47,7 @@ Case gather(const Shape& x, Values index, DType dtype) {
 }
 
 // Out of the middle of [4, heads, 5, 7], so that x's steps are not out's.
-Case gather_part(std::int64_t heads, std::int64_t keys, std::int64_t depth, DType dtype) {
-    const Values index{2, 0, 3, 3, -1};
+Case gather_part(std::int64_t heads, std::int64_t keys, std::int64_t depth, DType dtype, const Values& index) {
     return make_case(
         fmt::format("{} keys of 5, {} columns of 7, {} heads of 4, {}", keys, depth, heads, name_of(dtype)),
         {in("x", {4, 4, 5, 7}).typed(dtype).strided().exact(),
@@ -98,10 +97,12 @@ TEST_CASE("gathered rows agree with the oracle", "[search]") {
         cases.push_back(gather({3, 2, 5, 7}, outside, dtype));
     }
     for (const DType dtype : {DType::F32, DType::F16}) {
-        cases.push_back(gather_part(2, 3, 7, dtype));  // runs of keys and columns
-        cases.push_back(gather_part(2, 3, 5, dtype));  // runs of columns
-        cases.push_back(gather_part(4, 1, 7, dtype));
-        cases.push_back(gather_part(1, 5, 3, dtype));
+        for (const Values& index : {Values{2, 0, 3, 3, 1}, Values{2, -1, 4, 3}}) {
+            cases.push_back(gather_part(2, 3, 7, dtype, index));  // runs of keys and columns
+            cases.push_back(gather_part(2, 3, 5, dtype, index));  // runs of columns
+            cases.push_back(gather_part(4, 1, 7, dtype, index));
+            cases.push_back(gather_part(1, 5, 3, dtype, index));
+        }
     }
     cases.push_back(gather({4, 8, 33, 16}, {3, 3, 0, 1, 2, 2, 1}, DType::F32));
     cases.push_back(gather({5, 257}, {4}, DType::F32));
