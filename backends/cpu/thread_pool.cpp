@@ -3,7 +3,10 @@
 #include <sched.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "support/check.h"
@@ -25,7 +28,7 @@ void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
     }
 }
 
-int allowed_processors() {
+int processors_of_affinity() {
     cpu_set_t set;
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof(set), &set) == 0) {
@@ -38,10 +41,24 @@ constexpr int kMost = 256;
 
 }  // namespace
 
+int processors_of_quota(const std::string& quota_and_period, int processors) {
+    std::istringstream words(quota_and_period);
+    double quota = 0;
+    double period = 0;
+    if (!(words >> quota >> period) || quota <= 0 || period <= 0) {
+        return processors;  // "max", or a system without quotas
+    }
+    const double whole = std::ceil(quota / period);
+    return whole < processors ? static_cast<int>(whole) : processors;
+}
+
 int default_threads() {
     const char* text = std::getenv("HEADSCOPE_THREADS");
     if (text == nullptr || *text == '\0') {
-        return std::min(allowed_processors(), kMost);
+        std::ifstream file("/sys/fs/cgroup/cpu.max");
+        std::string quota;
+        std::getline(file, quota);
+        return std::min(processors_of_quota(quota, processors_of_affinity()), kMost);
     }
     char* end = nullptr;
     const long value = std::strtol(text, &end, 10);

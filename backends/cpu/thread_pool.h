@@ -6,13 +6,19 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
 namespace headscope::cpu {
 
-// HEADSCOPE_THREADS, or else the processors this process may run on. Error where the former is no number.
+// HEADSCOPE_THREADS, or else the processors this process may run on (its affinity, and a container's share of time).
+// Error where the former is no number.
 int default_threads();
+
+// The most threads of `processors` that a control group's quota keeps busy: "QUOTA PERIOD" of the kernel's cpu.max, or
+// "max PERIOD" for no limit.
+int processors_of_quota(const std::string& quota_and_period, int processors);
 
 class ThreadPool {
 public:

@@ -55,6 +55,15 @@ TEST_CASE("an exception of a part is thrown again, and the pool goes on", "[thre
     CHECK(ran == 8);
 }
 
+TEST_CASE("a container's share of time limits the threads", "[threads]") {
+    CHECK(processors_of_quota("200000 100000", 64) == 2);
+    CHECK(processors_of_quota("150000 100000", 64) == 2);
+    CHECK(processors_of_quota("50000 100000", 64) == 1);
+    CHECK(processors_of_quota("800000 100000", 4) == 4);
+    CHECK(processors_of_quota("max 100000", 64) == 64);
+    CHECK(processors_of_quota("", 64) == 64);
+}
+
 TEST_CASE("HEADSCOPE_THREADS is read and checked", "[threads]") {
     REQUIRE(setenv("HEADSCOPE_THREADS", "3", 1) == 0);
     CHECK(default_threads() == 3);
