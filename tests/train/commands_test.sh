@@ -137,6 +137,7 @@ expect "with the result it would have had" same parts/model/model.safetensors wh
 "$headscope" train tiny.json --data data --output unheard >out 2>&-
 code=$?
 expect "nobody has to listen to a training" ended_with 0
+expect "and nothing is written where it does not belong" eval '! grep -rqI "parameters on" unheard'
 expect "which comes to the same model" same unheard/model/model.safetensors whole/model/model.safetensors
 
 # A limit on the size of files stands in for a full disk: a checkpoint is larger than 250 kB, all
