@@ -105,6 +105,7 @@ void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device,
     found.full_subgroups = size_control && features.subgroup_size.computeFullSubgroups == VK_TRUE;
     found.storage16 = features.storage16.storageBuffer16BitAccess == VK_TRUE;
     found.push_descriptors = contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
+    found.creation_feedback = contains(extensions, VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
 }
 
 std::string why_rejected(const Capabilities& found, bool compute_queue) {
@@ -220,6 +221,9 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     }
     if (found.full_subgroups) {
         extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    }
+    if (found.creation_feedback) {
+        extensions.push_back(VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
     }
     Features features;
     features.chain(found.full_subgroups);

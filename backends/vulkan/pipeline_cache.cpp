@@ -63,6 +63,17 @@ std::vector<std::byte> read_pipeline_cache(const std::string& path) {
     return {data, data + bytes};
 }
 
+bool is_cache_of(const VkPhysicalDeviceProperties& device, const std::vector<std::byte>& data) {
+    VkPipelineCacheHeaderVersionOne header{};
+    if (data.size() < sizeof header) {
+        return false;
+    }
+    std::memcpy(&header, data.data(), sizeof header);
+    return header.headerVersion == VK_PIPELINE_CACHE_HEADER_VERSION_ONE && header.vendorID == device.vendorID &&
+           header.deviceID == device.deviceID &&
+           std::memcmp(header.pipelineCacheUUID, device.pipelineCacheUUID, VK_UUID_SIZE) == 0;
+}
+
 bool write_pipeline_cache(const std::string& path, const std::vector<std::byte>& data) {
     namespace fs = std::filesystem;
     std::error_code error;

@@ -16,6 +16,10 @@ std::string pipeline_cache_path(const Capabilities& capabilities, const std::str
 // Empty if the file is missing, of another format, cut short or damaged.
 std::vector<std::byte> read_pipeline_cache(const std::string& path);
 
+// Whether data begins with the header that Vulkan prescribes for this very device and driver. A driver has to look at
+// that too, but it trusts what stands behind.
+bool is_cache_of(const VkPhysicalDeviceProperties& device, const std::vector<std::byte>& data);
+
 // Written beside and renamed. False if that failed.
 bool write_pipeline_cache(const std::string& path, const std::vector<std::byte>& data);
 

@@ -26,13 +26,17 @@ Pipelines::Pipelines(const Device& device, const std::string& cache_directory)
     if (!cache_path_.empty()) {
         data = read_pipeline_cache(cache_path_);
     }
-    loaded_bytes_ = data.size();
+    if (!is_cache_of(device.capabilities().properties, data)) {
+        data.clear();
+    }
+    use_.loaded_bytes = data.size();
     VkPipelineCacheCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
     info.initialDataSize = data.size();
     info.pInitialData = data.data();
     check(device_.functions().vkCreatePipelineCache(device_.handle(), &info, nullptr, &cache_),
           "vkCreatePipelineCache");
+    use_.held_bytes = held_bytes();
 }
 
 Pipelines::~Pipelines() {
@@ -48,16 +52,19 @@ Pipelines::~Pipelines() {
     functions.vkDestroyPipelineCache(device_.handle(), cache_, nullptr);
 }
 
-void Pipelines::save() const {
+std::size_t Pipelines::held_bytes() const {
     std::size_t bytes = 0;
-    const DeviceFunctions& functions = device_.functions();
-    if (cache_path_.empty() ||
-        functions.vkGetPipelineCacheData(device_.handle(), cache_, &bytes, nullptr) != VK_SUCCESS ||
-        bytes == loaded_bytes_) {
+    const VkResult result = device_.functions().vkGetPipelineCacheData(device_.handle(), cache_, &bytes, nullptr);
+    return result == VK_SUCCESS ? bytes : 0;
+}
+
+void Pipelines::save() const {
+    std::size_t bytes = held_bytes();
+    if (cache_path_.empty() || bytes == 0 || bytes == use_.loaded_bytes) {
         return;
     }
     std::vector<std::byte> data(bytes);
-    if (functions.vkGetPipelineCacheData(device_.handle(), cache_, &bytes, data.data()) == VK_SUCCESS) {
+    if (device_.functions().vkGetPipelineCacheData(device_.handle(), cache_, &bytes, data.data()) == VK_SUCCESS) {
         data.resize(bytes);
         // A cache that cannot be written costs the next start its time and nothing else.
         (void)write_pipeline_cache(cache_path_, data);
@@ -140,12 +147,36 @@ Pipeline Pipelines::create(Kernel kernel, const Specialisation& specialisation) 
     info.stage.module = shader;
     info.stage.pName = "main";
     info.stage.pSpecializationInfo = &special;
-    const VkResult result =
-        functions.vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline.handle);
-    functions.vkDestroyShaderModule(device_.handle(), shader, nullptr);
-    if (result != VK_SUCCESS) {
-        throw Error(std::string("the driver cannot compile the kernel ") + module.name + ": " + name_of(result));
+    try {
+        pipeline.handle = compile(info, module.name);
+    } catch (...) {
+        functions.vkDestroyShaderModule(device_.handle(), shader, nullptr);
+        throw;
     }
+    functions.vkDestroyShaderModule(device_.handle(), shader, nullptr);
+    return pipeline;
+}
+
+VkPipeline Pipelines::compile(const VkComputePipelineCreateInfo& info, const char* kernel) {
+    VkPipelineCreationFeedback whole{};
+    VkPipelineCreationFeedback stage{};
+    VkPipelineCreationFeedbackCreateInfo feedback{};
+    feedback.sType = VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO;
+    feedback.pPipelineCreationFeedback = &whole;
+    feedback.pipelineStageCreationFeedbackCount = 1;
+    feedback.pPipelineStageCreationFeedbacks = &stage;
+    VkComputePipelineCreateInfo watched = info;
+    watched.pNext = device_.capabilities().creation_feedback ? &feedback : nullptr;
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    const VkResult result =
+        device_.functions().vkCreateComputePipelines(device_.handle(), cache_, 1, &watched, nullptr, &pipeline);
+    if (result != VK_SUCCESS) {
+        throw Error(std::string("the driver cannot compile the kernel ") + kernel + ": " + name_of(result));
+    }
+    constexpr VkPipelineCreationFeedbackFlags kFound =
+        VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT | VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT;
+    ++use_.created;
+    use_.found += (whole.flags & kFound) == kFound ? 1 : 0;
     return pipeline;
 }
 

@@ -28,6 +28,14 @@ struct Pipeline {
     std::vector<bool> writable;  // for each binding
 };
 
+// What the cache on disk was good for.
+struct CacheUse {
+    std::size_t loaded_bytes = 0;  // given to the driver at the start
+    std::size_t held_bytes = 0;    // what the driver would have written right after: less where it took not all
+    int created = 0;               // pipelines
+    int found = 0;                 // of these in the cache; 0 on a driver without creation feedback
+};
+
 class Pipelines {
 public:
     Pipelines(const Device& device, const std::string& cache_directory);
@@ -39,6 +47,7 @@ public:
     static constexpr std::uint32_t kPushBytes = 128;
 
     const Pipeline& get(Kernel kernel, const Specialisation& specialisation);
+    const CacheUse& cache_use() const { return use_; }
 
 private:
     struct Layout {
@@ -47,12 +56,14 @@ private:
     };
     const Layout& layout_for(std::size_t bindings);
     Pipeline create(Kernel kernel, const Specialisation& specialisation);
+    VkPipeline compile(const VkComputePipelineCreateInfo& info, const char* kernel);
+    std::size_t held_bytes() const;
     void save() const;
 
     const Device& device_;
     std::string cache_path_;
     VkPipelineCache cache_ = VK_NULL_HANDLE;
-    std::size_t loaded_bytes_ = 0;
+    CacheUse use_;
     std::map<std::size_t, Layout> layouts_;
     std::map<std::pair<Kernel, Specialisation>, Pipeline> pipelines_;
 };

@@ -5,6 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <memory>
+#include <numeric>
+#include <vector>
 
 namespace {
 
@@ -86,19 +89,20 @@ VKAPI_ATTR void VKAPI_CALL queues(VkPhysicalDevice /*device*/, std::uint32_t* co
     }
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL no_device_extensions(VkPhysicalDevice /*device*/, const char* /*layer*/,
-                                                    std::uint32_t* count, VkExtensionProperties* /*extensions*/) {
-    *count = 0;
+VKAPI_ATTR VkResult VKAPI_CALL device_extensions(VkPhysicalDevice /*device*/, const char* /*layer*/,
+                                                 std::uint32_t* count, VkExtensionProperties* extensions) {
+    *count = 1;
+    if (extensions != nullptr) {
+        *extensions = {};
+        std::strcpy(extensions->extensionName, VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
+    }
     return VK_SUCCESS;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice /*physical*/, const VkDeviceCreateInfo* /*info*/,
-                                             const VkAllocationCallbacks* /*allocator*/, VkDevice* /*device*/) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-}
-
-VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice /*device*/, const char* /*name*/) {
-    return nullptr;
+                                             const VkAllocationCallbacks* /*allocator*/, VkDevice* device) {
+    *device = handle_of<VkDevice>(1);
+    return state.opens ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED;
 }
 
 struct Named {
@@ -109,6 +113,125 @@ struct Named {
 template <class Function>
 Named named(const char* name, Function function) {
     return {name, reinterpret_cast<PFN_vkVoidFunction>(function)};
+}
+
+template <class Found>
+PFN_vkVoidFunction find(const Found& functions, const char* name) {
+    const auto* found = std::find_if(std::begin(functions), std::end(functions),
+                                     [&](const Named& entry) { return std::strcmp(entry.name, name) == 0; });
+    return found == std::end(functions) ? nullptr : found->function;
+}
+
+// Of a kind that has no state here.
+template <class Info, class Handle>
+VKAPI_ATTR VkResult VKAPI_CALL create_any(VkDevice /*device*/, const Info* /*info*/,
+                                          const VkAllocationCallbacks* /*allocator*/, Handle* made) {
+    *made = handle_of<Handle>(1);
+    return VK_SUCCESS;
+}
+
+template <class Handle>
+VKAPI_ATTR void VKAPI_CALL destroy_any(VkDevice /*device*/, Handle /*handle*/,
+                                       const VkAllocationCallbacks* /*allocator*/) {}
+
+VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice /*device*/, const VkAllocationCallbacks* /*allocator*/) {}
+
+VKAPI_ATTR void VKAPI_CALL get_queue(VkDevice /*device*/, std::uint32_t /*family*/, std::uint32_t /*index*/,
+                                     VkQueue* queue) {
+    *queue = handle_of<VkQueue>(1);
+}
+
+// A shader's handle is the hash of its code.
+VKAPI_ATTR VkResult VKAPI_CALL create_shader(VkDevice /*device*/, const VkShaderModuleCreateInfo* info,
+                                             const VkAllocationCallbacks* /*allocator*/, VkShaderModule* shader) {
+    const std::uint32_t* end = info->pCode + info->codeSize / sizeof(std::uint32_t);
+    *shader = handle_of<VkShaderModule>(std::accumulate(
+        info->pCode, end, 1U, [](std::uint32_t hash, std::uint32_t word) { return hash * 16777619U ^ word; }));
+    return VK_SUCCESS;
+}
+
+// The bytes that an application keeps: the header, then the shaders of the pipelines.
+using Cache = std::vector<std::byte>;
+
+Cache& cache_of(VkPipelineCache handle) {
+    return *reinterpret_cast<Cache*>(handle);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_cache(VkDevice /*device*/, const VkPipelineCacheCreateInfo* info,
+                                            const VkAllocationCallbacks* /*allocator*/, VkPipelineCache* made) {
+    const auto* data = static_cast<const std::byte*>(info->pInitialData);
+    auto cache = std::make_unique<Cache>(data, data + info->initialDataSize);
+    if (cache->empty()) {
+        VkPipelineCacheHeaderVersionOne header{};
+        header.headerSize = sizeof header;
+        header.headerVersion = VK_PIPELINE_CACHE_HEADER_VERSION_ONE;
+        cache->resize(sizeof header);
+        std::memcpy(cache->data(), &header, sizeof header);
+    }
+    *made = reinterpret_cast<VkPipelineCache>(cache.release());
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL destroy_cache(VkDevice /*device*/, VkPipelineCache handle,
+                                         const VkAllocationCallbacks* /*allocator*/) {
+    delete &cache_of(handle);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL cache_data(VkDevice /*device*/, VkPipelineCache handle, std::size_t* bytes, void* data) {
+    const Cache& cache = cache_of(handle);
+    if (data != nullptr) {
+        std::memcpy(data, cache.data(), std::min(*bytes, cache.size()));
+    }
+    *bytes = cache.size();
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice /*device*/, VkPipelineCache handle, std::uint32_t /*count*/,
+                                                const VkComputePipelineCreateInfo* info,
+                                                const VkAllocationCallbacks* /*allocator*/, VkPipeline* made) {
+    Cache& cache = cache_of(handle);
+    const auto key = reinterpret_cast<std::uintptr_t>(info->stage.module);
+    bool found = false;
+    for (std::size_t at = sizeof(VkPipelineCacheHeaderVersionOne); at < cache.size(); at += sizeof key) {
+        found = found || std::memcmp(&cache[at], &key, sizeof key) == 0;
+    }
+    if (!found) {
+        const auto* bytes = reinterpret_cast<const std::byte*>(&key);
+        cache.insert(cache.end(), bytes, bytes + sizeof key);
+    }
+    const auto* feedback = static_cast<const VkPipelineCreationFeedbackCreateInfo*>(info->pNext);
+    VkPipelineCreationFeedbackFlags& flags = feedback->pPipelineCreationFeedback->flags;
+    flags = VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT;
+    if (found) {
+        flags |= VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT;
+    }
+    *made = handle_of<VkPipeline>(1);
+    return VK_SUCCESS;
+}
+
+// What stands for all that no test may call.
+VKAPI_ATTR void VKAPI_CALL not_faked() {
+    std::abort();
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice /*device*/, const char* name) {
+    static const Named kFunctions[] = {
+        named("vkDestroyDevice", destroy_device),
+        named("vkGetDeviceQueue", get_queue),
+        named("vkCreateShaderModule", create_shader),
+        named("vkDestroyShaderModule", destroy_any<VkShaderModule>),
+        named("vkCreateDescriptorSetLayout", create_any<VkDescriptorSetLayoutCreateInfo, VkDescriptorSetLayout>),
+        named("vkDestroyDescriptorSetLayout", destroy_any<VkDescriptorSetLayout>),
+        named("vkCreatePipelineLayout", create_any<VkPipelineLayoutCreateInfo, VkPipelineLayout>),
+        named("vkDestroyPipelineLayout", destroy_any<VkPipelineLayout>),
+        named("vkCreatePipelineCache", create_cache),
+        named("vkDestroyPipelineCache", destroy_cache),
+        named("vkGetPipelineCacheData", cache_data),
+        named("vkCreateComputePipelines", create_pipelines),
+        named("vkDestroyPipeline", destroy_any<VkPipeline>),
+    };
+    const PFN_vkVoidFunction found = find(kFunctions, name);
+    return found != nullptr ? found : not_faked;
 }
 
 }  // namespace
@@ -130,11 +253,9 @@ extern "C" VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInst
         named("vkGetPhysicalDeviceFeatures2", no_features),
         named("vkGetPhysicalDeviceMemoryProperties2", no_memory),
         named("vkGetPhysicalDeviceQueueFamilyProperties", queues),
-        named("vkEnumerateDeviceExtensionProperties", no_device_extensions),
+        named("vkEnumerateDeviceExtensionProperties", device_extensions),
         named("vkCreateDevice", create_device),
         named("vkGetDeviceProcAddr", device_function),
     };
-    const auto* found = std::find_if(std::begin(kFunctions), std::end(kFunctions),
-                                     [&](const Named& entry) { return std::strcmp(entry.name, name) == 0; });
-    return found == std::end(kFunctions) ? nullptr : found->function;
+    return find(kFunctions, name);
 }

@@ -1,46 +1,15 @@
 // What is found and how often it is looked for, on a loader with devices that no test machine has.
-#include <dlfcn.h>
-
 #include <catch2/catch.hpp>
 
 #include "environment.h"
+#include "fake_loader.h"
 #include "registry/gpu_possible.h"
 #include "registry/registry.h"
 #include "support/check.h"
-#include "tests/fake_vulkan/fake_vulkan.h"
 
 using namespace headscope;
 using headscope::vulkan_tests::Environment;
-
-namespace {
-
-// While one lives, "libvulkan.so.1" is the fake: the dynamic linker takes a library that is loaded under that name
-// (its DT_SONAME) rather than look for one.
-class FakeLoader {
-public:
-    explicit FakeLoader(std::uint32_t devices) {
-        REQUIRE(dlopen("libvulkan.so.1", RTLD_NOW | RTLD_NOLOAD) == nullptr);
-        library_ = dlopen(HEADSCOPE_FAKE_VULKAN, RTLD_NOW | RTLD_LOCAL);
-        INFO(HEADSCOPE_FAKE_VULKAN);
-        REQUIRE(library_ != nullptr);
-        using Get = FakeVulkan* (*)();
-        state_ = reinterpret_cast<Get>(dlsym(library_, "fake_vulkan"))();
-        *state_ = FakeVulkan{.devices = devices};
-    }
-    FakeLoader(const FakeLoader&) = delete;
-    FakeLoader& operator=(const FakeLoader&) = delete;
-    ~FakeLoader() {
-        CHECK(state_->instances_live == 0);
-        dlclose(library_);
-    }
-    FakeVulkan* operator->() const { return state_; }
-
-private:
-    void* library_ = nullptr;
-    FakeVulkan* state_ = nullptr;
-};
-
-}  // namespace
+using headscope::vulkan_tests::FakeLoader;
 
 TEST_CASE("devices are listed from one instance, GPUs first, and the first GPU is the default", "[vulkan][device]") {
     const FakeLoader fake(3);

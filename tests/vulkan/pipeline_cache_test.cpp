@@ -1,12 +1,18 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 
 #include "backends/vulkan/pipeline_cache.h"
+#include "backends/vulkan/pipelines.h"
+#include "environment.h"
+#include "fake_loader.h"
 
 using namespace headscope::vulkan;
+using headscope::vulkan_tests::FakeLoader;
+using headscope::vulkan_tests::usable_device;
 namespace fs = std::filesystem;
 
 namespace {
@@ -27,7 +33,81 @@ std::vector<std::byte> some_bytes() {
     return bytes;
 }
 
+// One start of a program: the device, some kernels, and what it kept for the next.
+struct Start {
+    CacheUse use;
+    std::string file;
+};
+
+Start start(const fs::path& folder) {
+    const Options options;
+    const auto instance = std::make_shared<const Instance>(false);
+    const VkPhysicalDevice physical = instance->devices().at(0);
+    const Device device(instance, physical, probe(instance->functions(), physical, 0, options));
+    Pipelines pipelines(device, folder.string());
+    for (const Kernel kernel : {Kernel::Fill, Kernel::Copy, Kernel::GatherRows}) {
+        REQUIRE(pipelines.get(kernel, {}).handle != VK_NULL_HANDLE);
+        REQUIRE(pipelines.get(kernel, {}).handle != VK_NULL_HANDLE);
+    }
+    return {pipelines.cache_use(), pipeline_cache_path(device.capabilities(), folder.string())};
+}
+
 }  // namespace
+
+TEST_CASE("a second start uses what the first one left", "[vulkan][cache]") {
+    if (!usable_device()) {
+        return;
+    }
+    const Folder folder;
+    const Start first = start(folder.path);
+    CHECK(first.use.loaded_bytes == 0);
+    CHECK(first.use.created == 3);
+    const std::size_t kept = read_pipeline_cache(first.file).size();
+    REQUIRE(kept >= sizeof(VkPipelineCacheHeaderVersionOne));
+    const Start second = start(folder.path);
+    CHECK(second.use.loaded_bytes == kept);
+    CHECK(second.use.held_bytes == kept);
+    CHECK(second.use.created == 3);
+}
+
+TEST_CASE("a second start compiles no pipeline that the first one compiled", "[vulkan][cache]") {
+    FakeLoader fake(1);
+    fake->opens = true;
+    const Folder folder;
+    const Start first = start(folder.path);
+    CHECK(first.use.found == 0);
+    CHECK(first.use.created == 3);
+    const Start second = start(folder.path);
+    CHECK(second.use.loaded_bytes > sizeof(VkPipelineCacheHeaderVersionOne));
+    CHECK(second.use.held_bytes == second.use.loaded_bytes);
+    CHECK(second.use.found == 3);
+    CHECK(second.use.created == 3);
+    fs::remove(second.file);
+    CHECK(start(folder.path).use.found == 0);
+}
+
+TEST_CASE("the cache of another device or driver is not given to the driver, and is replaced", "[vulkan][cache]") {
+    if (!usable_device()) {
+        return;
+    }
+    const Folder folder;
+    const Start first = start(folder.path);
+    const std::vector<std::byte> own = read_pipeline_cache(first.file);
+    for (const std::size_t at :
+         {offsetof(VkPipelineCacheHeaderVersionOne, headerVersion), offsetof(VkPipelineCacheHeaderVersionOne, vendorID),
+          offsetof(VkPipelineCacheHeaderVersionOne, deviceID),
+          offsetof(VkPipelineCacheHeaderVersionOne, pipelineCacheUUID) + VK_UUID_SIZE - 1}) {
+        INFO("byte " << at);
+        std::vector<std::byte> foreign = own;
+        foreign.at(at) ^= std::byte{1};
+        REQUIRE(write_pipeline_cache(first.file, foreign));
+        CHECK(start(folder.path).use.loaded_bytes == 0);
+        CHECK(read_pipeline_cache(first.file).size() == own.size());
+        CHECK(start(folder.path).use.loaded_bytes == own.size());
+    }
+    REQUIRE(write_pipeline_cache(first.file, {own.begin(), own.begin() + 31}));
+    CHECK(start(folder.path).use.loaded_bytes == 0);
+}
 
 TEST_CASE("a pipeline cache comes back as it was written, and nothing lies beside it", "[vulkan][cache]") {
     const Folder folder;

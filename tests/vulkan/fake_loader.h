@@ -1,0 +1,38 @@
+// Lets a test run on tests/fake_vulkan.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/fake_vulkan/fake_vulkan.h"
+
+namespace headscope::vulkan_tests {
+
+// While one lives, "libvulkan.so.1" is the fake: the dynamic linker takes a library that is loaded under that name
+// (its DT_SONAME) rather than look for one.
+class FakeLoader {
+public:
+    explicit FakeLoader(std::uint32_t devices) {
+        REQUIRE(dlopen("libvulkan.so.1", RTLD_NOW | RTLD_NOLOAD) == nullptr);
+        library_ = dlopen(HEADSCOPE_FAKE_VULKAN, RTLD_NOW | RTLD_LOCAL);
+        INFO(HEADSCOPE_FAKE_VULKAN);
+        REQUIRE(library_ != nullptr);
+        using Get = FakeVulkan* (*)();
+        state_ = reinterpret_cast<Get>(dlsym(library_, "fake_vulkan"))();
+        *state_ = FakeVulkan{.devices = devices};
+    }
+    FakeLoader(const FakeLoader&) = delete;
+    FakeLoader& operator=(const FakeLoader&) = delete;
+    ~FakeLoader() {
+        CHECK(state_->instances_live == 0);
+        dlclose(library_);
+    }
+    FakeVulkan* operator->() const { return state_; }
+
+private:
+    void* library_ = nullptr;
+    FakeVulkan* state_ = nullptr;
+};
+
+}  // namespace headscope::vulkan_tests
