@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "support/check.h"
+
 namespace headscope {
 namespace {
 
@@ -53,17 +55,26 @@ nlohmann::json to_json(const RunTotals& t) {
             {"seconds", t.seconds}};
 }
 
+std::int64_t count_at(const nlohmann::json& json, const char* key) {
+    const nlohmann::json& value = json.at(key);
+    // A number past the range of int64 is unsigned, and negative when taken as signed.
+    if (!value.is_number_integer() || value.get<std::int64_t>() < 0) {
+        throw Error(fmt::format("\"{}\" is {}; a whole number from 0 was expected", key, value.dump()));
+    }
+    return value.get<std::int64_t>();
+}
+
 RunTotals parse_run_totals(const nlohmann::json& json) {
     RunTotals t;
     json.at("loss").get_to(t.loss);
     json.at("nll").get_to(t.nll);
     json.at("gradient_norm").get_to(t.gradient_norm);
-    json.at("steps").get_to(t.steps);
-    json.at("skipped").get_to(t.skipped);
-    json.at("skipped_in_a_row").get_to(t.skipped_in_a_row);
-    json.at("source_tokens").get_to(t.source_tokens);
-    json.at("target_tokens").get_to(t.target_tokens);
-    json.at("all_tokens").get_to(t.all_tokens);
+    t.steps = count_at(json, "steps");
+    t.skipped = count_at(json, "skipped");
+    t.skipped_in_a_row = count_at(json, "skipped_in_a_row");
+    t.source_tokens = count_at(json, "source_tokens");
+    t.target_tokens = count_at(json, "target_tokens");
+    t.all_tokens = count_at(json, "all_tokens");
     json.at("seconds").get_to(t.seconds);
     return t;
 }

@@ -14,6 +14,21 @@ namespace {
                     file, what));
 }
 
+// Runs `read`, which looks into the state of `file`.
+template <class Read>
+auto reading(const std::string& file, const Read& read) {
+    const auto damaged = [&](const std::exception& error) {
+        return Error(fmt::format("{}: its checkpoint state is damaged: {}", file, error.what()));
+    };
+    try {
+        return read();
+    } catch (const nlohmann::json::exception& error) {
+        throw damaged(error);
+    } catch (const Error& error) {
+        throw damaged(error);
+    }
+}
+
 // The first key whose value differs, inside the model's section where that is it.
 std::string difference(const nlohmann::json& then, const nlohmann::json& now) {
     for (const auto& [key, value] : now.items()) {
@@ -51,37 +66,37 @@ nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity) 
 }
 
 TrainingState parse_training_state(const nlohmann::json& json, const std::string& file) {
-    try {
+    return reading(file, [&] {
         TrainingState state;
-        json.at("step").get_to(state.step);
+        state.step = count_at(json, "step");
         json.at("seconds").get_to(state.seconds);
-        json.at("epoch").get_to(state.batcher.epoch);
-        json.at("epoch_step").get_to(state.batcher.step);
+        state.batcher.epoch = count_at(json, "epoch");
+        state.batcher.step = count_at(json, "epoch_step");
         state.totals = parse_run_totals(json.at("totals"));
         if (json.contains("best")) {
-            state.best = {json["best"].at("step").get<std::int64_t>(), json["best"].at("nll").get<double>()};
+            state.best = {count_at(json["best"], "step"), json["best"].at("nll").get<double>()};
         }
         return state;
-    } catch (const nlohmann::json::exception& error) {
-        throw Error(fmt::format("{}: its checkpoint state is damaged: {}", file, error.what()));
-    }
+    });
 }
 
 std::string compare_identity(const nlohmann::json& json, const RunIdentity& now, const std::string& file) {
-    const std::string differs = difference(json.value("config", nlohmann::json::object()), now.config);
+    const RunIdentity then = reading(file, [&] {
+        return RunIdentity{json.at("config").get<nlohmann::json::object_t>(), json.at("data").get<std::uint64_t>(),
+                           json.at("device").get<std::string>(), json.at("compute").get<std::string>()};
+    });
+    const std::string differs = difference(then.config, now.config);
     if (!differs.empty()) {
         refuse(file, differs);
     }
-    if (json.value("data", std::uint64_t{0}) != now.data) {
+    if (then.data != now.data) {
         refuse(file, "the training text or its tokenizer has changed");
     }
-    const std::string device = json.value("device", "");
-    const std::string compute = json.value("compute", "");
-    if (device != now.device || compute != now.compute) {
+    if (then.device != now.device || then.compute != now.compute) {
         return fmt::format(
             "the run began on {} ({}) and continues on {} ({}): its weights will not be those of an unbroken "
             "run bit for bit",
-            device, compute, now.device, now.compute);
+            then.device, then.compute, now.device, now.compute);
     }
     return "";
 }

@@ -37,8 +37,9 @@ nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity);
 // Error, naming `file`, for a state that lacks something.
 TrainingState parse_training_state(const nlohmann::json& json, const std::string& file);
 
-// Error that names what differs when the checkpoint belongs to another configuration or other data. Returns a warning
-// where only the device or its arithmetic differ, "" else: the run goes on, but not bit for bit.
+// Error, naming `file`, for a state that lacks something, and one that names what differs when the checkpoint belongs
+// to another configuration or other data. Returns a warning where only the device or its arithmetic differ, "" else:
+// the run goes on, but not bit for bit.
 std::string compare_identity(const nlohmann::json& json, const RunIdentity& now, const std::string& file);
 
 }  // namespace headscope

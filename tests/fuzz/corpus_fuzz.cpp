@@ -1,10 +1,9 @@
 // Any bytes as text: as parallel files (the halves before and behind the first byte 1), as TSV, plain and gzip, through
 // the tokenizer and back.
-#include <zlib.h>
-
 #include "data/batch.h"
 #include "data/corpus.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/gzip.h"
 #include "tests/text/sentences.h"
 #include "text/lines.h"
 #include "text/tokenizer_training.h"
@@ -13,20 +12,6 @@
 using namespace headscope;
 
 namespace {
-
-std::string gzip(const std::string& text) {
-    std::string packed(text.size() + 100, '\0');
-    z_stream stream{};
-    HEADSCOPE_CHECK(::deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK, "zlib");
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-    stream.avail_in = static_cast<uInt>(text.size());
-    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-    stream.avail_out = static_cast<uInt>(packed.size());
-    HEADSCOPE_CHECK(::deflate(&stream, Z_FINISH) == Z_STREAM_END, "zlib");
-    packed.resize(stream.total_out);
-    ::deflateEnd(&stream);
-    return packed;
-}
 
 const Tokenizer& tokenizer() {
     static const Tokenizer trained = Tokenizer::from_bytes(

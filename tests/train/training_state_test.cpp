@@ -1,0 +1,50 @@
+// What a damaged state is refused with; what a whole one is worth is in run_log_test.cpp.
+#include "train/training_state.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/io/temporary_folder.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const RunIdentity kIdentity{{{"seed", 1}}, 7, "cpu", "F32"};
+
+nlohmann::json changed(const std::string& pointer, const nlohmann::json& value) {
+    TrainingState state;
+    state.step = 3;
+    state.best = {2, 0.5};
+    nlohmann::json json = to_json(state, kIdentity);
+    json[nlohmann::json::json_pointer(pointer)] = value;
+    return json;
+}
+
+}  // namespace
+
+TEST_CASE("a number that is no count is refused by its name") {
+    for (const char* pointer :
+         {"/step", "/epoch", "/epoch_step", "/totals/steps", "/totals/all_tokens", "/best/step"}) {
+        for (const nlohmann::json& wrong : {nlohmann::json(-1), nlohmann::json(1.5), nlohmann::json(1e300),
+                                            nlohmann::json(true), nlohmann::json(18446744073709551615U)}) {
+            INFO(pointer << " " << wrong);
+            const std::string key = std::string(pointer).substr(std::string(pointer).rfind('/') + 1);
+            CHECK_THAT(
+                error_of([&] { parse_training_state(changed(pointer, wrong), "f"); }),
+                Contains("f: its checkpoint state is damaged") && Contains('"' + key + '"') && Contains(wrong.dump()));
+        }
+    }
+    CHECK(parse_training_state(changed("/step", 9), "f").step == 9);
+}
+
+TEST_CASE("a state of another make is refused, not misread") {
+    CHECK_THAT(error_of([&] { compare_identity(nlohmann::json("text"), kIdentity, "f"); }),
+               Contains("f: its checkpoint state is damaged"));
+    for (const char* pointer : {"/config", "/data", "/device", "/compute"}) {
+        INFO(pointer);
+        CHECK_THAT(error_of([&] { compare_identity(changed(pointer, nlohmann::json::array({1})), kIdentity, "f"); }),
+                   Contains("f: its checkpoint state is damaged"));
+    }
+    CHECK(compare_identity(changed("/step", 9), kIdentity, "f").empty());
+}
