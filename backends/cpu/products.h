@@ -28,7 +28,7 @@ struct Product {
     DType compute = DType::F32;  // or BF16: operands rounded first, sums in float
 };
 
-// Results do not depend on timing: the same product on the same number of threads gives the same bits.
+// Results depend neither on timing nor on the number of threads: the same product gives the same bits.
 void multiply(ThreadPool& pool, const Product& product);
 
 // Whether BF16 products run in the processor's own BF16 instructions (else: rounded operands, float products).

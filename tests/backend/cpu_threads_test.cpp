@@ -152,3 +152,33 @@ TEST_CASE("a product's bits repeat, and pools of any size give the same", "[prod
         }
     }
 }
+
+TEST_CASE("one matrix gives the same bits however many threads share it", "[products]") {
+    // a [m, k], b [n, k]: a training step's rows times weights, a long output, few rows, few columns.
+    struct Sizes {
+        std::int64_t m, n, k;
+    };
+    for (const Sizes& size : {Sizes{250, 150, 301}, Sizes{3, 1500, 256}, Sizes{1500, 5, 256}, Sizes{1, 900, 300}}) {
+        const std::vector<float> a = noise(static_cast<std::size_t>(size.m * size.k), 1);
+        const std::vector<float> b = noise(static_cast<std::size_t>(size.n * size.k), 2);
+        for (const DType compute : {DType::F32, DType::BF16}) {
+            std::vector<float> alone;
+            for (const int threads : {1, 2, 3}) {
+                ThreadPool pool(threads);
+                std::vector<float> out(static_cast<std::size_t>(size.m * size.n));
+                multiply(pool, Product{.a = {a.data(), size.k},
+                                       .b = {b.data(), size.k},
+                                       .out = out.data(),
+                                       .out_row_step = size.n,
+                                       .m = size.m,
+                                       .n = size.n,
+                                       .k = size.k,
+                                       .transpose_b = true,
+                                       .compute = compute});
+                alone = threads == 1 ? out : alone;
+                INFO(size.m << " x " << size.n << " x " << size.k << ", " << name_of(compute) << ", " << threads);
+                CHECK(out == alone);
+            }
+        }
+    }
+}
