@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "environment.h"
 #include "tests/fake_vulkan/fake_vulkan.h"
 
 namespace headscope::vulkan_tests {
@@ -31,6 +32,9 @@ public:
     FakeVulkan* operator->() const { return state_; }
 
 private:
+    // It has no layers, and what is asked for elsewhere is none of these tests' business.
+    Environment validation_{"HEADSCOPE_VULKAN_VALIDATION", "0"};
+    Environment device_{"HEADSCOPE_DEVICE", ""};
     void* library_ = nullptr;
     FakeVulkan* state_ = nullptr;
 };
