@@ -33,7 +33,7 @@ struct CompareOptions {
 
 // One of the two devices and what it makes of the text.
 struct Side {
-    Side(const std::string& device, const std::string& model, TranslationFlags flags)
+    Side(const std::string& device, const std::string& model, const TranslationFlags& flags)
         : backend(open_device(device)),
           options(translation_options(flags, *backend)),
           name(backend->device().id + (flags.bf16 ? " in bf16" : "")),

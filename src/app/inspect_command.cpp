@@ -47,9 +47,8 @@ void add_inspect_command(CLI::App& app) {
     auto options = std::make_shared<InspectOptions>();
     CLI::App* command = app.add_subcommand("inspect", "Say what a model is made of");
     command->footer(
-        "The keys are those of config.json, with its defaults, the number of parameters and whether both languages "
-        "share\n"
-        "a vocabulary.\n\n"
+        "The keys are those of config.json with its defaults, the number of parameters, and whether both languages\n"
+        "share a vocabulary.\n\n"
         "Examples:\n  headscope inspect runs/my-model\n  headscope inspect --key heads");
     command->add_option("MODEL", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
     command->add_option("--key", options->key, "The value of this one alone, for programs");

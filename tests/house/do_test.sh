@@ -5,6 +5,8 @@ set -uo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 sandbox=$(mktemp -d)
 trap 'rm -rf "$sandbox"' EXIT
+# What the caller set for ./do is none of these tests' business.
+unset HEADSCOPE_NO_INSTALL HEADSCOPE_MODEL HEADSCOPE_HELD_OUT
 failures=0
 output=
 

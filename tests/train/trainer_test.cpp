@@ -109,8 +109,12 @@ TEST_CASE("a diverging run ends with the step's number and keeps finite weights"
 }
 
 TEST_CASE("every device follows the loss curve of the CPU", "[trainer][devices]") {
-    // Rounding differs, and training amplifies it: means over 10 steps stay this close on the way from 4.3 down.
-    constexpr double kBound = 0.02;
+    // Rounding differs, and training amplifies it about tenfold in ten steps. While that is small (under 1e-5 after 40
+    // steps, on the way from 4.3 to 1.9), means over 10 steps hardly differ; from 70 steps on the runs are as far apart
+    // as any two are, the CPU's and the double oracle's too (up to 0.026 between any of the three).
+    constexpr int kEarlySteps = 40;
+    constexpr double kEarlyBound = 1e-4;
+    constexpr double kBound = 0.06;
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
     settings["training"]["steps"] = 200;
@@ -131,7 +135,8 @@ TEST_CASE("every device follows the loss curve of the CPU", "[trainer][devices]"
         REQUIRE(found.size() == expected.size());
         for (std::size_t i = 0; i < expected.size(); ++i) {
             INFO(id << " step " << expected[i]["step"]);
-            CHECK(std::abs(found[i]["nll"].get<double>() - expected[i]["nll"].get<double>()) < kBound);
+            const double bound = expected[i]["step"].get<int>() <= kEarlySteps ? kEarlyBound : kBound;
+            CHECK(std::abs(found[i]["nll"].get<double>() - expected[i]["nll"].get<double>()) < bound);
         }
     }
 }
