@@ -1,9 +1,6 @@
 #include "train/trainer.h"
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,13 +13,8 @@
 namespace headscope {
 namespace {
 
-// A single bad batch is skipped in silence; so many in a row mean that no later step will do better.
-constexpr std::int64_t kMostSkippedInARow = 10;
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 OptimizerOptions optimizer_options(const TrainingOptions& t) {
@@ -32,10 +24,6 @@ OptimizerOptions optimizer_options(const TrainingOptions& t) {
 
 SpecialIds special_ids(const ModelConfig& model) {
     return {model.pad_id, model.bos_id, model.eos_id, model.unk_id};
-}
-
-LossOptions loss_options(const TrainingOptions& t) {
-    return {.epsilon = static_cast<float>(t.label_smoothing), .smoothing = t.smoothing};
 }
 
 Regularisation regularisation_of(const TrainingOptions& t, const Tensor& step, const Tensor& ordinals) {
@@ -97,11 +85,15 @@ RunIdentity Trainer::identity() const {
     return {config_.identity(), data_.fingerprint, backend_.device().id, name_of(compute_)};
 }
 
+LossOptions Trainer::loss_options() const {
+    return {.epsilon = static_cast<float>(config_.training.label_smoothing), .smoothing = config_.training.smoothing};
+}
+
 CheckpointTensors Trainer::tensors() const {
     return {parameters_.flat_values(), optimizer_.first_moment(), optimizer_.second_moment()};
 }
 
-bool Trainer::resume() {
+bool Trainer::resume(Purpose purpose) {
     const auto checkpoint = checkpoints_.newest_whole(
         [&](const std::string& why) { hooks_.say("warning: passing over a checkpoint: " + why); });
     if (!checkpoint) {
@@ -114,7 +106,7 @@ bool Trainer::resume() {
         return false;
     }
     const std::string& file = checkpoint->path();
-    const std::string warning = compare_identity(checkpoint->state(), identity(), file);
+    const std::string warning = compare_identity(checkpoint->state(), identity(), file, purpose);
     if (!warning.empty()) {
         hooks_.say("warning: " + warning);
     }
@@ -132,6 +124,7 @@ RunEnd Trainer::run() {
     log_.emplace(path("log.jsonl"), state_.step);
     resumed_at_ = reported_at_ = checkpointed_at_ = Clock::now();
     std::int64_t checkpointed = state_.step;
+    bool due = false;
     while (!finished() && !hooks_.stop_requested()) {
         const std::vector<std::size_t> pairs = batcher_.next();
         ++state_.step;
@@ -143,11 +136,16 @@ RunEnd Trainer::run() {
         if (valid_ && t.validate_every > 0 && state_.step % t.validate_every == 0) {
             validate_now();
         }
-        if (checkpoint_due()) {
+        due = due || checkpoint_due();
+        if (due && !skipping()) {
             checkpoint();
             checkpointed = state_.step;
+            due = false;
         }
+        require_progress();
     }
+    collect();
+    require_progress();
     const bool done = finished();
     if (checkpointed != state_.step) {
         checkpoint();
@@ -159,7 +157,7 @@ void Trainer::train_step(const std::vector<Batch>& parts, double learning_rate, 
     const auto step = static_cast<std::int32_t>(state_.step);
     backend_.upload(step_tensor_, &step, sizeof(step));
     parameters_.forget_gradients();
-    LossOptions options = loss_options(config_.training);
+    LossOptions options = loss_options();
     if (!regularise) {
         options.epsilon = 0.0F;
     }
@@ -191,54 +189,6 @@ void Trainer::collect() {
     pending_.clear();
     state_.totals.seconds += seconds_since(reported_at_);
     reported_at_ = Clock::now();
-    if (state_.totals.skipped_in_a_row >= kMostSkippedInARow) {
-        throw Error(fmt::format(
-            "step {}: the gradients of the last {} steps were not finite, so none of them changed the "
-            "model: the newest "
-            "checkpoint is good; --resume with HEADSCOPE_SCAN_NAN=1 set names the op, a lower learning_rate_scale or "
-            "clip_norm may help",
-            state_.step, state_.totals.skipped_in_a_row));
-    }
-}
-
-void Trainer::log(const nlohmann::json& line) {
-    try {
-        log_->add(line);
-    } catch (const Error& error) {  // a line of the log is not worth the steps since the last checkpoint
-        hooks_.say(fmt::format("warning: {}", error.what()));
-    }
-}
-
-void Trainer::report() {
-    collect();
-    const Report report{.step = state_.step,
-                        .epoch = epochs_done(),
-                        .learning_rate = config_.schedule(model_config_)(state_.step),
-                        .minutes_left = minutes_left(),
-                        .totals = state_.totals};
-    hooks_.say(report.line());
-    log(report.json());
-    state_.totals.restart();
-}
-
-void Trainer::validate_now() {
-    collect();
-    const ValidationLoss result = validate(backend_, model_, *valid_, loss_options(config_.training), compute_);
-    const bool better = std::isfinite(result.nll) && (!state_.best || result.nll < state_.best->nll);
-    if (better) {
-        state_.best = {state_.step, result.nll};
-        write_checkpoint(backend_, path("best.safetensors"), {parameters_.flat_values()},
-                         {{"step", state_.step}, {"nll", result.nll}});
-    }
-    hooks_.say(fmt::format("validation after step {}: loss {:.4f}  nll {:.4f}  perplexity {:.3f}{}", state_.step,
-                           result.loss, result.nll, std::exp(result.nll), better ? "  the best so far" : ""));
-    log({{"kind", "validation"},
-         {"step", state_.step},
-         {"loss", result.loss},
-         {"nll", result.nll},
-         {"perplexity", std::exp(result.nll)},
-         {"best", better}});
-    reported_at_ = Clock::now();  // validation is no training time
 }
 
 void Trainer::checkpoint() {
@@ -246,9 +196,18 @@ void Trainer::checkpoint() {
     state_.seconds = seconds_done();
     const std::string file = checkpoints_.file_of(state_.step);
     write_checkpoint(backend_, file, tensors(), to_json(state_, identity()));
-    checkpoints_.keep_last(config_.training.keep_last, state_.step);
+    if (!skipping()) {  // else its weights may be the first bad ones
+        checkpoints_.keep_last(config_.training.keep_last, state_.step);
+    }
     hooks_.say(fmt::format("checkpoint {} after {}", file, duration_text(state_.seconds / 60.0)));
     checkpointed_at_ = reported_at_ = Clock::now();
+}
+
+// Whether the newest step was skipped. A checkpoint would then hold the weights of an earlier step, which may be those
+// that no gradient leads on from, and would push out one of before them.
+bool Trainer::skipping() {
+    collect();
+    return state_.totals.skipped_in_a_row > 0;
 }
 
 bool Trainer::finished() const {
@@ -271,23 +230,6 @@ double Trainer::epochs_done() const {
 
 double Trainer::seconds_done() const {
     return seconds_before_ + seconds_since(resumed_at_);
-}
-
-// The limit that will be reached first, at the pace so far.
-double Trainer::minutes_left() const {
-    const TrainingOptions& t = config_.training;
-    const double minutes = seconds_done() / 60.0;
-    double left = std::numeric_limits<double>::infinity();
-    if (t.minutes > 0.0) {
-        left = t.minutes - minutes;
-    }
-    if (t.steps > 0) {
-        left = std::min(left, minutes * static_cast<double>(t.steps - state_.step) / static_cast<double>(state_.step));
-    }
-    if (t.epochs > 0.0 && epochs_done() > 0.0) {
-        left = std::min(left, minutes * (t.epochs - epochs_done()) / epochs_done());
-    }
-    return std::isfinite(left) ? std::max(left, 0.0) : -1.0;
 }
 
 }  // namespace headscope

@@ -39,7 +39,7 @@ public:
     ~Trainer();
 
     // Takes up the newest whole checkpoint; false when there is none. Error when it belongs to another run.
-    bool resume();
+    bool resume(Purpose purpose = Purpose::Train);
 
     // To the first limit of the configuration, or until a stop is requested; either way the last step is checkpointed.
     RunEnd run();
@@ -55,6 +55,7 @@ public:
     const Parameters& parameters() const { return parameters_; }
 
 private:
+    using Clock = std::chrono::steady_clock;
     struct StepTokens {
         std::int64_t source = 0, target = 0;
     };
@@ -65,6 +66,9 @@ private:
     void report();
     void validate_now();
     void checkpoint();
+    bool skipping();
+    void require_progress() const;  // Error after too many skipped steps in a row, with the way back
+    std::string way_back(std::int64_t spoilt) const;
     bool finished() const;
     bool checkpoint_due() const;
     double epochs_done() const;
@@ -72,6 +76,7 @@ private:
     double seconds_done() const;
     RunIdentity identity() const;
     CheckpointTensors tensors() const;
+    LossOptions loss_options() const;
     std::string path(const char* name) const;
 
     Backend& backend_;
@@ -92,7 +97,7 @@ private:
     Tensor step_tensor_;  // I32 [1]: what dropout draws by
     TrainingState state_;
     std::vector<StepTokens> pending_;  // of the steps in the history
-    std::chrono::steady_clock::time_point resumed_at_, reported_at_, checkpointed_at_;
+    Clock::time_point resumed_at_, reported_at_, checkpointed_at_;
     double seconds_before_ = 0.0;  // state_.seconds when this start began
 };
 

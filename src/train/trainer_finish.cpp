@@ -30,8 +30,7 @@ void Trainer::write_model(const std::string& model_directory) {
                                            : fmt::format("the mean of the {} checkpoints after steps {} to {}",
                                                          files.size(), steps.front(), steps.back());
     if (valid_) {
-        const LossOptions options{.epsilon = static_cast<float>(t.label_smoothing), .smoothing = t.smoothing};
-        const double nll = validate(backend_, model_, *valid_, options, compute_).nll;
+        const double nll = validate(backend_, model_, *valid_, loss_options(), compute_).nll;
         origin += fmt::format(", validation nll {:.4f}, perplexity {:.3f}", nll, std::exp(nll));
         if (state_.best && !(nll <= state_.best->nll)) {
             Checkpoint::open(path("best.safetensors")).read(backend_, {parameters_.flat_values()});

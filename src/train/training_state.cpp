@@ -1,6 +1,9 @@
 #include "train/training_state.h"
 
+#include <vector>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "support/check.h"
 
@@ -27,24 +30,6 @@ auto reading(const std::string& file, const Read& read) {
     } catch (const Error& error) {
         throw damaged(error);
     }
-}
-
-// The first key whose value differs, inside the model's section where that is it.
-std::string difference(const nlohmann::json& then, const nlohmann::json& now) {
-    for (const auto& [key, value] : now.items()) {
-        const nlohmann::json old = then.value(key, nlohmann::json());
-        if (old != value) {
-            return old.is_object() && value.is_object()
-                       ? key + ": " + difference(old, value)
-                       : fmt::format("\"{}\" was {} and is now {}", key, old.dump(), value.dump());
-        }
-    }
-    for (const auto& [key, value] : then.items()) {
-        if (!now.contains(key)) {
-            return fmt::format("\"{}\" was {} and is now absent", key, value.dump());
-        }
-    }
-    return "";
 }
 
 }  // namespace
@@ -80,25 +65,28 @@ TrainingState parse_training_state(const nlohmann::json& json, const std::string
     });
 }
 
-std::string compare_identity(const nlohmann::json& json, const RunIdentity& now, const std::string& file) {
+std::string compare_identity(const nlohmann::json& json, const RunIdentity& now, const std::string& file,
+                             Purpose purpose) {
     const RunIdentity then = reading(file, [&] {
         return RunIdentity{json.at("config").get<nlohmann::json::object_t>(), json.at("data").get<std::uint64_t>(),
                            json.at("device").get<std::string>(), json.at("compute").get<std::string>()};
     });
-    const std::string differs = difference(then.config, now.config);
-    if (!differs.empty()) {
-        refuse(file, differs);
+    const ConfigChanges changes =
+        reading(file, [&] { return compare_configs(then.config, now.config, count_at(json, "step"), purpose); });
+    if (!changes.refused.empty()) {
+        refuse(file, changes.refused);
     }
     if (then.data != now.data) {
         refuse(file, "the training text or its tokenizer has changed");
     }
+    std::vector<std::string> warnings = changes.allowed;
     if (then.device != now.device || then.compute != now.compute) {
-        return fmt::format(
-            "the run began on {} ({}) and continues on {} ({}): its weights will not be those of an unbroken "
-            "run bit for bit",
-            then.device, then.compute, now.device, now.compute);
+        warnings.push_back(
+            fmt::format("the run began on {} ({}) and continues on {} ({}): its weights will not be those of an "
+                        "unbroken run bit for bit",
+                        then.device, then.compute, now.device, now.compute));
     }
-    return "";
+    return fmt::format("{}", fmt::join(warnings, "; "));
 }
 
 }  // namespace headscope

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/batcher.h"
+#include "train/config_changes.h"
 #include "train/run_totals.h"
 
 namespace headscope {
@@ -38,8 +39,9 @@ nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity);
 TrainingState parse_training_state(const nlohmann::json& json, const std::string& file);
 
 // Error, naming `file`, for a state that lacks something, and one that names what differs when the checkpoint belongs
-// to another configuration or other data. Returns a warning where only the device or its arithmetic differ, "" else:
-// the run goes on, but not bit for bit.
-std::string compare_identity(const nlohmann::json& json, const RunIdentity& now, const std::string& file);
+// to another configuration or other data. Returns a warning where the run may go on, but not bit for bit: another
+// device or arithmetic, or another rate (compare_configs); "" else.
+std::string compare_identity(const nlohmann::json& json, const RunIdentity& now, const std::string& file,
+                             Purpose purpose = Purpose::Train);
 
 }  // namespace headscope

@@ -4,6 +4,7 @@
 
 #include "support/check.h"
 #include "tests/io/temporary_folder.h"
+#include "train/config_changes.h"
 
 using namespace headscope;
 using nlohmann::json;
@@ -115,4 +116,40 @@ TEST_CASE("what decides the weights is part of a run's identity, what does not i
     const json ten = parse_train_config(cooled, "c.json", "").identity();
     cooled["training"]["steps"] = 20;
     CHECK(parse_train_config(cooled, "c.json", "").identity() != ten);
+}
+
+TEST_CASE("a run that goes on may change its length until its rate falls, and its rate with a warning", "[config]") {
+    using Catch::Matchers::Contains;
+    const auto identity = [](json changes) {
+        json config = sample();
+        config["training"].update(changes);
+        return parse_train_config(config, "c.json", "").identity();
+    };
+    const json cooled = identity({{"steps", 2000}, {"cooldown_steps", 600}});  // falls from step 1402 on
+    const auto refused = [&](const json& now, std::int64_t step) {
+        return compare_configs(cooled, now, step, Purpose::Train).refused;
+    };
+    const json shorter = identity({{"steps", 1500}, {"cooldown_steps", 600}});  // falls from step 902 on
+    CHECK(refused(shorter, 901).empty());
+    CHECK_THAT(refused(shorter, 902), Contains("\"training.steps\" was 2000 and is now 1500") &&
+                                          Contains("from step 1402 on") && Contains("from step 902 on") &&
+                                          Contains("after step 902") && !Contains("--steps"));
+    const json longer = identity({{"steps", 3000}, {"cooldown_steps", 600}});
+    CHECK(refused(longer, 1401).empty());
+    CHECK_THAT(refused(longer, 1402), Contains("give --steps 2000 again"));
+    CHECK(refused(cooled, 1999).empty());
+    CHECK_THAT(refused(identity({{"steps", 2000}, {"cooldown_steps", 700}}), 1402),
+               Contains("\"training.cooldown_steps\" was 600 and is now 700"));
+    CHECK(refused(identity({{"steps", 2000}}), 1401).empty());
+    CHECK_THAT(refused(identity({{"steps", 2000}}), 1402), Contains("never"));
+
+    const json other = identity({{"steps", 9}, {"seed", 2}, {"learning_rate_scale", 0.5}, {"clip_norm", 1.0}});
+    CHECK_THAT(refused(other, 1), Contains("\"training.seed\" was 1 and is now 2"));
+    CHECK(compare_configs(cooled, other, 1, Purpose::Train).allowed.size() == 2);
+    const ConfigChanges finishing = compare_configs(cooled, other, 2000, Purpose::Finish);
+    CHECK((finishing.refused.empty() && finishing.allowed.empty()));
+    json model = other;
+    model["model"]["heads"] = 2;
+    CHECK_THAT(compare_configs(cooled, model, 2000, Purpose::Finish).refused,
+               Contains("model: \"heads\" was 4 and is now 2"));
 }
