@@ -12,11 +12,6 @@ readonly PACKAGES=(
     libdnnl-dev catch2 unzip
     libvulkan-dev glslang-tools spirv-tools mesa-vulkan-drivers
 )
-readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck vulkan-validationlayers libxml2-utils)
-readonly CHECKS=(format shell agreement digits cpuonly sanitize validation subgroups plain mutants tidy fuzz)
-# How a part of check ends that proved nothing because something that a person has to give is not there.
-readonly SKIPPED=77
-
 usage() {
     cat <<'TEXT'
 Headscope: the Transformer on every GPU, with heads you can see.
@@ -219,129 +214,9 @@ run_tests() { # [--preset NAME]
     ctest --test-dir "build/$preset" --output-on-failure --parallel "$(nproc)"
 }
 
-# ------------------------------------------------------------------------------------------------ checks
+# ----------------------------------------------------------------------------------------------- the rest
 
 sources() { git ls-files '*.h' '*.cpp'; }
-
-check_format() { sources | xargs clang-format --dry-run --Werror; }
-
-check_shell() { git ls-files -z '*.sh' | xargs -0 shellcheck -x ./do .ci/run; }
-
-skip() {
-    printf 'SKIPPED: %s\n' "$@"
-    exit "$SKIPPED"
-}
-
-# Greedy translations of held-out text on Vulkan and the CPU: identical, but for ties, which are listed with their gap.
-check_agreement() {
-    if [ -z "${HEADSCOPE_HELD_OUT:-}" ]; then
-        skip "HEADSCOPE_HELD_OUT names no file, and held-out text is too large for this repository." \
-            "docs/training.md (\"Real text\") and assets/configs/prepare-tatoeba.sh say how to get it, then" \
-            "HEADSCOPE_HELD_OUT=data/tatoeba/test.tsv ./do check agreement"
-    fi
-    build release headscope
-    "$HEADSCOPE" compare --model "$MODEL" --device vulkan --with cpu --tsv "$HEADSCOPE_HELD_OUT" --limit 500 |
-        tee out/check/agreement.txt
-    grep -q ' of 500 sentences identically' out/check/agreement.txt ||
-        fail "'$HEADSCOPE_HELD_OUT' holds fewer than 500 sentences"
-}
-
-# The self-made task is learnt completely: every one of its 500 test numbers, on the CPU.
-check_digits() {
-    local folder=out/check/digits
-    build release headscope
-    rm -rf "$folder"
-    mkdir -p "$folder"
-    "$HEADSCOPE" make-task digits --output "$folder/data"
-    "$HEADSCOPE" train assets/configs/digits.json --data "$folder/data" --output "$folder/run" --device cpu
-    "$HEADSCOPE" evaluate --tsv "$folder/data/test.tsv" --model "$folder/run/model" --device cpu | tee "$folder/score.txt"
-    grep -q '^exact match 500 of 500 sentences' "$folder/score.txt" ||
-        fail "not all of the 500 test numbers were translated exactly"
-}
-
-# Without the Vulkan backend it builds without a warning, passes its tests, and says what was left out.
-check_cpuonly() {
-    build cpu-only
-    build/cpu-only/headscope devices | tee out/check/devices.txt
-    grep -q '^vulkan.*cannot be used: not built in' out/check/devices.txt ||
-        fail "headscope devices does not say that Vulkan was left out"
-    HEADSCOPE_REQUIRE_BACKENDS=cpu ctest --test-dir build/cpu-only --output-on-failure --parallel "$(nproc)"
-}
-
-# The driver keeps memory of its own until the process ends, which is no leak of ours.
-check_sanitize() {
-    build sanitize
-    ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$PWD/tests/house/leaks.txt \
-        UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build/sanitize --output-on-failure --parallel "$(nproc)"
-}
-
-# Core and synchronisation validation; any message becomes an error of the test that caused it.
-check_validation() {
-    build release
-    HEADSCOPE_VULKAN_VALIDATION=1 HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan \
-        ctest --test-dir build/release --output-on-failure --parallel "$(nproc)"
-}
-
-# Subgroups of 4, 8 and 16 invocations on the software driver.
-check_subgroups() {
-    build release
-    local bits
-    for bits in 128 256 512; do
-        printf 'LP_NATIVE_VECTOR_WIDTH=%s\n' "$bits"
-        LP_NATIVE_VECTOR_WIDTH=$bits HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan \
-            ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" -R '^(ops|backend|vulkan|autograd|model)'
-    done
-}
-
-# Every fast path of the Vulkan backend switched off: the plain ones must give the same.
-check_plain() {
-    build release
-    HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,pipeline_cache,vector_loads HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan \
-        ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" -R '^(ops|backend|vulkan|autograd|model)'
-}
-
-# One planted bug for each op family; the harness must see every one.
-check_mutants() { tests/mutants/run.sh; }
-
-check_tidy() { build tidy; }
-
-check_fuzz() { tests/fuzz/run.sh 60; }
-
-check() {
-    local parts=("$@") part start code outcome result=0 rows=()
-    [ $# -gt 0 ] || parts=("${CHECKS[@]}")
-    for part in "${parts[@]}"; do
-        declare -F "check_$part" >/dev/null || fail "there is no check '$part'; there are: ${CHECKS[*]}"
-    done
-    need_packages "${PACKAGES[@]}" "${CHECK_PACKAGES[@]}"
-    # The sanitizers' and libFuzzer's runtime has clang's version in its name.
-    need_packages "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
-    mkdir -p out/check
-    for part in "${parts[@]}"; do
-        start=$(seconds)
-        say "check $part (out/check/$part.log)"
-        # A process of its own, so that the first failing command of the part ends it.
-        code=0
-        ./do check-part "$part" >"out/check/$part.log" 2>&1 || code=$?
-        case $code in
-            0) outcome=passed ;;
-            "$SKIPPED")
-                outcome=SKIPPED
-                grep '^SKIPPED' "out/check/$part.log"
-                ;;
-            *)
-                outcome=FAILED
-                result=1
-                tail -n 40 "out/check/$part.log"
-                ;;
-        esac
-        rows+=("$(printf '  %-11s %-7s %8s s' "$part" "$outcome" "$(elapsed "$start")")")
-    done
-    printf '%s\n' "${rows[@]}"
-    return "$result"
-}
-
-# ----------------------------------------------------------------------------------------------- the rest
 
 main() {
     local command=${1:-help}
@@ -350,8 +225,11 @@ main() {
         help | -h | --help) usage ;;
         demo) demo "$@" ;;
         test) run_tests "$@" ;;
-        check) check "$@" ;;
-        check-part) "check_$1" ;;
+        check | check-part)
+            # shellcheck source=tests/checks.sh
+            . tests/checks.sh
+            "${command//-/_}" "$@"
+            ;;
         build) build_program "$@" ;;
         bench)
             need_packages "${PACKAGES[@]}"

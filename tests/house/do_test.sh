@@ -15,6 +15,8 @@ reset() {
     rm -rf "${sandbox:?}/bin" "${sandbox:?}/repo"
     mkdir -p "$sandbox/bin" "$sandbox/repo"
     cp "$repository/do" "$sandbox/repo/do"
+    mkdir "$sandbox/repo/tests"
+    cp "$repository/tests/checks.sh" "$sandbox/repo/tests/checks.sh"
     local tool
     for tool in bash env cat cut grep dirname mkdir rm tail tee awk date sed nproc paste; do
         ln -s "$(command -v "$tool")" "$sandbox/bin/$tool"
