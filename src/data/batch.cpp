@@ -20,14 +20,14 @@ struct Padded {
 // Every row is `before`, the pieces, `after`, then `pad` up to the padded length of the longest.
 template <class PiecesOf>
 Padded pad_rows(std::size_t rows, PiecesOf pieces_of, std::span<const std::int32_t> before,
-                std::span<const std::int32_t> after, std::int32_t pad, std::int64_t length_multiple) {
+                std::span<const std::int32_t> after, std::int32_t pad, const Padding& padding) {
     const std::size_t special = before.size() + after.size();
     std::size_t longest = 0;
     for (std::size_t row = 0; row < rows; ++row) {
         longest = std::max(longest, pieces_of(row).size() + special);
     }
     Padded padded;
-    padded.length = padded_length(static_cast<std::int64_t>(longest), length_multiple);
+    padded.length = padding.of(static_cast<std::int64_t>(longest));
     const std::size_t length = static_cast<std::size_t>(padded.length);
     // Indices are 32-bit on the device.
     HEADSCOPE_CHECK(length == 0 || rows <= std::numeric_limits<std::int32_t>::max() / length, "a batch is too large");
@@ -61,13 +61,13 @@ std::vector<std::int32_t> order_by_id(const Padded& padded) {
 
 template <class PairOf>
 Batch build(std::size_t sentences, PairOf pair_of, const SpecialIds& ids, std::int32_t first_ordinal,
-            std::int64_t length_multiple) {
+            const Padding& padding) {
     HEADSCOPE_CHECK(sentences > 0, "a batch has at least one sentence");
     const auto source_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).source; };
     const auto target_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).target; };
-    Padded source = pad_rows(sentences, source_of, {}, {&ids.eos, 1}, ids.pad, length_multiple);
-    Padded target_in = pad_rows(sentences, target_of, {&ids.bos, 1}, {}, ids.pad, length_multiple);
-    Padded target_out = pad_rows(sentences, target_of, {}, {&ids.eos, 1}, kNoTarget, length_multiple);
+    Padded source = pad_rows(sentences, source_of, {}, {&ids.eos, 1}, ids.pad, padding);
+    Padded target_in = pad_rows(sentences, target_of, {&ids.bos, 1}, {}, ids.pad, padding);
+    Padded target_out = pad_rows(sentences, target_of, {}, {&ids.eos, 1}, kNoTarget, padding);
     Batch batch;
     batch.sentences = static_cast<std::int64_t>(sentences);
     batch.source_length = source.length;
@@ -89,21 +89,22 @@ Batch build(std::size_t sentences, PairOf pair_of, const SpecialIds& ids, std::i
 }  // namespace
 
 Batch make_batch(std::span<const Pair> pairs, const SpecialIds& ids, std::int32_t first_ordinal,
-                 std::int64_t length_multiple) {
+                 const Padding& padding) {
     return build(
-        pairs.size(), [&](std::size_t row) -> const Pair& { return pairs[row]; }, ids, first_ordinal, length_multiple);
+        pairs.size(), [&](std::size_t row) -> const Pair& { return pairs[row]; }, ids, first_ordinal, padding);
 }
 
 Batch make_batch(std::span<const Pair* const> pairs, const SpecialIds& ids, std::int32_t first_ordinal,
-                 std::int64_t length_multiple) {
+                 const Padding& padding) {
     return build(
-        pairs.size(), [&](std::size_t row) -> const Pair& { return *pairs[row]; }, ids, first_ordinal, length_multiple);
+        pairs.size(), [&](std::size_t row) -> const Pair& { return *pairs[row]; }, ids, first_ordinal, padding);
 }
 
-Batch make_source_batch(std::span<const std::vector<std::int32_t>> sentences, const SpecialIds& ids) {
+Batch make_source_batch(std::span<const std::vector<std::int32_t>> sentences, const SpecialIds& ids,
+                        const Padding& padding) {
     HEADSCOPE_CHECK(!sentences.empty(), "a batch has at least one sentence");
     const auto source_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return sentences[row]; };
-    Padded source = pad_rows(sentences.size(), source_of, {}, {&ids.eos, 1}, ids.pad, kLengthMultiple);
+    Padded source = pad_rows(sentences.size(), source_of, {}, {&ids.eos, 1}, ids.pad, padding);
     Batch batch;
     batch.sentences = static_cast<std::int64_t>(sentences.size());
     batch.source_length = source.length;

@@ -1,7 +1,9 @@
 // Sentence pairs as the padded ids that a model takes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -16,6 +18,17 @@ constexpr std::int64_t kLengthMultiple = 8;
 constexpr std::int64_t padded_length(std::int64_t length, std::int64_t multiple = kLengthMultiple) {
     return (length + multiple - 1) / multiple * multiple;
 }
+
+// How far a batch's rows are padded: to a multiple, but never past the longest sequence that the model takes. Learned
+// positions end there, so a pad beyond would have none.
+struct Padding {
+    std::int64_t multiple = kLengthMultiple;
+    std::int64_t longest = std::numeric_limits<std::int64_t>::max();
+
+    constexpr std::int64_t of(std::int64_t length) const {
+        return std::max(length, std::min(padded_length(length, multiple), longest));
+    }
+};
 
 // What a vocabulary gives special meaning. `bos` is what the decoder starts with; some models start with pad.
 struct SpecialIds {
@@ -40,13 +53,14 @@ struct Batch {
     std::int64_t target_tokens = 0;          // to predict, eos counted
 };
 
-// At least one pair; an empty side is an eos alone. Both lengths are padded to a multiple of `length_multiple`.
+// At least one pair; an empty side is an eos alone. Each side is padded on its own.
 Batch make_batch(std::span<const Pair> pairs, const SpecialIds& ids, std::int32_t first_ordinal,
-                 std::int64_t length_multiple = kLengthMultiple);
+                 const Padding& padding = {});
 Batch make_batch(std::span<const Pair* const> pairs, const SpecialIds& ids, std::int32_t first_ordinal,
-                 std::int64_t length_multiple = kLengthMultiple);
+                 const Padding& padding = {});
 
 // The source side alone, for translating; the target's fields stay empty.
-Batch make_source_batch(std::span<const std::vector<std::int32_t>> sentences, const SpecialIds& ids);
+Batch make_source_batch(std::span<const std::vector<std::int32_t>> sentences, const SpecialIds& ids,
+                        const Padding& padding = {});
 
 }  // namespace headscope

@@ -17,9 +17,9 @@ struct PaddedLengths {
     std::int64_t source = 0, target = 0;
 };
 
-PaddedLengths padded_lengths(const Pair& pair, std::int64_t multiple) {
-    return {padded_length(static_cast<std::int64_t>(pair.source.size()) + 1, multiple),  // eos
-            padded_length(static_cast<std::int64_t>(pair.target.size()) + 1, multiple)};
+PaddedLengths padded_lengths(const Pair& pair, const Padding& padding) {
+    return {padding.of(static_cast<std::int64_t>(pair.source.size()) + 1),  // eos
+            padding.of(static_cast<std::int64_t>(pair.target.size()) + 1)};
 }
 
 // The padded area of the sentences taken so far.
@@ -55,7 +55,7 @@ void check_budget(const std::vector<Pair>& pairs, const BatchBudget& budget) {
             "there is no sentence pair to make batches of: check the training files and the longest length allowed");
     }
     for (std::size_t at = 0; at < pairs.size(); ++at) {
-        const PaddedLengths lengths = padded_lengths(pairs[at], budget.length_multiple);
+        const PaddedLengths lengths = padded_lengths(pairs[at], budget.padding());
         if (!Filling(budget).take(lengths)) {
             throw Error(fmt::format(
                 "sentence pair {} takes {} source and {} target tokens, padded; a batch may hold {} and {} "
@@ -84,7 +84,7 @@ std::vector<std::vector<std::size_t>> Batcher::plan(std::int64_t epoch) const {
     // every epoch.
     std::vector<std::pair<std::int64_t, std::int64_t>> keys(pairs_.size());
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
-        const PaddedLengths lengths = padded_lengths(pairs_[at], budget_.length_multiple);
+        const PaddedLengths lengths = padded_lengths(pairs_[at], budget_.padding());
         const bool shrinking = lengths.source / budget_.length_multiple % 2 == 0;
         keys[at] = {lengths.source, shrinking ? -lengths.target : lengths.target};
     }
@@ -93,7 +93,7 @@ std::vector<std::vector<std::size_t>> Batcher::plan(std::int64_t epoch) const {
     std::vector<std::vector<std::size_t>> steps(1);
     Filling filling(budget_);
     for (const std::size_t pair : order) {
-        const PaddedLengths lengths = padded_lengths(pairs_[pair], budget_.length_multiple);
+        const PaddedLengths lengths = padded_lengths(pairs_[pair], budget_.padding());
         if (!filling.take(lengths)) {
             steps.emplace_back();
             filling = Filling(budget_);
@@ -136,7 +136,7 @@ std::vector<Batch> Batcher::micro_batches(const std::vector<std::size_t>& step, 
         Filling filling(budget);
         std::size_t count = 0;
         while (first + count < step.size() &&
-               filling.take(padded_lengths(pairs_.at(step[first + count]), budget_.length_multiple))) {
+               filling.take(padded_lengths(pairs_.at(step[first + count]), budget_.padding()))) {
             ++count;
         }
         count = std::max<std::size_t>(count, 1);
@@ -151,7 +151,7 @@ Batch Batcher::make(const std::vector<std::size_t>& step, std::size_t first, std
     for (std::size_t at = first; at < first + count; ++at) {
         chosen.push_back(&pairs_.at(step[at]));
     }
-    return make_batch(chosen, ids_, static_cast<std::int32_t>(first), budget_.length_multiple);
+    return make_batch(chosen, ids_, static_cast<std::int32_t>(first), budget_.padding());
 }
 
 }  // namespace headscope

@@ -17,6 +17,9 @@ struct BatchBudget {
     std::int64_t target_tokens = 25'000;
     std::int64_t sentences = 1 << 20;
     std::int64_t length_multiple = kLengthMultiple;  // smaller: less padding, more different shapes
+    std::int64_t longest = Padding{}.longest;        // of the model; nothing is padded past it
+
+    Padding padding() const { return {.multiple = length_multiple, .longest = longest}; }
 };
 
 // Where a run stands: all that a checkpoint needs to go on with the same batches.

@@ -15,7 +15,8 @@ std::vector<double> next_log_probabilities(Context& ctx, const Transformer& mode
     Backend& backend = ctx.backend;
     const ModelConfig& config = model.config();
     std::vector<std::int32_t> padded = source;
-    padded.resize(static_cast<std::size_t>(padded_length(static_cast<std::int64_t>(source.size()))), config.pad_id);
+    const Padding padding{.longest = config.max_length};
+    padded.resize(static_cast<std::size_t>(padding.of(static_cast<std::int64_t>(source.size()))), config.pad_id);
     std::vector<std::int32_t> written(prefix.size() + 1, config.bos_id);
     std::copy(prefix.begin(), prefix.end(), written.begin() + 1);
     const auto length = static_cast<std::int64_t>(written.size());

@@ -24,7 +24,8 @@ ModelScorer::ModelScorer(Context& ctx, const Transformer& model, const std::vect
     const DeviceBatch batch =
         upload(ctx.backend,
                make_source_batch(
-                   sources, {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id}));
+                   sources, {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id},
+                   {.longest = config.max_length}));
     const Var memory = model.encode(ctx, batch.source, batch.source_lengths);  // [sentences, source_length, d_model]
     // Translations are about as long as their sources; the cache grows where they are longer.
     cache_ = model.start_cache(ctx, memory.value(), batch.source_lengths, batch.source_length + kLengthMultiple);

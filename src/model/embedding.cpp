@@ -43,10 +43,11 @@ Var Embedding::at(Context& ctx, const Tensor& ids, const Tensor& first, std::int
 Var Embedding::run(Context& ctx, EmbedOperands operands, std::int64_t end) const {
     if (positions_.defined()) {
         if (end > positions_.shape()[0]) {
-            throw Error(fmt::format(
-                "a sequence of {} positions (padded to a multiple of 8) went into the {}, whose learned positions are "
-                "{}: shorten or split it, or train with a larger \"max_length\"",
-                end, stack_, positions_.shape()[0]));
+            throw Error(
+                fmt::format("a sequence of {} positions, pads counted, went into the {}, whose learned positions are "
+                            "{}: shorten or "
+                            "split it, or train with a larger \"max_length\"",
+                            end, stack_, positions_.shape()[0]));
         }
         operands.positions = positions_;
     } else {

@@ -11,9 +11,10 @@ namespace headscope {
 namespace {
 
 // ids [1, padded length], the rest pads.
-Tensor upload_row(Backend& backend, std::vector<std::int32_t> ids, std::int64_t at_least, std::int32_t pad) {
-    const std::int64_t length = padded_length(std::max(static_cast<std::int64_t>(ids.size()), at_least));
-    ids.resize(static_cast<std::size_t>(length), pad);
+Tensor upload_row(Backend& backend, const ModelConfig& config, std::vector<std::int32_t> ids, std::int64_t at_least) {
+    const Padding padding{.longest = config.max_length};
+    const std::int64_t length = padding.of(std::max(static_cast<std::int64_t>(ids.size()), at_least));
+    ids.resize(static_cast<std::size_t>(length), config.pad_id);
     return make_from_host<std::int32_t>(backend, {1, length}, DType::I32, ids);
 }
 
@@ -49,12 +50,12 @@ AttentionRecord record_attention(Backend& backend, const Transformer& model, con
     const std::vector<std::int32_t> ids = source_ids(config, source);
     const Tensor lengths =
         make_from_host<std::int32_t>(backend, {1}, DType::I32, {static_cast<std::int32_t>(ids.size())});
-    const Tensor in = upload_row(backend, ids, static_cast<std::int64_t>(record.source.size()), config.pad_id);
+    const Tensor in = upload_row(backend, config, ids, static_cast<std::int64_t>(record.source.size()));
     const Var memory = model.encode(ctx, in, lengths);  // [1, source length, d_model]
     if (!target.ids.empty()) {
         record.target_in = target_in_tokens(config, target);
         record.target_out = target_out_tokens(config, target);
-        model.decode(ctx, upload_row(backend, target_in_ids(config, target), 0, config.pad_id), memory, lengths);
+        model.decode(ctx, upload_row(backend, config, target_in_ids(config, target), 0), memory, lengths);
     }
     for (const WeightCollector::Observation& seen : collector.fetch(backend)) {
         record.sites.push_back(

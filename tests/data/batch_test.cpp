@@ -95,6 +95,21 @@ TEST_CASE("lengths are padded to multiples of eight, eos counted", "[batch]") {
     }
 }
 
+TEST_CASE("nothing is padded past the longest that the model takes", "[batch]") {
+    const Padding padding{.multiple = 8, .longest = 13};
+    CHECK(padding.of(7) == 8);
+    CHECK(padding.of(9) == 13);
+    CHECK(padding.of(13) == 13);
+    CHECK(padding.of(14) == 14);  // too long is the model's to say
+    const std::vector<Pair> pairs{{Ids(10, 5), Ids(3, 6)}, {Ids(2, 5), Ids(12, 6)}};
+    const Batch batch = make_batch(pairs, kIds, 0, padding);
+    CHECK(batch.source_length == 13);
+    CHECK(batch.target_length == 13);
+    CHECK(batch.source_lengths == Ids{11, 3});
+    check_order(batch.target_order, batch.target_in, batch.target_lengths, batch.target_length);
+    CHECK(make_source_batch(std::vector<Ids>{Ids(9, 5)}, kIds, padding).source_length == 13);
+}
+
 TEST_CASE("orders hold every real position by id", "[batch]") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const Batch batch = make_batch(random_pairs(1 + seed, seed), kIds, 0);

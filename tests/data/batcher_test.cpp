@@ -106,6 +106,14 @@ TEST_CASE("lengths are padded to the multiple that was asked for", "[batcher]") 
     CHECK_THROWS_AS(Batcher(corpus(3), {.length_multiple = 0}, 1, {}), CheckFailure);
 }
 
+TEST_CASE("the longest length bounds the padding, and the area that is counted", "[batcher]") {
+    const std::vector<Pair> pairs(6, Pair{std::vector<std::int32_t>(8, 5), std::vector<std::int32_t>(8, 6)});
+    const BatchBudget budget{.source_tokens = 30, .target_tokens = 30, .longest = 10};
+    const Batcher batcher(pairs, budget, 1, {});
+    CHECK(batcher.steps_per_epoch() == 2);  // three of 10 each, where one of 16 would leave no room for a second
+    CHECK(batcher.batch(batcher.plan(0).front()).source_length == 10);
+}
+
 TEST_CASE("the number of sentences is bounded too", "[batcher]") {
     const Batcher batcher(corpus(100), {.source_tokens = 10'000, .target_tokens = 10'000, .sentences = 7}, 1, {});
     for (const auto& step : batcher.plan(0)) {

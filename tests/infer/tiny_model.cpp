@@ -69,7 +69,8 @@ const NextTokens& UncachedScorer::step(const std::vector<std::int32_t>& tokens,
     const auto count = static_cast<std::int64_t>(tokens.size());
     const auto length = static_cast<std::int64_t>(rows_.front().prefix.size());
     const DeviceBatch batch =
-        upload(ctx_.backend, make_source_batch(sources, {config.pad_id, config.bos_id, config.eos_id, config.unk_id}));
+        upload(ctx_.backend, make_source_batch(sources, {config.pad_id, config.bos_id, config.eos_id, config.unk_id},
+                                               {.longest = config.max_length}));
     const Var memory = model_.encode(ctx_, batch.source, batch.source_lengths);
     const Tensor target = make_from_host<std::int32_t>(ctx_.backend, {count, length}, DType::I32, prefixes);
     const Var hidden = model_.decode(ctx_, target, memory, batch.source_lengths);  // [count, length, d_model]

@@ -177,6 +177,23 @@ TEST_CASE("Pads that are asked for are shown, and nobody looks at them", "[recor
     }
 }
 
+TEST_CASE("Texts that fill learned positions are recorded, and a pad past them is an error", "[record]") {
+    ModelConfig config = small_config();
+    config.positions = Positions::Learned;
+    config.max_length = 5;  // no multiple of 8
+    Model model("cpu", config);
+    const AttentionRecord record =
+        record_attention(*model.backend, model.transformer, text_of({4, 5, 6, 7}), text_of({8, 9, 10, 11}), {});
+    for (const SiteWeights& weights : record.sites) {
+        CHECK(weights.queries == 5);
+        check_rows_add_up(weights);
+    }
+    RecordOptions pads;
+    pads.source_pads = 1;
+    CHECK_THROWS_WITH(record_attention(*model.backend, model.transformer, text_of({4, 5, 6, 7}), {}, pads),
+                      Catch::Matchers::Contains("6 positions, pads counted") && Catch::Matchers::Contains("are 5"));
+}
+
 TEST_CASE("What was looked at while decoding is what one pass over the result looks at", "[record]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);

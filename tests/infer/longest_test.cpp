@@ -1,0 +1,58 @@
+// Sentences as long as learned positions go, where padding to a multiple of 8 would need positions that do not exist.
+#include <catch2/catch.hpp>
+
+#include "infer/forced_scores.h"
+#include "infer/model_scorer.h"
+#include "registry/registry.h"
+#include "tests/ops/devices.h"
+#include "tiny_model.h"
+
+using namespace headscope;
+
+namespace {
+
+ModelConfig learned_config() {
+    ModelConfig config = tiny_config();
+    config.positions = Positions::Learned;
+    config.max_length = 29;  // no multiple of 8
+    return config;
+}
+
+std::vector<Hypothesis> decode(Scorer& scorer, const std::vector<std::vector<std::int32_t>>& sources,
+                               const ModelConfig& config, int beam) {
+    const std::vector<std::int64_t> limits(sources.size(), config.max_length);
+    return search(scorer, limits, config.bos_id, token_rules(config, false), {.beam = beam});
+}
+
+}  // namespace
+
+TEST_CASE("the longest sentences of a model with learned positions are translated as in any other batch") {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    const int beam = GENERATE(1, 4);
+    const auto backend = open_device(device);
+    const TinyModel model(*backend, learned_config());
+    const ModelConfig& config = model.transformer.config();
+    Context ctx{.backend = *backend};
+    std::vector<std::vector<std::int32_t>> sources;
+    for (std::size_t length = 25; length <= 29; ++length) {  // with its end
+        sources.push_back(random_sources(1, 1, 40, length).front());
+        while (sources.back().size() + 1 < length) {
+            sources.back().push_back(4 + static_cast<std::int32_t>(sources.back().size() * length % 36));
+        }
+    }
+    ModelScorer together(ctx, model.transformer, sources);
+    const auto found = decode(together, sources, config, beam);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        INFO(device << ", beam " << beam << ", " << sources[i].size() + 1 << " tokens");
+        ModelScorer alone(ctx, model.transformer, {sources[i]});
+        CHECK(decode(alone, {sources[i]}, config, beam).front().tokens == found[i].tokens);
+        // An own pass without cache, search and batch agrees about the first token.
+        std::vector<std::int32_t> ended = sources[i];
+        ended.push_back(config.eos_id);
+        const auto scores = next_log_probabilities(ctx, model.transformer, ended, {});
+        ModelScorer first(ctx, model.transformer, {sources[i]});
+        const NextTokens& next = first.step({config.bos_id}, {0}, 1);
+        CHECK(scores.at(static_cast<std::size_t>(next.tokens.front())) ==
+              Approx(next.log_probabilities.front()).margin(1e-4));
+    }
+}
