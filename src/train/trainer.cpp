@@ -37,14 +37,18 @@ Regularisation regularisation_of(const TrainingOptions& t, const Tensor& step, c
 }
 
 BatchBudget step_budget(const TrainingOptions& t) {
-    return {.source_tokens = t.source_tokens, .target_tokens = t.target_tokens, .length_multiple = t.length_multiple};
+    return {.source_tokens = t.source_tokens,
+            .target_tokens = t.target_tokens,
+            .length_multiple = t.length_multiple,
+            .longest = t.max_length};
 }
 
 BatchBudget micro_budget(const TrainingOptions& t) {
     return t.micro_batch_tokens == 0 ? step_budget(t)
                                      : BatchBudget{.source_tokens = t.micro_batch_tokens,
                                                    .target_tokens = t.micro_batch_tokens,
-                                                   .length_multiple = t.length_multiple};
+                                                   .length_multiple = t.length_multiple,
+                                                   .longest = t.max_length};
 }
 
 }  // namespace
