@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "io/atomic_file.h"
+#include "io/strict_json.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -34,11 +35,7 @@ json read_json(const fs::path& file) {
                                 file.string(), std::strerror(errno), kConfigFile, kWeightsFile, kSharedTokenizer,
                                 kSourceTokenizer, kTargetTokenizer));
     }
-    try {
-        return json::parse(stream);
-    } catch (const json::exception& problem) {
-        throw Error(fmt::format("{} is no JSON: {}", file.string(), problem.what()));
-    }
+    return parse_json(stream, file.string());
 }
 
 void check_special(const fs::path& file, const char* key, std::int32_t in_tokenizer, std::int32_t in_config) {

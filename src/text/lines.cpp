@@ -20,11 +20,11 @@ namespace {
 // zlib's reader passes plain files through.
 class GzipReader {
 public:
-    explicit GzipReader(const std::string& path) : path_(path) {
+    GzipReader(const std::string& path, const std::string& name) : name_(name) {
         errno = 0;
         file_ = ::gzopen(path.c_str(), "rb");
         if (file_ == nullptr) {
-            throw Error(fmt::format("cannot read '{}': {}", path, std::generic_category().message(errno)));
+            throw Error(fmt::format("cannot read {}: {}", name, std::generic_category().message(errno)));
         }
         ::gzbuffer(file_, 1U << 17U);
     }
@@ -39,18 +39,17 @@ public:
         int code = Z_OK;
         const char* reason = ::gzerror(file_, &code);
         if (code == Z_ERRNO) {
-            throw Error(fmt::format("cannot read '{}': {}", path_, std::generic_category().message(system)));
+            throw Error(fmt::format("cannot read {}: {}", name_, std::generic_category().message(system)));
         }
         // A file that ends inside its gzip stream is no error to gzread until the end is asked for.
         if (bytes < 0 || (code != Z_OK && code != Z_STREAM_END)) {
-            throw Error(
-                fmt::format("cannot unpack '{}': {}; it is damaged or cut short, fetch it again", path_, reason));
+            throw Error(fmt::format("cannot unpack {}: {}; it is damaged or cut short, fetch it again", name_, reason));
         }
         return {buffer_.data(), static_cast<std::size_t>(bytes)};
     }
 
 private:
-    const std::string& path_;
+    const std::string& name_;
     gzFile file_ = nullptr;
     std::array<char, 1U << 16U> buffer_{};
 };
@@ -58,14 +57,15 @@ private:
 }  // namespace
 
 std::vector<std::string> read_lines(const std::string& path) {
-    GzipReader reader(path);
+    const std::string name = path == "/dev/stdin" ? "standard input" : "'" + path + "'";
+    GzipReader reader(path, name);
     std::vector<std::string> lines;
     std::string line;
     const auto finish = [&] {
         if (const std::optional<std::size_t> at = first_invalid_utf8(line)) {
             throw Error(
-                fmt::format("'{}' line {} is not UTF-8 (byte {} of the line is 0x{:02x}); convert the file to UTF-8",
-                            path, lines.size() + 1, *at + 1, static_cast<unsigned char>(line[*at])));
+                fmt::format("{} line {} is not UTF-8 (byte {} of the line is 0x{:02x}); convert the file to UTF-8",
+                            name, lines.size() + 1, *at + 1, static_cast<unsigned char>(line[*at])));
         }
         lines.push_back(std::exchange(line, {}));
     };

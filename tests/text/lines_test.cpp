@@ -1,5 +1,7 @@
 #include "text/lines.h"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <catch2/catch.hpp>
@@ -54,6 +56,19 @@ TEST_CASE("files that cannot be read say why", "[lines]") {
     CHECK_THAT(error_of([&] { read_lines(folder.write("a.txt", "good\nb\xC3\xA4\xFFx\n")); }),
                Contains("a.txt' line 2 ") && Contains("byte 4") && Contains("0xff"));
     CHECK_THAT(error_of([&] { read_lines(folder.write("a.txt", "good\n\xE2\x82")); }), Contains("line 2 "));
+}
+
+TEST_CASE("standard input is called by its name", "[lines]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("bad.txt", "b\xFF\n");
+    const int kept = ::dup(STDIN_FILENO);
+    const int file = ::open(path.c_str(), O_RDONLY);
+    REQUIRE(::dup2(file, STDIN_FILENO) == STDIN_FILENO);
+    const std::string said = error_of([&] { read_lines("/dev/stdin"); });
+    ::dup2(kept, STDIN_FILENO);
+    ::close(kept);
+    ::close(file);
+    CHECK_THAT(said, Catch::Matchers::StartsWith("standard input line 1 is not UTF-8"));
 }
 
 TEST_CASE("a gzip file cut at any byte or damaged is refused", "[lines]") {

@@ -1,0 +1,15 @@
+// JSON that people write by hand.
+#pragma once
+
+#include <istream>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+// The document of `stream`. Error that names `file` for what is no JSON (with the line), and for an object that has a
+// key twice: the library would take the last one and say nothing.
+nlohmann::json parse_json(std::istream& stream, const std::string& file);
+
+}  // namespace headscope
