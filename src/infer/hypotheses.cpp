@@ -30,6 +30,13 @@ double length_penalty(std::int64_t length, double alpha) {
     return std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
 }
 
+std::string unusable_message(const Hypothesis& hypothesis) {
+    return fmt::format(
+        "the model gives no usable probability for token {} of an output (NaN or infinite): its weights are damaged, "
+        "or training diverged",
+        hypothesis.tokens.size() + 1);
+}
+
 TokenRules token_rules(const ModelConfig& config, bool allow_unknown) {
     TokenRules rules{.eos = config.eos_id, .forbidden = {}};
     std::vector<std::int32_t> wanted{config.pad_id, config.bos_id};
@@ -104,10 +111,9 @@ void SentenceBeam::advance(const NextTokens& next, std::int64_t first_row) {
         }
     }
     if (live_.empty() && !has_finished_) {
-        throw Error(
-            fmt::format("the model gives no usable probability for token {} of an output (NaN or infinite): its "
-                        "weights are damaged, or training diverged",
-                        length_));
+        // This sentence's trouble: the others of the batch go on.
+        const Live& longest = before.front();
+        offer({longest.tokens, longest.log_probability, longest.log_probability, EndReason::Unusable});
     }
     if (length_ == limit_ && !has_finished_) {
         cut();

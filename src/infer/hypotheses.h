@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "model/config.h"
@@ -28,7 +29,8 @@ double length_penalty(std::int64_t length, double alpha);
 
 enum class EndReason : std::uint8_t {
     EndOfSentence,
-    Limit  // cut at the longest output; only where no hypothesis ended by itself
+    Limit,    // cut at the longest output; only where no hypothesis ended by itself
+    Unusable  // the model gave no finite probability, and no hypothesis had ended
 };
 
 struct Hypothesis {
@@ -37,6 +39,9 @@ struct Hypothesis {
     double score = 0.0;
     EndReason end = EndReason::EndOfSentence;
 };
+
+// What to say of a hypothesis that ended as Unusable.
+std::string unusable_message(const Hypothesis& hypothesis);
 
 // Tokens that end an output and tokens that never stand in one.
 struct TokenRules {

@@ -1,6 +1,7 @@
 // A stream of lines through a Translator, window by window, in order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,22 +11,41 @@
 
 namespace headscope {
 
+// How many lines are taken at a time. Lines of similar length are translated together, so more is faster; but a line
+// may have to wait for all of its window. So a window holds about as many as can be translated in kSeconds, going by
+// the one before; the first is small, and none is more than twice as large as the one before.
+class WindowSize {
+public:
+    static constexpr std::size_t kSmallest = 16;
+    static constexpr std::size_t kLargest = 2048;
+    static constexpr double kSeconds = 5.0;
+
+    std::size_t lines() const { return lines_; }
+    // So many lines took so long.
+    void measured(std::size_t lines, double seconds);
+
+private:
+    std::size_t lines_ = kSmallest;
+};
+
 struct StreamTotals {
     std::int64_t lines = 0;
     std::int64_t problems = 0;  // lines that were not translated
+    std::int64_t cut = 0;       // translations that were cut at the longest output
     std::int64_t source_tokens = 0;
     std::int64_t target_tokens = 0;
     double seconds = 0.0;  // spent translating, not waiting for input
 };
 
 struct StreamSinks {
-    // The results of one window, in order; one that was not translated has an empty text.
-    std::function<void(const std::vector<TranslatedSentence>& window)> translated;
+    // The next results, in order; one that was not translated has an empty text.
+    std::function<void(const std::vector<TranslatedSentence>& next)> translated;
     // "line 7: ..."; lines count from 1.
     std::function<void(const std::string& message)> complaint;
 };
 
-// A line that cannot be translated is complained about and gives an empty result; the others go on.
+// Results are handed out after each batch, as soon as all before them are there. A line that cannot be translated is
+// complained about and gives an empty result; the others go on.
 StreamTotals translate_stream(const Translator& translator, LineSource& input, const StreamSinks& sinks,
                               const TranslationOptions& options);
 

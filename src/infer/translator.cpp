@@ -55,7 +55,7 @@ std::vector<std::vector<std::size_t>> batches_by_length(const std::vector<std::i
     return batches;
 }
 
-TranslatedSentence Translator::prepare(const std::string& line) const {
+TranslatedSentence Translator::prepare_line(const std::string& line) const {
     TranslatedSentence sentence;
     try {
         sentence.source_ids = model_.source_tokenizer->encode(line);
@@ -78,22 +78,38 @@ TranslatedSentence Translator::prepare(const std::string& line) const {
     return sentence;
 }
 
-void Translator::translate_batch(const std::vector<TranslatedSentence*>& batch,
+Translator::Work Translator::prepare(const std::vector<std::string>& lines, const TranslationOptions& options) const {
+    Work work;
+    std::vector<std::int64_t> lengths;
+    for (const std::string& line : lines) {
+        work.sentences.push_back(prepare_line(line));
+        lengths.push_back(static_cast<std::int64_t>(work.sentences.back().source_ids.size()));
+    }
+    work.batches = batches_by_length(lengths, options.batch_tokens);
+    return work;
+}
+
+void Translator::translate_batch(Work& work, const std::vector<std::size_t>& batch,
                                  const TranslationOptions& options) const {
     const ModelConfig& config = model_.config;
     std::vector<std::vector<std::int32_t>> pieces;
     std::vector<std::int64_t> limits;
-    for (const TranslatedSentence* sentence : batch) {
-        pieces.emplace_back(sentence->source_ids.begin(), sentence->source_ids.end() - 1);
-        const auto length = static_cast<std::int64_t>(sentence->source_ids.size());
-        limits.push_back(std::min(length + options.search.max_extra, config.max_length));
+    for (const std::size_t index : batch) {
+        const std::vector<std::int32_t>& source = work.sentences[index].source_ids;
+        pieces.emplace_back(source.begin(), source.end() - 1);
+        limits.push_back(
+            std::min(static_cast<std::int64_t>(source.size()) + options.search.max_extra, config.max_length));
     }
     Context ctx{.backend = backend_, .compute = options.compute};
     ModelScorer scorer(ctx, *transformer_, pieces);
     const TokenRules rules = token_rules(config, options.search.allow_unknown);
     std::vector<Hypothesis> found = search(scorer, limits, config.bos_id, rules, options.search);
     for (std::size_t i = 0; i < batch.size(); ++i) {
-        TranslatedSentence& sentence = *batch[i];
+        TranslatedSentence& sentence = work.sentences[batch[i]];
+        if (found[i].end == EndReason::Unusable) {
+            sentence.problem = unusable_message(found[i]);
+            continue;
+        }
         sentence.target_ids = std::move(found[i].tokens);
         sentence.log_probability = found[i].log_probability;
         sentence.score = found[i].score;
@@ -108,20 +124,47 @@ void Translator::translate_batch(const std::vector<TranslatedSentence*>& batch,
 
 std::vector<TranslatedSentence> Translator::translate(const std::vector<std::string>& lines,
                                                       const TranslationOptions& options) const {
-    std::vector<TranslatedSentence> sentences;
-    std::vector<std::int64_t> lengths;
-    for (const std::string& line : lines) {
-        sentences.push_back(prepare(line));
-        lengths.push_back(static_cast<std::int64_t>(sentences.back().source_ids.size()));
+    Work work = prepare(lines, options);
+    for (const std::vector<std::size_t>& batch : work.batches) {
+        translate_batch(work, batch, options);
     }
-    for (const std::vector<std::size_t>& indices : batches_by_length(lengths, options.batch_tokens)) {
-        std::vector<TranslatedSentence*> batch;
-        for (const std::size_t index : indices) {
-            batch.push_back(&sentences[index]);
+    return std::move(work.sentences);
+}
+
+void Translator::translate_in_order(const std::vector<std::string>& lines, const TranslationOptions& options,
+                                    const TranslatedSink& sink) const {
+    Work work = prepare(lines, options);
+    // The batch of the first line that is waited for comes first, so that results begin to go out at once.
+    const auto soonest = [](const std::vector<std::size_t>& batch) {
+        return *std::min_element(batch.begin(), batch.end());
+    };
+    std::sort(work.batches.begin(), work.batches.end(),
+              [&](const auto& a, const auto& b) { return soonest(a) < soonest(b); });
+    std::vector<bool> finished(lines.size(), true);
+    std::size_t count = lines.size();
+    for (const std::vector<std::size_t>& batch : work.batches) {
+        count -= batch.size();
+        for (const std::size_t index : batch) {
+            finished[index] = false;
         }
-        translate_batch(batch, options);
     }
-    return sentences;
+    std::size_t handed_out = 0;
+    const auto hand_out = [&] {
+        std::vector<TranslatedSentence> next;
+        for (; handed_out < lines.size() && finished[handed_out]; ++handed_out) {
+            next.push_back(std::move(work.sentences[handed_out]));
+        }
+        sink(std::move(next), count);
+    };
+    hand_out();
+    for (const std::vector<std::size_t>& batch : work.batches) {
+        translate_batch(work, batch, options);
+        count += batch.size();
+        for (const std::size_t index : batch) {
+            finished[index] = true;
+        }
+        hand_out();
+    }
 }
 
 TranslatedSentence Translator::translate_line(const std::string& line, const TranslationOptions& options) const {

@@ -1,7 +1,9 @@
 // Text in, text out: tokenizer, beam search, tokenizer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +31,9 @@ struct TranslatedSentence {
     std::string problem;  // why there is no translation, such as a line too long for the model; normally empty
 };
 
+// Takes the next results in order, possibly none, and how many are finished by now, in order or not.
+using TranslatedSink = std::function<void(std::vector<TranslatedSentence> next, std::size_t finished)>;
+
 class Translator {
 public:
     // Error names what is wrong with the directory. The backend outlives the translator.
@@ -45,12 +50,20 @@ public:
     // that cannot be translated (too long, not UTF-8) says so in `problem`, and the others are translated.
     std::vector<TranslatedSentence> translate(const std::vector<std::string>& lines,
                                               const TranslationOptions& options) const;
+    // The same for those who wait: after each batch `sink` gets the results before which none is missing any more.
+    void translate_in_order(const std::vector<std::string>& lines, const TranslationOptions& options,
+                            const TranslatedSink& sink) const;
     // Error for a line that cannot be translated.
     TranslatedSentence translate_line(const std::string& line, const TranslationOptions& options) const;
 
 private:
-    TranslatedSentence prepare(const std::string& line) const;
-    void translate_batch(const std::vector<TranslatedSentence*>& batch, const TranslationOptions& options) const;
+    struct Work {
+        std::vector<TranslatedSentence> sentences;      // of each line; not translated yet
+        std::vector<std::vector<std::size_t>> batches;  // of those that hold text
+    };
+    Work prepare(const std::vector<std::string>& lines, const TranslationOptions& options) const;
+    TranslatedSentence prepare_line(const std::string& line) const;
+    void translate_batch(Work& work, const std::vector<std::size_t>& batch, const TranslationOptions& options) const;
 
     Backend& backend_;
     ModelDirectory model_;

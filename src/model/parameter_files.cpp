@@ -1,6 +1,7 @@
 // Parameters to and from safetensors files.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <span>
@@ -29,6 +30,43 @@ void widen(DType dtype, const std::byte* from, std::span<Real> to) {
             to[i] = static_cast<Real>(stored);
         }
     });
+}
+
+// The first element that is NaN or infinite, both of which have an exponent of ones alone; none: data.size().
+template <class Bits>
+std::size_t first_not_finite(std::span<const std::byte> data, Bits exponent) {
+    const std::size_t total = data.size() / sizeof(Bits);
+    const auto is_bad = [&](std::size_t i) {
+        Bits bits = 0;
+        std::memcpy(&bits, data.data() + i * sizeof(Bits), sizeof(Bits));
+        return (bits & exponent) == exponent;
+    };
+    for (std::size_t first = 0; first < total; first += kPiece) {
+        const std::size_t end = std::min(first + kPiece, total);
+        bool any = false;  // without a way out of the loop, so that it is done in vectors
+        for (std::size_t i = first; i < end; ++i) {
+            any = any | is_bad(i);
+        }
+        for (std::size_t i = first; any && i < end; ++i) {
+            if (is_bad(i)) {
+                return i;
+            }
+        }
+    }
+    return total;
+}
+
+void check_finite(const std::string& file, const std::string& name, const MappedTensor& tensor) {
+    const std::size_t total = tensor.data.size() / size_of(tensor.dtype);
+    const std::size_t found = tensor.dtype == DType::F32   ? first_not_finite<std::uint32_t>(tensor.data, 0x7f80'0000)
+                              : tensor.dtype == DType::F16 ? first_not_finite<std::uint16_t>(tensor.data, 0x7c00)
+                                                           : first_not_finite<std::uint16_t>(tensor.data, 0x7f80);
+    if (found < total) {
+        throw Error(
+            fmt::format("{}: element {} of the tensor {} {} is NaN or infinite: the file is damaged, or the "
+                        "training that wrote it diverged",
+                        file, found, name, tensor.shape.to_string()));
+    }
 }
 
 // One tensor of the file to the device: straight from the mapping where nothing has to be converted, else a piece of it
@@ -93,6 +131,7 @@ void load_parameters(Backend& backend, const std::string& file, Parameters& para
             throw Error(fmt::format("{}: the tensor {} is {}; the configuration asks for {}", file, spec.name,
                                     found.shape.to_string(), spec.shape.to_string()));
         }
+        check_finite(file, spec.name, found);
         load_one(backend, found, parameters.at(spec.name).value());
     }
     for (const SafeTensorsEntry& entry : tensors.entries()) {

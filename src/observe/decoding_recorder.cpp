@@ -106,6 +106,9 @@ RecordedTranslation record_translation(Backend& backend, const Transformer& mode
     result.hypothesis = search(recorder, {std::min(longest, config.max_length)}, config.bos_id,
                                token_rules(config, search_options.allow_unknown), search_options)
                             .front();
+    if (result.hypothesis.end == EndReason::Unusable) {
+        throw Error(unusable_message(result.hypothesis));
+    }
     result.record =
         recorder.record(config, 0, source, text_of_output(target_tokenizer, config, result.hypothesis.tokens));
     return result;

@@ -173,11 +173,23 @@ TEST_CASE("token rules follow the configuration") {
     CHECK(token_rules(config, false).forbidden == std::vector<std::int32_t>{0, 3});
 }
 
-TEST_CASE("a model of NaN is an error, not an empty translation") {
-    FakeScorer scorer(1, 8, [](std::int64_t, const FakeScorer::Prefix&) {
-        return std::vector<float>(8, std::numeric_limits<float>::quiet_NaN());
+TEST_CASE("a sentence that turns to NaN says so, and the others of its batch go on") {
+    const std::int64_t vocabulary = kFirstWord + 9;
+    const auto table = random_table(3, vocabulary, -2.0F);
+    const int beam = GENERATE(1, 4);
+    FakeScorer scorer(3, vocabulary, [&](std::int64_t sentence, const FakeScorer::Prefix& prefix) {
+        return sentence == 1 && prefix.size() == 2
+                   ? std::vector<float>(static_cast<std::size_t>(vocabulary), std::numeric_limits<float>::quiet_NaN())
+                   : table(sentence, prefix);
     });
-    CHECK_THROWS_WITH(run(scorer, {5}, {}), Catch::Matchers::Contains("NaN"));
+    const std::vector<Hypothesis> found = run(scorer, {9, 9, 9}, {.beam = beam});
+    CHECK(found[1].end == EndReason::Unusable);
+    CHECK_THAT(unusable_message(found[1]),
+               Catch::Matchers::Contains("NaN") && Catch::Matchers::Contains("token 3 of an output"));
+    for (const std::int64_t i : {0, 2}) {
+        FakeScorer alone(1, vocabulary, [&](std::int64_t, const auto& prefix) { return table(i, prefix); });
+        CHECK(same(run(alone, {9}, {.beam = beam}).front(), found[static_cast<std::size_t>(i)]));
+    }
 }
 
 TEST_CASE("impossible options are refused") {

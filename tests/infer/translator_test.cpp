@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <limits>
 #include <numeric>
 #include <thread>
 
@@ -160,6 +161,75 @@ TEST_CASE("a line that cannot be translated is named, and the others are transla
     CHECK(result.totals.lines == 5);
     CHECK(result.totals.problems == 2);
     CHECK_THROWS_AS(translator.translate_line(many, {}), Error);
+}
+
+TEST_CASE("a word that makes the model's numbers NaN costs its own line alone") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    const std::string expected = translator.translate_line("the cat", {}).text;
+    // No finite weights would do: the search has to meet what no file may hold.
+    const Tensor table = translator.parameters().at("source_embedding.weight").value();
+    const std::vector<float> broken(static_cast<std::size_t>(table.dim(1)), std::numeric_limits<float>::quiet_NaN());
+    const std::int32_t dog = translator.model().source_tokenizer->encode("dog").back();
+    backend->upload(table.narrow(0, dog, 1), broken.data(), broken.size() * sizeof(float));
+    const Streamed result = stream(translator, joined({"the cat", "dog", "the cat"}), {});
+    CHECK(result.lines == std::vector<std::string>{expected, "", expected});
+    REQUIRE(result.complaints.size() == 1);
+    CHECK_THAT(result.complaints[0], Catch::Matchers::Contains("line 2:") && Catch::Matchers::Contains("NaN"));
+}
+
+TEST_CASE("results go out in order after each batch, beginning with the first line's") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    // The shortest comes first, so its batch is the last by length.
+    const std::vector<std::string> lines{"cat", "the small dog sees the big cat on the mat", "", "dog",
+                                         "a cat sleeps on the small mat"};
+    const TranslationOptions options{.search = {.beam = 1}, .batch_tokens = 1};  // each line alone
+    std::vector<std::vector<std::string>> calls;
+    std::vector<std::size_t> finished;
+    translator.translate_in_order(lines, options, [&](const std::vector<TranslatedSentence>& next, std::size_t count) {
+        finished.push_back(count);
+        calls.emplace_back();
+        for (const TranslatedSentence& sentence : next) {
+            calls.back().push_back(sentence.text);
+        }
+    });
+    const auto text = [&](std::size_t i) { return translator.translate_line(lines[i], options).text; };
+    CHECK(finished == std::vector<std::size_t>{1, 2, 3, 4, 5});
+    CHECK(calls == std::vector<std::vector<std::string>>{{}, {text(0)}, {text(1), ""}, {text(3)}, {text(4)}});
+}
+
+TEST_CASE("a window holds what is translated in a few seconds") {
+    WindowSize size;
+    CHECK(size.lines() == WindowSize::kSmallest);
+    size.measured(16, 0.0);  // faster than can be measured
+    CHECK(size.lines() == 32);
+    size.measured(32, 1.0);
+    CHECK(size.lines() == 64);
+    size.measured(64, 4.0);
+    CHECK(size.lines() == 80);
+    size.measured(80, 40.0);
+    CHECK(size.lines() == WindowSize::kSmallest);
+    for (int i = 0; i < 20; ++i) {
+        size.measured(size.lines(), 0.001);
+    }
+    CHECK(size.lines() == WindowSize::kLargest);
+    size.measured(1, 0.1);  // a slow writer's
+    CHECK(size.lines() == 50);
+}
+
+TEST_CASE("translations that are cut at their longest are counted") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    const std::vector<std::string> lines{"the dog", "", "cat"};
+    const TranslationOptions options{.search = {.beam = 1, .max_extra = 0}};
+    std::int64_t cut = 0;
+    for (const std::string& line : lines) {
+        const TranslatedSentence sentence = translator.translate_line(line, options);
+        cut += !sentence.target_ids.empty() && sentence.target_ids.back() != translator.model().config.eos_id ? 1 : 0;
+    }
+    REQUIRE(cut > 0);
+    CHECK(stream(translator, joined(lines), options).totals.cut == cut);
 }
 
 TEST_CASE("lines of 100,000 characters and of megabytes are refused, not translated in part") {

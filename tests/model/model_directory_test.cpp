@@ -159,6 +159,30 @@ TEST_CASE("parameters go from the mapping to the device, converted a piece at a 
     }
 }
 
+TEST_CASE("a weight that is no number is named before anything is computed") {
+    TemporaryFolder folder;
+    const ModelConfig config = small_config();
+    const auto backend = open_device("cpu");
+    Parameters parameters(*backend, config, false);
+    parameters.initialise(5);
+    const DType stored = GENERATE(DType::F32, DType::F16, DType::BF16);
+    const float bad = GENERATE(std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                               -std::numeric_limits<float>::infinity());
+    const std::string file = folder.file("model.safetensors");
+    const std::string name = "encoder.layers.0.feed_forward.inner.weight";
+    const Tensor weight = parameters.at(name).value();
+    backend->upload(weight.reshape({weight.elements()}).narrow(0, weight.elements() - 1, 1), &bad, sizeof(bad));
+    save_parameters(*backend, file, parameters, stored, "");
+    CHECK_THAT(load_error(config, file),
+               Contains(file) && Contains("element " + std::to_string(weight.elements() - 1)) && Contains(name));
+    // The largest number is one.
+    const float largest = 65504.0F;
+    backend->upload(weight.reshape({weight.elements()}).narrow(0, weight.elements() - 1, 1), &largest, sizeof(bad));
+    save_parameters(*backend, file, parameters, stored, "");
+    Parameters loaded(*backend, config, false);
+    CHECK_NOTHROW(load_parameters(*backend, file, loaded));
+}
+
 TEST_CASE("a new model replaces the old one and leaves what people put beside it") {
     Written written;
     written.folder.write("model/README.md", "a card");
@@ -205,7 +229,12 @@ TEST_CASE("what does not fit in a model directory is named") {
     }
     SECTION("no JSON") {
         written.folder.write("model/config.json", "{\"d_model\": ");
-        CHECK_THAT(open_error(), Contains("config.json") && Contains("no JSON"));
+        CHECK_THAT(open_error(), Contains("config.json") && Contains("not valid JSON"));
+    }
+    SECTION("a key twice") {
+        const std::string text = read_all(written.path + "/config.json");
+        written.folder.write("model/config.json", "{\"heads\": 2," + text.substr(text.find('{') + 1));
+        CHECK_THAT(open_error(), Contains("config.json") && Contains("\"heads\" stands twice"));
     }
     SECTION("unknown key") {
         written.edit_config("d_modle", 8);
