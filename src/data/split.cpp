@@ -6,6 +6,7 @@
 
 #include "support/check.h"
 #include "support/random.h"
+#include "text/case.h"
 
 namespace headscope {
 namespace {
@@ -66,10 +67,9 @@ std::string normalised_source(std::string_view text) {
             result += ' ';
         }
         gap = false;
-        const char c = text[i++];
-        result += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        result += text[i++];
     }
-    return result;
+    return fold_case(result);
 }
 
 Split split_pairs(const std::vector<SentencePair>& pairs, std::int64_t valid, std::int64_t test, std::uint64_t seed) {

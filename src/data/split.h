@@ -18,8 +18,8 @@ struct SentencePair {
 // tab.
 std::vector<SentencePair> parse_tsv(const std::vector<std::string>& lines, const std::string& origin);
 
-// What two source sentences must differ in to count as different: ASCII letters in lower case, punctuation (ASCII and
-// U+2000..U+206F) and white space each folded to one space between words.
+// What two source sentences must differ in to count as different: letters in lower case (see fold_case), punctuation
+// (ASCII and U+2000..U+206F) and white space each folded to one space between words.
 std::string normalised_source(std::string_view text);
 
 struct Split {

@@ -26,6 +26,7 @@ TEST_CASE("normalised sources differ in words alone", "[split]") {
     CHECK(normalised_source("Z\u00fcrich\u00a01") == "z\u00fcrich 1");
     CHECK(normalised_source("5\u20ac") == "5\u20ac");  // U+20AC is no punctuation
     CHECK(normalised_source("...").empty());
+    CHECK(normalised_source("\u00c4pfel sind rot.") == normalised_source("\u00e4pfel sind rot"));
 }
 
 TEST_CASE("what is held out shares no normalised source with the training part", "[split]") {
