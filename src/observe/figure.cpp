@@ -2,6 +2,7 @@
 #include "observe/figure.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +20,7 @@ using namespace figure;
 constexpr double kLabel = 1.0;
 constexpr double kSwatchNumber = 1.1;
 constexpr double kNote = 0.85;
+constexpr double kNoteLine = 1.3;  // from one base line to the next, of its size
 constexpr double kBaseline = 0.35;
 constexpr Colour kOffNumber{0x70, 0x70, 0x70};
 constexpr Colour kNoteColour{0x55, 0x55, 0x55};
@@ -30,6 +32,24 @@ double longest(const std::vector<RowItem>& row) {
         length = std::max(length, text_width(item.label));
     }
     return length;
+}
+
+// The words in lines of at most `width`, in units of the text size; a longer word has a line of its own.
+std::vector<std::string> wrapped(std::string_view text, double width) {
+    std::vector<std::string> lines;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        const std::string_view word = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        const bool fits = !lines.empty() && text_width(lines.back()) + text_width(" ") + text_width(word) <= width;
+        if (fits) {
+            lines.back() += ' ';
+            lines.back() += word;
+        } else {
+            lines.emplace_back(word);
+        }
+    }
+    return lines;
 }
 
 std::string swatch_tip(int head, bool on) {
@@ -56,9 +76,9 @@ public:
         slabs();
         lines();
         labels();
-        if (content_.joined) {
-            text({Role::Note}, kNoteColour,
-                 {kMargin, height_ - kMargin, kNote, Anchor::Start, false, false, kJoinedNote});
+        for (std::size_t line = 0; line < note_.size(); ++line) {
+            const double y = key_bottom_ + (1.5 + kNoteLine * static_cast<double>(line)) * kNote;
+            text({Role::Note}, kNoteColour, {kMargin, y, kNote, Anchor::Start, false, false, note_[line]});
         }
         return std::move(drawing_);
     }
@@ -72,11 +92,15 @@ private:
         query_bottom_ = query_top_ + std::max(kBand, longest(content_.queries) + 2.0 * kPadding);
         key_top_ = query_bottom_ + kGap;
         key_bottom_ = key_top_ + std::max(kBand, longest(content_.keys) + 2.0 * kPadding);
-        height_ = key_bottom_ + kMargin + (content_.joined ? 1.5 * kNote : 0.0);
         const double columns = static_cast<double>(std::max(content_.queries.size(), content_.keys.size()));
-        width_ = std::max({columns * kPitch, swatch_columns * kSwatch, text_width(content_.title) * kTitle,
-                           content_.joined ? text_width(kJoinedNote) * kNote : 0.0}) +
-                 2.0 * kMargin;
+        const double inner =
+            std::max({columns * kPitch, swatch_columns * kSwatch, text_width(content_.title) * kTitle});
+        width_ = inner + 2.0 * kMargin;
+        if (content_.joined) {
+            note_ = wrapped(kJoinedNote, inner / kNote);
+        }
+        const auto more_lines = static_cast<double>(note_.empty() ? 0 : note_.size() - 1);
+        height_ = key_bottom_ + kMargin + (note_.empty() ? 0.0 : (1.5 + kNoteLine * more_lines) * kNote);
     }
 
     static double left(std::size_t column) { return kMargin + static_cast<double>(column) * kPitch; }
@@ -197,6 +221,7 @@ private:
     const FigureContent& content_;
     const FigureOptions& options_;
     Drawing drawing_;
+    std::vector<std::string> note_;  // its lines
     double swatch_top_ = 0.0;
     double query_top_ = 0.0;
     double query_bottom_ = 0.0;
@@ -213,8 +238,9 @@ std::string describe(const FigureContent& content) {
     for (const std::size_t query : content.chosen) {
         for (const int head : content.heads) {
             const std::size_t key = content.strongest(head, query);
-            text += fmt::format(" Head {} looks from {} mostly at {} ({:.2f}).", head, content.queries[query].label,
-                                content.keys[key].label, content.weight(head, query, key));
+            text +=
+                fmt::format(" Head {} looks from \"{}\" mostly at \"{}\" ({:.2f}).", head, content.queries[query].label,
+                            content.keys[key].label, content.weight(head, query, key));
         }
     }
     return text;

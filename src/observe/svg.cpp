@@ -50,9 +50,12 @@ std::string write(const Primitive& primitive, const Text& text) {
                                                          : " text-anchor=\"end\"";
     const std::string turn =
         text.upwards ? fmt::format(" transform=\"rotate(-90 {} {})\"", number(text.x), number(text.y)) : "";
-    return fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"{}{}{}>{}</text>\n", number(text.x),
+    // Hovering goes through the texts that stand on a rectangle with a tip.
+    const bool covers = primitive.mark.role == Role::SwatchLabel || primitive.mark.role == Role::KeyLabel;
+    return fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"{}{}{}{}>{}</text>\n", number(text.x),
                        number(text.y), number(text.size), to_hex(primitive.colour), anchor,
-                       text.bold ? " font-weight=\"bold\"" : "", turn, escape_xml(text.content));
+                       text.bold ? " font-weight=\"bold\"" : "", turn, covers ? " pointer-events=\"none\"" : "",
+                       escape_xml(text.content));
 }
 
 // What a group of primitives is called, so that a style sheet or another program can find it.

@@ -6,6 +6,7 @@
 
 #include "dump.h"
 #include "observe/figure.h"
+#include "observe/text_width.h"
 #include "paper_record.h"
 #include "support/check.h"
 
@@ -243,11 +244,33 @@ TEST_CASE("A figure of joined pieces says so, one of whole words does not", "[fi
     CHECK(all_of<Text>(draw_figure(record, cross()), Role::Note).empty());
     record.source[1].text = "b";  // goes on the word "a"
     const auto notes = all_of<Text>(draw_figure(record, cross()), Role::Note);
-    REQUIRE(notes.size() == 1);
-    CHECK(notes[0].second.content.find("summed over keys, averaged over queries") != std::string::npos);
+    REQUIRE_FALSE(notes.empty());
+    CHECK(notes[0].second.content.starts_with("Pieces joined"));
     FigureOptions pieces = cross();
     pieces.rows.join_words = false;
     CHECK(all_of<Text>(draw_figure(record, pieces), Role::Note).empty());
+}
+
+TEST_CASE("A note is as wide as the rest of the figure and no wider", "[figure]") {
+    AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
+    FigureOptions pieces = cross();
+    pieces.rows.join_words = false;
+    record.source[1].text = "b";  // goes on the word "a"
+    const Drawing without = draw_figure(record, pieces);
+    const Drawing drawing = draw_figure(record, cross());
+    CHECK(drawing.width == Approx(without.width));
+    const auto notes = all_of<Text>(drawing, Role::Note);
+    REQUIRE(notes.size() > 1);
+    double last = all_of<Text>(drawing, Role::KeyLabel)[0].second.y + 70.0;
+    std::string all;
+    for (const auto& [primitive, note] : notes) {
+        CHECK(note.x + text_width(note.content) * note.size <= drawing.width - 10.0 + 1e-9);
+        CHECK(note.y > last);
+        last = note.y;
+        all += note.content + " ";
+    }
+    CHECK(all == "Pieces joined to words: weights summed over keys, averaged over queries. ");
+    CHECK(drawing.height == Approx(last + 10.0));
 }
 
 TEST_CASE("What does not exist is refused by naming what does", "[figure]") {

@@ -1,4 +1,6 @@
 // SVG text: escaped, the same every time, nothing from outside.
+#include <sstream>
+
 #include <catch2/catch.hpp>
 
 #include "observe/figure.h"
@@ -39,11 +41,34 @@ TEST_CASE("The same figure gives the same bytes, and describes itself", "[svg]")
     CHECK(svg == to_svg(draw_figure(test::paper_record(), options)));
     CHECK(svg.find("<title id=\"title\">Input-Input Layer5</title>") != std::string::npos);
     CHECK(svg.find("head 5 of 8") != std::string::npos);
-    CHECK(svg.find("Head 5 looks from making mostly at ") != std::string::npos);
+    CHECK(svg.find("Head 5 looks from &quot;making&quot; mostly at &quot;") != std::string::npos);
     CHECK(svg.find("http") == svg.find("http://www.w3.org/2000/svg"));
     CHECK(svg.find("http", svg.find("http") + 1) == std::string::npos);
     CHECK(svg.find("stroke-opacity=\"") != std::string::npos);
     CHECK(svg.find("rotate(-90 ") != std::string::npos);
+}
+
+TEST_CASE("Hovering reaches what a label stands on", "[svg]") {
+    FigureOptions options;
+    options.layer = 5;
+    options.words = {"making"};
+    const std::string svg = to_svg(draw_figure(test::paper_record(), options));
+    std::size_t swatches = 0, keys = 0;
+    std::istringstream lines(svg);
+    std::string group;
+    for (std::string line; std::getline(lines, line);) {
+        group = line.starts_with("<g class=") ? line : group;
+        if (!line.starts_with("<text ")) {
+            continue;
+        }
+        const bool through = line.find(" pointer-events=\"none\"") != std::string::npos;
+        const bool on_rectangle = group == "<g class=\"swatches\">" || group == "<g class=\"keys\">";
+        CHECK(through == on_rectangle);
+        swatches += on_rectangle && group == "<g class=\"swatches\">" ? 1 : 0;
+        keys += group == "<g class=\"keys\">" ? 1 : 0;
+    }
+    CHECK(swatches == 8);
+    CHECK(keys > 8);
 }
 
 TEST_CASE("Numbers are short, and there is no negative zero", "[svg]") {
