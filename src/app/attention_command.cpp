@@ -91,6 +91,12 @@ AttentionRecord look(Backend& backend, const Translator& translator, const Atten
         .record;
 }
 
+// For CLI11: what is wrong with one of several numbers, or nothing.
+std::string check_number(const std::string& text) {
+    const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos && text.size() < 10;
+    return number ? "" : "numbers separated by commas were expected, such as 1,5, and not \"" + text + "\"";
+}
+
 void check_output(const std::string& path) {
     const std::string ending = ".svg";
     if (!path.empty() && path != "-" &&
@@ -121,7 +127,7 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  headscope attention --text 'The cat sleeps because it is tired.' --word it\n"
     "  headscope attention --text 'The cat sleeps.' --layer 5 --heads 5 -o cat.svg\n"
-    "  headscope attention --text 'The cat sleeps.' --kind cross --layer 6 --overview -o cat.svg\n"
+    "  headscope attention --text 'The cat sleeps.' --kind cross --layer 3 --overview -o cat.svg\n"
     "  headscope attention --text 'The cat sleeps.' --target 'Die Katze schläft.' --kind decoder -o cat.svg";
 
 }  // namespace
@@ -138,9 +144,11 @@ void add_attention_command(CLI::App& app) {
     command->add_option("--kind", options->kind, "encoder, decoder or cross")->capture_default_str();
     command->add_option("--layer", figure.layer, "From 1; without it 5, as in the paper, or the last")
         ->check(CLI::PositiveNumber);
-    command->add_option("--heads", figure.heads, "From 1, separated by commas; without it all")->delimiter(',');
+    command->add_option("--heads", figure.heads, "From 1, separated by commas; without it all")
+        ->delimiter(',')
+        ->check(check_number);
     command->add_option("--word", figure.words, "Draw this word's lines alone; its:2 is the second of several \"its\"");
-    command->add_option("--position", figure.positions, "The same by column")->delimiter(',');
+    command->add_option("--position", figure.positions, "The same by column")->delimiter(',')->check(check_number);
     command->add_flag("--overview", figure.overview, "Without a word: each line at weight / active heads");
     command->add_option("--palette", options->palette, "okabe-ito is for readers with a colour blindness")
         ->check(CLI::IsMember({"paper", "okabe-ito"}))

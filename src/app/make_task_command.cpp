@@ -39,6 +39,7 @@ void add_make_task_command(CLI::App& app) {
     auto options = std::make_shared<DigitsOptions>();
     CLI::App* command = app.add_subcommand("make-task", "Generate a small task with a known answer");
     command->require_subcommand(1);
+    command->footer("Example:\n  headscope make-task digits --output data/digits");
     CLI::App* digits =
         command->add_subcommand("digits", "Numbers in digits to German words: 1 7 4 2, eintausendsiebenhundert...");
     digits->footer(
@@ -52,7 +53,7 @@ void add_make_task_command(CLI::App& app) {
         ->check(CLI::Range(0, 50'000))
         ->capture_default_str();
     digits->add_option("--test", options->test, "Test pairs")->check(CLI::Range(0, 50'000))->capture_default_str();
-    digits->add_option("--seed", options->seed, "Which numbers")->capture_default_str();
+    digits->add_option("--seed", options->seed, "Which numbers")->check(CLI::NonNegativeNumber)->capture_default_str();
     digits->callback([options] { make_digits(*options); });
 }
 

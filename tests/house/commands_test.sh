@@ -26,6 +26,27 @@ code=$?
 expect "a full disk is an error" ended_with 1
 expect "that is named" complains "standard output"
 
+# ----------------------------------------------------------------------------------------- the command line
+run --version
+expect "the version is told" grep -qxE 'headscope [0-9]+\.[0-9]+\.[0-9]+' out
+run --help
+expect "--help shows examples" says "  echo 'The weather is nice today.' | headscope translate"
+run
+expect "nothing to do is refused" refused "headscope --help lists the commands"
+run trainslate
+expect "a slip of the finger is named, with what was meant" refused '"trainslate"; did you mean "translate"?'
+run help
+expect "any other word, too" refused '"help"; headscope --help lists them'
+run --verbose
+expect "and an option that is none" refused '"--verbose"'
+run bench trian
+expect "and the command of a command" refused 'headscope bench has no command "trian"; did you mean "train"?'
+run make-task --help
+expect "make-task shows how" says "headscope make-task digits --output data/digits"
+run translate --bogus
+expect "a command's own options are its own" complains "--bogus"
+expect "an error of their own" not ended_with 0
+
 # ---------------------------------------------------------------------------------------------- attention
 run make-task digits --output data --pairs 300 --valid 4 --test 4
 expect "a task is made" ended_with 0
@@ -80,6 +101,11 @@ look --layer 7
 expect "a layer that does not exist" refused "layers 1 to 2"
 look --heads 0
 expect "head 0" refused "heads 1 to 4"
+for option in --heads --position; do
+    look "$option" 5-7
+    expect "a range of $option is refused" not ended_with 0
+    expect "with what is expected" complains 'numbers separated by commas were expected, such as 1,5, and not "5-7"'
+done
 look --word 9
 expect "a word that is not there" refused "is not among: 1 7 4 7 <EOS>"
 look --kind sideways
