@@ -90,6 +90,17 @@ void complete(BenchOptions& options) {
     shape.compute = options.bf16 ? DType::BF16 : DType::F32;
 }
 
+void check_memory(const Backend& backend, double least) {
+    constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
+    const auto present = static_cast<double>(backend.device().memory_bytes);
+    if (present > 0.0 && least > present) {  // 0: not known
+        throw Error(
+            fmt::format("this takes at least {:.1f} GiB, and {} has {:.1f} GiB: take fewer --sentences, shorter "
+                        "ones or a smaller model",
+                        least / kGibi, backend.device().id, present / kGibi));
+    }
+}
+
 void bench(const std::string& what, BenchOptions options) {
     complete(options);
     const std::unique_ptr<Backend> backend = open_device(options.device);
@@ -99,6 +110,7 @@ void bench(const std::string& what, BenchOptions options) {
                                 name_of(options.shape.compute), support.reason));
     }
     const bool training = what == "train";
+    check_memory(*backend, training ? least_training_bytes(options.shape) : least_translation_bytes(options.shape));
     const BenchRuns runs = training ? bench_training(*backend, options.shape, options.steps, options.repeat)
                                     : bench_translation(*backend, options.shape, options.repeat);
     const int steps = training ? options.steps : static_cast<int>(options.shape.target_length);

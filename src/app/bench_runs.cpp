@@ -51,7 +51,31 @@ Batch random_batch(const BenchShape& shape) {
     return make_batch(std::span<const Pair>(pairs), special_ids(shape.model), 0);
 }
 
+constexpr double kFloat = sizeof(float);
+
+double parameter_bytes(const ModelConfig& model) {
+    return kFloat * static_cast<double>(count_parameters(model));
+}
+
 }  // namespace
+
+double least_training_bytes(const BenchShape& shape) {
+    const ModelConfig& model = shape.model;
+    const auto sentences = static_cast<double>(shape.sentences);
+    const auto d_model = static_cast<double>(model.d_model);
+    const auto d_ff = static_cast<double>(model.d_ff);
+    // Of each token of a layer: queries, keys, values and context of each attention, and the inner feed-forward layer.
+    const double encoder = static_cast<double>(shape.source_length * model.encoder_layers) * (4.0 * d_model + d_ff);
+    const double decoder = static_cast<double>(shape.target_length * model.decoder_layers) * (6.0 * d_model + d_ff);
+    return 4.0 * parameter_bytes(model) + kFloat * sentences * (encoder + decoder);
+}
+
+double least_translation_bytes(const BenchShape& shape) {
+    const ModelConfig& model = shape.model;
+    const double a_token = 2.0 * static_cast<double>(model.d_model) * static_cast<double>(model.decoder_layers);
+    const auto tokens = static_cast<double>(shape.source_length + shape.target_length * shape.beam);
+    return parameter_bytes(model) + kFloat * static_cast<double>(shape.sentences) * tokens * a_token;
+}
 
 double BenchRuns::median() const {
     HEADSCOPE_CHECK(!seconds.empty(), "no timed run");

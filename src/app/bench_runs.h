@@ -19,6 +19,12 @@ struct BenchShape {
     DType compute = DType::F32;
 };
 
+// Bytes that a run cannot do without, so that what will never fit is said at once: while training the values, gradients
+// and Adam's two moments, and what the forward pass keeps of each token for the way back; else the values and the keys
+// and values of a full cache.
+double least_training_bytes(const BenchShape& shape);
+double least_translation_bytes(const BenchShape& shape);
+
 struct BenchRuns {
     std::vector<double> seconds;                        // of each timed run, after one that is not timed
     std::int64_t source_tokens = 0, target_tokens = 0;  // of one run

@@ -1,4 +1,5 @@
 // headscope evaluate: how close translations are to those of people.
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,6 +37,16 @@ struct TestSet {
 TestSet read_test_set(const EvaluateOptions& options) {
     if (!options.tsv.empty()) {
         ParallelText text = read_tsv(options.tsv);
+        if (text.dropped_empty > 0 && !options.hypotheses.empty()) {
+            throw Error(fmt::format(
+                "{} of the lines of '{}' are empty or have an empty side, so that the lines of '{}' could not be told "
+                "to belong to the others: take them out of both",
+                text.dropped_empty, options.tsv, options.hypotheses));
+        }
+        if (text.dropped_empty > 0) {
+            tell(fmt::format("headscope: {} lines of '{}' are empty or have an empty side, and are left out",
+                             text.dropped_empty, options.tsv));
+        }
         return {std::move(text.source), std::move(text.target)};
     }
     if (options.reference.empty()) {
@@ -65,6 +76,24 @@ struct Translations {
     std::size_t problems = 0;
 };
 
+// Says how far a long evaluation is: the first time after kEvery seconds.
+class Progress {
+public:
+    explicit Progress(std::size_t sentences) : sentences_(sentences) {}
+    void show(std::size_t finished) {
+        const auto now = std::chrono::steady_clock::now();
+        if (now - last_ >= kEvery) {
+            last_ = now;
+            tell(fmt::format("{} of {} sentences are translated", finished, sentences_));
+        }
+    }
+
+private:
+    static constexpr std::chrono::seconds kEvery{5};
+    std::size_t sentences_;
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 // A source that cannot be translated counts as an empty translation.
 Translations translate_all(const EvaluateOptions& options, const std::vector<std::string>& source) {
     const std::string model = find_model(options.translation.model);
@@ -72,13 +101,17 @@ Translations translate_all(const EvaluateOptions& options, const std::vector<std
     const TranslationOptions translation = translation_options(options.translation, *backend);
     const Translator translator(*backend, model);
     Translations translations;
-    for (TranslatedSentence& sentence : translator.translate(source, translation)) {
-        if (!sentence.problem.empty()) {
-            ++translations.problems;
-            tell(fmt::format("headscope: sentence {}: {}", translations.lines.size() + 1, sentence.problem));
+    Progress progress(source.size());
+    translator.translate_in_order(source, translation, [&](std::vector<TranslatedSentence> next, std::size_t finished) {
+        for (TranslatedSentence& sentence : next) {
+            if (!sentence.problem.empty()) {
+                ++translations.problems;
+                tell(fmt::format("headscope: sentence {}: {}", translations.lines.size() + 1, sentence.problem));
+            }
+            translations.lines.push_back(std::move(sentence.text));
         }
-        translations.lines.push_back(std::move(sentence.text));
-    }
+        progress.show(finished);
+    });
     return translations;
 }
 
@@ -144,8 +177,9 @@ void add_evaluate_command(CLI::App& app) {
     CLI::Option* tsv = command->add_option("--tsv", options->tsv, "\"source TAB reference\" lines, plain or gzip");
     CLI::Option* source = command->add_option("--source", options->source, "Sentences to translate, one a line");
     command->add_option("--reference", options->reference, "Their translations by people, one a line")->excludes(tsv);
-    command->add_option("--hypotheses", options->hypotheses, "Score these translations; no model is used");
-    source->excludes(tsv);
+    CLI::Option* hypotheses =
+        command->add_option("--hypotheses", options->hypotheses, "Score these translations; no model is used");
+    source->excludes(tsv)->excludes(hypotheses);
     command->add_option("--output", options->output, "Also write the translations to this file");
     command->add_option("--limit", options->limit, "Only the first so many sentences");
     command->add_flag("--json", options->json, "For programs: one object");

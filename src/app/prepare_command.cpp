@@ -42,7 +42,9 @@ void add_prepare_command(CLI::App& app) {
     command->add_option("--test", options->test, "Test sentences")
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
-    command->add_option("--seed", options->seed, "Which sentences are held out")->capture_default_str();
+    command->add_option("--seed", options->seed, "Which sentences are held out")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
     command->callback([options] { prepare(*options); });
 }
 

@@ -1,7 +1,6 @@
 #include "train/digits_task.h"
 
 #include <array>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -73,7 +72,8 @@ std::vector<DigitsPair> make_digits_task(std::int64_t pairs, std::uint64_t seed)
         left[i] = first[i + 1] - first[i];
     }
     Random random(seed);
-    std::set<std::int64_t> taken;
+    std::vector<bool> taken(
+        static_cast<std::size_t>(kDigitsLimit));  // of each number; the last few of a length take many draws
     std::vector<DigitsPair> result;
     while (static_cast<std::int64_t>(result.size()) < pairs) {
         const auto length = static_cast<std::size_t>(random.below(kLengths));
@@ -82,7 +82,8 @@ std::vector<DigitsPair> make_digits_task(std::int64_t pairs, std::uint64_t seed)
         }
         const auto span = static_cast<std::uint64_t>(first[length + 1] - first[length]);
         const std::int64_t number = first[length] + static_cast<std::int64_t>(random.below(span));
-        if (taken.insert(number).second) {
+        if (!taken[static_cast<std::size_t>(number)]) {
+            taken[static_cast<std::size_t>(number)] = true;
             --left[length];
             result.push_back(digits_pair(number));
         }

@@ -44,6 +44,8 @@ expect "greedy is beam 1" same out narrow
 run translate --model "$model" --max-extra 8 --scores --stats input.txt
 expect "scores stand before a tab" grep -qP '^-?\d+\.\d{4}\t' out
 expect "statistics go to standard error" complains " target tokens/s on cpu "
+run translate --model "$model" --max-extra 0 --stats input.txt
+expect "and count what was cut" grep -qE ', [1-9] cut at the longest output' err
 run translate --model "$model" </dev/null
 expect "nothing in" ended_with 0
 expect "nothing out" quiet
@@ -147,6 +149,16 @@ run evaluate --source input.txt --reference reference.txt --model "$model"
 expect "also before translating" refused "'input.txt' has 4 lines and 'reference.txt' has 6"
 run evaluate --source source.txt
 expect "no reference is refused" refused "--reference"
+run evaluate --hypotheses mine --reference reference.txt --source source.txt
+expect "a source that would not be looked at is refused" complains "--source"
+expect "before anything is scored" quiet
+{ head -n 2 data/test.tsv; printf '\n'; tail -n 4 data/test.tsv; } >gap.tsv
+{ head -n 2 mine; printf '\n'; tail -n 4 mine; } >gap.txt
+run evaluate --hypotheses gap.txt --tsv gap.tsv
+expect "translations are not held against a TSV with an empty line" refused "1 of the lines of 'gap.tsv'" "'gap.txt'"
+run evaluate --tsv gap.tsv --model "$model" --max-extra 8
+expect "which is left out otherwise" same out scored
+expect "not in silence" complains "1 lines of 'gap.tsv'"
 
 # ------------------------------------------------------------------------------------------------ compare
 head -n 5 source.txt >five.txt
@@ -203,5 +215,20 @@ expect "training is timed" says '"target_tokens_per_second"'
 expect "with the memory it took" says '"peak_resident_bytes"'
 run bench train --d-model 30 --heads 8
 expect "an impossible shape is refused" refused "--d-model 30"
+run bench train --vocabulary 1000000 --sentences 1000000
+expect "what cannot fit is refused at once" refused "GiB" "--sentences"
+run bench translate --target-length 50000 --sentences 1000000
+expect "translating, too" refused "GiB" "--sentences"
+
+# ---------------------------------------------------------------------------------------------- make-task
+run make-task digits --output all --pairs 900000 --valid 50000 --test 50000
+expect "every number there is can be asked for" ended_with 0
+expect "and comes once" [ "$(LC_ALL=C sort -u all/train.tsv all/valid.tsv all/test.tsv | wc -l)" -eq 1000000 ]
+run make-task digits --output negative --seed -1
+expect "a seed below 0 is refused" complains "--seed"
+expect "without a file" [ ! -e negative ]
+printf 'b\xff\ta\n' >bad.tsv
+run prepare - --output prepared <bad.tsv
+expect "bytes of standard input that are no UTF-8" refused "standard input line 1"
 
 finish
