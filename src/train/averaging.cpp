@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "support/check.h"
-#include "train/checkpoint.h"
 
 namespace headscope {
 namespace {
@@ -21,15 +20,15 @@ void add(const MappedTensor& tensor, std::vector<double>& sums) {
 
 }  // namespace
 
-void average_checkpoints(Backend& backend, const std::vector<std::string>& files, const Tensor& into) {
+void average_checkpoints(Backend& backend, const std::vector<Checkpoint>& files, const Tensor& into) {
     HEADSCOPE_CHECK(!files.empty(), "nothing to average");
     std::vector<double> mean(static_cast<std::size_t>(into.elements()), 0.0);
-    for (const std::string& path : files) {
-        const Checkpoint file = Checkpoint::open(path);
+    for (const Checkpoint& file : files) {
         const MappedTensor stored = file.parameters();
         if (stored.shape != into.shape || (stored.dtype != DType::F32 && stored.dtype != DType::F64)) {
-            throw Error(fmt::format("{}: \"parameters\" is {} {}, expected F32 {}: it belongs to another model", path,
-                                    name_of(stored.dtype), stored.shape.to_string(), into.shape.to_string()));
+            throw Error(fmt::format("{}: \"parameters\" is {} {}, expected F32 {}: it belongs to another model",
+                                    file.path(), name_of(stored.dtype), stored.shape.to_string(),
+                                    into.shape.to_string()));
         }
         stored.dtype == DType::F32 ? add<float>(stored, mean) : add<double>(stored, mean);
     }

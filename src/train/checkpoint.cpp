@@ -169,16 +169,33 @@ std::vector<std::int64_t> CheckpointFolder::steps() const {
     return found;
 }
 
-std::optional<Checkpoint> CheckpointFolder::newest_whole(const std::function<void(const std::string&)>& skipped) const {
+std::vector<Checkpoint> CheckpointFolder::newest_whole(std::int64_t count, std::int64_t newest,
+                                                       const std::function<void(const std::string&)>& skipped) const {
     const std::vector<std::int64_t> candidates = steps();
-    for (auto step = candidates.rbegin(); step != candidates.rend(); ++step) {
+    std::vector<Checkpoint> whole;
+    for (auto step = candidates.rbegin(); step != candidates.rend() && std::ssize(whole) < count; ++step) {
+        if (*step > newest) {
+            continue;
+        }
         try {
-            return Checkpoint::open(file_of(*step));
+            whole.push_back(Checkpoint::open(file_of(*step)));
         } catch (const Error& error) {
             skipped(error.what());
         }
     }
-    return std::nullopt;
+    std::reverse(whole.begin(), whole.end());
+    return whole;
+}
+
+void CheckpointFolder::remove_leftovers() const {
+    const std::string ending = std::string(kSuffix) + ".tmp";  // AtomicFile
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(kPrefix) && name.ends_with(ending)) {
+            std::error_code ignored;  // it only takes room
+            std::filesystem::remove(entry.path(), ignored);
+        }
+    }
 }
 
 void CheckpointFolder::keep_last(std::int64_t count, std::int64_t newest) const {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,8 +50,12 @@ public:
 
     std::string file_of(std::int64_t step) const;
     std::vector<std::int64_t> steps() const;  // of the files there, rising
-    // The newest that is whole; `skipped` hears why newer ones are not.
-    std::optional<Checkpoint> newest_whole(const std::function<void(const std::string&)>& skipped) const;
+    // The newest `count` that are whole of the steps up to `newest`, rising; fewer where there are no more. `skipped`
+    // hears why those passed over are not.
+    std::vector<Checkpoint> newest_whole(std::int64_t count, std::int64_t newest,
+                                         const std::function<void(const std::string&)>& skipped) const;
+    // Removes what a writer that was killed left half-written. The run's folder must be locked: no one else writes.
+    void remove_leftovers() const;
     // Removes all but the last `count` of the steps up to `newest`. Later ones are damaged, or the run would stand
     // there: they must not push out those that are whole.
     void keep_last(std::int64_t count, std::int64_t newest) const;

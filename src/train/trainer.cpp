@@ -1,6 +1,7 @@
 #include "train/trainer.h"
 
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -70,6 +71,7 @@ Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data,
                static_cast<std::uint64_t>(config.training.seed), special_ids(model_config_)),
       checkpoints_(path("checkpoints")),
       step_tensor_(backend.empty({1}, DType::I32)) {
+    checkpoints_.remove_leftovers();
     if (!data_.valid.pairs.empty()) {
         valid_ = std::make_unique<Batcher>(std::move(data_.valid.pairs), micro_budget(config.training), 0,
                                            special_ids(model_config_));
@@ -97,10 +99,14 @@ CheckpointTensors Trainer::tensors() const {
     return {parameters_.flat_values(), optimizer_.first_moment(), optimizer_.second_moment()};
 }
 
+std::vector<Checkpoint> Trainer::whole_checkpoints(std::int64_t count, std::int64_t newest) const {
+    return checkpoints_.newest_whole(
+        count, newest, [&](const std::string& why) { hooks_.say("warning: passing over a checkpoint: " + why); });
+}
+
 bool Trainer::resume(Purpose purpose) {
-    const auto checkpoint = checkpoints_.newest_whole(
-        [&](const std::string& why) { hooks_.say("warning: passing over a checkpoint: " + why); });
-    if (!checkpoint) {
+    const std::vector<Checkpoint> found = whole_checkpoints(1, std::numeric_limits<std::int64_t>::max());
+    if (found.empty()) {
         if (!checkpoints_.steps().empty()) {
             throw Error(
                 fmt::format("none of the checkpoints in {} can be used: restore one from a copy, or choose "
@@ -109,14 +115,17 @@ bool Trainer::resume(Purpose purpose) {
         }
         return false;
     }
-    const std::string& file = checkpoint->path();
-    const std::string warning = compare_identity(checkpoint->state(), identity(), file, purpose);
+    const Checkpoint& checkpoint = found.front();
+    const std::string& file = checkpoint.path();
+    const std::string warning = compare_identity(checkpoint.state(), identity(), file, purpose);
     if (!warning.empty()) {
         hooks_.say("warning: " + warning);
     }
-    state_ = parse_training_state(checkpoint->state(), file);
-    batcher_.set_state(state_.batcher);
-    checkpoint->read(backend_, tensors());
+    state_ = parse_training_state(checkpoint.state(), file);
+    if (purpose == Purpose::Train) {  // a batch of another size is no matter else
+        batcher_.set_state(state_.batcher);
+    }
+    checkpoint.read(backend_, tensors());
     seconds_before_ = state_.seconds;
     hooks_.say(fmt::format("going on after step {} from {}", state_.step, file));
     return true;

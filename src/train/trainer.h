@@ -76,6 +76,9 @@ private:
     double seconds_done() const;
     RunIdentity identity() const;
     CheckpointTensors tensors() const;
+    // As CheckpointFolder::newest_whole, with a warning for each that is passed over.
+    std::vector<Checkpoint> whole_checkpoints(std::int64_t count, std::int64_t newest) const;
+    bool read_best();  // the best single model into the parameters; false, with a warning, when its file is of no use
     LossOptions loss_options() const;
     std::string path(const char* name) const;
 

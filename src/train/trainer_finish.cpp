@@ -12,30 +12,35 @@
 
 namespace headscope {
 
+bool Trainer::read_best() {
+    try {
+        Checkpoint::open(path("best.safetensors")).read(backend_, {parameters_.flat_values()});
+        return true;
+    } catch (const Error& error) {
+        hooks_.say(fmt::format("warning: passing over the best single model: {}", error.what()));
+        return false;
+    }
+}
+
 void Trainer::write_model(const std::string& model_directory) {
     const TrainingOptions& t = config_.training;
-    std::vector<std::int64_t> steps = checkpoints_.steps();
     // Later ones were passed over by resume().
-    std::erase_if(steps, [&](std::int64_t step) { return step > state_.step; });
-    if (steps.empty()) {
-        throw Error(fmt::format("{} holds no checkpoint to make a model of", path("checkpoints")));
-    }
-    steps.erase(steps.begin(), steps.end() - std::min<std::int64_t>(t.average_last, std::ssize(steps)));
-    std::vector<std::string> files;
-    for (const std::int64_t step : steps) {
-        files.push_back(checkpoints_.file_of(step));
+    const std::vector<Checkpoint> files = whole_checkpoints(t.average_last, state_.step);
+    if (files.empty()) {
+        throw Error(fmt::format("{} holds no whole checkpoint to make a model of", path("checkpoints")));
     }
     average_checkpoints(backend_, files, parameters_.flat_values());
-    std::string origin = files.size() == 1 ? fmt::format("the checkpoint after step {}", steps.back())
+    const auto step_of = [](const Checkpoint& file) { return parse_training_state(file.state(), file.path()).step; };
+    std::string origin = files.size() == 1 ? fmt::format("the checkpoint after step {}", step_of(files.back()))
                                            : fmt::format("the mean of the {} checkpoints after steps {} to {}",
-                                                         files.size(), steps.front(), steps.back());
+                                                         files.size(), step_of(files.front()), step_of(files.back()));
     if (valid_) {
-        const double nll = validate(backend_, model_, *valid_, loss_options(), compute_).nll;
+        double nll = validate(backend_, model_, *valid_, loss_options(), compute_).nll;
         origin += fmt::format(", validation nll {:.4f}, perplexity {:.3f}", nll, std::exp(nll));
-        if (state_.best && !(nll <= state_.best->nll)) {
-            Checkpoint::open(path("best.safetensors")).read(backend_, {parameters_.flat_values()});
+        if (state_.best && !(nll <= state_.best->nll) && read_best()) {
+            nll = state_.best->nll;
             origin = fmt::format("the best single model, after step {}, validation nll {:.4f} (better than {})",
-                                 state_.best->step, state_.best->nll, origin);
+                                 state_.best->step, nll, origin);
         }
     }
     write_model_directory(backend_, model_directory, model_config_, parameters_, t.save, data_.source_tokenizer_file,

@@ -1,6 +1,7 @@
 #include "train/checkpoint.h"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "registry/registry.h"
 #include "tests/io/file_size_limit.h"
@@ -49,10 +50,19 @@ TEST_CASE("a truncated checkpoint is passed over, with its reason", "[checkpoint
     folder.write("checkpoints/step-00000012.safetensors", "");
     folder.write("checkpoints/step-00000013.safetensors.tmp", "half of one");
     std::string skipped;
-    const auto newest = checkpoints.newest_whole([&](const std::string& why) { skipped += why; });
-    REQUIRE(newest);
-    CHECK(newest->state()["step"] == 10);
+    const auto hear = [&](const std::string& why) { skipped += why; };
+    const std::vector<Checkpoint> newest = checkpoints.newest_whole(1, 99, hear);
+    REQUIRE(newest.size() == 1);
+    CHECK(newest.front().state()["step"] == 10);
     CHECK_THAT(skipped, Catch::Contains("step-00000011") && Catch::Contains("step-00000012"));
+    CHECK(checkpoints.steps() == std::vector<std::int64_t>{9, 10, 11, 12});
+    const std::vector<Checkpoint> two = checkpoints.newest_whole(3, 99, hear);
+    REQUIRE(two.size() == 2);
+    CHECK(two.front().state()["step"] == 9);
+    CHECK(two.back().state()["step"] == 10);
+    CHECK(checkpoints.newest_whole(1, 9, hear).front().state()["step"] == 9);
+    checkpoints.remove_leftovers();
+    CHECK(!std::filesystem::exists(folder.file("checkpoints/step-00000013.safetensors.tmp")));
     CHECK(checkpoints.steps() == std::vector<std::int64_t>{9, 10, 11, 12});
     checkpoints.keep_last(1, 10);  // the damaged ones after it do not count
     CHECK(checkpoints.steps() == std::vector<std::int64_t>{10, 11, 12});
@@ -110,10 +120,11 @@ TEST_CASE("a full disk is an error and leaves what was there", "[checkpoint]") {
 TEST_CASE("averaging is the mean of the files' parameters", "[averaging]") {
     const TemporaryFolder folder;
     const auto backend = open_device("cpu");
-    std::vector<std::string> files;
+    std::vector<Checkpoint> files;
     for (const float start : {1.0F, 2.0F, 6.0F}) {
-        files.push_back(folder.file(std::to_string(files.size()) + ".safetensors"));
-        write_checkpoint(*backend, files.back(), tensors_of(*backend, start), {{"step", 1}});
+        const std::string file = folder.file(std::to_string(files.size()) + ".safetensors");
+        write_checkpoint(*backend, file, tensors_of(*backend, start), {{"step", 1}});
+        files.push_back(Checkpoint::open(file));
     }
     const Tensor into = make_from_host<float>(*backend, {4}, DType::F32, {9, 9, 9, 9});
     average_checkpoints(*backend, files, into);

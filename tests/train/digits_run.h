@@ -42,11 +42,11 @@ struct DigitsRun {
     }
 
     // `taken_up`: go on with what the output folder holds.
-    Trainer& start(bool taken_up = false) {
+    Trainer& start(bool taken_up = false, Purpose purpose = Purpose::Train) {
         TrainingData data = prepare_training_data(config, output_folder + "/tokenizer", taken_up, hooks.say);
         trainer = std::make_unique<Trainer>(*backend, config, std::move(data), output_folder, hooks);
         if (taken_up) {
-            trainer->resume();
+            trainer->resume(purpose);
         }
         return *trainer;
     }

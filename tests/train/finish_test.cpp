@@ -1,0 +1,60 @@
+// The end of a run, and what stands between it and a model.
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/train/digits_run.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+void alter(const std::string& file) {
+    std::string bytes = read_all(file);
+    bytes.back() = static_cast<char>(bytes.back() ^ 1);
+    std::ofstream(file, std::ios::binary) << bytes;
+}
+
+// Of a run of 24 steps with a checkpoint after every fourth, the last three of which are kept.
+struct DoneRun {
+    DoneRun() : settings(write_digits(folder)) {
+        settings["training"]["checkpoint_every"] = 4;
+        settings["training"]["average_last"] = 3;
+        DigitsRun run(folder, settings, "out");
+        run.start().run();
+    }
+    std::string file(const std::string& name) const { return folder.file("out/" + name); }
+    // What --finish says. The model is in out/model.
+    std::string finish() const {
+        DigitsRun run(folder, settings, "out");
+        run.start(true, Purpose::Finish).write_model(file("model"));
+        return run.said;
+    }
+    TemporaryFolder folder;
+    nlohmann::json settings;
+};
+
+}  // namespace
+
+TEST_CASE("a damaged older checkpoint is passed over by the mean, a damaged best model by the choice", "[finish]") {
+    DoneRun run;
+    CHECK_THAT(run.finish(), Contains("better than the mean of the 3 checkpoints after steps 16 to 24"));
+    alter(run.file("checkpoints/step-00000020.safetensors"));
+    CHECK_THAT(run.finish(), Contains("warning: passing over a checkpoint: ") && Contains("step-00000020") &&
+                                 Contains("better than the mean of the 2 checkpoints after steps 16 to 24"));
+    alter(run.file("best.safetensors"));
+    run.settings["training"]["source_tokens"] = 256;  // a step of another size is no matter for a model
+    std::filesystem::remove_all(run.file("model"));
+    CHECK_THAT(run.finish(), Contains("warning: passing over the best single model: ") &&
+                                 Contains("best.safetensors is damaged") &&
+                                 Contains("out/model: the mean of the 2 checkpoints after steps 16 to 24"));
+    CHECK(std::filesystem::exists(run.file("model/model.safetensors")));
+}
+
+TEST_CASE("a training removes what a killed one left half-written", "[finish]") {
+    const DoneRun run;
+    const std::string half = run.file("checkpoints/step-00000023.safetensors.tmp");
+    std::ofstream(half) << "half of one";
+    CHECK_THAT(run.finish(), !Contains("step-00000023"));
+    CHECK(!std::filesystem::exists(half));
+}
