@@ -160,6 +160,9 @@ RunEnd Trainer::run() {
     collect();
     require_progress();
     const bool done = finished();
+    if (done && state_.totals.steps + state_.totals.skipped > 0) {
+        report();
+    }
     if (checkpointed != state_.step) {
         checkpoint();
     }

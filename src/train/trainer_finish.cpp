@@ -34,6 +34,7 @@ void Trainer::write_model(const std::string& model_directory) {
     std::string origin = files.size() == 1 ? fmt::format("the checkpoint after step {}", step_of(files.back()))
                                            : fmt::format("the mean of the {} checkpoints after steps {} to {}",
                                                          files.size(), step_of(files.front()), step_of(files.back()));
+    nlohmann::json line = {{"kind", "model"}, {"step", state_.step}};
     if (valid_) {
         double nll = validate(backend_, model_, *valid_, loss_options(), compute_).nll;
         origin += fmt::format(", validation nll {:.4f}, perplexity {:.3f}", nll, std::exp(nll));
@@ -42,10 +43,17 @@ void Trainer::write_model(const std::string& model_directory) {
             origin = fmt::format("the best single model, after step {}, validation nll {:.4f} (better than {})",
                                  state_.best->step, nll, origin);
         }
+        line["nll"] = nll;
+        line["perplexity"] = std::exp(nll);
     }
     write_model_directory(backend_, model_directory, model_config_, parameters_, t.save, data_.source_tokenizer_file,
                           data_.target_tokenizer_file);
     hooks_.say(fmt::format("{}: {}", model_directory, origin));
+    line["origin"] = origin;
+    if (!log_) {
+        log_.emplace(path("log.jsonl"), state_.step);
+    }
+    log(line);
 }
 
 double Trainer::overfit_one_batch(std::int64_t steps) {

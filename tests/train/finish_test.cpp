@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "tests/train/digits_run.h"
 
 using namespace headscope;
@@ -49,6 +51,26 @@ TEST_CASE("a damaged older checkpoint is passed over by the mean, a damaged best
                                  Contains("best.safetensors is damaged") &&
                                  Contains("out/model: the mean of the 2 checkpoints after steps 16 to 24"));
     CHECK(std::filesystem::exists(run.file("model/model.safetensors")));
+}
+
+TEST_CASE("a run that is shorter than a report's interval still leaves its report, and the model's loss", "[finish]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    settings["training"]["report_every"] = 50;
+    settings["training"]["validate_every"] = 0;
+    DigitsRun run(folder, settings, "out");
+    run.start().run();
+    run.trainer->write_model(run.output_folder + "/model");
+    CHECK_THAT(run.said, Contains("\nstep 24  epoch "));
+    const auto reports = logged(run.output_folder, "train");
+    REQUIRE(reports.size() == 1);
+    CHECK(reports.front()["step"] == 24);
+    CHECK(reports.front()["nll"] > 2.0);
+    const auto models = logged(run.output_folder, "model");
+    REQUIRE(models.size() == 1);
+    CHECK(models.front()["step"] == 24);
+    CHECK_THAT(run.said, Contains(fmt::format("validation nll {:.4f}", models.front()["nll"].get<double>())));
+    CHECK_THAT(models.front()["origin"].get<std::string>(), Contains("the mean of the 2 checkpoints"));
 }
 
 TEST_CASE("a training removes what a killed one left half-written", "[finish]") {
