@@ -71,6 +71,7 @@ void train(const TrainOptions& options) {
     const TrainConfig config = configuration(options);
     listen_for_stop();
     const std::unique_ptr<Backend> backend = open_device(options.device);
+    require_fast_products(*backend, config);
     const RunFolder folder(options.output, say);
     const bool going_on = options.resume || options.finish;
     if (!going_on) {

@@ -93,6 +93,9 @@ ConfigChanges compare_configs(nlohmann::json then, nlohmann::json now, std::int6
             now.erase(key);
         }
     }
+    for (nlohmann::json* config : {&then, &now}) {
+        config->erase("training.compute");  // RunIdentity has it: the run may go on elsewhere
+    }
     const Cooldown old = take_cooldown(then);
     const Cooldown asked = take_cooldown(now);
     changes.refused = difference(then, now);

@@ -56,7 +56,7 @@ struct TrainingOptions {
     double activation_dropout = 0.0;
 
     std::int64_t seed = 1;
-    DType compute = DType::F32;  // of products; BF16 is faster where the device has it, and rounds the same elsewhere
+    DType compute = DType::F32;  // of products; BF16 is faster, and refused where the device has it not
 
     std::int64_t report_every = 50;
     std::int64_t validate_every = 1000;

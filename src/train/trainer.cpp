@@ -54,6 +54,17 @@ BatchBudget micro_budget(const TrainingOptions& t) {
 
 }  // namespace
 
+void require_fast_products(const Backend& backend, const TrainConfig& config) {
+    const DType compute = config.training.compute;
+    const Support support = backend.support(Matmul::kName, compute);
+    if (compute != DType::F32 && support.level != SupportLevel::Native) {
+        throw Error(
+            fmt::format("{}: \"training.compute\": {} has no fast {} products ({}): say \"f32\", or choose another "
+                        "--device",
+                        config.file, backend.device().id, name_of(compute), support.reason));
+    }
+}
+
 Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data, std::string directory,
                  TrainerHooks hooks)
     : backend_(backend),
@@ -71,6 +82,7 @@ Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data,
                static_cast<std::uint64_t>(config.training.seed), special_ids(model_config_)),
       checkpoints_(path("checkpoints")),
       step_tensor_(backend.empty({1}, DType::I32)) {
+    require_fast_products(backend_, config_);
     checkpoints_.remove_leftovers();
     if (!data_.valid.pairs.empty()) {
         valid_ = std::make_unique<Batcher>(std::move(data_.valid.pairs), micro_budget(config.training), 0,

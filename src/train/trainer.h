@@ -30,6 +30,10 @@ struct TrainerHooks {
     std::function<void(const std::string&)> label = {};  // see Context::label
 };
 
+// Error where the configuration asks for products that the device only imitates. A Trainer asks by itself; whoever is
+// about to prepare data for one may ask before.
+void require_fast_products(const Backend& backend, const TrainConfig& config);
+
 enum class RunEnd : std::uint8_t { Finished, Stopped };
 
 class Trainer {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"
 
 using namespace headscope;
@@ -79,4 +80,36 @@ TEST_CASE("a training removes what a killed one left half-written", "[finish]") 
     std::ofstream(half) << "half of one";
     CHECK_THAT(run.finish(), !Contains("step-00000023"));
     CHECK(!std::filesystem::exists(half));
+}
+
+TEST_CASE("bf16 is refused where products are not faster with it, and may be left in mid-run", "[finish][devices]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    settings["training"]["compute"] = "bf16";
+    settings["training"]["steps"] = 2;
+    std::vector<std::string> devices = conformance::devices_under_test();
+    devices.push_back("cpu:oracle");
+    int refused = 0;
+    for (const std::string& id : devices) {
+        DigitsRun run(folder, settings, id, id);
+        const std::string problem = error_of([&] { run.start(); });
+        const bool native = run.backend->support(Matmul::kName, DType::BF16).level == SupportLevel::Native;
+        INFO(id << ": " << problem);
+        CHECK(problem.empty() == native);
+        if (!native) {
+            CHECK_THAT(problem, Contains("digits.json: \"training.compute\"") && Contains(run.backend->device().id) &&
+                                    Contains("\"f32\""));
+            ++refused;
+            continue;
+        }
+        run.trainer->run();
+        settings["training"]["compute"] = "f32";
+        settings["training"]["steps"] = 3;
+        DigitsRun further(folder, settings, id, id);
+        CHECK(further.start(true).run() == RunEnd::Finished);
+        CHECK_THAT(further.said, Contains("warning: the run began on") && Contains("(BF16)"));
+        settings["training"]["compute"] = "bf16";
+        settings["training"]["steps"] = 2;
+    }
+    CHECK(refused > 0);
 }
