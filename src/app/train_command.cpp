@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -45,12 +46,15 @@ TrainerHooks hooks_for(Backend& backend) {
 void overfit(Trainer& trainer, std::int64_t steps) {
     constexpr std::int64_t kSteps = 300;
     constexpr double kEnough = 0.1;  // nll per token
-    const double nll = trainer.overfit_one_batch(steps > 0 ? steps : kSteps);
-    if (!(nll < kEnough)) {
+    const std::optional<double> nll = trainer.overfit_one_batch(steps > 0 ? steps : kSteps);
+    if (!nll) {
+        throw Error(fmt::format("stopped after step {} of an attempt, which saves nothing", trainer.step()));
+    }
+    if (!(*nll < kEnough)) {
         throw Error(
             fmt::format("one batch was not learnt by heart: nll {:.4f} per token, expected less than {}: something "
                         "in the set-up is wrong, or --steps is too low",
-                        nll, kEnough));
+                        *nll, kEnough));
     }
     say("one batch was learnt by heart: the set-up can learn");
 }
@@ -58,6 +62,12 @@ void overfit(Trainer& trainer, std::int64_t steps) {
 TrainConfig configuration(const TrainOptions& options) {
     TrainConfig config = read_train_config(options.config, options.data);
     if (options.steps > 0 && !options.overfit) {  // whose steps are no limit of the run
+        if (options.steps < config.training.cooldown_steps) {
+            throw Error(
+                fmt::format("--steps {} is less than \"training.cooldown_steps\" ({}) of {}: ask for at least as "
+                            "many, or lower that",
+                            options.steps, config.training.cooldown_steps, config.file));
+        }
         config.training.steps = options.steps;
     }
     if (options.minutes > 0.0) {
@@ -93,10 +103,13 @@ void train(const TrainOptions& options) {
         return;
     }
     if (begun) {
-        trainer.resume();
+        trainer.resume(options.finish ? Purpose::Finish : Purpose::Train);
     }
     if (!options.finish && trainer.run() == RunEnd::Stopped) {
-        throw Error(fmt::format("stopped after step {}, which is checkpointed; --resume continues", trainer.step()));
+        throw Error(
+            trainer.step() == 0
+                ? "stopped before the first step: there is nothing to resume yet"
+                : fmt::format("stopped after step {}, which is checkpointed; --resume continues", trainer.step()));
     }
     trainer.write_model((output / "model").string());
 }
@@ -110,7 +123,9 @@ void add_train_command(CLI::App& app) {
         "The output folder gets tokenizer/, checkpoints/, log.jsonl, best.safetensors and, at the end, model/.\n"
         "SIGINT and SIGTERM write a checkpoint first; after any end, --resume continues.\n\nExamples:\n"
         "  headscope train assets/configs/digits.json --data data/digits --output out/digits\n"
-        "  headscope train assets/configs/digits.json --data data/digits --output out/digits --resume --steps 2000\n"
+        "  headscope train assets/configs/digits.json --data data/digits --output out/digits --resume\n"
+        "  headscope train my.json --output out/mine --minutes 30\n"
+        "  headscope train my.json --output out/mine --finish\n"
         "  headscope train my.json --output out/try --overfit-one-batch");
     command->add_option("CONFIG", options->config, "Training configuration (JSON), see assets/configs")->required();
     command->add_option("--output", options->output, "Folder of the run")->required();
@@ -126,8 +141,10 @@ void add_train_command(CLI::App& app) {
         ->excludes(resume)
         ->excludes(finish);
     command->add_option("--steps", options->steps, "Instead of the configuration's limit")
+        ->excludes(finish)
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
     command->add_option("--minutes", options->minutes, "Instead of the configuration's limit")
+        ->excludes(finish)
         ->check(CLI::Range(0.001, 1e6));
     command->callback([options] { train(*options); });
 }

@@ -53,7 +53,8 @@ public:
     void write_model(const std::string& model_directory);
 
     // Trains on the first step's sentences alone, without dropout and smoothing; returns the last nll per token.
-    double overfit_one_batch(std::int64_t steps);
+    // nullopt when a stop was requested.
+    std::optional<double> overfit_one_batch(std::int64_t steps);
 
     std::int64_t step() const { return state_.step; }
     const Parameters& parameters() const { return parameters_; }

@@ -1,6 +1,7 @@
 // What a trainer does beside its loop: the final model, and the proof that a set-up can learn at all.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -56,13 +57,16 @@ void Trainer::write_model(const std::string& model_directory) {
     log(line);
 }
 
-double Trainer::overfit_one_batch(std::int64_t steps) {
+std::optional<double> Trainer::overfit_one_batch(std::int64_t steps) {
     constexpr double kRate = 5e-4;        // low enough for any model, high enough for a few hundred steps
     constexpr std::int64_t kWarmup = 30;  // Adam's second moments are unknown at first
     constexpr double kLearned = 0.02;     // nll per token: every token has a probability of 98 %
     const std::vector<Batch> batch = {batcher_.batch(batcher_.plan(0).front())};
     double nll = 0.0;
     while (state_.step < steps) {
+        if (hooks_.stop_requested()) {
+            return std::nullopt;
+        }
         ++state_.step;
         train_step(batch, kRate * std::min(1.0, static_cast<double>(state_.step) / kWarmup), false);
         const bool last = state_.step == steps;

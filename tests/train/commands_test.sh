@@ -166,6 +166,34 @@ rm full/checkpoints/step-00000006.safetensors
 failures=$?
 expect "and leaves the one before" same full/model/model.safetensors model-before
 
+# A pipe for a text holds a training, which already listens, until the signal has come.
+stopped_early() { # ARGS..
+    rm -f data/slow.tsv && mkfifo data/slow.tsv
+    sed 's/"valid.tsv"/"slow.tsv"/' tiny.json >slow.json
+    "$headscope" train slow.json --data data "$@" >out 2>err &
+    local training=$!
+    # shellcheck disable=SC2016 # the inner shell's
+    timeout 60 bash -c 'exec 7>data/slow.tsv; kill -TERM "$1"; cat data/valid.tsv >&7' _ "$training"
+    wait "$training"
+    code=$?
+}
+stopped_early --output early
+expect "a stop before the first step leaves nothing, and says so" refused "before the first step" "nothing to resume"
+expect "and no checkpoint" absent early/checkpoints/step-00000000.safetensors
+stopped_early --output early --overfit-one-batch --steps 1000000
+expect "learning by heart can be stopped" refused "stopped after step 0" "saves nothing"
+
+run train cooled.json --data data --output cool --steps 4
+expect "fewer steps than the cool-down's, named as they were given" refused "--steps 4" "cooldown_steps" "(6)"
+run train cooled.json --data data --output cool --steps 8
+expect "more are welcome" ended_with 0
+run train cooled.json --data data --output cool --resume
+expect "but no other number once the rate falls" refused '"training.steps" was 8 and is now 6' "give --steps 8"
+run train cooled.json --data data --output cool --finish
+expect "a model can be made without saying how many there were" ended_with 0
+run train cooled.json --data data --output cool --finish --steps 8
+expect "for which there is no use" eval 'complains "--steps" && ! ended_with 0'
+
 run train tiny.json --data data --output nothing --finish
 expect "nothing to finish" refused "nothing" "no checkpoint"
 

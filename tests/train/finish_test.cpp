@@ -74,6 +74,14 @@ TEST_CASE("a run that is shorter than a report's interval still leaves its repor
     CHECK_THAT(models.front()["origin"].get<std::string>(), Contains("the mean of the 2 checkpoints"));
 }
 
+TEST_CASE("learning one batch by heart can be stopped", "[finish]") {
+    const TemporaryFolder folder;
+    DigitsRun run(folder, write_digits(folder), "out");
+    run.hooks.stop_requested = stop_after(3);
+    CHECK(!run.start().overfit_one_batch(20).has_value());
+    CHECK(run.trainer->step() == 3);
+}
+
 TEST_CASE("a training removes what a killed one left half-written", "[finish]") {
     const DoneRun run;
     const std::string half = run.file("checkpoints/step-00000023.safetensors.tmp");
