@@ -14,7 +14,7 @@ namespace {
 
 struct Outcome {
     bool refused = false;
-    std::vector<std::string> lines;
+    std::vector<std::string> lines = {};
 };
 
 Outcome lines_of(std::string_view bytes) {
