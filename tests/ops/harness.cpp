@@ -196,6 +196,9 @@ std::vector<Variant> variants_of(const Case& stated) {
     }
     const std::set<std::string> all = gradients_of(stated, 0, 1);
     variants.push_back({.accumulated = all, .misaligned = true});
+    if (all.size() == 1) {  // what loads vectors adds to its output, too
+        variants.push_back({.accumulated = all});
+    }
     if (all.size() > 1) {  // each beside others that overwrite
         variants.push_back({.accumulated = gradients_of(stated, 0, 2)});
         variants.push_back({.accumulated = gradients_of(stated, 1, 2)});
