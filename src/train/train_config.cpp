@@ -3,12 +3,12 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "data/batch.h"
+#include "io/strict_json.h"
 #include "support/check.h"
 #include "train/config_reader.h"
 
@@ -198,14 +198,7 @@ TrainConfig read_train_config(const std::string& file, const std::string& data_d
         throw Error(fmt::format("cannot read the training configuration '{}': {}", file,
                                 std::generic_category().message(errno)));
     }
-    nlohmann::json json;
-    try {
-        json = nlohmann::json::parse(stream);
-    } catch (const nlohmann::json::exception& error) {
-        const std::string_view said = error.what();  // "[json.exception.parse_error.101] parse error at line 2, ..."
-        throw Error(fmt::format("{} is not valid JSON: {}", file, said.substr(said.find("] ") + 2)));
-    }
-    return parse_train_config(json, file, data_directory);
+    return parse_train_config(parse_json(stream, file), file, data_directory);
 }
 
 namespace {

@@ -89,6 +89,9 @@ TEST_CASE("a file that is missing or no JSON is named", "[config]") {
     const std::string broken = folder.write("broken.json", "{\n\"model\": }");
     CHECK_THAT(error_of([&] { read_train_config(broken, ""); }),
                Catch::Contains("broken.json is not valid JSON: parse error at line 2"));
+    const std::string twice = folder.write("twice.json", R"({"training": {"steps": 4, "seed": 1, "steps": 8}})");
+    CHECK_THAT(error_of([&] { read_train_config(twice, ""); }),
+               Catch::Contains("twice.json: the key \"steps\" stands twice"));
 }
 
 TEST_CASE("the shipped configurations can be read", "[config]") {
