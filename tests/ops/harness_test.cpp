@@ -51,7 +51,8 @@ TEST_CASE("every layout, write and alias is tried", "[harness]") {
     for (const Variant& variant : variants_of(copy_case())) {
         titles.insert(variant.title());
     }
-    CHECK(titles == std::set<std::string>{"contiguous", "contiguous, out accumulated, misaligned",
+    CHECK(titles == std::set<std::string>{"contiguous", "contiguous, out accumulated",
+                                          "contiguous, out accumulated, misaligned",
                                           "padded rows, out accumulated, misaligned", "heads", "packed",
                                           "contiguous, out is x", "heads, out is x"});
 }
