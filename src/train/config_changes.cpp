@@ -60,9 +60,8 @@ std::string cooldown_conflict(const Cooldown& then, const Cooldown& now, std::in
                    : fmt::format("from step {} on", at.last_at_full_rate + 1);
     };
     std::string text = fmt::format(
-        "{}: that cannot change once the learning rate falls, which it did {} and would now {}, and the run stands "
-        "after "
-        "step {}",
+        "{}: that cannot change once the learning rate falls, which it did {} and would now {}, and "
+        "the run stands after step {}",
         steps ? change(kSteps, then.values[0], now.values[0]) : change(kCooldown, then.values[1], now.values[1]),
         falls(then), falls(now), step);
     if (steps && step > then.last_at_full_rate) {
