@@ -18,6 +18,7 @@ struct Specialisation {
     static constexpr std::size_t kExtra = 5;
     std::uint32_t local_size = 64;
     std::array<std::uint32_t, kExtra> extra{};
+    // clang-tidy 14 takes the comparison's 0 for a pointer. NOLINTNEXTLINE(modernize-use-nullptr)
     auto operator<=>(const Specialisation&) const = default;
 };
 

@@ -173,6 +173,7 @@ void VulkanBackend::for_tiles(const std::vector<Tensor>& tensors,
     const std::int64_t size = tensors[0].dim(dim);
     for (const auto& [first, count] : {std::pair{std::int64_t{0}, size / 2}, std::pair{size / 2, size - size / 2}}) {
         std::vector<Tensor> half;
+        half.reserve(tensors.size());
         for (const Tensor& tensor : tensors) {
             half.push_back(tensor.narrow(dim, first, count));
         }
