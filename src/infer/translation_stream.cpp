@@ -19,6 +19,7 @@ std::string problem_of(const InputLine& line) {
 // What is far too long is not even tokenised.
 std::vector<std::string> texts_of(std::vector<InputLine>& window) {
     std::vector<std::string> lines;
+    lines.reserve(window.size());
     for (InputLine& line : window) {
         lines.push_back(line.excess == 0 ? std::move(line.text) : std::string());
     }

@@ -11,7 +11,7 @@ namespace {
 
 // A copy in which a head's rows are neighbours: every step reads all of them.
 Tensor head_by_head(Backend& backend, const Tensor& x) {
-    const Tensor copy = backend.empty(x.shape, x.dtype);
+    Tensor copy = backend.empty(x.shape, x.dtype);
     backend.run(Copy{.x = x, .out = copy});
     return copy;
 }
@@ -84,7 +84,7 @@ void Decoder::allocate(Context& ctx, DecoderCache& cache, std::int64_t capacity)
     Backend& backend = ctx.backend;
     const auto room = [&](const Tensor& old, std::int64_t depth) {
         const auto layers = static_cast<std::int64_t>(layers_.size());
-        const Tensor grown = backend.empty({cache.rows, layers * heads_, capacity, depth}, backend.real());
+        Tensor grown = backend.empty({cache.rows, layers * heads_, capacity, depth}, backend.real());
         const std::int64_t kept = old.defined() ? old.dim(2) : 0;
         if (kept > 0) {
             backend.run(Copy{.x = old, .out = grown.narrow(2, 0, kept)});
@@ -153,7 +153,7 @@ Var Decoder::step(Context& ctx, DecoderCache& cache, const Tensor& ids) const {
     const AttentionMask padding{.key_lengths = cache.source_lengths};
     set_label(ctx, "decoder", ".embedding");
     const Var embedded = embedding_.at(ctx, ids, cache.position, cache.length);
-    const Var hidden = run(
+    Var hidden = run(
         ctx, embedded,
         [&](std::size_t i, const MultiHeadAttention& attention, const Var& x) {
             return attend_to_cache(ctx, cache, cache.layers[i], attention, x);
@@ -177,7 +177,7 @@ DecoderCache Decoder::reorder(Context& ctx, const DecoderCache& cache, const Ten
         return shape;
     };
     const auto gather = [&](const Tensor& x) {
-        const Tensor out = backend.empty(room(x), x.dtype);
+        Tensor out = backend.empty(room(x), x.dtype);
         backend.run(GatherRows{.x = x, .index = rows, .out = out});
         return out;
     };
@@ -188,7 +188,7 @@ DecoderCache Decoder::reorder(Context& ctx, const DecoderCache& cache, const Ten
     const auto gather_filled = [&](const Tensor& x) {
         Shape shape = room(x);
         shape.set(2, capacity);
-        const Tensor out = backend.empty(shape, x.dtype);
+        Tensor out = backend.empty(shape, x.dtype);
         backend.run(GatherRows{.x = x.narrow(2, 0, filled), .index = rows, .out = out.narrow(2, 0, filled)});
         return out;
     };

@@ -129,7 +129,8 @@ private:
             const bool active = on(head);
             const Colour full = head_colour(options_.palette, head);
             const double x = kMargin + (head - 1) % kSwatchesInRow * kSwatch;
-            const double y = swatch_top_ + (head - 1) / kSwatchesInRow * kSwatch;
+            const int row = (head - 1) / kSwatchesInRow;
+            const double y = swatch_top_ + row * kSwatch;
             const std::string tip = swatch_tip(head, active);
             rect({Role::Swatch, head, -1, -1, tip}, active ? full : lightened(full), 1.0, {x, y, kSwatch, kSwatch});
             text({Role::SwatchLabel, head, -1, -1, tip}, active ? text_colour_on(full) : kOffNumber,

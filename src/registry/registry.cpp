@@ -118,7 +118,7 @@ std::vector<DeviceInfo> list_devices() {
 }
 
 std::string default_device(const std::vector<DeviceInfo>& devices) {
-    const std::string asked = environment("HEADSCOPE_DEVICE");
+    std::string asked = environment("HEADSCOPE_DEVICE");
     if (!asked.empty()) {
         return asked;
     }
