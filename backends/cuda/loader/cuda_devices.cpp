@@ -1,0 +1,190 @@
+#include "backends/cuda/loader/cuda_devices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "backends/cuda/loader/driver.h"
+#include "backends/cuda/loader/modules.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace cuda {
+
+namespace {
+
+std::string environment(const char* name, const char* otherwise) {
+    const char* value = std::getenv(name);
+    return value == nullptr || *value == '\0' ? otherwise : value;
+}
+
+// What is found while looking. A module is opened only while a card still has none: the libraries of a second toolkit
+// take time to load.
+struct Found {
+    std::vector<LoadedModule> loaded;
+    std::vector<ModuleFacts> accepted;   // of those of `loaded` that were not refused
+    std::vector<const Module*> modules;  // of `accepted`
+};
+
+bool usable(const Card& card) {
+    return card.failure.empty() && !card.prohibited;
+}
+
+bool all_served(const Driver& driver, const Found& found) {
+    return std::all_of(driver.cards().begin(), driver.cards().end(), [&](const Card& card) {
+        return !usable(card) || choose(found.accepted, driver.version(), card.sm).module >= 0;
+    });
+}
+
+Found load_modules(const Places& places, const Driver& driver) {
+    Found found;
+    for (const std::string& file : module_files(places.folders)) {
+        if (all_served(driver, found)) {
+            break;
+        }
+        const LoadedModule& module = found.loaded.emplace_back(load_module(file, places.contract));
+        if (module.module != nullptr) {
+            found.accepted.push_back(module.facts);
+            found.modules.push_back(module.module);
+        }
+    }
+    return found;
+}
+
+std::string no_module(const Places& places) {
+    std::string folders;
+    for (const std::string& folder : places.folders) {
+        std::error_code ignored;
+        folders += (folders.empty() ? "" : " and ") + folder +
+                   (std::filesystem::is_directory(folder, ignored) ? "" : " (no such folder)");
+    }
+    return fmt::format(
+        "there is no module with the CUDA backend (libheadscope_cuda12.so, libheadscope_cuda13.so) in {}: "
+        "build with a CUDA toolkit, or name the folder in HEADSCOPE_CUDA_MODULES",
+        folders);
+}
+
+std::string reasons(const Found& found, const Choice& choice, const Places& places) {
+    std::string text;
+    const auto add = [&text](const std::string& reason) {
+        text += reason.empty() || text.empty() ? reason : "; " + reason;
+    };
+    for (const LoadedModule& module : found.loaded) {
+        add(module.refused);
+    }
+    for (const std::string& refused : choice.refused) {
+        add(refused);
+    }
+    return text.empty() ? no_module(places) : text;
+}
+
+DeviceInfo describe(const Card& card, std::size_t ordinal, int driver_version) {
+    constexpr int kTen = 10;
+    constexpr int kVolta = 70;
+    constexpr int kAmpere = 80;
+    const auto yes_if = [](bool condition) { return condition ? "yes" : "no"; };
+    DeviceInfo info;
+    info.id = fmt::format("cuda:{}", ordinal);
+    info.backend = "cuda";
+    info.name = card.name;
+    info.driver = fmt::format("CUDA {} driver", version_text(driver_version));
+    info.memory_bytes = card.memory_bytes;
+    if (!card.failure.empty()) {
+        info.rejected = "the driver fails on it, " + card.failure + ": nvidia-smi may say more";
+        return info;
+    }
+    info.limits = {
+        {"compute capability", fmt::format("{}.{}", card.sm / kTen, card.sm % kTen)},
+        {"multiprocessors", fmt::format("{}", card.multiprocessors)},
+        {"shared memory", fmt::format("{} KiB", card.shared_bytes >> 10)},
+        {"L2 cache", fmt::format("{} KiB", card.l2_bytes >> 10)},
+    };
+    info.features = {
+        {"F16 matrix cores", yes_if(card.sm >= kVolta)},
+        {"BF16 and TF32 matrix cores", yes_if(card.sm >= kAmpere)},
+        {"ECC memory", yes_if(card.ecc)},
+    };
+    if (card.prohibited) {
+        info.rejected = fmt::format(
+            "its compute mode is Prohibited: nvidia-smi -i {} -c DEFAULT, as root, allows it again", ordinal);
+    }
+    return info;
+}
+
+void describe_module(DeviceInfo& info, const ModuleFacts& module, bool from_ptx) {
+    info.driver += fmt::format(", module of CUDA {}", version_text(module.toolkit));
+    info.gpu = !module.emulated;
+    info.software = module.emulated;
+    info.features.emplace_back(
+        "kernels", from_ptx ? fmt::format("compiled by the driver from PTX of sm_{}", module.ptx) : "machine code");
+}
+
+}  // namespace
+
+Places Places::from_environment() {
+    std::error_code ignored;
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+    return {environment("HEADSCOPE_CUDA_DRIVER", "libcuda.so.1"),
+            module_folders(environment("HEADSCOPE_CUDA_MODULES", ""), program), HEADSCOPE_CUDA_CONTRACT};
+}
+
+}  // namespace cuda
+
+CudaDevices::CudaDevices(const cuda::Places& places) {
+    try {
+        find(places);
+    } catch (const Error& error) {
+        DeviceInfo none;
+        none.id = none.backend = "cuda";
+        none.name = "NVIDIA CUDA";
+        none.rejected = error.what();
+        list_.assign(1, none);
+        modules_.assign(1, nullptr);
+    }
+}
+
+void CudaDevices::find(const cuda::Places& places) {
+    const cuda::Driver driver(places.driver);
+    const cuda::Found found = cuda::load_modules(places, driver);
+    for (const cuda::Card& card : driver.cards()) {
+        DeviceInfo& info = list_.emplace_back(cuda::describe(card, list_.size(), driver.version()));
+        modules_.push_back(nullptr);
+        if (!info.rejected.empty()) {
+            continue;
+        }
+        const cuda::Choice choice = cuda::choose(found.accepted, driver.version(), card.sm);
+        if (choice.module < 0) {
+            info.rejected = cuda::reasons(found, choice, places);
+            continue;
+        }
+        const auto index = static_cast<std::size_t>(choice.module);
+        cuda::describe_module(info, found.accepted[index], choice.from_ptx);
+        modules_.back() = found.modules[index];
+    }
+}
+
+std::unique_ptr<Backend> CudaDevices::open(int index) const {
+    if (index < 0 || static_cast<std::size_t>(index) >= list_.size()) {
+        throw Error(fmt::format("there is no cuda:{}: {} CUDA device(s) were found (headscope devices lists them)",
+                                index, list_.size()));
+    }
+    const DeviceInfo& info = list_[static_cast<std::size_t>(index)];
+    if (!info.rejected.empty()) {
+        throw Error(fmt::format("{} ({}) cannot be used: {}", info.id, info.name, info.rejected));
+    }
+    try {
+        std::unique_ptr<Backend> backend(modules_[static_cast<std::size_t>(index)]->open(index));
+        HEADSCOPE_CHECK(backend != nullptr, "the module opened " + info.id + " and gave no backend");
+        return backend;
+    } catch (const Error& error) {
+        throw Error(fmt::format("{} ({}) cannot be opened: {}", info.id, info.name, error.what()));
+    }
+}
+
+}  // namespace headscope

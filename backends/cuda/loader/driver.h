@@ -1,0 +1,43 @@
+// The NVIDIA driver's library, opened at run time, and the cards that it shows. Needs neither a toolkit nor its
+// headers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headscope::cuda {
+
+// What the driver says of one card. Its place in Driver::cards() is its ordinal.
+struct Card {
+    std::string name;
+    std::uint64_t memory_bytes = 0;
+    int sm = 0;  // compute capability: 90 is 9.0
+    int multiprocessors = 0;
+    int shared_bytes = 0;  // the most that one block can ask for
+    int l2_bytes = 0;
+    bool ecc = false;
+    bool prohibited = false;  // its compute mode lets nobody compute
+    std::string failure;      // why the driver could not say all this; empty where it could
+};
+
+// Opened once and never closed: a driver that has been started cannot be unloaded safely.
+class Driver {
+public:
+    // Error where there is no such library, no driver behind it or no card, saying what to do. A card that fails alone
+    // is in cards(), with its `failure`.
+    explicit Driver(const std::string& library);
+
+    // The newest CUDA that it runs: 12040 is 12.4.
+    int version() const { return version_; }
+    const std::vector<Card>& cards() const { return cards_; }
+
+private:
+    int version_ = 0;
+    std::vector<Card> cards_;
+};
+
+// 12040 as "12.4".
+std::string version_text(int version);
+
+}  // namespace headscope::cuda

@@ -1,0 +1,150 @@
+#include "backends/cuda/loader/modules.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace headscope::cuda {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStart = "libheadscope_cuda";
+constexpr std::string_view kEnd = ".so";
+
+// The toolkit's major version in a module's name, 0 where there is none.
+int number_in(const std::string& file) {
+    const std::string digits = fs::path(file).filename().string().substr(kStart.size());
+    int number = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return number;
+}
+
+template <class T>
+bool read_at(std::ifstream& file, std::uint64_t offset, T& value) {
+    file.seekg(static_cast<std::streamoff>(offset));
+    return static_cast<bool>(file.read(reinterpret_cast<char*>(&value), sizeof value));
+}
+
+// Whether every part that dlopen maps is in the file. It does not look itself: what is behind the end of a file that
+// was cut short kills the program with SIGBUS.
+bool is_whole_library(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    Elf64_Ehdr header{};
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(path, error);
+    if (error || !read_at(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        header.e_ident[EI_CLASS] != ELFCLASS64) {
+        return false;
+    }
+    for (std::uint64_t index = 0; index < header.e_phnum; ++index) {
+        Elf64_Phdr part{};
+        if (!read_at(file, header.e_phoff + index * header.e_phentsize, part) ||
+            (part.p_type == PT_LOAD && (part.p_offset > size || part.p_filesz > size - part.p_offset))) {
+            return false;
+        }
+    }
+    return header.e_phnum > 0;
+}
+
+// dlopen's "libcublas.so.13: cannot open shared object file: ..." names a library that the module needs.
+std::string missing_library(const std::string& words, const std::string& file) {
+    const std::size_t colon = words.find(": cannot open shared object file");
+    const std::string name = colon == std::string::npos ? "" : words.substr(0, colon);
+    return name == file ? "" : name;
+}
+
+std::string open_refusal(const std::string& name, const std::string& file, const std::string& words) {
+    const std::string library = missing_library(words, file);
+    if (library.empty()) {
+        return fmt::format("{} cannot be loaded ({}): install it again, together with this program", name, words);
+    }
+    const std::size_t version = library.rfind(".so.");
+    const bool toolkits = library.starts_with("libcu") && version != std::string::npos;
+    return fmt::format("{} needs {}, which is missing ({}): install {}, or put its folder into LD_LIBRARY_PATH", name,
+                       library, words, toolkits ? "CUDA " + library.substr(version + 4) + "'s libraries" : "it");
+}
+
+const Module* module_of(void* handle) {
+    const auto entry = reinterpret_cast<ModuleEntry>(dlsym(handle, kModuleEntry));
+    return entry == nullptr ? nullptr : entry();
+}
+
+ModuleFacts facts_of(const std::string& name, const Module& module) {
+    ModuleFacts facts{name, module.toolkit, {}, module.ptx, module.emulated};
+    for (const int* sm = module.architectures; *sm != 0; ++sm) {
+        facts.architectures.push_back(*sm);
+    }
+    return facts;
+}
+
+}  // namespace
+
+std::vector<std::string> module_folders(const std::string& from_environment, const std::string& program) {
+    if (!from_environment.empty()) {
+        return {from_environment};
+    }
+    const fs::path beside = fs::path(program).parent_path();
+    return {beside.string(), (beside.parent_path() / "lib" / "headscope").string()};
+}
+
+std::vector<std::string> module_files(const std::vector<std::string>& folders) {
+    std::vector<std::string> files;
+    for (const std::string& folder : folders) {
+        std::error_code error;
+        const std::size_t first = files.size();
+        for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+            const std::string name = entry->path().filename().string();
+            if (name.starts_with(kStart) && name.ends_with(kEnd)) {
+                files.push_back(entry->path().string());
+            }
+        }
+        // A folder's own order is nobody's choice.
+        std::sort(files.begin() + static_cast<std::ptrdiff_t>(first), files.end());
+    }
+    std::stable_sort(files.begin(), files.end(),
+                     [](const std::string& a, const std::string& b) { return number_in(a) > number_in(b); });
+    return files;
+}
+
+LoadedModule load_module(const std::string& file, const std::string& contract) {
+    LoadedModule loaded;
+    loaded.facts.name = fs::path(file).filename().string();
+    if (!is_whole_library(file)) {
+        loaded.refused = fmt::format("{} cannot be read or is no whole library: install it again", file);
+        return loaded;
+    }
+    void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) {
+        loaded.refused = open_refusal(loaded.facts.name, file, dlerror());
+        return loaded;
+    }
+    const Module* module = module_of(handle);
+    if (module == nullptr) {
+        loaded.refused = fmt::format("{} is no module of Headscope's (it has no {}): remove it", file, kModuleEntry);
+    } else if (module->contract != contract) {
+        loaded.refused = fmt::format(
+            "{} does not belong to this program (it is of \"{}\", the program of \"{}\"): build or "
+            "install both together",
+            file, module->contract, contract);
+    }
+    if (!loaded.refused.empty()) {
+        dlclose(handle);
+        return loaded;
+    }
+    loaded.module = module;
+    loaded.facts = facts_of(loaded.facts.name, *module);
+    return loaded;
+}
+
+}  // namespace headscope::cuda

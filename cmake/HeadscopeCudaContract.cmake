@@ -1,0 +1,16 @@
+# HEADSCOPE_CUDA_CONTRACT: what a program and its CUDA modules have to agree about (backends/cuda/module.h), as one string
+# that both are compiled with. They share C++ classes, so it names the version, the compiler and the headers' content.
+file(GLOB contract_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backend/*.h ${PROJECT_SOURCE_DIR}/src/backend/ops/*.h
+     ${PROJECT_SOURCE_DIR}/src/tensor/*.h)
+list(APPEND contract_headers ${PROJECT_SOURCE_DIR}/src/support/check.h ${PROJECT_SOURCE_DIR}/backends/cuda/module.h)
+list(SORT contract_headers)
+set(contract_text "")
+foreach(header IN LISTS contract_headers)
+    file(SHA256 ${header} contract_hash)
+    string(APPEND contract_text ${contract_hash})
+endforeach()
+string(SHA256 contract_hash "${contract_text}")
+string(SUBSTRING ${contract_hash} 0 16 contract_hash)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${contract_headers})
+set(HEADSCOPE_CUDA_CONTRACT
+    "headscope ${PROJECT_VERSION}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, headers ${contract_hash}")
