@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool driver_named() {
-    constexpr std::array kNames{"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"};
+    constexpr std::array kNames{"HEADSCOPE_CUDA_DRIVER", "VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"};
     return std::any_of(kNames.begin(), kNames.end(), [](const char* name) {
         const char* value = std::getenv(name);
         return value != nullptr && *value != '\0';

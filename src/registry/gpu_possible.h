@@ -5,7 +5,7 @@
 
 namespace headscope {
 
-// False only where the kernel shows no GPU. Loading the Vulkan drivers to learn the same takes tenths of a second (the
+// False only where the kernel shows no GPU. Loading the drivers to learn the same takes tenths of a second (Vulkan's
 // software one brings LLVM, and looks at every core), which the default device would add to the start of every command
 // on a machine without a GPU.
 //
@@ -13,11 +13,11 @@ namespace headscope {
 //  - a device file of a driver: /dev/dri (all drivers of the kernel itself), /dev/nvidia*, /dev/nvhost*,
 //    /dev/nvgpu*, /dev/nvmap (Tegra), /dev/dxg (WSL), /dev/kfd, /dev/kgsl*, /dev/mali*, /dev/pvr*
 //  - a display controller or accelerator on PCI: NVIDIA's device files may appear only when its driver is first loaded
-//  - VK_DRIVER_FILES, VK_ICD_FILENAMES or VK_ADD_DRIVER_FILES, with which someone names a driver, perhaps of a GPU
-//  across
-//    a network
+//  - HEADSCOPE_CUDA_DRIVER, VK_DRIVER_FILES, VK_ICD_FILENAMES or VK_ADD_DRIVER_FILES, with which someone names a
+//    driver, perhaps of a GPU across a network
 //  - no /sys to see it in.
-// What this cannot see is still listed by `headscope devices` and opened by --device vulkan. `root` is for tests.
+// What this cannot see is still listed by `headscope devices` and opened by --device cuda or vulkan. `root` is for
+// tests.
 bool gpu_possible(const std::string& root = "");
 
 }  // namespace headscope

@@ -1,11 +1,13 @@
 #include "registry/registry.h"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <cstdlib>
+#include <functional>
 
 #include "backend/instrumented.h"
 #include "backends/cpu/open.h"
+#include "backends/cuda/loader/cuda_devices.h"
 #include "registry/gpu_possible.h"
 #include "support/check.h"
 #ifdef HEADSCOPE_WITH_VULKAN
@@ -55,44 +57,59 @@ std::string what_there_is(const std::vector<DeviceInfo>& devices) {
     return text;
 }
 
-std::vector<DeviceInfo> all_devices(const VulkanDevices& vulkan) {
-    std::vector<DeviceInfo> devices = vulkan.list();
-    devices.push_back(describe_cpu());
-    return devices;
+// One look at a backend's devices. open() takes the place in the list.
+struct Look {
+    std::vector<DeviceInfo> list;
+    std::function<std::unique_ptr<Backend>(int)> open;
+};
+
+template <class Devices>
+Look look_at() {
+    const auto devices = std::make_shared<const Devices>();
+    return {devices->list(), [devices](int index) { return devices->open(index); }};
 }
 
-std::unique_ptr<Backend> open_listed(const VulkanDevices& vulkan, const std::string& id) {
-    int index = 0;
-    const std::string digits = id.substr(id.find(':') + 1);
-    std::from_chars(digits.data(), digits.data() + digits.size(), index);
-    return vulkan.open(index);
+struct GpuBackend {
+    const char* name;
+    Look (*look)();
+};
+
+// The first with a real GPU has the default device: CUDA is faster than Vulkan on the same card.
+constexpr std::array kGpuBackends{GpuBackend{"cuda", look_at<CudaDevices>},
+                                  GpuBackend{"vulkan", look_at<VulkanDevices>}};
+
+template <class Wanted>
+std::unique_ptr<Backend> open_first(const GpuBackend& backend, const Wanted& wanted) {
+    const Look look = backend.look();
+    const auto found = std::find_if(look.list.begin(), look.list.end(), [&](const DeviceInfo& device) {
+        return device.rejected.empty() && wanted(device);
+    });
+    return found == look.list.end() ? nullptr : look.open(static_cast<int>(found - look.list.begin()));
 }
 
-// "vulkan" is the first usable one, "vulkan:1" that very one.
-std::unique_ptr<Backend> open_vulkan_named(const std::string& wanted) {
-    const VulkanDevices vulkan;
-    for (const DeviceInfo& device : vulkan.list()) {
-        if ((device.id == wanted || wanted == "vulkan") && device.rejected.empty()) {
-            return open_listed(vulkan, device.id);
-        }
-    }
-    throw Error("there is no usable device \"" + wanted + "\". There is:" + what_there_is(all_devices(vulkan)));
-}
-
-std::string best_device(const std::vector<DeviceInfo>& devices) {
-    const auto gpu = std::find_if(devices.begin(), devices.end(),
-                                  [](const DeviceInfo& device) { return device.gpu && device.rejected.empty(); });
-    return gpu == devices.end() ? "cpu" : gpu->id;
+bool is_real_gpu(const DeviceInfo& device) {
+    return device.gpu && device.rejected.empty();
 }
 
 std::unique_ptr<Backend> open_best() {
     if (gpu_possible()) {
-        const VulkanDevices vulkan;
-        if (const std::string best = best_device(vulkan.list()); best != "cpu") {
-            return open_listed(vulkan, best);
+        for (const GpuBackend& backend : kGpuBackends) {
+            if (auto opened = open_first(backend, is_real_gpu)) {
+                return opened;
+            }
         }
     }
     return open_cpu();
+}
+
+// "vulkan" is the first usable one, "vulkan:1" that very one.
+std::unique_ptr<Backend> open_named(const GpuBackend& backend, const std::string& wanted) {
+    auto opened =
+        open_first(backend, [&](const DeviceInfo& device) { return device.id == wanted || device.backend == wanted; });
+    if (opened == nullptr) {
+        throw Error("there is no usable device \"" + wanted + "\". There is:" + what_there_is(list_devices()));
+    }
+    return opened;
 }
 
 std::unique_ptr<Backend> open_inner(const std::string& wanted) {
@@ -105,8 +122,10 @@ std::unique_ptr<Backend> open_inner(const std::string& wanted) {
     if (wanted == "cpu:oracle") {
         return open_cpu_oracle();
     }
-    if (wanted.rfind("vulkan", 0) == 0) {
-        return open_vulkan_named(wanted);
+    for (const GpuBackend& backend : kGpuBackends) {
+        if (wanted.substr(0, wanted.find(':')) == backend.name) {
+            return open_named(backend, wanted);
+        }
     }
     throw Error("unknown device \"" + wanted + "\": expected one of these." + what_there_is(list_devices()));
 }
@@ -114,7 +133,13 @@ std::unique_ptr<Backend> open_inner(const std::string& wanted) {
 }  // namespace
 
 std::vector<DeviceInfo> list_devices() {
-    return all_devices(VulkanDevices());
+    std::vector<DeviceInfo> devices;
+    for (const GpuBackend& backend : kGpuBackends) {
+        const Look look = backend.look();
+        devices.insert(devices.end(), look.list.begin(), look.list.end());
+    }
+    devices.push_back(describe_cpu());
+    return devices;
 }
 
 std::string default_device(const std::vector<DeviceInfo>& devices) {
@@ -122,7 +147,8 @@ std::string default_device(const std::vector<DeviceInfo>& devices) {
     if (!asked.empty()) {
         return asked;
     }
-    return gpu_possible() ? best_device(devices) : "cpu";
+    const auto best = std::find_if(devices.begin(), devices.end(), is_real_gpu);
+    return gpu_possible() && best != devices.end() ? best->id : "cpu";
 }
 
 std::unique_ptr<Backend> open_device(const std::string& wanted) {

@@ -9,13 +9,15 @@
 
 namespace headscope {
 
-// Every device of every backend built in, usable or not, the CPU last. Never throws for a missing loader or driver:
-// such a backend is one entry whose `rejected` says why. Backends left out of the build are listed too.
+// Every device of every backend, usable or not: CUDA's, Vulkan's, the CPU last. Never throws for a missing loader,
+// driver or CUDA module: such a backend is one entry whose `rejected` says why. Backends left out of the build are
+// listed too.
 std::vector<DeviceInfo> list_devices();
 
-// `wanted`: "cpu", "cpu:oracle" (double precision, for tests), "vulkan", "vulkan:1", or "" for the default:
-// HEADSCOPE_DEVICE where set, else the best real GPU, else the CPU. Drivers are not even loaded on a machine that has
-// no GPU (registry/gpu_possible.h). Error names what was wanted, what there is and why it was rejected.
+// `wanted`: "cpu", "cpu:oracle" (double precision, for tests), "cuda", "vulkan", "vulkan:1", or "" for the
+// default: HEADSCOPE_DEVICE where set, else the first real GPU of the list, by CUDA before by Vulkan, else the CPU;
+// never a GPU that the CPU plays. Drivers are not even loaded on a machine that has no GPU (registry/gpu_possible.h).
+// Error names what was wanted, what there is and why it was rejected.
 std::unique_ptr<Backend> open_device(const std::string& wanted);
 
 // What open_device("") would take of list_devices(): an id, or HEADSCOPE_DEVICE as it is.

@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array kDriverNames{"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"};
+constexpr std::array kDriverNames{"HEADSCOPE_CUDA_DRIVER", "VK_DRIVER_FILES", "VK_ICD_FILENAMES",
+                                  "VK_ADD_DRIVER_FILES"};
 
 // A root folder as of a machine with a disk, a network card and no GPU, where no driver is named.
 struct Machine {

@@ -94,6 +94,7 @@ DeviceInfo describe(const Card& card, std::size_t ordinal, int driver_version) {
     info.backend = "cuda";
     info.name = card.name;
     info.driver = fmt::format("CUDA {} driver", version_text(driver_version));
+    info.gpu = true;
     info.memory_bytes = card.memory_bytes;
     if (!card.failure.empty()) {
         info.rejected = "the driver fails on it, " + card.failure + ": nvidia-smi may say more";
@@ -115,6 +116,11 @@ DeviceInfo describe(const Card& card, std::size_t ordinal, int driver_version) {
             "its compute mode is Prohibited: nvidia-smi -i {} -c DEFAULT, as root, allows it again", ordinal);
     }
     return info;
+}
+
+// "cuda:0 (NVIDIA H200)"
+std::string titled(const DeviceInfo& info) {
+    return info.name.empty() ? info.id : fmt::format("{} ({})", info.id, info.name);
 }
 
 void describe_module(DeviceInfo& info, const ModuleFacts& module, bool from_ptx) {
@@ -142,7 +148,6 @@ CudaDevices::CudaDevices(const cuda::Places& places) {
     } catch (const Error& error) {
         DeviceInfo none;
         none.id = none.backend = "cuda";
-        none.name = "NVIDIA CUDA";
         none.rejected = error.what();
         list_.assign(1, none);
         modules_.assign(1, nullptr);
@@ -176,14 +181,14 @@ std::unique_ptr<Backend> CudaDevices::open(int index) const {
     }
     const DeviceInfo& info = list_[static_cast<std::size_t>(index)];
     if (!info.rejected.empty()) {
-        throw Error(fmt::format("{} ({}) cannot be used: {}", info.id, info.name, info.rejected));
+        throw Error(fmt::format("{} cannot be used: {}", cuda::titled(info), info.rejected));
     }
     try {
         std::unique_ptr<Backend> backend(modules_[static_cast<std::size_t>(index)]->open(index));
         HEADSCOPE_CHECK(backend != nullptr, "the module opened " + info.id + " and gave no backend");
         return backend;
     } catch (const Error& error) {
-        throw Error(fmt::format("{} ({}) cannot be opened: {}", info.id, info.name, error.what()));
+        throw Error(fmt::format("{} cannot be opened: {}", cuda::titled(info), error.what()));
     }
 }
 

@@ -49,11 +49,11 @@ struct Functions {
 void* open_library(const std::string& library) {
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
-        const char* words = dlerror();
+        const std::string words = dlerror();
+        const bool absent = words == library + ": cannot open shared object file: No such file or directory";
         throw Error(
-            fmt::format("no NVIDIA driver ({}); on a machine with an NVIDIA card install it (Debian: "
-                        "nvidia-driver, or NVIDIA's own)",
-                        words == nullptr ? library : words));
+            fmt::format("no NVIDIA driver ({}); on a machine with an NVIDIA card, install it (Debian: nvidia-driver)",
+                        absent ? "there is no " + library : words));
     }
     return handle;
 }

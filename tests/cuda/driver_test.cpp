@@ -1,0 +1,87 @@
+// The driver's failures, each with its own advice, and what it says of the cards.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "backends/cuda/loader/driver.h"
+#include "machine.h"
+
+using namespace headscope;
+using namespace headscope::cuda_tests;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+using cuda::Driver;
+
+TEST_CASE("the driver's version and cards are read, in its order", "[cuda][driver]") {
+    const Machine machine(12040, std::string(kP100) + ";" + kH200);
+    const Driver driver(fake("driver"));
+    CHECK(driver.version() == 12040);
+    REQUIRE(driver.cards().size() == 2);
+    const cuda::Card& card = driver.cards()[1];
+    CHECK(driver.cards()[0].name == "Tesla P100-PCIE-16GB");
+    CHECK(driver.cards()[0].sm == 60);
+    CHECK(card.name == "NVIDIA H200");
+    CHECK(card.sm == 90);
+    CHECK(card.memory_bytes == std::uint64_t{143771} << 20U);
+    CHECK(card.multiprocessors == 132);
+    CHECK(card.shared_bytes == 227 * 1024);
+    CHECK(card.l2_bytes == 50 * 1024 * 1024);
+    CHECK(card.ecc);
+    CHECK_FALSE(card.prohibited);
+    CHECK(card.failure.empty());
+}
+
+TEST_CASE("a version is written as NVIDIA writes it", "[cuda][driver]") {
+    CHECK(cuda::version_text(12040) == "12.4");
+    CHECK(cuda::version_text(13000) == "13.0");
+    CHECK(cuda::version_text(12110) == "12.11");
+}
+
+TEST_CASE("a missing driver is said, with how to get one", "[cuda][driver]") {
+    CHECK_THROWS_WITH(
+        Driver("libcuda-of-nobody.so.1"),
+        "no NVIDIA driver (there is no libcuda-of-nobody.so.1); on a machine with an NVIDIA card, install it "
+        "(Debian: nvidia-driver)");
+    const TemporaryFolder folder;
+    const std::string broken = folder.write("libcuda.so.1", "");
+    CHECK_THROWS_WITH(Driver(broken), StartsWith("no NVIDIA driver (" + broken + ": file too short); on a machine"));
+}
+
+TEST_CASE("a library that is no driver is said", "[cuda][driver]") {
+    CHECK_THROWS_WITH(Driver(fake("no_entry")), Contains("no_entry.so is no NVIDIA driver") && Contains("cuInit"));
+}
+
+TEST_CASE("a driver without a card says who hides it", "[cuda][driver]") {
+    const Machine machine(13000, "");
+    CHECK_THROWS_WITH(Driver(fake("driver")), Contains("finds no card") && Contains("nvidia-smi"));
+    machine.init_gives(100);
+    CHECK_THROWS_WITH(Driver(fake("driver")), Contains("finds no card") && Contains("docker run --gpus all"));
+    const Variable hidden("CUDA_VISIBLE_DEVICES", "-1");
+    CHECK_THROWS_WITH(Driver(fake("driver")), Contains("CUDA_VISIBLE_DEVICES is \"-1\": unset it"));
+}
+
+TEST_CASE("each way in which a driver does not start has its own advice", "[cuda][driver]") {
+    const Machine machine(13000, kH200);
+    struct Row {
+        int result;
+        const char* advice;
+    };
+    for (const Row& row :
+         {Row{34, "stubs folder out of LD_LIBRARY_PATH"}, Row{304, "may this user open /dev/nvidia*"},
+          Row{802, "start nvidia-fabricmanager"}, Row{803, "different versions"}, Row{804, "cuda-compat"},
+          Row{999, "the kernel's part of the driver"}, Row{3, "nvidia-smi"}}) {
+        INFO(row.result);
+        machine.init_gives(row.result);
+        CHECK_THROWS_WITH(Driver(fake("driver")), StartsWith("the NVIDIA driver does not start, cuInit failed with") &&
+                                                      Contains(std::to_string(row.result)) && Contains(row.advice));
+    }
+    machine.init_gives(999);
+    CHECK_THROWS_WITH(Driver(fake("driver")), Contains("CUDA_ERROR_UNKNOWN (999), unknown error: "));
+}
+
+TEST_CASE("a card that fails alone leaves the others", "[cuda][driver]") {
+    const Machine machine(13000, std::string("Broken,0,100;") + kH200);
+    const Driver driver(fake("driver"));
+    REQUIRE(driver.cards().size() == 2);
+    CHECK_THAT(driver.cards()[0].failure, Contains("cuDeviceGetAttribute failed with CUDA_ERROR_UNKNOWN (999)"));
+    CHECK(driver.cards()[1].failure.empty());
+}

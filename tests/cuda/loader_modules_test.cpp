@@ -1,0 +1,123 @@
+// Module files: where they are looked for, and what is wrong with those that are refused.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/loader/modules.h"
+#include "machine.h"
+
+using namespace headscope;
+using namespace headscope::cuda_tests;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string contract() {
+    return cuda::Places::from_environment().contract;
+}
+
+std::string refusal(const std::string& file) {
+    const cuda::LoadedModule loaded = cuda::load_module(file, contract());
+    CHECK(loaded.module == nullptr);
+    CHECK(loaded.refused.find('\n') == std::string::npos);
+    return loaded.refused;
+}
+
+}  // namespace
+
+TEST_CASE("modules are beside the program or in ../lib/headscope, or where one says", "[cuda][modules]") {
+    using Folders = std::vector<std::string>;
+    CHECK(cuda::module_folders("", "/opt/hs/bin/headscope") == Folders{"/opt/hs/bin", "/opt/hs/lib/headscope"});
+    CHECK(cuda::module_folders("/elsewhere", "/opt/hs/bin/headscope") == Folders{"/elsewhere"});
+    const Variable modules("HEADSCOPE_CUDA_MODULES", std::nullopt);
+    const std::string here = fs::canonical("/proc/self/exe").parent_path().string();
+    CHECK(cuda::Places::from_environment().folders.at(0) == here);
+    modules.set("/elsewhere");
+    CHECK(cuda::Places::from_environment().folders == Folders{"/elsewhere"});
+    const Variable driver("HEADSCOPE_CUDA_DRIVER", std::nullopt);
+    CHECK(cuda::Places::from_environment().driver == "libcuda.so.1");
+    driver.set("");
+    CHECK(cuda::Places::from_environment().driver == "libcuda.so.1");
+}
+
+TEST_CASE("a folder's modules are found by name, the highest number first", "[cuda][modules]") {
+    const TemporaryFolder first;
+    const TemporaryFolder second;
+    for (const char* name : {"libheadscope_cuda9.so", "libheadscope_cuda12.so", "libheadscope_cuda_emulated.so",
+                             "libheadscope_cuda12.so.old", "libheadscope.so", "headscope", "libheadscope_cuda.a"}) {
+        first.write(name, "");
+    }
+    second.write("libheadscope_cuda13.so", "");
+    second.write("libheadscope_cuda12.so", "");
+    const std::vector<std::string> found = cuda::module_files({first.file(""), "/no such folder", second.file("")});
+    const std::vector<std::string> expected{second.file("libheadscope_cuda13.so"), first.file("libheadscope_cuda12.so"),
+                                            second.file("libheadscope_cuda12.so"), first.file("libheadscope_cuda9.so"),
+                                            first.file("libheadscope_cuda_emulated.so")};
+    CHECK(found == expected);
+    CHECK(cuda::module_files({}).empty());
+}
+
+TEST_CASE("a module says what it is", "[cuda][modules]") {
+    const cuda::LoadedModule loaded = cuda::load_module(fake("module13"), contract());
+    CHECK(loaded.refused.empty());
+    REQUIRE(loaded.module != nullptr);
+    CHECK(loaded.facts.name == "module13.so");
+    CHECK(loaded.facts.toolkit == 13000);
+    CHECK(loaded.facts.architectures == std::vector<int>{75, 80, 86, 89, 90, 100, 120});
+    CHECK(loaded.facts.ptx == 120);
+    CHECK_FALSE(loaded.facts.emulated);
+    CHECK(cuda::load_module(fake("emulated"), contract()).facts.emulated);
+}
+
+TEST_CASE("a module of another build is refused before anything else of it is read", "[cuda][modules]") {
+    CHECK_THAT(refusal(fake("stale")),
+               Contains("stale.so does not belong to this program") && Contains("\"headscope of yesterday\"") &&
+                   Contains("\"" + contract() + "\"") && Contains("build or install both together"));
+    CHECK(cuda::load_module(fake("stale"), "headscope of yesterday").module != nullptr);
+}
+
+TEST_CASE("the contract names version, compiler and headers", "[cuda][modules]") {
+    CHECK_THAT(contract(), Catch::Matchers::Matches("headscope [0-9.]+, [A-Za-z]+ [0-9.]+, headers [0-9a-f]{16}"));
+}
+
+TEST_CASE("a library that is no module is refused", "[cuda][modules]") {
+    CHECK_THAT(refusal(fake("no_entry")),
+               Contains("no_entry.so is no module") && Contains("headscope_cuda_module") && Contains("remove it"));
+}
+
+TEST_CASE("a library that a module needs and that is missing is named", "[cuda][modules]") {
+    CHECK_THAT(refusal(fake("needs_library")),
+               StartsWith("needs_library.so needs libcublas.so.99, which is missing (libcublas.so.99: cannot open") &&
+                   Contains("install CUDA 99's libraries") && Contains("LD_LIBRARY_PATH"));
+}
+
+TEST_CASE("a file that is not a whole library is refused, wherever it was cut", "[cuda][modules]") {
+    const TemporaryFolder folder;
+    const std::string whole = read_all(fake("module12"));
+    REQUIRE(whole.size() > 4096);
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{10}, std::size_t{64}, std::size_t{1000}, std::size_t{4096}, whole.size() / 2}) {
+        INFO(size << " of " << whole.size() << " bytes");
+        const std::string file = folder.write("libheadscope_cuda12.so", whole.substr(0, size));
+        CHECK(refusal(file) == file + " cannot be read or is no whole library: install it again");
+    }
+    const std::string text = folder.write("libheadscope_cuda12.so", std::string(10000, 'x'));
+    CHECK_THAT(refusal(text), Contains("no whole library"));
+    CHECK_THAT(refusal(folder.file("absent.so")), Contains("cannot be read"));
+    fs::create_directory(folder.file("libheadscope_cuda13.so"));
+    CHECK_THAT(refusal(folder.file("libheadscope_cuda13.so")), Contains("cannot be read"));
+}
+
+TEST_CASE("dlopen's own words are passed on where nothing better is known", "[cuda][modules]") {
+    const TemporaryFolder folder;
+    std::string bytes = read_all(fake("module12"));
+    bytes[18] = 0x03;  // the machine: not x86-64, nor any other that runs this test
+    bytes[19] = 0x7f;
+    const std::string file = folder.write("libheadscope_cuda12.so", bytes);
+    CHECK_THAT(refusal(file), StartsWith("libheadscope_cuda12.so cannot be loaded (" + file) &&
+                                  Contains("install it again, together with this program"));
+}
