@@ -92,6 +92,7 @@ TEST_CASE("an emulated module never goes before a real one", "[cuda][choice]") {
 }
 
 TEST_CASE("a refusal says what was expected, what was found and what to do", "[cuda][choice]") {
+    CHECK_THAT(refusal({"cuda13", 13000, {90}, 0, false}, 13000, 86), Contains("sm_86: build it for this card, too"));
     CHECK(refusal(k13, 13000, 60) ==
           "cuda13 has code for sm_75 and up, this card is sm_60: install the module built with CUDA 12");
     CHECK(refusal(k12, 13000, 52) ==

@@ -133,6 +133,22 @@ TEST_CASE("a broken module does not keep a good one from use", "[cuda][devices]"
     CHECK(machine.list()[0].rejected.empty());
 }
 
+TEST_CASE("a module is loaded only for a card that runs no newer one", "[cuda][devices]") {
+    const auto loaded = [](const Machine& machine, const char* module) {
+        return read_all("/proc/self/maps").find(machine.file(module)) != std::string::npos;
+    };
+    Machine newer(13000, std::string("Broken,0,100;Closed,90,0;") + kH200);
+    newer.with("module12", kModule12).with("module13", kModule13);
+    CHECK(newer.list()[2].rejected.empty());
+    CHECK(loaded(newer, kModule13));
+    CHECK_FALSE(loaded(newer, kModule12));
+    Machine both(13000, std::string(kH200) + ";" + kP100);
+    both.with("module12", kModule12).with("module13", kModule13);
+    CHECK(both.list()[1].rejected.empty());
+    CHECK(loaded(both, kModule13));
+    CHECK(loaded(both, kModule12));
+}
+
 TEST_CASE("a card that fails or may not compute is listed with the reason", "[cuda][devices]") {
     Machine machine(13000, std::string("Broken,0,100;Closed,90,0;") + kH200);
     machine.with("module12", kModule12);

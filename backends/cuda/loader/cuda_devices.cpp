@@ -175,7 +175,7 @@ void CudaDevices::find(const cuda::Places& places) {
 }
 
 std::unique_ptr<Backend> CudaDevices::open(int index) const {
-    if (index < 0 || static_cast<std::size_t>(index) >= list_.size()) {
+    if (static_cast<std::size_t>(index) >= list_.size()) {  // a negative one is larger than all
         throw Error(fmt::format("there is no cuda:{}: {} CUDA device(s) were found (headscope devices lists them)",
                                 index, list_.size()));
     }
