@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "backends/vulkan/arena.h"
+#include "backend/arena.h"
 #include "backends/vulkan/device.h"
 
 namespace headscope::vulkan {

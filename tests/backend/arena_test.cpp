@@ -1,15 +1,15 @@
 #include <catch2/catch.hpp>
 
-#include "backends/vulkan/arena.h"
+#include "backend/arena.h"
 #include "support/check.h"
 #include "support/random.h"
 
+using headscope::Arena;
 using headscope::CheckFailure;
+using headscope::Place;
 using headscope::Random;
-using headscope::vulkan::Arena;
-using headscope::vulkan::Place;
 
-TEST_CASE("the arena gives aligned ranges that do not overlap", "[vulkan][arena]") {
+TEST_CASE("the arena gives aligned ranges that do not overlap", "[arena]") {
     Arena arena(256);
     arena.add_block(1 << 20);
     arena.add_block(1 << 19);
@@ -43,7 +43,7 @@ TEST_CASE("the arena gives aligned ranges that do not overlap", "[vulkan][arena]
     CHECK(arena.empty_blocks() == std::vector<std::uint32_t>{0, 1});
 }
 
-TEST_CASE("neighbours given back become one range again, and the same sizes get the same places", "[vulkan][arena]") {
+TEST_CASE("neighbours given back become one range again, and the same sizes get the same places", "[arena]") {
     Arena arena(256);
     arena.add_block(4096);
     for (int round = 0; round < 2; ++round) {
@@ -62,7 +62,7 @@ TEST_CASE("neighbours given back become one range again, and the same sizes get 
     CHECK(arena.take(4096).has_value());
 }
 
-TEST_CASE("a range given back twice is a mistake that shows", "[vulkan][arena]") {
+TEST_CASE("a range given back twice is a mistake that shows", "[arena]") {
     Arena arena(256);
     arena.add_block(4096);
     const auto a = arena.take(256);

@@ -1,10 +1,10 @@
-#include "backends/vulkan/arena.h"
+#include "backend/arena.h"
 
 #include <iterator>
 
 #include "support/check.h"
 
-namespace headscope::vulkan {
+namespace headscope {
 
 std::uint64_t Arena::rounded(std::uint64_t bytes) const {
     // An empty tensor owns a place too: a descriptor needs something to point at.
@@ -93,4 +93,4 @@ void Arena::remove_free(std::uint32_t block, std::uint64_t offset, std::uint64_t
     by_size_.erase({bytes, {block, offset}});
 }
 
-}  // namespace headscope::vulkan
+}  // namespace headscope

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace headscope::vulkan {
+namespace headscope {
 
 struct Place {
     std::uint32_t block = 0;
@@ -44,4 +44,4 @@ private:
     std::set<std::pair<std::uint64_t, Range>> by_size_;
 };
 
-}  // namespace headscope::vulkan
+}  // namespace headscope

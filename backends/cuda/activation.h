@@ -1,0 +1,46 @@
+// f and f' of backend/ops/common.h's Activation, in F32. Paper 3.3 and its successors.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "backend/ops/common.h"
+
+namespace headscope::cuda {
+
+__host__ __device__ inline float sigmoid(float x) {
+    return 1.0F / (1.0F + expf(-x));
+}
+
+// Phi, the distribution function of N(0, 1).
+__host__ __device__ inline float normal_below(float x) {
+    constexpr float kInverseSqrt2 = 0.70710678118654752F;
+    return 0.5F * erfcf(-x * kInverseSqrt2);
+}
+
+__host__ __device__ inline float activate(Activation activation, float x) {
+    switch (activation) {
+        case Activation::None: return x;
+        case Activation::Relu: return x <= 0.0F ? 0.0F : x;  // a NaN stays
+        case Activation::Gelu: return x * normal_below(x);
+        case Activation::Swish: return x * sigmoid(x);
+    }
+    return x;
+}
+
+__host__ __device__ inline float derivative(Activation activation, float x) {
+    switch (activation) {
+        case Activation::None: return 1.0F;
+        case Activation::Relu: return x > 0.0F ? 1.0F : 0.0F;
+        case Activation::Gelu: {
+            constexpr float kInverseSqrt2Pi = 0.39894228040143268F;
+            return normal_below(x) + x * kInverseSqrt2Pi * expf(-0.5F * x * x);
+        }
+        case Activation::Swish: {
+            const float s = sigmoid(x);
+            return s + x * s * (1.0F - s);
+        }
+    }
+    return 1.0F;
+}
+
+}  // namespace headscope::cuda

@@ -1,0 +1,154 @@
+// MaskedSoftmax, its way back, and CacheAppend: one block a row of weights.
+#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/grids.h"
+#include "backends/cuda/reduce.h"
+#include "backends/cuda/visit.h"
+
+namespace headscope::cuda {
+
+namespace {
+
+// Rows [batch, heads, queries] of `keys` weights.
+struct MaskKernel {
+    std::int64_t heads = 1;
+    std::int64_t queries = 1;
+    std::int64_t keys = 0;
+    const std::int32_t* key_lengths = nullptr;
+    const std::int32_t* query_offset = nullptr;
+    bool causal = false;
+
+    // The first key that the row may not look at.
+    __device__ std::int64_t allowed(std::int64_t row) const {
+        std::int64_t end = keys;
+        if (key_lengths != nullptr) {
+            const std::int64_t length = key_lengths[row / (heads * queries)];
+            end = length < end ? length : end;
+        }
+        if (causal) {
+            const std::int64_t last = (query_offset == nullptr ? 0 : *query_offset) + row % queries;
+            end = last + 1 < end ? last + 1 : end;
+        }
+        return end < 0 ? 0 : end;
+    }
+};
+
+// The row is read once where shared memory holds it, else again from where it came.
+template <class T>
+__global__ void masked_softmax(const T* scores, T* weights, MaskKernel mask, bool cached) {
+    const std::int64_t row = blockIdx.x;
+    const std::int64_t end = mask.allowed(row);
+    const T* from = scores + row * mask.keys;
+    T* to = weights + row * mask.keys;
+    auto* cache = shared_rest<float>();
+    const auto score = [&](std::int64_t key) { return cached ? cache[key] : to_float(from[key]); };
+    float largest = -INFINITY;
+    for (std::int64_t key = threadIdx.x; key < end; key += blockDim.x) {
+        const float value = to_float(from[key]);
+        largest = Maximum()(largest, value);
+        if (cached) {
+            cache[key] = value;
+        }
+    }
+    largest = reduce_block(largest, Maximum());
+    float total = 0.0F;
+    for (std::int64_t key = threadIdx.x; key < end; key += blockDim.x) {
+        total += expf(score(key) - largest);
+    }
+    total = reduce_block(total, Sum());
+    for (std::int64_t key = threadIdx.x; key < mask.keys; key += blockDim.x) {
+        from_float(key < end ? expf(score(key) - largest) / total : 0.0F, to[key]);
+    }
+}
+
+template <class T>
+__global__ void masked_softmax_backward(const T* weights, const T* grad_weights, T* grad_scores, std::int64_t keys,
+                                        bool accumulate) {
+    const std::int64_t first = blockIdx.x * keys;
+    float mean = 0.0F;
+    for (std::int64_t key = threadIdx.x; key < keys; key += blockDim.x) {
+        mean += to_float(weights[first + key]) * to_float(grad_weights[first + key]);
+    }
+    mean = reduce_block(mean, Sum());
+    for (std::int64_t key = threadIdx.x; key < keys; key += blockDim.x) {
+        const float grad[1] = {to_float(weights[first + key]) * (to_float(grad_weights[first + key]) - mean)};
+        store<1>(grad, grad_scores + first + key, accumulate);
+    }
+}
+
+// Of [batch, heads, length, depth], the last contiguous.
+struct Strides3 {
+    std::int64_t batch, head, row;
+};
+
+Strides3 strides_of(const Tensor& x) {
+    return {x.stride(0), x.stride(1), x.stride(2)};
+}
+
+template <class T>
+__global__ void cache_append(const T* x, Strides3 from, T* cache, Strides3 to, const std::int32_t* position,
+                             std::int64_t count, std::int64_t heads, std::int64_t length, std::int64_t depth,
+                             std::int64_t capacity) {
+    const std::int64_t item = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (item >= count) {
+        return;
+    }
+    const std::int64_t d = item % depth;
+    const std::int64_t i = item / depth % length;
+    const std::int64_t h = item / (depth * length) % heads;
+    const std::int64_t b = item / (depth * length * heads);
+    const std::int64_t row = *position + i;
+    if (row >= 0 && row < capacity) {
+        cache[b * to.batch + h * to.head + row * to.row + d] = x[b * from.batch + h * from.head + i * from.row + d];
+    }
+}
+
+}  // namespace
+
+void CudaBackend::run(const MaskedSoftmax& op) {
+    if (op.weights.elements() == 0) {
+        return;
+    }
+    const std::int64_t keys = op.weights.dim(3);
+    const MaskKernel mask{op.scores.dim(1),
+                          op.scores.dim(2),
+                          keys,
+                          data_of<std::int32_t>(op.mask.key_lengths),
+                          data_of<std::int32_t>(op.mask.query_offset),
+                          op.mask.causal};
+    constexpr std::int64_t kMostCached = 8192;  // 32 KiB, which every device has
+    const bool cached = keys <= kMostCached;
+    const Grid grid =
+        row_grid(op.weights.elements() / keys, keys, 4, cached ? static_cast<std::size_t>(keys) * sizeof(float) : 0);
+    visit_real(MaskedSoftmax::kName, op.weights.dtype, [&](auto tag) {
+        using T = decltype(tag);
+        stream_.launch(MaskedSoftmax::kName, masked_softmax<T>, grid, data_of<T>(op.scores), data_of<T>(op.weights),
+                       mask, cached);
+    });
+}
+
+void CudaBackend::run(const MaskedSoftmaxBackward& op) {
+    if (op.weights.elements() == 0) {
+        return;
+    }
+    const std::int64_t keys = op.weights.dim(3);
+    const Grid grid = row_grid(op.weights.elements() / keys, keys, 4);
+    visit_real(MaskedSoftmaxBackward::kName, op.weights.dtype, [&](auto tag) {
+        using T = decltype(tag);
+        stream_.launch(MaskedSoftmaxBackward::kName, masked_softmax_backward<T>, grid, data_of<T>(op.weights),
+                       data_of<T>(op.grad_weights), data_of<T>(op.grad_scores), keys, op.write == Write::Accumulate);
+    });
+}
+
+void CudaBackend::run(const CacheAppend& op) {
+    if (op.x.elements() == 0 || op.cache.elements() == 0) {
+        return;
+    }
+    visit_real(CacheAppend::kName, op.x.dtype, [&](auto tag) {
+        using T = decltype(tag);
+        stream_.launch(CacheAppend::kName, cache_append<T>, item_grid(op.x.elements()), data_of<T>(op.x),
+                       strides_of(op.x), data_of<T>(op.cache), strides_of(op.cache), data_of<std::int32_t>(op.position),
+                       op.x.elements(), op.x.dim(1), op.x.dim(2), op.x.dim(3), op.cache.dim(2));
+    });
+}
+
+}  // namespace headscope::cuda

@@ -1,0 +1,155 @@
+// Bias with activation and dropout, its way back, and column sums.
+#include <algorithm>
+
+#include "backends/cuda/activation.h"
+#include "backends/cuda/column_sums.h"
+#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/grids.h"
+#include "backends/cuda/visit.h"
+
+namespace headscope::cuda {
+
+namespace {
+
+// x [batch, length, columns] in packs of N columns, a thread each.
+struct Packs {
+    std::int64_t count = 0;
+    std::int64_t length = 1;
+    std::int64_t columns = 1;
+};
+
+struct PackPlace {
+    std::int64_t first;  // element
+    std::int64_t batch;
+    std::int64_t position;
+    std::int64_t column;
+};
+
+template <int N>
+__device__ inline bool place_of(const Packs& packs, PackPlace& place) {
+    const std::int64_t pack = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (pack >= packs.count) {
+        return false;
+    }
+    place.first = pack * N;
+    const std::int64_t row = place.first / packs.columns;
+    place.column = place.first - row * packs.columns;
+    place.batch = row / packs.length;
+    place.position = row - place.batch * packs.length;
+    return true;
+}
+
+Packs packs_of(const Tensor& x, int width) {
+    return {x.elements() / width, std::max<std::int64_t>(x.dim(1), 1), x.dim(2)};
+}
+
+template <class T, int N>
+__global__ void bias_activation(Packs packs, const T* x, const float* bias, T* y, Activation activation,
+                                DropoutKernel rule) {
+    PackPlace place;
+    if (!place_of<N>(packs, place)) {
+        return;
+    }
+    float values[N];
+    load<N>(x + place.first, values);
+    for (int i = 0; i < N; ++i) {
+        const float input = bias == nullptr ? values[i] : values[i] + bias[place.column + i];
+        values[i] = activate(activation, input);
+    }
+    drop<N>(rule, place.batch, 0, place.position, place.column, values);
+    store<N>(values, y + place.first);
+}
+
+template <class T, int N>
+__global__ void bias_activation_backward(Packs packs, const T* x, const float* bias, const T* grad_y, T* grad_x,
+                                         Activation activation, DropoutKernel rule, bool accumulate) {
+    PackPlace place;
+    if (!place_of<N>(packs, place)) {
+        return;
+    }
+    float values[N];
+    float grads[N];
+    load<N>(x + place.first, values);
+    load<N>(grad_y + place.first, grads);
+    drop<N>(rule, place.batch, 0, place.position, place.column, grads);
+    for (int i = 0; i < N; ++i) {
+        const float input = bias == nullptr ? values[i] : values[i] + bias[place.column + i];
+        grads[i] *= derivative(activation, input);
+    }
+    store<N>(grads, grad_x + place.first, accumulate);
+}
+
+// partial[part, c] = the sum of a part of the rows: blockIdx.y is the part, a thread has N columns.
+template <class T, int N>
+__global__ void sum_part(const T* x, std::int64_t rows, std::int64_t columns, std::int64_t rows_of_part,
+                         float* partial) {
+    const std::int64_t column = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * N;
+    if (column >= columns) {
+        return;
+    }
+    const std::int64_t begin = blockIdx.y * rows_of_part;
+    const std::int64_t end = begin + rows_of_part < rows ? begin + rows_of_part : rows;
+    float sum[N] = {};
+    for (std::int64_t row = begin; row < end; ++row) {
+        float values[N];
+        load<N>(x + row * columns + column, values);
+        for (int i = 0; i < N; ++i) {
+            sum[i] += values[i];
+        }
+    }
+    store<N>(sum, partial + blockIdx.y * columns + column);
+}
+
+}  // namespace
+
+void CudaBackend::run(const BiasActivation& op) {
+    if (op.x.elements() == 0) {
+        return;
+    }
+    visit_rows(BiasActivation::kName, op.x.dtype, op.x.dim(2), {&op.x, &op.y}, [&](auto tag, auto width) {
+        using T = decltype(tag);
+        constexpr int kWidth = decltype(width)::value;
+        const Packs packs = packs_of(op.x, kWidth);
+        stream_.launch(BiasActivation::kName, bias_activation<T, kWidth>, item_grid(packs.count), packs,
+                       data_of<T>(op.x), data_of<float>(op.bias), data_of<T>(op.y), op.activation,
+                       dropout_kernel(op.dropout));
+    });
+}
+
+void CudaBackend::run(const BiasActivationBackward& op) {
+    if (op.x.elements() == 0) {
+        return;
+    }
+    visit_rows(BiasActivationBackward::kName, op.x.dtype, op.x.dim(2), {&op.x, &op.grad_y, &op.grad_x},
+               [&](auto tag, auto width) {
+                   using T = decltype(tag);
+                   constexpr int kWidth = decltype(width)::value;
+                   const Packs packs = packs_of(op.x, kWidth);
+                   stream_.launch(BiasActivationBackward::kName, bias_activation_backward<T, kWidth>,
+                                  item_grid(packs.count), packs, data_of<T>(op.x), data_of<float>(op.bias),
+                                  data_of<T>(op.grad_y), data_of<T>(op.grad_x), op.activation,
+                                  dropout_kernel(op.dropout), op.write == Write::Accumulate);
+               });
+}
+
+void CudaBackend::run(const SumRows& op) {
+    const std::int64_t rows = op.x.dim(0);
+    const std::int64_t columns = op.x.dim(1);
+    if (columns == 0) {
+        return;
+    }
+    visit_rows(SumRows::kName, op.x.dtype, columns, {&op.x}, [&](auto tag, auto width) {
+        using T = decltype(tag);
+        constexpr int kWidth = decltype(width)::value;
+        const Grid across = row_parts_grid(rows, columns, kWidth, multiprocessors_);
+        const auto parts = static_cast<std::int64_t>(across.blocks.y);
+        const auto partial = scratch(static_cast<std::size_t>(parts * columns) * sizeof(float));
+        auto* sums = reinterpret_cast<float*>(partial->data());
+        stream_.launch(SumRows::kName, sum_part<T, kWidth>, across, data_of<T>(op.x), rows, columns,
+                       (rows + parts - 1) / parts, sums);
+        add_parts(stream_, SumRows::kName, {sums, static_cast<int>(parts), columns, columns}, data_of<float>(op.out),
+                  op.write == Write::Accumulate);
+    });
+}
+
+}  // namespace headscope::cuda

@@ -1,0 +1,102 @@
+#include "backends/cuda/cuda_backend.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "backends/cuda/errors.h"
+#include "support/check.h"
+
+namespace headscope::cuda {
+
+namespace {
+
+bool switched_on(const char* name) {
+    const char* value = std::getenv(name);
+    const std::string_view text = value == nullptr ? "" : value;
+    return !text.empty() && text != "0";
+}
+
+cudaDeviceProp select(int ordinal) {
+    require(cudaSetDevice(ordinal), "use this device");
+    cudaDeviceProp properties{};
+    require(cudaGetDeviceProperties(&properties, ordinal), "ask what the device can do");
+    return properties;
+}
+
+}  // namespace
+
+CudaOptions CudaOptions::from_environment() {
+    return {.check_each_op = switched_on("HEADSCOPE_CUDA_CHECK")};
+}
+
+CudaBackend::CudaBackend(int ordinal, const CudaOptions& options)
+    : properties_(select(ordinal)),
+      multiprocessors_(properties_.multiProcessorCount),
+      memory_(std::make_shared<Memory>(fmt::format("cuda:{} ({})", ordinal, properties_.name))),
+      stream_(options.check_each_op),
+      products_(stream_, *memory_, properties_.major * 10 + properties_.minor) {
+    info_.id = fmt::format("cuda:{}", ordinal);
+    info_.backend = "cuda";
+    info_.name = properties_.name;
+    info_.memory_bytes = properties_.totalGlobalMem;
+}
+
+Tensor CudaBackend::empty(const Shape& shape, DType dtype) {
+    return make_tensor(scratch(static_cast<std::size_t>(shape.elements()) * size_of(dtype)), shape, dtype);
+}
+
+std::shared_ptr<CudaBuffer> CudaBackend::scratch(std::size_t bytes) {
+    return memory_->allocate(bytes, [this] { stream_.synchronize(); });
+}
+
+void CudaBackend::upload(const Tensor& to, const void* from, std::size_t bytes) {
+    HEADSCOPE_CHECK(to.contiguous() && static_cast<std::size_t>(to.elements()) * size_of(to.dtype) == bytes,
+                    fmt::format("{} bytes cannot be uploaded to {}", bytes, to.to_string()));
+    stream_.upload(data_of<void>(to), static_cast<const std::byte*>(from), bytes);
+}
+
+void CudaBackend::download(const Tensor& from, void* to, std::size_t bytes) {
+    HEADSCOPE_CHECK(from.contiguous() && static_cast<std::size_t>(from.elements()) * size_of(from.dtype) == bytes,
+                    fmt::format("{} bytes cannot be downloaded from {}", bytes, from.to_string()));
+    stream_.download(static_cast<std::byte*>(to), data_of<void>(from), bytes);
+}
+
+Support CudaBackend::support(const std::string& op, DType dtype) const {
+    if (op == Matmul::kName && dtype == DType::BF16 && !products_.has_bf16()) {
+        return {SupportLevel::Composed, "multiplied in F32: products of BF16 need sm_80"};
+    }
+    if (dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 ||
+        (dtype == DType::I32 && op == Fill::kName) || op == GatherRows::kName) {
+        return {};
+    }
+    return {SupportLevel::None, fmt::format("the cuda backend has no {} for {}", op, name_of(dtype))};
+}
+
+Support CudaBackend::products(Compute compute) const {
+    if (compute == Compute::TF32 && !products_.has_tf32()) {
+        return {SupportLevel::None, "products in TF32 need sm_80"};
+    }
+    if (compute == Compute::BF16 && !products_.has_bf16()) {
+        return {SupportLevel::Composed, "multiplied in F32: products of BF16 need sm_80"};
+    }
+    return {};
+}
+
+DropoutKernel dropout_kernel(const DropoutRule& rule) {
+    DropoutKernel kernel;
+    kernel.on = rule.rate > 0.0F;
+    if (kernel.on) {
+        constexpr float kBits = 65536.0F;
+        kernel.threshold = dropout_threshold(rule.rate);
+        kernel.seed = rule.seed;
+        kernel.site = rule.site;
+        kernel.scale = kBits / (kBits - static_cast<float>(kernel.threshold));
+        kernel.step = data_of<const std::int32_t>(rule.step);
+        kernel.ordinals = data_of<const std::int32_t>(rule.ordinals);
+    }
+    return kernel;
+}
+
+}  // namespace headscope::cuda

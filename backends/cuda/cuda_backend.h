@@ -1,0 +1,70 @@
+// The CUDA backend: every core op as a cuBLAS call or a kernel of ours. Each family of ops is one .cu beside this.
+//  - F32, F16 and BF16 tensors, I32 indices; sums are F32
+//  - deterministic: no atomics, reductions in a fixed order, a cuBLAS workspace of its own
+//  - HEADSCOPE_CUDA_CHECK=1 waits after every op, so that a fault names its op
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backends/cuda/dropout.h"
+#include "backends/cuda/memory.h"
+#include "backends/cuda/products.h"
+#include "backends/cuda/stream.h"
+
+namespace headscope::cuda {
+
+struct CudaOptions {
+    bool check_each_op = false;
+
+    static CudaOptions from_environment();
+};
+
+class CudaBackend final : public Backend {
+public:
+    // The device with this ordinal. Error where it cannot be opened.
+    CudaBackend(int ordinal, const CudaOptions& options);
+
+    const DeviceInfo& device() const override { return info_; }
+    Tensor empty(const Shape& shape, DType dtype) override;
+    void upload(const Tensor& to, const void* from, std::size_t bytes) override;
+    void download(const Tensor& from, void* to, std::size_t bytes) override;
+    void synchronize() override { stream_.synchronize(); }
+    MemoryUse memory() const override { return memory_->use(); }
+    Support support(const std::string& op, DType dtype) const override;
+    Support products(Compute compute) const override;
+
+    using Backend::run;
+#define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;
+    HEADSCOPE_ALL_OPS(HEADSCOPE_DECLARE)
+#undef HEADSCOPE_DECLARE
+
+private:
+    std::shared_ptr<CudaBuffer> scratch(std::size_t bytes);
+    // A contiguous copy in another dtype.
+    Tensor converted(const Tensor& x, DType dtype);
+
+    const cudaDeviceProp properties_;
+    const int multiprocessors_;
+    DeviceInfo info_;
+    std::shared_ptr<Memory> memory_;
+    Stream stream_;
+    Products products_;
+};
+
+// The address of a tensor's first element; null where it is not defined.
+template <class T>
+T* data_of(const Tensor& tensor) {
+    if (!tensor.defined()) {
+        return nullptr;
+    }
+    const auto& buffer = static_cast<const CudaBuffer&>(*tensor.buffer);
+    return reinterpret_cast<T*>(buffer.data() + static_cast<std::size_t>(tensor.offset) * size_of(tensor.dtype));
+}
+
+DropoutKernel dropout_kernel(const DropoutRule& rule);
+
+}  // namespace headscope::cuda

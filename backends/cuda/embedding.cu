@@ -1,0 +1,173 @@
+// Embed, and its gradient as sums over runs of equal ids: no atomics. Paper 3.4 and 3.5.
+#include <algorithm>
+
+#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/grids.h"
+#include "backends/cuda/reduce.h"
+#include "backends/cuda/visit.h"
+
+namespace headscope::cuda {
+
+namespace {
+
+template <class T>
+struct EmbedKernel {
+    const std::int32_t* ids;    // [rows]
+    const T* table;             // [vocabulary, columns]
+    const float* positions;     // [places, columns], or none
+    const std::int32_t* first;  // [1], or none
+    T* out;                     // [rows, columns]
+    std::int64_t packs;
+    std::int64_t length;
+    std::int64_t columns;
+    std::int64_t vocabulary;
+    std::int64_t places;
+    std::int64_t position_stride;
+    float scale;
+};
+
+template <class T, int N>
+__global__ void embed(EmbedKernel<T> p) {
+    const std::int64_t pack = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (pack >= p.packs) {
+        return;
+    }
+    const std::int64_t row = pack * N / p.columns;
+    const std::int64_t column = pack * N - row * p.columns;
+    const std::int64_t id = p.ids[row];
+    const std::int64_t position = (p.first == nullptr ? 0 : *p.first) + row % p.length;
+    const bool known = id >= 0 && id < p.vocabulary;
+    const bool placed = p.positions == nullptr || (position >= 0 && position < p.places);
+    float values[N];
+    for (int i = 0; i < N; ++i) {
+        values[i] = NAN;
+    }
+    if (known && placed) {
+        load<N>(p.table + id * p.columns + column, values);
+        for (int i = 0; i < N; ++i) {
+            values[i] *= p.scale;
+            if (p.positions != nullptr) {
+                values[i] += p.positions[position * p.position_stride + column + i];
+            }
+        }
+    }
+    store<N>(values, p.out + pack * N);
+}
+
+template <class T>
+struct EmbedGradient {
+    const std::int32_t* ids;    // [count]
+    const std::int32_t* order;  // [count]: positions sorted by id, what is skipped at the end
+    const T* grad_out;          // [count, columns]
+    float* grad_table;          // [vocabulary, columns]
+    std::int64_t count;
+    std::int64_t columns;
+    float scale;
+    bool accumulate;
+
+    __device__ std::int64_t id_at(std::int64_t index) const {
+        const std::int64_t place = order[index];
+        return place < 0 || place >= count ? INT64_MAX : ids[place];
+    }
+    // The first index in `order` whose id is not below `id`.
+    __device__ std::int64_t lower_bound(std::int64_t id) const {
+        std::int64_t begin = 0;
+        std::int64_t end = count;
+        while (begin < end) {
+            const std::int64_t middle = (begin + end) / 2;
+            if (id_at(middle) < id) {
+                begin = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        return begin;
+    }
+};
+
+// One block an id. Its threads are `groups` rows of `across`: a group takes every so many-th position, a thread N
+// columns of them, and the groups' sums are added in order.
+template <class T, int N>
+__global__ void embed_backward(EmbedGradient<T> p, int across, int groups) {
+    const std::int64_t id = blockIdx.x;
+    const std::int64_t begin = p.lower_bound(id);
+    const std::int64_t end = p.lower_bound(id + 1);
+    if (begin == end && p.accumulate) {
+        return;  // the whole block
+    }
+    auto* sums = shared_rest<float>();  // [groups, across * N]
+    const int group = static_cast<int>(threadIdx.x) / across;
+    const int lane = static_cast<int>(threadIdx.x) % across;
+    for (std::int64_t tile = 0; tile < p.columns; tile += static_cast<std::int64_t>(across) * N) {
+        const std::int64_t column = tile + static_cast<std::int64_t>(lane) * N;
+        const bool takes_part = column < p.columns && group < groups;
+        float sum[N] = {};
+        for (std::int64_t index = begin + group; takes_part && index < end; index += groups) {
+            float values[N];
+            load<N>(p.grad_out + p.order[index] * p.columns + column, values);
+            for (int i = 0; i < N; ++i) {
+                sum[i] += values[i];
+            }
+        }
+        if (takes_part) {
+            store<N>(sum, sums + (group * across + lane) * N);
+        }
+        __syncthreads();
+        if (takes_part && group == 0) {
+            for (int other = 1; other < groups; ++other) {
+                float values[N];
+                load<N>(sums + (other * across + lane) * N, values);
+                for (int i = 0; i < N; ++i) {
+                    sum[i] += values[i];
+                }
+            }
+            for (int i = 0; i < N; ++i) {
+                sum[i] *= p.scale;
+            }
+            store<N>(sum, p.grad_table + id * p.columns + column, p.accumulate);
+        }
+        __syncthreads();
+    }
+}
+
+}  // namespace
+
+void CudaBackend::run(const Embed& op) {
+    if (op.out.elements() == 0) {
+        return;
+    }
+    const std::int64_t columns = op.table.dim(1);
+    const bool positioned = op.positions.defined();
+    visit_rows(Embed::kName, op.out.dtype, columns, {&op.table, &op.out}, [&](auto tag, auto width) {
+        using T = decltype(tag);
+        constexpr int kWidth = decltype(width)::value;
+        const std::int64_t packs = op.out.elements() / kWidth;
+        stream_.launch(Embed::kName, embed<T, kWidth>, item_grid(packs),
+                       EmbedKernel<T>{data_of<std::int32_t>(op.ids), data_of<T>(op.table), data_of<float>(op.positions),
+                                      data_of<std::int32_t>(op.first), data_of<T>(op.out), packs, op.ids.dim(1),
+                                      columns, op.table.dim(0), positioned ? op.positions.dim(0) : 0,
+                                      positioned ? op.positions.stride(0) : 0, op.scale});
+    });
+}
+
+void CudaBackend::run(const EmbedBackward& op) {
+    if (op.grad_table.elements() == 0) {
+        return;
+    }
+    const std::int64_t columns = op.grad_table.dim(1);
+    visit_rows(EmbedBackward::kName, op.grad_out.dtype, columns, {&op.grad_out, &op.grad_table},
+               [&](auto tag, auto width) {
+                   using T = decltype(tag);
+                   constexpr int kWidth = decltype(width)::value;
+                   constexpr int kThreads = 256;
+                   const int across = static_cast<int>(std::min<std::int64_t>(columns / kWidth, kThreads));
+                   const Grid grid = row_grid(op.grad_table.dim(0), kThreads, 1, kThreads * kWidth * sizeof(float));
+                   stream_.launch(EmbedBackward::kName, embed_backward<T, kWidth>, grid,
+                                  EmbedGradient<T>{data_of<std::int32_t>(op.ids), data_of<std::int32_t>(op.order),
+                                                   data_of<T>(op.grad_out), data_of<float>(op.grad_table),
+                                                   op.ids.elements(), columns, op.scale, op.write == Write::Accumulate},
+                                  across, kThreads / across);
+               });
+}
+
+}  // namespace headscope::cuda

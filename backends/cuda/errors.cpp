@@ -1,0 +1,30 @@
+#include "backends/cuda/errors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "support/check.h"
+
+namespace headscope::cuda {
+
+bool is_sticky(cudaError_t error) {
+    // By number, since toolkits differ in which names they have: uncorrectable ECC error, illegal address, launch
+    // timeout, context destroyed, device assertion, hardware stack error, illegal instruction, misaligned address,
+    // invalid address space, invalid program counter, launch failure.
+    constexpr std::array kSticky{214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719};
+    return std::find(kSticky.begin(), kSticky.end(), static_cast<int>(error)) != kSticky.end();
+}
+
+std::string text_of(cudaError_t error) {
+    return fmt::format("{}: {}", cudaGetErrorName(error), cudaGetErrorString(error));
+}
+
+void require(cudaError_t error, const char* what) {
+    if (error != cudaSuccess) {
+        throw Error(fmt::format("CUDA could not {} ({})", what, text_of(error)));
+    }
+}
+
+}  // namespace headscope::cuda

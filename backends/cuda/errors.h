@@ -1,0 +1,19 @@
+// CUDA's error codes as Errors.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+namespace headscope::cuda {
+
+// After such an error the device's context is lost: every later call fails too.
+bool is_sticky(cudaError_t error);
+
+// Error naming what was tried, unless `error` is success.
+void require(cudaError_t error, const char* what);
+
+// "cudaErrorMemoryAllocation: out of memory"
+std::string text_of(cudaError_t error);
+
+}  // namespace headscope::cuda

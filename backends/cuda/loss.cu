@@ -1,0 +1,127 @@
+// Cross-entropy with label smoothing and its gradient, one block a row. Paper 5.4.
+#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/grids.h"
+#include "backends/cuda/reduce.h"
+#include "backends/cuda/visit.h"
+
+namespace headscope::cuda {
+
+namespace {
+
+template <class T>
+struct LossKernel {
+    const T* logits;              // [rows, classes]
+    const std::int32_t* targets;  // [rows]
+    float* loss;                  // out [rows]
+    float* nll;                   // out [rows]
+    T* grad_logits;               // out as logits, may be logits; or none
+    const float* grad_scale;      // [1], or none for 1
+    std::int64_t classes;
+    float hit;    // what the smoothed target gives the true class
+    float other;  // and each of the others
+};
+
+template <class T, int N>
+__device__ inline void fill_row(T* row, std::int64_t columns, float value) {
+    float values[N];
+    for (int i = 0; i < N; ++i) {
+        values[i] = value;
+    }
+    for (std::int64_t c = threadIdx.x * N; c < columns; c += blockDim.x * N) {
+        store<N>(values, row + c);
+    }
+}
+
+__device__ inline float rescale(float from, float to) {
+    return from == to ? 1.0F : expf(from - to);  // also where both are infinite
+}
+
+// With l = logits - max and z = log sum exp l:  -log p[c] = z - l[c].
+template <class T, int N>
+__global__ void smoothed_cross_entropy(LossKernel<T> p) {
+    const std::int64_t row = blockIdx.x;
+    const T* logits = p.logits + row * p.classes;
+    T* grad = p.grad_logits == nullptr ? nullptr : p.grad_logits + row * p.classes;
+    const std::int64_t target = p.targets[row];
+    if (target < 0 || target >= p.classes) {  // a pad, or a mistake that must show
+        const float value = target == -1 ? 0.0F : NAN;
+        if (grad != nullptr) {
+            fill_row<T, N>(grad, p.classes, value);
+        }
+        if (threadIdx.x == 0) {
+            p.loss[row] = value;
+            p.nll[row] = value;
+        }
+        return;
+    }
+    // One pass for the maximum and the sum of exponentials, which is scaled anew when the maximum grows.
+    float largest = -INFINITY;
+    float total = 0.0F;
+    for (std::int64_t c = threadIdx.x * N; c < p.classes; c += blockDim.x * N) {
+        float values[N];
+        load<N>(logits + c, values);
+        float most = largest;
+        for (int i = 0; i < N; ++i) {
+            most = Maximum()(most, values[i]);
+        }
+        total *= rescale(largest, most);
+        for (int i = 0; i < N; ++i) {
+            total += expf(values[i] - most);
+        }
+        largest = most;
+    }
+    const float most = reduce_block(largest, Maximum());
+    const bool seen = threadIdx.x * N < p.classes;
+    total = reduce_block(seen ? total * rescale(largest, most) : 0.0F, Sum());
+    const float z = logf(total);
+    const float target_l = to_float(logits[target]) - most;
+    __syncthreads();  // grad may be logits
+    const float scale = p.grad_scale == nullptr ? 1.0F : *p.grad_scale;
+    float below = 0.0F;  // the sum of max - logits, each term >= 0
+    for (std::int64_t c = threadIdx.x * N; c < p.classes; c += blockDim.x * N) {
+        float values[N];
+        load<N>(logits + c, values);
+        for (int i = 0; i < N; ++i) {
+            const float l = values[i] - most;
+            below -= l;
+            values[i] = scale * (expf(l) / total - (c + i == target ? p.hit : p.other));
+        }
+        if (grad != nullptr) {
+            store<N>(values, grad + c);
+        }
+    }
+    below = reduce_block(below, Sum());
+    if (threadIdx.x == 0) {
+        const float nll = z - target_l;
+        const float smoothed = (p.hit - p.other) * nll + p.other * (static_cast<float>(p.classes) * z + below);
+        p.nll[row] = nll;
+        p.loss[row] = p.other == 0.0F ? p.hit * nll : smoothed;
+    }
+}
+
+}  // namespace
+
+void CudaBackend::run(const SmoothedCrossEntropy& op) {
+    const std::int64_t classes = op.logits.dim(1);
+    if (op.logits.elements() == 0) {
+        return;
+    }
+    const bool all = op.smoothing == Smoothing::AllClasses;
+    const auto sharing = static_cast<float>(all ? classes : classes - 1);
+    const float other = op.epsilon == 0.0F ? 0.0F : op.epsilon / sharing;
+    const float hit = all ? 1.0F - op.epsilon + other : 1.0F - op.epsilon;
+    visit_rows(SmoothedCrossEntropy::kName, op.logits.dtype, classes, {&op.logits, &op.grad_logits},
+               [&](auto tag, auto width) {
+                   using T = decltype(tag);
+                   constexpr int kWidth = decltype(width)::value;
+                   constexpr unsigned kMostThreads = 512;  // a vocabulary is a long row
+                   stream_.launch(
+                       SmoothedCrossEntropy::kName, smoothed_cross_entropy<T, kWidth>,
+                       row_grid(op.logits.dim(0), classes, kWidth, 0, kMostThreads),
+                       LossKernel<T>{data_of<T>(op.logits), data_of<std::int32_t>(op.targets), data_of<float>(op.loss),
+                                     data_of<float>(op.nll), data_of<T>(op.grad_logits), data_of<float>(op.grad_scale),
+                                     classes, hit, other});
+               });
+}
+
+}  // namespace headscope::cuda

@@ -1,0 +1,50 @@
+// Matmul. The products are cuBLAS's; here is what comes before: F32 operands are rounded to a 16-bit type on request,
+// and BF16 is widened where the device has no products of it (before sm_80).
+#include "backends/cuda/cuda_backend.h"
+
+namespace headscope::cuda {
+
+void CudaBackend::run(const Matmul& op) {
+    if (op.out.elements() == 0) {
+        return;
+    }
+    if (op.a.elements() == 0) {  // k = 0: no product to speak of
+        if (op.beta == 0.0F) {
+            run(Fill{.out = op.out, .value = 0.0F});
+        } else {
+            run(AddScaled{.a = op.out, .out = op.out, .alpha = op.beta});
+        }
+        return;
+    }
+    const DType stored = op.a.dtype;
+    const bool rounds = stored == DType::F32 && (op.compute == Compute::BF16 || op.compute == Compute::F16);
+    const DType wanted = !rounds ? stored : op.compute == Compute::BF16 ? DType::BF16 : DType::F16;
+    Matmul product = op;
+    if (rounds) {
+        product.a = converted(op.a, wanted);
+        product.b = converted(op.b, wanted);
+    }
+    if (wanted != DType::BF16 || products_.has_bf16()) {
+        products_.multiply(product);
+        return;
+    }
+    // What is rounded to BF16 is multiplied in F32, which holds it exactly.
+    product.a = converted(product.a, DType::F32);
+    product.b = converted(product.b, DType::F32);
+    product.compute = Compute::F32;
+    if (op.out.dtype != DType::F32) {
+        product.out = op.beta == 0.0F ? empty(op.out.shape, DType::F32) : converted(op.out, DType::F32);
+    }
+    products_.multiply(product);
+    if (op.out.dtype != DType::F32) {
+        run(Copy{.x = product.out, .out = op.out});
+    }
+}
+
+Tensor CudaBackend::converted(const Tensor& x, DType dtype) {
+    Tensor copy = empty(x.shape, dtype);
+    run(Copy{.x = x, .out = copy});
+    return copy;
+}
+
+}  // namespace headscope::cuda

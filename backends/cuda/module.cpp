@@ -1,0 +1,31 @@
+// The one function that a module exports.
+#include "backends/cuda/module.h"
+
+#include <cuda_runtime.h>
+
+#include "backends/cuda/cuda_backend.h"
+
+namespace headscope::cuda {
+
+namespace {
+
+constexpr int kArchitectures[] = {HEADSCOPE_CUDA_ARCHITECTURES, 0};
+
+Backend* open(int ordinal) {
+    return new CudaBackend(ordinal, CudaOptions::from_environment());
+}
+
+constexpr Module kModule{.contract = HEADSCOPE_CUDA_CONTRACT,
+                         .toolkit = CUDART_VERSION,
+                         .architectures = kArchitectures,
+                         .ptx = HEADSCOPE_CUDA_PTX,
+                         .emulated = HEADSCOPE_CUDA_EMULATED,
+                         .open = open};
+
+}  // namespace
+
+}  // namespace headscope::cuda
+
+extern "C" __attribute__((visibility("default"))) const headscope::cuda::Module* headscope_cuda_module() {
+    return &headscope::cuda::kModule;
+}

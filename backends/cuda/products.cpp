@@ -1,0 +1,133 @@
+#include "backends/cuda/products.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "backends/cuda/errors.h"
+#include "support/check.h"
+
+namespace headscope::cuda {
+
+namespace {
+
+void require_blas(cublasStatus_t status, const char* what) {
+    if (status != CUBLAS_STATUS_SUCCESS) {
+        throw Error(fmt::format("cuBLAS could not {} ({})", what, cublasGetStatusString(status)));
+    }
+}
+
+cudaDataType data_type(DType dtype) {
+    switch (dtype) {
+        case DType::F32: return CUDA_R_32F;
+        case DType::F16: return CUDA_R_16F;
+        case DType::BF16: return CUDA_R_16BF;
+        default: throw Error(fmt::format("the cuda backend has no products of {}", name_of(dtype)));
+    }
+}
+
+int to_int(std::int64_t value) {
+    HEADSCOPE_CHECK(value >= 0 && value <= std::numeric_limits<int>::max(),
+                    fmt::format("{} does not fit cuBLAS's 32 bits", value));
+    return static_cast<int>(value);
+}
+
+// A dimension of one entry, or none, has no stride to speak of.
+std::int64_t batch_stride(const Tensor& tensor, int dim) {
+    return tensor.rank() >= -dim && tensor.dim(dim) > 1 ? tensor.stride(dim) : 0;
+}
+
+// cuBLAS asks for rows at least as far apart as they are long, also where there is one row and its stride is anything.
+int row_step(const Tensor& tensor) {
+    return to_int(std::max<std::int64_t>({tensor.dim(-2) > 1 ? tensor.stride(-2) : 0, tensor.dim(-1), 1}));
+}
+
+const void* address(const Tensor& tensor, std::int64_t element) {
+    const auto& buffer = static_cast<const CudaBuffer&>(*tensor.buffer);
+    return buffer.data() + static_cast<std::size_t>(tensor.offset + element) * size_of(tensor.dtype);
+}
+
+}  // namespace
+
+std::vector<ProductCall> product_calls(const Matmul& op) {
+    if (op.out.elements() == 0) {
+        return {};
+    }
+    const int rank = op.out.rank();
+    ProductCall call;
+    call.m = to_int(op.out.dim(-2));
+    call.n = to_int(op.out.dim(-1));
+    call.k = to_int(op.a.dim(op.transpose_a ? -2 : -1));
+    call.a_row = row_step(op.a);
+    call.b_row = row_step(op.b);
+    call.out_row = row_step(op.out);
+    struct Level {
+        std::int64_t size, a, b, out;
+    };
+    const auto level = [&](int dim) {
+        return rank >= -dim
+                   ? Level{op.out.dim(dim), batch_stride(op.a, dim), batch_stride(op.b, dim), batch_stride(op.out, dim)}
+                   : Level{1, 0, 0, 0};
+    };
+    Level outer = level(-4);
+    Level inner = level(-3);
+    const bool even =
+        outer.size == 1 || inner.size == 1 ||
+        (outer.a == inner.size * inner.a && outer.b == inner.size * inner.b && outer.out == inner.size * inner.out);
+    if (even) {
+        inner = inner.size == 1 ? outer : Level{outer.size * inner.size, inner.a, inner.b, inner.out};
+        outer = {1, 0, 0, 0};
+    } else if (outer.size > inner.size) {
+        std::swap(outer, inner);
+    }
+    call.count = to_int(inner.size);
+    call.a_stride = inner.a;
+    call.b_stride = inner.b;
+    call.out_stride = inner.out;
+    std::vector<ProductCall> calls;
+    for (std::int64_t i = 0; i < outer.size; ++i) {
+        call.a = i * outer.a;
+        call.b = i * outer.b;
+        call.out = i * outer.out;
+        calls.push_back(call);
+    }
+    return calls;
+}
+
+Products::Products(Stream& stream, Memory& memory, int architecture) : stream_(stream), architecture_(architecture) {
+    require_blas(cublasCreate(&handle_), "start");
+    // A workspace of its own: with it results repeat bit for bit, and graphs can be captured. 32 MiB is what NVIDIA's
+    // documentation asks for on sm_90.
+    constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20U;
+    workspace_ = memory.allocate(kWorkspaceBytes, [] {});
+    require_blas(cublasSetStream(handle_, stream.handle()), "take a stream");
+    require_blas(cublasSetWorkspace(handle_, workspace_->data(), kWorkspaceBytes), "take a workspace");
+    // Split sums of 16-bit products are added in F32 as well.
+    require_blas(cublasSetMathMode(handle_, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION), "set its precision");
+}
+
+Products::~Products() {
+    cublasDestroy(handle_);
+}
+
+void Products::multiply(const Matmul& op) {
+    for (const ProductCall& one : product_calls(op)) {
+        call(op, one);
+    }
+}
+
+void Products::call(const Matmul& op, const ProductCall& call) {
+    const auto transposed = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
+    const bool tf32 = op.a.dtype == DType::F32 && op.compute == Compute::TF32;
+    const cublasComputeType_t compute = tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    const cublasStatus_t status = cublasGemmStridedBatchedEx(
+        handle_, transposed(op.transpose_b), transposed(op.transpose_a), call.n, call.m, call.k, &op.alpha,
+        address(op.b, call.b), data_type(op.b.dtype), call.b_row, call.b_stride, address(op.a, call.a),
+        data_type(op.a.dtype), call.a_row, call.a_stride, &op.beta, const_cast<void*>(address(op.out, call.out)),
+        data_type(op.out.dtype), call.out_row, call.out_stride, call.count, compute, CUBLAS_GEMM_DEFAULT);
+    stream_.enqueued(Matmul::kName, cudaGetLastError());
+    require_blas(status, "multiply");
+}
+
+}  // namespace headscope::cuda

@@ -1,0 +1,52 @@
+// Products through cuBLAS.
+#pragma once
+
+#include <cublas_v2.h>
+
+#include <memory>
+#include <vector>
+
+#include "backend/ops/matmul.h"
+#include "backends/cuda/memory.h"
+#include "backends/cuda/stream.h"
+
+namespace headscope::cuda {
+
+// One cublasGemmStridedBatchedEx: row-major out = op(a) op(b), which is column-major out^T = op(b)^T op(a)^T.
+struct ProductCall {
+    int m = 0, n = 0, k = 0;                               // of the row-major product
+    int count = 1;                                         // matrices
+    std::int64_t a = 0, b = 0, out = 0;                    // elements from the tensors' own offsets
+    long long a_stride = 0, b_stride = 0, out_stride = 0;  // elements between matrices
+    int a_row = 0, b_row = 0, out_row = 0;                 // elements between rows
+    bool operator==(const ProductCall&) const = default;
+};
+
+// The calls that carry out a product of strided operands, over both batch levels: one, where the levels are evenly
+// spaced, else one for each entry of the shorter level. Empty where there is nothing to write.
+std::vector<ProductCall> product_calls(const Matmul& op);
+
+class Products {
+public:
+    // `architecture`: 60 is sm_60.
+    Products(Stream& stream, Memory& memory, int architecture);
+    Products(const Products&) = delete;
+    Products& operator=(const Products&) = delete;
+    ~Products();
+
+    bool has_bf16() const { return architecture_ >= 80; }
+    bool has_tf32() const { return architecture_ >= 80; }
+
+    // Operands of one dtype, F32, F16 or BF16; out of the same or F32. F32 is multiplied as it is, or in TF32.
+    void multiply(const Matmul& op);
+
+private:
+    void call(const Matmul& op, const ProductCall& call);
+
+    Stream& stream_;
+    const int architecture_;
+    cublasHandle_t handle_ = nullptr;
+    std::shared_ptr<CudaBuffer> workspace_;
+};
+
+}  // namespace headscope::cuda

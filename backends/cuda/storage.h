@@ -1,0 +1,105 @@
+// How kernels load and store F32, F16 and BF16: sums are F32, whatever lies in memory. Compiles for the host too, where
+// the tests hold it against tensor/dtype.h.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <bit>
+#include <cstdint>
+
+#include "tensor/dtype.h"
+
+namespace headscope::cuda {
+
+struct Half {
+    std::uint16_t bits;
+};
+struct BFloat16 {
+    std::uint16_t bits;
+};
+
+__host__ __device__ inline float bits_to_float(std::uint32_t bits) {
+    return std::bit_cast<float>(bits);
+}
+
+__host__ __device__ inline std::uint32_t float_to_bits(float value) {
+    return std::bit_cast<std::uint32_t>(value);
+}
+
+__host__ __device__ inline float to_float(float value) {
+    return value;
+}
+
+__host__ __device__ inline float to_float(Half value) {
+#ifdef __CUDA_ARCH__
+    float result;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
+    return result;
+#else
+    return from_f16(value.bits);
+#endif
+}
+
+__host__ __device__ inline float to_float(BFloat16 value) {
+    return bits_to_float(static_cast<std::uint32_t>(value.bits) << 16U);
+}
+
+__host__ __device__ inline void from_float(float value, float& to) {
+    to = value;
+}
+
+__host__ __device__ inline void from_float(float value, Half& to) {
+#ifdef __CUDA_ARCH__
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to.bits) : "f"(value));
+#else
+    to.bits = to_f16(value);
+#endif
+}
+
+// To the nearest, ties to even; a NaN stays one. In integers, since sm_60 to sm_75 have no instruction for it.
+__host__ __device__ inline void from_float(float value, BFloat16& to) {
+    const std::uint32_t bits = float_to_bits(value);
+    const bool nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
+    const std::uint32_t rounded = (bits + 0x7FFFU + (bits >> 16U & 1U)) >> 16U;
+    to.bits = static_cast<std::uint16_t>(nan ? (bits >> 16U) | 0x40U : rounded);
+}
+
+// N neighbours, moved by one or two instructions: the first has to lie where N of them (at most 16 bytes) may begin.
+template <class T, int N>
+struct __align__(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Pack {
+    T value[N];
+};
+
+template <int N, class T>
+__host__ __device__ inline void load(const T* from, float (&to)[N]) {
+    const Pack<T, N> pack = *reinterpret_cast<const Pack<T, N>*>(from);
+    for (int i = 0; i < N; ++i) {
+        to[i] = to_float(pack.value[i]);
+    }
+}
+
+template <int N, class T>
+__host__ __device__ inline void store(const float (&from)[N], T* to) {
+    Pack<T, N> pack;
+    for (int i = 0; i < N; ++i) {
+        from_float(from[i], pack.value[i]);
+    }
+    *reinterpret_cast<Pack<T, N>*>(to) = pack;
+}
+
+// As store(), or added to what is there.
+template <int N, class T>
+__host__ __device__ inline void store(const float (&from)[N], T* to, bool accumulate) {
+    if (!accumulate) {
+        store<N>(from, to);
+        return;
+    }
+    float sum[N];
+    load<N>(to, sum);
+    for (int i = 0; i < N; ++i) {
+        sum[i] += from[i];
+    }
+    store<N>(sum, to);
+}
+
+}  // namespace headscope::cuda

@@ -1,0 +1,260 @@
+// The threads of one block, switched where they wait for each other.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <random>
+#include <string_view>
+
+#include "emulator.h"
+#include "fibers.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+thread_local uint3 threadIdx;
+thread_local uint3 blockIdx;
+thread_local dim3 blockDim;
+thread_local dim3 gridDim;
+
+namespace headscope::cuda {
+
+// What kernels declare as their dynamic shared memory.
+alignas(128) unsigned char shared_bytes[cuda_emulation::kMostSharedBytes];
+
+}  // namespace headscope::cuda
+
+namespace headscope::cuda_emulation {
+
+namespace {
+
+constexpr unsigned kWarp = 32;
+
+struct Thread {
+    enum class State { Fresh, Started, Done };
+    State state = State::Fresh;
+    uint3 index;
+    Fiber* fiber = nullptr;
+    const std::uint64_t* waits_on = nullptr;  // goes on when this is no longer `seen`
+    std::uint64_t seen = 0;
+
+    bool can_go_on() const {
+        return state == State::Fresh || (state == State::Started && (waits_on == nullptr || *waits_on != seen));
+    }
+};
+
+struct Warp {
+    std::uint64_t generation = 0;
+    unsigned arrived = 0;
+    std::array<std::array<std::uint64_t, kWarp>, 2> values{};  // by generation, so that the next call may begin
+};
+
+enum class Order { Forward, Reverse, Shuffled };
+
+Order order_from_environment() {
+    const char* text = std::getenv("HEADSCOPE_EMULATION_ORDER");
+    const std::string_view order = text == nullptr ? "forward" : text;
+    return order == "reverse" ? Order::Reverse : order == "shuffled" ? Order::Shuffled : Order::Forward;
+}
+
+class Block {
+public:
+    std::string run(const dim3& size, const std::function<void()>& body);
+
+    void barrier();
+    std::uint64_t exchange(std::uint64_t value, unsigned source);
+
+private:
+    void prepare(const dim3& size);
+    bool resume(unsigned number, const std::function<void()>& body);
+    void wait(const std::uint64_t& generation);
+    std::string stuck() const;
+    Fiber& idle_fiber();
+
+    std::vector<Thread> threads_;
+    std::vector<Warp> warps_;
+    std::vector<unsigned> order_;
+    std::vector<std::unique_ptr<Fiber>> fibers_;
+    std::vector<Fiber*> idle_;
+    unsigned current_ = 0;
+    unsigned alive_ = 0;
+    unsigned at_barrier_ = 0;
+    std::uint64_t barriers_ = 0;
+    std::string complaint_;
+    const Order wanted_order_ = order_from_environment();
+    std::mt19937 random_{1};
+};
+
+void Block::prepare(const dim3& size) {
+    const unsigned count = size.x * size.y * size.z;
+    threads_.assign(count, {});
+    warps_.assign((count + kWarp - 1) / kWarp, {});
+    for (unsigned number = 0; number < count; ++number) {
+        threads_[number].index = {number % size.x, number / size.x % size.y, number / (size.x * size.y)};
+    }
+    order_.resize(count);
+    std::iota(order_.begin(), order_.end(), 0U);
+    if (wanted_order_ == Order::Reverse) {
+        std::reverse(order_.begin(), order_.end());
+    } else if (wanted_order_ == Order::Shuffled) {
+        std::shuffle(order_.begin(), order_.end(), random_);
+    }
+    alive_ = count;
+    at_barrier_ = 0;
+    complaint_.clear();
+}
+
+std::string Block::run(const dim3& size, const std::function<void()>& body) {
+    prepare(size);
+    while (alive_ > 0) {
+        bool moved = false;
+        for (const unsigned number : order_) {
+            if (threads_[number].can_go_on() && threads_[number].state != Thread::State::Done) {
+                moved = resume(number, body) || moved;
+            }
+        }
+        if (!moved && complaint_.empty()) {
+            complaint_ = stuck();
+        }
+        if (!complaint_.empty()) {
+            // What was suspended never goes on; its stacks go with their fibers.
+            idle_.clear();
+            fibers_.clear();
+            return complaint_;
+        }
+    }
+    return {};
+}
+
+bool Block::resume(unsigned number, const std::function<void()>& body) {
+    Thread& thread = threads_[number];
+    if (thread.state == Thread::State::Fresh) {
+        thread.fiber = &idle_fiber();
+        thread.fiber->start(&body);
+        thread.state = Thread::State::Started;
+    }
+    current_ = number;
+    threadIdx = thread.index;
+    thread.waits_on = nullptr;
+    thread.fiber->resume();
+    if (thread.fiber->idle()) {
+        thread.state = Thread::State::Done;
+        idle_.push_back(thread.fiber);
+        --alive_;
+        if (at_barrier_ > 0) {
+            complaint_ = fmt::format("thread {} ended while {} others wait at a barrier", number, at_barrier_);
+        }
+    }
+    return true;
+}
+
+Fiber& Block::idle_fiber() {
+    if (idle_.empty()) {
+        fibers_.push_back(std::make_unique<Fiber>());
+        return *fibers_.back();
+    }
+    Fiber* fiber = idle_.back();
+    idle_.pop_back();
+    return *fiber;
+}
+
+void Block::wait(const std::uint64_t& generation) {
+    Thread& thread = threads_[current_];
+    thread.waits_on = &generation;
+    thread.seen = generation;
+    thread.fiber->suspend();
+}
+
+void Block::barrier() {
+    if (alive_ != threads_.size()) {
+        complaint_ = fmt::format("a barrier is reached when {} of {} threads have ended", threads_.size() - alive_,
+                                 threads_.size());
+    }
+    if (++at_barrier_ == alive_) {
+        at_barrier_ = 0;
+        ++barriers_;
+        return;
+    }
+    wait(barriers_);
+}
+
+std::uint64_t Block::exchange(std::uint64_t value, unsigned source) {
+    Warp& warp = warps_[current_ / kWarp];
+    const unsigned lane = current_ % kWarp;
+    if (source >= kWarp || (current_ / kWarp + 1) * kWarp > threads_.size()) {
+        complaint_ = "a shuffle takes a whole warp, with the mask that says so";
+        wait(barriers_);
+    }
+    const std::uint64_t generation = warp.generation;
+    warp.values[generation % 2][lane] = value;
+    if (++warp.arrived == kWarp) {
+        warp.arrived = 0;
+        ++warp.generation;
+    } else {
+        wait(warp.generation);
+    }
+    return warp.values[generation % 2][source];
+}
+
+std::string Block::stuck() const {
+    unsigned waiting = 0;
+    for (const Warp& warp : warps_) {
+        waiting += warp.arrived;
+    }
+    return fmt::format("{} threads wait at a barrier and {} in a shuffle for others that never come", at_barrier_,
+                       waiting);
+}
+
+std::mutex one_launch_at_a_time;  // shared memory is one array
+
+Block& block() {
+    static Block the_block;
+    return the_block;
+}
+
+// Garbage in what the launch asked for; what lies behind is no one's.
+void spoil_shared_memory(std::size_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+    ASAN_UNPOISON_MEMORY_REGION(cuda::shared_bytes, kMostSharedBytes);
+#endif
+    std::memset(cuda::shared_bytes, 0xFF, bytes);
+#if defined(__SANITIZE_ADDRESS__)
+    ASAN_POISON_MEMORY_REGION(cuda::shared_bytes + bytes, kMostSharedBytes - bytes);
+#endif
+}
+
+}  // namespace
+
+std::string run_launch(const LaunchShape& shape, const std::function<void()>& thread) {
+    const std::lock_guard lock(one_launch_at_a_time);
+    gridDim = shape.grid;
+    blockDim = shape.block;
+    for (unsigned z = 0; z < shape.grid.z; ++z) {
+        for (unsigned y = 0; y < shape.grid.y; ++y) {
+            for (unsigned x = 0; x < shape.grid.x; ++x) {
+                blockIdx = {x, y, z};
+                spoil_shared_memory(shape.shared_bytes);
+                if (std::string complaint = block().run(shape.block, thread); !complaint.empty()) {
+                    return complaint;
+                }
+            }
+        }
+    }
+    return {};
+}
+
+void synchronize_threads() {
+    block().barrier();
+}
+
+std::uint64_t exchange(std::uint64_t value, unsigned source) {
+    return block().exchange(value, source);
+}
+
+}  // namespace headscope::cuda_emulation

@@ -1,0 +1,155 @@
+// cuBLAS on the CPU: the plain definition of what the backend calls, with sums in F32.
+#include "cublas_v2.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "backend/convert.h"
+#include "emulator.h"
+
+struct EmulatedCublas {
+    cudaStream_t stream = nullptr;
+};
+
+namespace {
+
+using headscope::DType;
+
+struct Operand {
+    const unsigned char* data = nullptr;
+    DType dtype = DType::F32;
+    std::int64_t leading = 0;
+    std::int64_t stride = 0;
+    bool transposed = false;
+
+    // op(X)[row, column] of matrix `index`.
+    float at(std::int64_t index, std::int64_t row, std::int64_t column) const {
+        const std::int64_t place = index * stride + (transposed ? row * leading + column : column * leading + row);
+        return headscope::load_as<float>(dtype, data + place * static_cast<std::int64_t>(headscope::size_of(dtype)));
+    }
+};
+
+struct Gemm {
+    std::int64_t m, n, k;
+    float alpha, beta;
+    Operand a, b;
+    unsigned char* c;
+    DType c_dtype;
+    std::int64_t ldc, c_stride;
+    bool tf32;
+};
+
+// TF32 keeps 10 bits of F32's 23, rounded to the nearest, ties away from zero.
+float as_tf32(float value) {
+    if (!std::isfinite(value)) {
+        return value;
+    }
+    const auto bits = std::bit_cast<std::uint32_t>(value) + 0x1000U;
+    return std::bit_cast<float>(bits & 0xFFFFE000U);
+}
+
+void multiply(const Gemm& gemm, std::int64_t index) {
+    const auto rounded = [&](float value) { return gemm.tf32 ? as_tf32(value) : value; };
+    std::vector<float> a(static_cast<std::size_t>(gemm.m * gemm.k));  // [k][m]
+    for (std::int64_t p = 0; p < gemm.k; ++p) {
+        for (std::int64_t i = 0; i < gemm.m; ++i) {
+            a[static_cast<std::size_t>(p * gemm.m + i)] = rounded(gemm.a.at(index, i, p));
+        }
+    }
+    std::vector<float> sums(static_cast<std::size_t>(gemm.m));
+    for (std::int64_t j = 0; j < gemm.n; ++j) {
+        std::fill(sums.begin(), sums.end(), 0.0F);
+        for (std::int64_t p = 0; p < gemm.k; ++p) {
+            const float b = rounded(gemm.b.at(index, p, j));
+            const float* from = a.data() + p * gemm.m;
+            for (std::int64_t i = 0; i < gemm.m; ++i) {
+                sums[static_cast<std::size_t>(i)] += from[i] * b;
+            }
+        }
+        for (std::int64_t i = 0; i < gemm.m; ++i) {
+            unsigned char* to = gemm.c + (index * gemm.c_stride + j * gemm.ldc + i) *
+                                             static_cast<std::int64_t>(headscope::size_of(gemm.c_dtype));
+            float value = gemm.alpha * sums[static_cast<std::size_t>(i)];
+            if (gemm.beta != 0.0F) {
+                value += gemm.beta * headscope::load_as<float>(gemm.c_dtype, to);
+            }
+            headscope::store_as(gemm.c_dtype, to, value);
+        }
+    }
+}
+
+DType dtype_of(cudaDataType type) {
+    return type == CUDA_R_16F ? DType::F16 : type == CUDA_R_16BF ? DType::BF16 : DType::F32;
+}
+
+}  // namespace
+
+cublasStatus_t cublasCreate(cublasHandle_t* handle) {
+    *handle = new EmulatedCublas;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDestroy(cublasHandle_t handle) {
+    delete handle;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
+    handle->stream = stream;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetWorkspace(cublasHandle_t /*handle*/, void* /*workspace*/, std::size_t /*bytes*/) {
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetMathMode(cublasHandle_t /*handle*/, cublasMath_t /*mode*/) {
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+const char* cublasGetStatusString(cublasStatus_t status) {
+    return status == CUBLAS_STATUS_SUCCESS ? "success" : "an error of the emulated cuBLAS";
+}
+
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transpose_a,
+                                          cublasOperation_t transpose_b, int m, int n, int k, const void* alpha,
+                                          const void* a, cudaDataType a_type, int lda, long long a_stride,
+                                          const void* b, cudaDataType b_type, int ldb, long long b_stride,
+                                          const void* beta, void* c, cudaDataType c_type, int ldc, long long c_stride,
+                                          int count, cublasComputeType_t compute, cublasGemmAlgo_t /*algorithm*/) {
+    const int rows_a = transpose_a == CUBLAS_OP_N ? m : k;
+    const int rows_b = transpose_b == CUBLAS_OP_N ? k : n;
+    if (m < 0 || n < 0 || k < 0 || count < 0 || lda < std::max(1, rows_a) || ldb < std::max(1, rows_b) ||
+        ldc < std::max(1, m)) {
+        return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    // The table of supported types in cuBLAS's documentation: A and B alike; C as they are, or F32.
+    if (a_type != b_type || (c_type != a_type && c_type != CUDA_R_32F) ||
+        (a_type != CUDA_R_32F && compute == CUBLAS_COMPUTE_32F_FAST_TF32)) {
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+    cudaDeviceProp device{};
+    cudaGetDeviceProperties(&device, 0);
+    if (device.major < 8 && (a_type == CUDA_R_16BF || compute == CUBLAS_COMPUTE_32F_FAST_TF32)) {
+        return CUBLAS_STATUS_ARCH_MISMATCH;
+    }
+    const Gemm gemm{m,
+                    n,
+                    k,
+                    *static_cast<const float*>(alpha),
+                    *static_cast<const float*>(beta),
+                    {static_cast<const unsigned char*>(a), dtype_of(a_type), lda, a_stride, transpose_a == CUBLAS_OP_T},
+                    {static_cast<const unsigned char*>(b), dtype_of(b_type), ldb, b_stride, transpose_b == CUBLAS_OP_T},
+                    static_cast<unsigned char*>(c),
+                    dtype_of(c_type),
+                    ldc,
+                    c_stride,
+                    compute == CUBLAS_COMPUTE_32F_FAST_TF32};
+    const cudaError_t error = headscope::cuda_emulation::enqueue(handle->stream, [gemm, count] {
+        for (int index = 0; index < count; ++index) {
+            multiply(gemm, index);
+        }
+        return cudaSuccess;
+    });
+    return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}

@@ -1,0 +1,51 @@
+// What the emulated CUDA runtime is made of. Its promises to the tests:
+//  - the threads of a block are fibers that switch where threads wait for each other, so that a barrier or a shuffle
+//  that
+//    not all threads reach is found; HEADSCOPE_EMULATION_ORDER=forward|reverse|shuffled says in which order they run,
+//    and a race between threads shows as results that depend on it
+//  - shared memory holds garbage before each block, and under the address sanitizer ends where the launch said
+//  - streams are queues that nothing drains but what has to wait, so that memory given back or reused too early shows
+//  - a stream that is being captured refuses what a real one refuses
+//  - fresh device memory holds NaN; a device has HEADSCOPE_EMULATION_MEMORY bytes (4 GiB) and HEADSCOPE_EMULATION_SM
+//    (90) as its architecture
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda_runtime.h"
+
+// Work in order; an event is a flag at the end of a queue.
+struct EmulatedGraph {
+    std::vector<std::function<cudaError_t()>> work;
+};
+struct EmulatedEvent {
+    EmulatedStream* stream = nullptr;  // where it was recorded last and has not been reached
+    std::uint64_t position = 0;        // in that stream's order
+    double seconds = 0.0;              // when it was reached
+};
+struct EmulatedStream {
+    std::deque<std::function<cudaError_t()>> queue;
+    std::uint64_t done = 0;      // entries that have run
+    std::uint64_t enqueued = 0;  // entries ever
+    std::unique_ptr<EmulatedGraph> capture;
+    bool capture_broken = false;
+};
+
+namespace headscope::cuda_emulation {
+
+// Runs every thread of every block of one launch. Empty, or why the launch cannot go on (a barrier that some threads
+// never reach).
+std::string run_launch(const LaunchShape& shape, const std::function<void()>& thread);
+
+constexpr std::size_t kMostSharedBytes = 232448 - 1024;  // what an H200 gives one block
+
+// Either queued, or recorded where the stream is captured.
+cudaError_t enqueue(cudaStream_t stream, std::function<cudaError_t()> work);
+
+}  // namespace headscope::cuda_emulation

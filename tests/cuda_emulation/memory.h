@@ -1,0 +1,14 @@
+// What the parts of the emulated runtime know of each other.
+#pragma once
+
+#include "cuda_runtime.h"
+
+namespace headscope::cuda_emulation {
+
+cudaError_t remember(cudaError_t error);  // as cudaGetLastError will tell it
+cudaError_t fatal_error();
+bool is_pinned(const void* memory);
+bool any_capture();
+void drain_all();
+
+}  // namespace headscope::cuda_emulation
