@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "backends/cuda/reduce.h"
 #include "support/check.h"
 
 namespace headscope::cuda {

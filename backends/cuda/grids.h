@@ -8,6 +8,9 @@
 
 namespace headscope::cuda {
 
+constexpr int kWarp = 32;
+constexpr std::size_t kReduceBytes = kWarp * sizeof(std::uint64_t);  // of shared memory, what reductions (reduce.h) use
+
 // One thread for each of `items`, 256 to a block.
 Grid item_grid(std::int64_t items);
 

@@ -9,7 +9,7 @@ namespace headscope::cuda {
 
 namespace {
 
-constexpr int kArchitectures[] = {HEADSCOPE_CUDA_ARCHITECTURES, 0};
+constexpr int kArchitectures[] = {HEADSCOPE_CUDA_ARCHITECTURES};  // ends with 0
 
 Backend* open(int ordinal) {
     return new CudaBackend(ordinal, CudaOptions::from_environment());

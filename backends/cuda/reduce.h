@@ -5,14 +5,14 @@
 
 #include <cstdint>
 
+#include "backends/cuda/grids.h"
+
 namespace headscope::cuda {
 
-// The dynamic shared memory of every kernel. Reductions use its first kReduceBytes.
+// The dynamic shared memory of every kernel; reductions use the first kReduceBytes (grids.h).
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
-constexpr int kWarp = 32;
 constexpr unsigned kWholeWarp = 0xFFFFFFFFU;
-constexpr std::size_t kReduceBytes = kWarp * sizeof(std::uint64_t);
 
 // What a kernel has of its own behind the reductions' part.
 template <class T>

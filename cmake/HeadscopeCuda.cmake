@@ -1,0 +1,193 @@
+# The CUDA modules, libheadscope_cuda12.so and libheadscope_cuda13.so: the backend built once with each toolkit, beside the
+# program, which opens the one that a machine can run. Custom commands and no CUDA language: CMake knows one toolkit at a
+# time, CMake 3.25 does not know nvcc's C++20, and its compiler test fails where nvcc has dropped its default architecture.
+#
+#   HEADSCOPE_CUDA                AUTO: where a toolkit is found; ON: an error without one; OFF
+#   HEADSCOPE_CUDA_TOOLKITS       folders of toolkits, a module each; empty: nvcc on PATH, CUDA_PATH or /usr/local/cuda
+#   HEADSCOPE_CUDA_ARCHITECTURES  "75;90;90-virtual": machine code for sm_75 and sm_90, PTX for compute_90. "all": what a
+#                                 package for others needs. Empty: for the cards of this machine, or where there is none
+#                                 the oldest PTX that the toolkit writes, which every driver compiles for its card.
+set(HEADSCOPE_CUDA AUTO CACHE STRING "Build the CUDA modules: AUTO, ON or OFF")
+set(HEADSCOPE_CUDA_TOOLKITS "" CACHE STRING "Folders of CUDA toolkits; empty: what is found")
+set(HEADSCOPE_CUDA_ARCHITECTURES "" CACHE STRING "As 75;90;90-virtual, or all; empty: for this machine")
+
+set(HEADSCOPE_CUDA_OLDEST_TOOLKIT 12.0)
+
+# Sets `found` to the toolkits' folders.
+function(headscope_cuda_toolkits found)
+    if(HEADSCOPE_CUDA_TOOLKITS)
+        set(${found} ${HEADSCOPE_CUDA_TOOLKITS} PARENT_SCOPE)
+        return()
+    endif()
+    find_program(HEADSCOPE_NVCC nvcc HINTS ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
+    if(HEADSCOPE_NVCC)
+        file(REAL_PATH ${HEADSCOPE_NVCC} nvcc)
+        cmake_path(GET nvcc PARENT_PATH bin)
+        cmake_path(GET bin PARENT_PATH root)
+        set(${found} ${root} PARENT_SCOPE)
+    endif()
+endfunction()
+
+# Sets `version` to that of the toolkit in `root`, "12.4", or to nothing where it cannot be used, with `reason`.
+function(headscope_cuda_version root version reason)
+    set(${version} "" PARENT_SCOPE)
+    execute_process(COMMAND ${root}/bin/nvcc --version OUTPUT_VARIABLE text ERROR_VARIABLE text RESULT_VARIABLE result)
+    if(NOT result EQUAL 0 OR NOT text MATCHES "release ([0-9]+\\.[0-9]+)")
+        set(${reason} "${root}/bin/nvcc does not tell its version" PARENT_SCOPE)
+        return()
+    endif()
+    set(found ${CMAKE_MATCH_1})
+    if(found VERSION_LESS HEADSCOPE_CUDA_OLDEST_TOOLKIT)
+        set(${reason} "CUDA ${found} in ${root} is too old: ${HEADSCOPE_CUDA_OLDEST_TOOLKIT} or newer has C++20"
+            PARENT_SCOPE)
+        return()
+    endif()
+    set(${version} ${found} PARENT_SCOPE)
+endfunction()
+
+# The cards of this machine as "90;75", or nothing.
+function(headscope_cuda_cards cards)
+    set(${cards} "" PARENT_SCOPE)
+    find_program(HEADSCOPE_NVIDIA_SMI nvidia-smi)
+    if(HEADSCOPE_NVIDIA_SMI)
+        execute_process(COMMAND ${HEADSCOPE_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
+                        OUTPUT_VARIABLE text ERROR_QUIET RESULT_VARIABLE result)
+        if(result EQUAL 0)
+            string(REGEX MATCHALL "[0-9]+\\.[0-9]+" found "${text}")
+            list(TRANSFORM found REPLACE "\\." "")
+            list(REMOVE_DUPLICATES found)
+            set(${cards} "${found}" PARENT_SCOPE)
+        endif()
+    endif()
+endfunction()
+
+# What a toolkit compiles for by default and for "all". P100 is sm_60, H200 sm_90.
+function(headscope_cuda_architectures version architectures)
+    if(version VERSION_LESS 13)
+        set(all 60 70 75 80 86 89 90 90-virtual)
+    else()
+        set(all 75 80 86 89 90 100 120 120-virtual)
+    endif()
+    set(chosen ${HEADSCOPE_CUDA_ARCHITECTURES})
+    if(chosen STREQUAL "all")
+        set(chosen ${all})
+    elseif(NOT chosen)
+        headscope_cuda_cards(cards)
+        list(GET all 0 oldest)
+        set(chosen "")
+        foreach(card IN LISTS cards)
+            if(card IN_LIST all)
+                list(APPEND chosen ${card})
+            endif()
+        endforeach()
+        if(NOT chosen)
+            set(chosen ${oldest}-virtual)
+        endif()
+    endif()
+    set(${architectures} ${chosen} PARENT_SCOPE)
+endfunction()
+
+# Finds `name` of the toolkit in `root` and sets `file`; where it is missing, `reason` says so.
+function(headscope_cuda_library root name file reason)
+    find_library(path ${name} HINTS ${root} PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib lib/x86_64-linux-gnu
+                 NO_DEFAULT_PATH NO_CACHE)
+    if(NOT path)
+        set(${reason} "the toolkit in ${root} has no lib${name}: install its development files" PARENT_SCOPE)
+    endif()
+    set(${file} ${path} PARENT_SCOPE)
+endfunction()
+
+# One module from the toolkit in `root`.
+function(headscope_cuda_module root version)
+    string(REGEX MATCH "^[0-9]+" major ${version})
+    set(name headscope_cuda${major})
+    set(folder ${PROJECT_SOURCE_DIR}/backends/cuda)
+    set(objects ${CMAKE_CURRENT_BINARY_DIR}/cuda${major})
+    file(MAKE_DIRECTORY ${objects})
+    headscope_cuda_architectures(${version} architectures)
+    set(code "")
+    set(machine_code "")
+    set(ptx 0)
+    foreach(architecture IN LISTS architectures)
+        if(architecture MATCHES "^([0-9]+)-virtual$")
+            list(APPEND code -gencode=arch=compute_${CMAKE_MATCH_1},code=compute_${CMAKE_MATCH_1})
+            set(ptx ${CMAKE_MATCH_1})
+        else()
+            list(APPEND code -gencode=arch=compute_${architecture},code=sm_${architecture})
+            list(APPEND machine_code ${architecture})
+        endif()
+    endforeach()
+
+    find_path(include cuda_runtime.h HINTS ${root} PATH_SUFFIXES include targets/x86_64-linux/include NO_DEFAULT_PATH
+              NO_CACHE)
+    foreach(library cudart_static cublas cublasLt)
+        headscope_cuda_library(${root} ${library} file_of_${library} reason)
+        if(NOT file_of_${library} OR NOT include)
+            message(FATAL_ERROR "HEADSCOPE_CUDA: ${reason}. Or set HEADSCOPE_CUDA=OFF.")
+        endif()
+    endforeach()
+
+    set(flags -std=c++20 --expt-relaxed-constexpr -O3 -ccbin ${CMAKE_CXX_COMPILER} -I${PROJECT_SOURCE_DIR}
+        -I${PROJECT_SOURCE_DIR}/src -Xcompiler=-fPIC,-fvisibility=hidden,-Wall,-Wextra -Wno-deprecated-gpu-targets)
+    if(HEADSCOPE_WERROR)
+        list(APPEND flags -Werror=all-warnings -Xcompiler=-Werror)
+    endif()
+    set(launcher "")
+    if(HEADSCOPE_CCACHE)
+        set(launcher ${HEADSCOPE_CCACHE})
+    endif()
+    file(GLOB kernels CONFIGURE_DEPENDS ${folder}/*.cu)
+    file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+    foreach(kernel IN LISTS kernels)
+        cmake_path(GET kernel STEM stem)
+        set(object ${objects}/${stem}.o)
+        add_custom_command(
+            OUTPUT ${object}
+            COMMAND ${launcher} ${root}/bin/nvcc ${flags} ${code} -MD -MF ${object}.d -MT ${object} -c ${kernel} -o ${object}
+            DEPENDS ${kernel}
+            DEPFILE ${object}.d
+            COMMENT "CUDA ${version} ${stem}"
+            VERBATIM COMMAND_EXPAND_LISTS)
+        list(APPEND sources ${object})
+        set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    endforeach()
+
+    add_library(${name} MODULE ${sources})
+    set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+    target_include_directories(${name} SYSTEM PRIVATE ${include})
+    string(JOIN "," list_of_machine_code ${machine_code} 0)
+    target_compile_definitions(${name} PRIVATE HEADSCOPE_CUDA_CONTRACT="${HEADSCOPE_CUDA_CONTRACT}"
+                                               HEADSCOPE_CUDA_ARCHITECTURES=${list_of_machine_code}
+                                               HEADSCOPE_CUDA_PTX=${ptx} HEADSCOPE_CUDA_EMULATED=false)
+    headscope_link(${name} PRIVATE headscope_options backend fmt::fmt)
+    target_link_libraries(${name} PRIVATE ${file_of_cudart_static} ${file_of_cublas} ${file_of_cublasLt} Threads::Threads rt
+                                          ${CMAKE_DL_LIBS})
+    message(STATUS "Headscope: CUDA ${version} from ${root} for ${architectures}")
+    set_property(GLOBAL APPEND PROPERTY HEADSCOPE_CUDA_MODULE_TARGETS ${name})
+endfunction()
+
+function(headscope_cuda_modules)
+    if(HEADSCOPE_CUDA STREQUAL "OFF")
+        message(STATUS "Headscope: no CUDA module is built (HEADSCOPE_CUDA=OFF)")
+        return()
+    endif()
+    headscope_cuda_toolkits(roots)
+    if(NOT roots)
+        if(HEADSCOPE_CUDA STREQUAL "ON")
+            message(FATAL_ERROR "HEADSCOPE_CUDA is ON and no nvcc was found on PATH, in CUDA_PATH or in /usr/local/cuda: "
+                                "install NVIDIA's toolkit (README, \"NVIDIA\"), name it in HEADSCOPE_CUDA_TOOLKITS, or "
+                                "set HEADSCOPE_CUDA=OFF.")
+        endif()
+        message(STATUS "Headscope: no CUDA module is built, for there is no CUDA toolkit (README, \"NVIDIA\")")
+    endif()
+    foreach(root IN LISTS roots)
+        headscope_cuda_version(${root} version reason)
+        if(version)
+            headscope_cuda_module(${root} ${version})
+        elseif(HEADSCOPE_CUDA STREQUAL "ON" OR HEADSCOPE_CUDA_TOOLKITS)
+            message(FATAL_ERROR "HEADSCOPE_CUDA: ${reason}.")
+        else()
+            message(STATUS "Headscope: no CUDA module is built: ${reason}")
+        endif()
+    endforeach()
+endfunction()
