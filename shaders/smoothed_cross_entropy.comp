@@ -1,4 +1,4 @@
-// loss = -sum q log p, nll = -log p[target], grad = p - q; a target of -1 is a pad. One workgroup a row.
+// loss = -sum q log p, nll = -log p[target], grad = grad_scale (p - q); a target of -1 is a pad. One workgroup a row.
 // With l = logits - max and z = log sum exp l:  -log p[c] = z - l[c].
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -12,6 +12,7 @@ layout(set = 0, binding = 1) readonly buffer Targets { int targets[]; };
 layout(set = 0, binding = 2) writeonly buffer Loss { float loss[]; };
 layout(set = 0, binding = 3) writeonly buffer Nll { float nll[]; };
 layout(set = 0, binding = 4) writeonly buffer GradLogits { float grad_logits[]; };
+layout(set = 0, binding = 5) readonly buffer GradScale { float grad_scale[]; };
 
 void write_row(float row_loss, float row_nll) {
     if (lane() == 0u) {
@@ -61,9 +62,10 @@ void main() {
     if (p.has_grad == 0u) {
         return;
     }
+    float scale = p.has_grad_scale != 0u ? grad_scale[p.offset[5]] : 1.0;
     for (uint c = lane(); c < p.classes; c += lanes()) {
         float probability = precise_exp(logits[start + c] - most) / exponentials;
-        grad_logits[target_start + c] = exists ? probability - (c == uint(target) ? on_target : others)
+        grad_logits[target_start + c] = exists ? scale * (probability - (c == uint(target) ? on_target : others))
                                                : not_a_number();
     }
 }

@@ -13,13 +13,33 @@ const uint kGradientDivisor = 3u;
 const uint kGradientScale = 4u;
 const uint kSkip = 5u;
 const uint kGradientNorm = 6u;
+const uint kLossScale = 7u;
+const uint kGoodSteps = 8u;
+
+// The twin of next_loss_scale in src/backend/loss_scaling.h.
+void move_loss_scale(uint at, bool finite) {
+    if (p.growth_interval == 0.0) {
+        return;
+    }
+    float scale = scalars[at + kLossScale];
+    float good_steps = scalars[at + kGoodSteps] + 1.0;
+    if (!finite) {
+        scalars[at + kLossScale] = max(scale * p.backoff, p.least);
+        scalars[at + kGoodSteps] = 0.0;
+    } else if (good_steps < p.growth_interval) {
+        scalars[at + kGoodSteps] = good_steps;
+    } else {
+        scalars[at + kLossScale] = min(scale * p.growth, p.most);
+        scalars[at + kGoodSteps] = 0.0;
+    }
+}
 
 void main() {
     if (element_index() != 0u) {
         return;
     }
     uint at = p.offset[1];
-    float divisor = scalars[at + kGradientDivisor];
+    float divisor = scalars[at + kGradientDivisor] * scalars[at + kLossScale];
     float total = square_sum[p.offset[0]];
     float norm = is_nan(total) ? total : sqrt(total) / divisor;
     bool finite = is_finite(total) && is_finite(norm);
@@ -30,4 +50,5 @@ void main() {
     scalars[at + kGradientScale] = clip / divisor;
     scalars[at + kSkip] = finite ? 0.0 : 1.0;
     scalars[at + kGradientNorm] = norm;
+    move_loss_scale(at, finite);
 }

@@ -10,11 +10,15 @@ Support CpuBackend::support(const std::string& op, DType dtype) const {
     if (dtype == DType::F32 && op == Attention::kName) {
         return {};
     }
-    if (dtype == DType::BF16 && op == Matmul::kName) {  // as Matmul::compute
+    return CpuReference<float>::support(op, dtype);
+}
+
+Support CpuBackend::products(Compute compute) const {
+    if (compute == Compute::BF16) {
         return has_bf16_products() ? Support{}
                                    : Support{SupportLevel::Composed, "operands are rounded, then multiplied in F32"};
     }
-    return CpuReference<float>::support(op, dtype);
+    return CpuReference<float>::products(compute);
 }
 
 }  // namespace headscope::cpu

@@ -15,6 +15,7 @@ public:
     explicit CpuBackend(DeviceInfo info, int threads);
 
     Support support(const std::string& op, DType dtype) const override;
+    Support products(Compute compute) const override;
     int threads() const { return pool_.size(); }
 
     using CpuReference<float>::run;

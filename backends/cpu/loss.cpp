@@ -29,7 +29,7 @@ struct RowLoss {
 // Two passes over the row: its largest entry; then exponentials with their sum, and the sum of the entries. A third
 // one turns the exponentials into the gradient. grad may be nullptr or logits.
 HEADSCOPE_CLONES RowLoss loss_row(const float* logits, float* grad, std::int64_t classes, std::int64_t target,
-                                  const Smoothed& q) {
+                                  const Smoothed& q, float grad_scale) {
     const float largest = largest_of(logits, classes);
     const float shifted_target = logits[target] - largest;
     const float shifted_sum =
@@ -45,9 +45,8 @@ HEADSCOPE_CLONES RowLoss loss_row(const float* logits, float* grad, std::int64_t
         });
         const float scale = 1.0F / total;
         for (std::int64_t c = 0; c < classes; ++c) {
-            grad[c] = grad[c] * scale - q.other;
+            grad[c] = grad_scale * (grad[c] * scale - (c == target ? q.hit : q.other));
         }
-        grad[target] -= q.hit - q.other;
     }
     const float log_total = std::log(total);
     const float nll = log_total - shifted_target;
@@ -61,6 +60,7 @@ void CpuBackend::run(const SmoothedCrossEntropy& op) {
     constexpr std::int64_t kWorthAThread = 8192;  // elements
     const std::int64_t classes = op.logits.dim(1);
     const Smoothed q = smoothed(op);
+    const float grad_scale = op.grad_scale.defined() ? *data_of<float>(op.grad_scale) : 1.0F;
     const std::int32_t* targets = data_of<std::int32_t>(op.targets);
     const float* logits = data_of<const float>(op.logits);
     float* grad_logits = data_of<float>(op.grad_logits);
@@ -70,7 +70,7 @@ void CpuBackend::run(const SmoothedCrossEntropy& op) {
         float* grad = grad_logits == nullptr ? nullptr : grad_logits + row * classes;
         const std::int64_t target = targets[row];
         if (target >= 0 && target < classes) {
-            return loss_row(logits + row * classes, grad, classes, target, q);
+            return loss_row(logits + row * classes, grad, classes, target, q, grad_scale);
         }
         const float value = target == -1 ? 0.0F : std::numeric_limits<float>::quiet_NaN();
         std::fill_n(grad, grad == nullptr ? 0 : classes, value);

@@ -14,7 +14,7 @@ MatrixBatch batch_of(const Tensor& tensor) {
 }  // namespace
 
 void CpuBackend::run(const Matmul& op) {
-    if (op.compute == DType::F16) {
+    if (op.compute == Compute::F16 || op.compute == Compute::TF32) {
         CpuReference<float>::run(op);
         return;
     }

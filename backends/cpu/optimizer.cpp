@@ -63,6 +63,10 @@ void CpuBackend::run(const StepControl& op) {
 }
 
 void CpuBackend::run(const Adam& op) {
+    if (op.working.defined()) {
+        throw Error(std::string("the CPU multiplies no 16-bit weights, and Adam keeps no copy of them: found ") +
+                    op.working.to_string());
+    }
     const float* scalars = data_of<const float>(op.scalars);
     if (scalars[StepScalars::Skip] == 1.0F) {
         return;

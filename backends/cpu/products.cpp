@@ -40,7 +40,7 @@ void multiply(ThreadPool& pool, const Product& product) {
         scale_out(product);
         return;
     }
-    const bool rounds = product.compute == DType::BF16;
+    const bool rounds = product.compute == Compute::BF16;
     const bool weights = product.outer * product.inner == 1 && !product.transpose_a && product.transpose_b;
     if (weights && !rounds && product.m <= kFewRows) {
         multiply_few_rows(pool, product);

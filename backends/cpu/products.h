@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "backend/ops/matmul.h"
 #include "backends/cpu/thread_pool.h"
-#include "tensor/dtype.h"
 
 namespace headscope::cpu {
 
@@ -25,7 +25,7 @@ struct Product {
     std::int64_t m = 0, n = 0, k = 0;
     bool transpose_a = false, transpose_b = false;
     float alpha = 1.0F, beta = 0.0F;
-    DType compute = DType::F32;  // or BF16: operands rounded first, sums in float
+    Compute compute = Compute::F32;  // or BF16: operands rounded first, sums in float
 };
 
 // Results depend neither on timing nor on the number of threads: the same product gives the same bits.

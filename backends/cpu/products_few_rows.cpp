@@ -156,7 +156,7 @@ bool has_many_registers() {
 }  // namespace
 
 void multiply_few_rows(ThreadPool& pool, const Product& product) {
-    HEADSCOPE_CHECK(!product.transpose_a && product.transpose_b && product.compute == DType::F32,
+    HEADSCOPE_CHECK(!product.transpose_a && product.transpose_b && product.compute == Compute::F32,
                     "multiply_few_rows takes float rows of both operands");
     static const auto columns = has_many_registers() ? with_many_registers : with_few_registers;
     constexpr std::int64_t kWorthAThread = 1 << 17;  // multiplications

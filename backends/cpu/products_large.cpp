@@ -239,8 +239,8 @@ void run_rounded(ThreadPool& pool, const Piece<float>& p) {
     run_sliced(pool, piece);
 }
 
-void multiply_piece(ThreadPool& pool, const Piece<float>& piece, DType compute) {
-    if (compute != DType::BF16) {
+void multiply_piece(ThreadPool& pool, const Piece<float>& piece, Compute compute) {
+    if (compute != Compute::BF16) {
         run_sliced(pool, piece);
     } else if (has_bf16_products()) {
         run_rounded<Bf16>(pool, piece);

@@ -120,7 +120,7 @@ void multiply_one(const Product& p, std::int64_t outer, std::int64_t inner, Scra
     const float* a = p.a.data + outer * p.a.outer_step + inner * p.a.inner_step;
     const float* b = p.b.data + outer * p.b.outer_step + inner * p.b.inner_step;
     std::int64_t a_step = p.a.row_step;
-    const bool rounds = p.compute == DType::BF16;
+    const bool rounds = p.compute == Compute::BF16;
     if (p.transpose_a || rounds) {
         scratch.a.resize(static_cast<std::size_t>(p.m * p.k));
         (p.transpose_a ? transpose : copy_rows)(a, p.a.row_step, p.m, p.k, scratch.a.data());

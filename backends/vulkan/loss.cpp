@@ -6,11 +6,13 @@
 namespace headscope::vulkan {
 
 void VulkanBackend::run(const SmoothedCrossEntropy& op) {
-    require_dtype(SmoothedCrossEntropy::kName, {&op.logits, &op.loss, &op.nll, &op.grad_logits}, DType::F32);
+    require_dtype(SmoothedCrossEntropy::kName, {&op.logits, &op.loss, &op.nll, &op.grad_logits, &op.grad_scale},
+                  DType::F32);
     const std::int64_t rows = op.logits.dim(0);
     SmoothedCrossEntropyParams params{};
     params.classes = u32(op.logits.dim(1));
     params.has_grad = op.grad_logits.defined() ? 1 : 0;
+    params.has_grad_scale = op.grad_scale.defined() ? 1 : 0;
     params.other_classes = op.smoothing == Smoothing::OtherClasses ? 1 : 0;
     params.epsilon = op.epsilon;
     for_row_tiles(rows, op.logits.dim(1), [&](std::int64_t first, std::int64_t count) {
@@ -21,7 +23,7 @@ void VulkanBackend::run(const SmoothedCrossEntropy& op) {
         const Tensor grad = op.grad_logits.defined() ? op.grad_logits.narrow(0, first, count) : loss;
         stream_.dispatch(
             long_row_launch(Kernel::SmoothedCrossEntropy, static_cast<std::uint64_t>(count), params.classes), params,
-            std::array{&logits, &targets, &loss, &nll, &grad});
+            std::array{&logits, &targets, &loss, &nll, &grad, &or_else(op.grad_scale, loss)});
     });
 }
 

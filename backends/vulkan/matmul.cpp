@@ -13,15 +13,14 @@ namespace headscope::vulkan {
 namespace {
 
 // As numbered in round.glsl.
-std::uint32_t rounding_of(DType compute) {
+std::uint32_t rounding_of(Compute compute) {
     switch (compute) {
-        case DType::F32: return 0;
-        case DType::BF16: return 1;
-        case DType::F16: return 2;
-        default:
-            throw Error(fmt::format("the vulkan backend multiplies in F32, BF16 or F16, asked for {}",
-                                    headscope::name_of(compute)));
+        case Compute::F32: return 0;
+        case Compute::BF16: return 1;
+        case Compute::F16: return 2;
+        case Compute::TF32: break;
     }
+    throw Error(fmt::format("the vulkan backend multiplies in F32, BF16 or F16, asked for {}", name_of(compute)));
 }
 
 // The outputs of one invocation.

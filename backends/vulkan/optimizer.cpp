@@ -44,11 +44,16 @@ void VulkanBackend::run(const StepControl& op) {
     require_dtype(StepControl::kName, {&op.square_sum, &op.scalars}, DType::F32);
     StepControlParams params{};
     params.max_norm = op.max_norm;
+    params.growth_interval = static_cast<float>(op.scaling.growth_interval);
+    params.growth = op.scaling.growth;
+    params.backoff = op.scaling.backoff;
+    params.least = op.scaling.least;
+    params.most = op.scaling.most;
     stream_.dispatch(row_launch(Kernel::StepControl, 1, 1), params, std::array{&op.square_sum, &op.scalars});
 }
 
 void VulkanBackend::run(const Adam& op) {
-    require_dtype(Adam::kName, {&op.parameter, &op.grad, &op.m, &op.v, &op.scalars}, DType::F32);
+    require_dtype(Adam::kName, {&op.parameter, &op.grad, &op.m, &op.v, &op.scalars, &op.working}, DType::F32);
     AdamParams params{};
     params.beta1 = op.beta1;
     params.beta2 = op.beta2;

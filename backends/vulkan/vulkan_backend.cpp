@@ -105,15 +105,22 @@ Support VulkanBackend::support(const std::string& op, DType dtype) const {
                    ? Support{}
                    : Support{SupportLevel::None, "the device has no 16-bit storage buffers"};
     }
-    if (dtype == DType::BF16 && op == Matmul::kName) {
-        return {SupportLevel::None, "as a storage type; compute = BF16 rounds F32 operands"};
-    }
     return {SupportLevel::None, fmt::format("the vulkan backend has no {} for {}", op, headscope::name_of(dtype))};
 }
 
 Launch VulkanBackend::row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const {
     Launch launch;
     launch.kernel = kernel;
+Support VulkanBackend::products(Compute compute) const {
+    switch (compute) {
+        case Compute::F32: return {};
+        case Compute::TF32: return {SupportLevel::None, "the vulkan backend has no TF32"};
+        case Compute::BF16:
+        case Compute::F16: return {SupportLevel::Composed, "operands are rounded, then multiplied in F32"};
+    }
+    HEADSCOPE_CHECK(false, "unknown compute type");
+}
+
     launch.groups = rows;
     launch.work_per_group = 32 * columns;
     launch.specialisation.local_size =

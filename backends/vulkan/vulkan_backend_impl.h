@@ -30,6 +30,7 @@ public:
     void synchronize() override;
     MemoryUse memory() const override { return memory_->use(); }
     Support support(const std::string& op, DType dtype) const override;
+    Support products(Compute compute) const override;
 
     using Backend::run;
 #define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;

@@ -244,12 +244,13 @@ struct EmbedBackwardParams {
     float scale;
 };
 
-// logits, targets, loss, nll, grad_logits: one workgroup a row
+// logits, targets, loss, nll, grad_logits, grad_scale: one workgroup a row
 struct SmoothedCrossEntropyParams {
     uint first_group;
-    uint offset[5];
+    uint offset[6];
     uint classes;
     uint has_grad;
+    uint has_grad_scale;
     uint other_classes;
     float epsilon;
 };
@@ -267,6 +268,11 @@ struct StepControlParams {
     uint first_group;
     uint offset[2];
     float max_norm;
+    float growth_interval;
+    float growth;
+    float backoff;
+    float least;
+    float most;
 };
 
 // parameter, grad, m, v, scalars

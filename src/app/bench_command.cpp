@@ -87,7 +87,7 @@ void complete(BenchOptions& options) {
     model.source_vocabulary = model.target_vocabulary;
     model.max_length = std::max({model.max_length, shape.source_length, shape.target_length});
     check_model_config(model, "the options of bench");
-    shape.compute = options.bf16 ? DType::BF16 : DType::F32;
+    shape.compute = options.bf16 ? Compute::BF16 : Compute::F32;
 }
 
 void check_memory(const Backend& backend, double least) {
@@ -104,7 +104,7 @@ void check_memory(const Backend& backend, double least) {
 void bench(const std::string& what, BenchOptions options) {
     complete(options);
     const std::unique_ptr<Backend> backend = open_device(options.device);
-    const Support support = backend->support(Matmul::kName, options.shape.compute);
+    const Support support = backend->products(options.shape.compute);
     if (support.level != SupportLevel::Native) {
         throw Error(fmt::format("{} has no fast {} products ({}); leave --bf16 away", backend->device().id,
                                 name_of(options.shape.compute), support.reason));

@@ -16,7 +16,7 @@ struct BenchShape {
     std::int64_t target_length = 32;
     int beam = 1;          // translating only
     float dropout = 0.1F;  // training only
-    DType compute = DType::F32;
+    Compute compute = Compute::F32;
 };
 
 // Bytes that a run cannot do without, so that what will never fit is said at once: while training the values, gradients

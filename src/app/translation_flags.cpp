@@ -37,8 +37,8 @@ TranslationOptions translation_options(const TranslationFlags& flags, const Back
         options.search.beam = 1;
     }
     if (flags.bf16) {
-        options.compute = DType::BF16;
-        const Support support = backend.support(Matmul::kName, options.compute);
+        options.compute = Compute::BF16;
+        const Support support = backend.products(options.compute);
         if (support.level != SupportLevel::Native) {
             throw Error(fmt::format("{} has no fast {} products ({}): leave --bf16 away", backend.device().id,
                                     name_of(options.compute), support.reason));

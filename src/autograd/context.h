@@ -44,7 +44,7 @@ struct Context {
     Tape* tape = nullptr;  // none: inference
     Regularisation regularisation = {};
     AttentionObserver* observer = nullptr;
-    DType compute = DType::F32;  // of products, see Matmul::compute
+    Compute compute = Compute::F32;  // of products, see Matmul::compute
     // Told what runs now ("encoder.0.self_attention"), for traces and NaN messages; may be empty.
     std::function<void(const std::string&)> label = {};
 };

@@ -66,8 +66,11 @@ public:
     };
     virtual MemoryUse memory() const = 0;
 
-    // `op` is an op struct's kName.
+    // `op` is an op struct's kName, `dtype` that of its operands (ops/common.h: of T).
     virtual Support support(const std::string& op, DType dtype) const = 0;
+    // How F32 operands are multiplied that are rounded first (Matmul::compute). Native: the device has such products,
+    // and they are faster. Without a word of the backend's: F32 alone.
+    virtual Support products(Compute compute) const;
 
 #define HEADSCOPE_DECLARE(Op) virtual void run(const Op& op) = 0;
     HEADSCOPE_CORE_OPS(HEADSCOPE_DECLARE)

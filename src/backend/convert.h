@@ -80,7 +80,7 @@ void store_as(DType dtype, void* to, T value) {
     });
 }
 
-// `value` rounded to `dtype`: what a product sees of its operand (Matmul::compute).
+// `value` rounded to `dtype`.
 template <class T>
 T rounded_to(DType dtype, T value) {
     if (dtype == DType::BF16) {
@@ -90,6 +90,18 @@ T rounded_to(DType dtype, T value) {
         return static_cast<T>(from_f16(to_f16(round_to_odd(static_cast<double>(value)))));
     }
     return value;
+}
+
+// `value` rounded to TF32, 10 bits of fraction: to nearest, ties to even.
+inline float to_tf32(double value) {
+    constexpr std::uint32_t kLost = 13;  // of F32's 23 bits
+    const float once = round_to_odd(value);
+    auto bits = std::bit_cast<std::uint32_t>(once);
+    if (!std::isfinite(once)) {
+        return once;
+    }
+    bits += (1U << (kLost - 1)) - 1 + (bits >> kLost & 1U);
+    return std::bit_cast<float>(bits >> kLost << kLost);
 }
 
 }  // namespace headscope

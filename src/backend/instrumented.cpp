@@ -173,4 +173,8 @@ Support Instrumented::support(const std::string& op, DType dtype) const {
     return impl_->inner->support(op, dtype);
 }
 
+Support Instrumented::products(Compute compute) const {
+    return impl_->inner->products(compute);
+}
+
 }  // namespace headscope

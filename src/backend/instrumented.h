@@ -38,6 +38,7 @@ public:
     void synchronize() override;
     MemoryUse memory() const override;
     Support support(const std::string& op, DType dtype) const override;
+    Support products(Compute compute) const override;
 
 #define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;
     HEADSCOPE_ALL_OPS(HEADSCOPE_DECLARE)

@@ -63,7 +63,7 @@ Outputs outputs_of(const StepControl& op) {
     return {{"scalars", op.scalars}};
 }
 Outputs outputs_of(const Adam& op) {
-    return {{"parameter", op.parameter}, {"m", op.m}, {"v", op.v}};
+    return {{"parameter", op.parameter}, {"m", op.m}, {"v", op.v}, {"working", op.working}};
 }
 Outputs outputs_of(const LogSoftmaxTopK& op) {
     return {{"values", op.values}, {"indices", op.indices}};

@@ -146,6 +146,16 @@ void OperandChecks::plain(const char* name, const Tensor& tensor, const Shape& e
     contiguous(name, tensor);
 }
 
+void OperandChecks::full(const char* name, const Tensor& tensor, const Shape& expected) {
+    if (!has_dtype_) {
+        has_dtype_ = true;
+        dtype_ = tensor.dtype;
+    }
+    typed(name, tensor, wide());
+    shape(name, tensor, expected);
+    contiguous(name, tensor);
+}
+
 void OperandChecks::indices(const char* name, const Tensor& tensor, const Shape& expected) const {
     typed(name, tensor, DType::I32);
     shape(name, tensor, expected);

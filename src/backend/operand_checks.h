@@ -16,7 +16,8 @@ class OperandChecks {
 public:
     explicit OperandChecks(const char* op) : op_(op) {}
 
-    // A tensor of `dtype` (or any real one) with memory, its innermost stride 1, all of it inside its buffer.
+    // A tensor of `dtype` (or any real one; the same as the first's) with memory, its innermost stride 1, all of it
+    // inside its buffer.
     void real(const char* name, const Tensor& tensor);
     void typed(const char* name, const Tensor& tensor, DType dtype) const;
     void numeric(const char* name, const Tensor& tensor) const;  // any dtype
@@ -27,6 +28,10 @@ public:
 
     // real() of the first operand's dtype, contiguous, of this shape; what most operands are.
     void plain(const char* name, const Tensor& tensor, const Shape& expected);
+    // F64 where the op's first operand is, else F32, whatever the 16 bits of the others.
+    DType wide() const { return dtype_ == DType::F64 ? DType::F64 : DType::F32; }
+    // As plain(), but of the dtype wide().
+    void full(const char* name, const Tensor& tensor, const Shape& expected);
     // The same for I32.
     void indices(const char* name, const Tensor& tensor, const Shape& expected) const;
 

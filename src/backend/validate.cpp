@@ -57,7 +57,11 @@ void validate(const Matmul& op) {
     check.rank("a", op.a, 2, 4);
     check.real("b", op.b);
     check.rank("b", op.b, op.a.rank(), op.a.rank());
-    check.real("out", op.out);
+    if (op.out.defined() && op.out.dtype == check.wide()) {
+        check.typed("out", op.out, check.wide());
+    } else {
+        check.real("out", op.out);
+    }
     check.rank("out", op.out, op.a.rank(), op.a.rank());
     const std::int64_t m = op.a.dim(op.transpose_a ? -1 : -2);
     const std::int64_t k = op.a.dim(op.transpose_a ? -2 : -1);
@@ -76,8 +80,6 @@ void validate(const Matmul& op) {
         });
     }
     check.apart("out", op.out, {&op.a, &op.b});
-    check.expect(op.compute == DType::F32 || op.compute == DType::F16 || op.compute == DType::BF16,
-                 [&] { return std::string("compute must be F32, F16 or BF16, found ") + name_of(op.compute); });
 }
 
 void validate(const BiasActivation& op) {
@@ -87,7 +89,7 @@ void validate(const BiasActivation& op) {
     check.contiguous("x", op.x);
     check.plain("y", op.y, op.x.shape);
     if (op.bias.defined()) {
-        check.plain("bias", op.bias, Shape{op.x.dim(2)});
+        check.full("bias", op.bias, Shape{op.x.dim(2)});
         check.apart("y", op.y, {&op.bias});
     }
     // The way back of Gelu and Swish needs x.
@@ -107,7 +109,7 @@ void validate(const BiasActivationBackward& op) {
     check.plain("grad_y", op.grad_y, op.x.shape);
     check.plain("grad_x", op.grad_x, op.x.shape);
     if (op.bias.defined()) {
-        check.plain("bias", op.bias, Shape{op.x.dim(2)});
+        check.full("bias", op.bias, Shape{op.x.dim(2)});
         check.apart("grad_x", op.grad_x, {&op.bias});
     }
     check.apart("grad_x", op.grad_x, {&op.x});
@@ -120,7 +122,7 @@ void validate(const SumRows& op) {
     check.real("x", op.x);
     check.rank("x", op.x, 2, 2);
     check.contiguous("x", op.x);
-    check.plain("out", op.out, Shape{op.x.dim(1)});
+    check.full("out", op.out, Shape{op.x.dim(1)});
     check.apart("out", op.out, {&op.x});
 }
 
@@ -135,14 +137,14 @@ void validate(const AddLayerNorm& op) {
         check.plain("residual", op.residual, op.x.shape);
         check.same_or_apart("sum", op.sum, op.residual);
     }
-    check.plain("gain", op.gain, columns);
-    check.plain("bias", op.bias, columns);
+    check.full("gain", op.gain, columns);
+    check.full("bias", op.bias, columns);
     check.plain("sum", op.sum, op.x.shape);
     check.same_or_apart("sum", op.sum, op.x);
     check.plain("y", op.y, op.x.shape);
     check.apart("y", op.y, {&op.x, &op.residual, &op.sum, &op.gain, &op.bias});
-    check.plain("mean", op.mean, rows);
-    check.plain("rstd", op.rstd, rows);
+    check.full("mean", op.mean, rows);
+    check.full("rstd", op.rstd, rows);
     check.apart("sum", op.sum, {&op.gain, &op.bias, &op.mean, &op.rstd});
     check.apart("mean", op.mean, {&op.x, &op.residual, &op.gain, &op.bias, &op.y, &op.rstd});
     check.apart("rstd", op.rstd, {&op.x, &op.residual, &op.gain, &op.bias, &op.y});
@@ -158,9 +160,9 @@ void validate(const AddLayerNormBackward& op) {
     check.contiguous("sum", op.sum);
     const Shape columns{op.sum.dim(2)};
     const Shape rows{op.sum.dim(0), op.sum.dim(1)};
-    check.plain("gain", op.gain, columns);
-    check.plain("mean", op.mean, rows);
-    check.plain("rstd", op.rstd, rows);
+    check.full("gain", op.gain, columns);
+    check.full("mean", op.mean, rows);
+    check.full("rstd", op.rstd, rows);
     check.expect(op.grad_y.defined() || op.grad_sum_out.defined(),
                  [&] { return std::string("grad_y and grad_sum_out are both missing"); });
     const auto each = [&](const char* name, const Tensor& tensor) {
@@ -172,8 +174,8 @@ void validate(const AddLayerNormBackward& op) {
     each("grad_sum_out", op.grad_sum_out);
     each("grad_x", op.grad_x);
     each("grad_residual", op.grad_residual);
-    check.plain("grad_gain", op.grad_gain, columns);
-    check.plain("grad_bias", op.grad_bias, columns);
+    check.full("grad_gain", op.grad_gain, columns);
+    check.full("grad_bias", op.grad_bias, columns);
     const std::initializer_list<const Tensor*> inputs{&op.sum,  &op.gain,   &op.mean,
                                                       &op.rstd, &op.grad_y, &op.grad_sum_out};
     check.apart("grad_x", op.grad_x, inputs);

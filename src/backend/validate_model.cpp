@@ -76,7 +76,7 @@ void validate(const Embed& op) {
     check.rank("table", op.table, 2, 2);
     check.contiguous("table", op.table);
     if (op.positions.defined()) {
-        check.real("positions", op.positions);
+        check.typed("positions", op.positions, check.wide());
         check.rank("positions", op.positions, 2, 2);
         check.shape("positions", op.positions, Shape{op.positions.dim(0), op.table.dim(1)});
     }
@@ -92,9 +92,10 @@ void validate(const EmbedBackward& op) {
     check.rank("ids", op.ids, 2, 2);
     check.indices("ids", op.ids, op.ids.shape);
     check.indices("order", op.order, Shape{op.ids.elements()});
-    check.real("grad_table", op.grad_table);
+    check.real("grad_out", op.grad_out);
+    check.rank("grad_out", op.grad_out, 3, 3);
     check.rank("grad_table", op.grad_table, 2, 2);
-    check.contiguous("grad_table", op.grad_table);
+    check.full("grad_table", op.grad_table, Shape{op.grad_table.dim(0), op.grad_out.dim(2)});
     check.plain("grad_out", op.grad_out, Shape{op.ids.dim(0), op.ids.dim(1), op.grad_table.dim(1)});
     check.apart("grad_table", op.grad_table, {&op.grad_out});
 }
@@ -105,13 +106,9 @@ void validate(const SmoothedCrossEntropy& op) {
     check.rank("logits", op.logits, 2, 2);
     check.contiguous("logits", op.logits);
     const Shape rows{op.logits.dim(0)};
-    const DType sums = op.logits.dtype == DType::F64 ? DType::F64 : DType::F32;
     check.indices("targets", op.targets, rows);
-    for (const auto& [name, tensor] : {std::pair{"loss", op.loss}, std::pair{"nll", op.nll}}) {
-        check.typed(name, tensor, sums);
-        check.shape(name, tensor, rows);
-        check.contiguous(name, tensor);
-    }
+    check.full("loss", op.loss, rows);
+    check.full("nll", op.nll, rows);
     check.apart("loss", op.loss, {&op.logits, &op.nll, &op.grad_logits});
     check.apart("nll", op.nll, {&op.logits, &op.grad_logits});
     if (op.grad_logits.defined()) {
@@ -126,17 +123,15 @@ void validate(const SmoothedCrossEntropy& op) {
 
 void validate(const SquareSum& op) {
     OperandChecks check(SquareSum::kName);
-    check.real("x", op.x);
-    check.contiguous("x", op.x);
-    check.typed("out", op.out, op.x.dtype == DType::F64 ? DType::F64 : DType::F32);
-    check.shape("out", op.out, Shape{1});
+    check.full("x", op.x, op.x.shape);
+    check.full("out", op.out, Shape{1});
     check.apart("out", op.out, {&op.x});
 }
 
 void validate(const StepControl& op) {
     OperandChecks check(StepControl::kName);
-    check.plain("square_sum", op.square_sum, Shape{1});
-    check.plain("scalars", op.scalars, Shape{StepScalars::Count});
+    check.full("square_sum", op.square_sum, Shape{1});
+    check.full("scalars", op.scalars, Shape{StepScalars::Count});
     check.apart("scalars", op.scalars, {&op.square_sum});
     check.expect(op.max_norm >= 0.0F,
                  [&] { return "max_norm must not be negative, found " + std::to_string(op.max_norm); });
@@ -144,12 +139,17 @@ void validate(const StepControl& op) {
 
 void validate(const Adam& op) {
     OperandChecks check(Adam::kName);
-    check.real("parameter", op.parameter);
+    check.full("parameter", op.parameter, op.parameter.shape);
     check.rank("parameter", op.parameter, 1, 1);
-    check.contiguous("parameter", op.parameter);
     check.plain("grad", op.grad, op.parameter.shape);
     check.plain("m", op.m, op.parameter.shape);
     check.plain("v", op.v, op.parameter.shape);
+    if (op.grad_scale.defined()) {
+        check.full("grad_scale", op.grad_scale, Shape{1});
+        check.apart("grad_logits", op.grad_logits, {&op.grad_scale});
+        check.apart("loss", op.loss, {&op.grad_scale});
+        check.apart("nll", op.nll, {&op.grad_scale});
+    }
     check.plain("scalars", op.scalars, Shape{StepScalars::Count});
     check.apart("parameter", op.parameter, {&op.grad, &op.m, &op.v, &op.scalars});
     check.apart("m", op.m, {&op.grad, &op.v, &op.scalars});
@@ -163,7 +163,7 @@ void validate(const LogSoftmaxTopK& op) {
     check.contiguous("logits", op.logits);
     check.rank("values", op.values, 2, 2);
     const std::int64_t k = op.values.dim(1);
-    check.plain("values", op.values, Shape{op.logits.dim(0), k});
+    check.full("values", op.values, Shape{op.logits.dim(0), k});
     check.indices("indices", op.indices, Shape{op.logits.dim(0), k});
     check.expect(k >= 1 && k <= LogSoftmaxTopK::kMaxK && k <= op.logits.dim(1), [&] {
         return "k must be between 1 and the smaller of " + std::to_string(LogSoftmaxTopK::kMaxK) +
@@ -172,6 +172,18 @@ void validate(const LogSoftmaxTopK& op) {
     check.apart("values", op.values, {&op.logits});
     check.apart("indices", op.indices, {&op.logits, &op.values});
 }
+    const LossScaling& scaling = op.scaling;
+    check.expect(scaling.growth_interval >= 0, [&] {
+        return "growth_interval must not be negative, found " + std::to_string(scaling.growth_interval);
+    });
+    check.expect(scaling.growth >= 1.0F && scaling.backoff > 0.0F && scaling.backoff < 1.0F, [&] {
+        return "the loss scale must grow by 1 or more and fall by a factor in (0, 1), found " +
+               std::to_string(scaling.growth) + " and " + std::to_string(scaling.backoff);
+    });
+    check.expect(scaling.least > 0.0F && scaling.least <= scaling.most, [&] {
+        return "the loss scale must stay between a least > 0 and a most that is no less, found " +
+               std::to_string(scaling.least) + " and " + std::to_string(scaling.most);
+    });
 
 void validate(const GatherRows& op) {
     const OperandChecks check(GatherRows::kName);
@@ -186,4 +198,12 @@ void validate(const GatherRows& op) {
     check.apart("out", op.out, {&op.x, &op.index});
 }
 
+    if (op.working.defined()) {
+        check.expect(op.working.dtype == DType::F16 || op.working.dtype == DType::BF16,
+                     [&] { return "working must be F16 or BF16, found " + op.working.to_string(); });
+        check.typed("working", op.working, op.working.dtype);
+        check.shape("working", op.working, op.parameter.shape);
+        check.contiguous("working", op.working);
+        check.apart("working", op.working, {&op.parameter, &op.grad, &op.m, &op.v, &op.scalars});
+    }
 }  // namespace headscope

@@ -14,7 +14,7 @@ struct TranslatingSide {
     Backend& backend;
     const Translator& translator;
     const std::vector<TranslatedSentence>& sentences;
-    DType compute = DType::F32;  // of products, as it was while translating
+    Compute compute = Compute::F32;  // of products, as it was while translating
 };
 
 // Where two outputs part, both sides score the two candidates by a teacher-forced pass over the tokens before. Lines

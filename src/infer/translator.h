@@ -18,7 +18,7 @@ struct TranslationOptions {
     SearchOptions search;
     // Padded source tokens that are translated at a time, so that memory stays bounded. One sentence always fits.
     std::int64_t batch_tokens = 1024;
-    DType compute = DType::F32;  // of products, see Matmul::compute
+    Compute compute = Compute::F32;  // of products, see Matmul::compute
 };
 
 struct TranslatedSentence {

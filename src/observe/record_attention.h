@@ -12,7 +12,7 @@ namespace headscope {
 struct RecordOptions {
     std::vector<AttentionSite> sites = {};  // which attentions; none means all
     std::int64_t source_pads = 0;           // shown behind the source's end, as the paper's Figure 3 shows six
-    DType compute = DType::F32;
+    Compute compute = Compute::F32;
 };
 
 // Encoder, and the decoder over the whole target at once (teacher-forced). An empty target leaves the decoder out.

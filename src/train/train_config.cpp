@@ -86,7 +86,7 @@ void parse_optimisation(ConfigReader& reader, TrainingOptions& options) {
     options.attention_dropout = reader.number("attention_dropout", 0.0, 0.0, 0.99);
     options.activation_dropout = reader.number("activation_dropout", 0.0, 0.0, 0.99);
     options.seed = reader.integer("seed", options.seed, 0, INT32_MAX);
-    options.compute = reader.choice("compute", 0, {"f32", "bf16"}) == 0 ? DType::F32 : DType::BF16;
+    options.compute = reader.choice("compute", 0, {"f32", "bf16"}) == 0 ? Compute::F32 : Compute::BF16;
     options.save = reader.choice("save", 0, {"f32", "f16"}) == 0 ? DType::F32 : DType::F16;
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/ops/loss.h"
+#include "backend/ops/matmul.h"
 #include "model/config.h"
 #include "tensor/dtype.h"
 #include "train/schedule.h"
@@ -56,7 +57,7 @@ struct TrainingOptions {
     double activation_dropout = 0.0;
 
     std::int64_t seed = 1;
-    DType compute = DType::F32;  // of products; BF16 is faster, and refused where the device has it not
+    Compute compute = Compute::F32;  // of products; BF16 is faster, and refused where the device has it not
 
     std::int64_t report_every = 50;
     std::int64_t validate_every = 1000;

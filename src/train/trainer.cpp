@@ -55,9 +55,9 @@ BatchBudget micro_budget(const TrainingOptions& t) {
 }  // namespace
 
 void require_fast_products(const Backend& backend, const TrainConfig& config) {
-    const DType compute = config.training.compute;
-    const Support support = backend.support(Matmul::kName, compute);
-    if (compute != DType::F32 && support.level != SupportLevel::Native) {
+    const Compute compute = config.training.compute;
+    const Support support = backend.products(compute);
+    if (compute != Compute::F32 && support.level != SupportLevel::Native) {
         throw Error(
             fmt::format("{}: \"training.compute\": {} has no fast {} products ({}): say \"f32\", or choose another "
                         "--device",

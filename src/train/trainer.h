@@ -93,7 +93,7 @@ private:
     std::string directory_;
     TrainerHooks hooks_;
     ModelConfig model_config_;
-    DType compute_ = DType::F32;
+    Compute compute_ = Compute::F32;
     Parameters parameters_;
     Transformer model_;
     Optimizer optimizer_;

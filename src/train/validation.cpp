@@ -6,7 +6,7 @@
 namespace headscope {
 
 ValidationLoss validate(Backend& backend, const Transformer& model, const Batcher& batcher, const LossOptions& options,
-                        DType compute) {
+                        Compute compute) {
     const Tensor sums = backend.empty({2}, backend.real());
     backend.run(Fill{.out = sums});
     ValidationLoss result;

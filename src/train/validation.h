@@ -20,6 +20,6 @@ struct ValidationLoss {
 
 // Without dropout. Waits for the device once, at the end.
 ValidationLoss validate(Backend& backend, const Transformer& model, const Batcher& batcher, const LossOptions& options,
-                        DType compute);
+                        Compute compute);
 
 }  // namespace headscope

@@ -89,7 +89,7 @@ std::vector<float> noise(std::size_t count, std::uint32_t state) {
 using Way = void (*)(ThreadPool&, const Product&);
 
 // [3 batches of 2] of m x k times k x n by one way, over an output of ones.
-std::vector<float> product_by(Way way, ThreadPool& pool, bool transpose_a, bool transpose_b, DType compute) {
+std::vector<float> product_by(Way way, ThreadPool& pool, bool transpose_a, bool transpose_b, Compute compute) {
     constexpr std::int64_t kM = 37, kN = 29, kK = 43;
     static const std::vector<float> a = noise(6 * kM * kK, 1);
     static const std::vector<float> b = noise(6 * kK * kN, 2);
@@ -117,7 +117,7 @@ std::vector<float> product_by(Way way, ThreadPool& pool, bool transpose_a, bool 
 
 TEST_CASE("the library's way and the own kernel agree, in F32 and in BF16", "[products]") {
     ThreadPool pool(2);
-    for (const DType compute : {DType::F32, DType::BF16}) {
+    for (const Compute compute : {Compute::F32, Compute::BF16}) {
         for (int transposes = 0; transposes < 4; ++transposes) {
             const bool a = (transposes & 1) != 0;
             const bool b = (transposes & 2) != 0;
@@ -134,7 +134,7 @@ TEST_CASE("the library's way and the own kernel agree, in F32 and in BF16", "[pr
 
 TEST_CASE("a product's bits repeat, and pools of any size give the same", "[products]") {
     for (const Way way : {multiply, multiply_large, multiply_small}) {
-        for (const DType compute : {DType::F32, DType::BF16}) {
+        for (const Compute compute : {Compute::F32, Compute::BF16}) {
             for (int transposes = 0; transposes < 4; ++transposes) {
                 const bool a = (transposes & 1) != 0;
                 const bool b = (transposes & 2) != 0;
@@ -161,7 +161,7 @@ TEST_CASE("one matrix gives the same bits however many threads share it", "[prod
     for (const Sizes& size : {Sizes{250, 150, 301}, Sizes{3, 1500, 256}, Sizes{1500, 5, 256}, Sizes{1, 900, 300}}) {
         const std::vector<float> a = noise(static_cast<std::size_t>(size.m * size.k), 1);
         const std::vector<float> b = noise(static_cast<std::size_t>(size.n * size.k), 2);
-        for (const DType compute : {DType::F32, DType::BF16}) {
+        for (const Compute compute : {Compute::F32, Compute::BF16}) {
             std::vector<float> alone;
             for (const int threads : {1, 2, 3}) {
                 ThreadPool pool(threads);

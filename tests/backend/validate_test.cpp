@@ -78,8 +78,6 @@ TEST_CASE("a product refuses batches that differ, a transposed mismatch and an o
           "[validate]") {
     CHECK_THAT(refusal(Matmul{.a = make({2, 3, 4}), .b = make({1, 4, 5}), .out = make({2, 3, 5})}),
                Contains("batch dimensions"));
-    CHECK_THAT(refusal(Matmul{.a = make({4, 4}), .b = make({4, 4}), .out = make({4, 4}), .compute = DType::I32}),
-               Contains("compute must be F32, F16 or BF16"));
     const Tensor a = make({4, 4});
     CHECK_THAT(refusal(Matmul{.a = a, .b = make({4, 4}), .out = a}), Contains("must not share memory"));
     CHECK_THAT(refusal(Matmul{.a = make({3, 4}), .b = make({4, 6}), .out = make({3, 6}), .transpose_b = true}),
@@ -142,4 +140,72 @@ TEST_CASE("masks, indices and scalars are checked", "[validate]") {
                                             .loss = make({2}),
                                             .nll = make({2}, DType::F64)}),
                Contains("loss must be F64"));
+}
+
+TEST_CASE("16-bit operands share one dtype, and what is kept in F32 is F32", "[validate]") {
+    const auto half = [](const Shape& shape) { return make(shape, DType::F16); };
+    CHECK(refusal(Matmul{.a = half({3, 4}), .b = half({4, 6}), .out = half({3, 6})}).empty());
+    CHECK(refusal(Matmul{.a = half({3, 4}), .b = half({4, 6}), .out = make({3, 6})}).empty());
+    CHECK_THAT(refusal(Matmul{.a = half({3, 4}), .b = half({4, 6}), .out = make({3, 6}, DType::BF16)}),
+               Equals("matmul: out must be F16 like the first operand, found BF16 [3, 6]"));
+    CHECK_THAT(refusal(Matmul{.a = half({3, 4}), .b = make({4, 6}), .out = make({3, 6})}), Contains("b must be F16"));
+    CHECK_THAT(refusal(Matmul{.a = make({3, 4}), .b = make({4, 6}), .out = half({3, 6})}), Contains("out must be F32"));
+
+    const Tensor x = half({2, 3, 8});
+    CHECK(refusal(BiasActivation{.x = x, .bias = make({8}), .y = x}).empty());
+    CHECK_THAT(refusal(BiasActivation{.x = x, .bias = half({8}), .y = x}),
+               Equals("bias_activation: bias must be F32, found F16 [8]"));
+    CHECK_THAT(refusal(SumRows{.x = half({3, 8}), .out = half({8})}), Contains("out must be F32"));
+    CHECK(refusal(SumRows{.x = half({3, 8}), .out = make({8})}).empty());
+    CHECK_THAT(refusal(SquareSum{.x = half({3}), .out = make({1})}), Contains("x must be F32"));
+    AddLayerNorm norm{.x = half({2, 3, 8}),
+                      .gain = make({8}),
+                      .bias = make({8}),
+                      .sum = half({2, 3, 8}),
+                      .y = half({2, 3, 8}),
+                      .mean = make({2, 3}),
+                      .rstd = make({2, 3})};
+    CHECK(refusal(norm).empty());
+    norm.mean = half({2, 3});
+    CHECK_THAT(refusal(norm), Contains("mean must be F32"));
+
+    Embed embed{.ids = make({2, 3}, DType::I32), .table = half({5, 8}), .positions = make({3, 8}), .out = x};
+    CHECK(refusal(embed).empty());
+    embed.positions = half({3, 8});
+    CHECK_THAT(refusal(embed), Contains("positions must be F32"));
+    EmbedBackward back{.ids = embed.ids, .order = make({6}, DType::I32), .grad_out = x, .grad_table = make({5, 8})};
+    CHECK(refusal(back).empty());
+    back.grad_table = half({5, 8});
+    CHECK_THAT(refusal(back), Contains("grad_table must be F32"));
+}
+
+TEST_CASE("a scale of the loss's gradient and what moves it are checked", "[validate]") {
+    SmoothedCrossEntropy loss{.logits = make({2, 3}, DType::BF16),
+                              .targets = make({2}, DType::I32),
+                              .loss = make({2}),
+                              .nll = make({2}),
+                              .grad_scale = make({1})};
+    CHECK(refusal(loss).empty());
+    loss.grad_scale = make({2});
+    CHECK_THAT(refusal(loss), Contains("grad_scale must have the shape [1]"));
+    StepControl control{.square_sum = make({1}), .scalars = make({StepScalars::Count})};
+    CHECK(refusal(control).empty());
+    control.scaling.growth_interval = -1;
+    CHECK_THAT(refusal(control), Contains("growth_interval must not be negative"));
+    control.scaling = {.growth = 0.5F};
+    CHECK_THAT(refusal(control), Contains("must grow by 1 or more"));
+    control.scaling = {.least = 4.0F, .most = 2.0F};
+    CHECK_THAT(refusal(control), Contains("must stay between"));
+
+    Adam adam{.parameter = make({4}),
+              .grad = make({4}),
+              .m = make({4}),
+              .v = make({4}),
+              .scalars = make({StepScalars::Count}),
+              .working = make({4}, DType::BF16)};
+    CHECK(refusal(adam).empty());
+    adam.working = make({4});
+    CHECK_THAT(refusal(adam), Contains("working must be F16 or BF16, found F32"));
+    adam.working = make({3}, DType::F16);
+    CHECK_THAT(refusal(adam), Contains("working must have the shape [4]"));
 }

@@ -61,7 +61,7 @@ struct Case {
     const char* what;
     std::int64_t batch, heads, m, n, k;
     bool transpose_a, transpose_b;
-    DType compute = DType::F32;
+    Compute compute = Compute::F32;
 };
 
 void report_product(Backend& backend, const Case& c) {
@@ -191,7 +191,7 @@ void report_rows(Backend& backend) {
     const Tensor m = noise(backend, flat);
     const Tensor v = make_from_host(backend, flat, DType::F32, std::vector<float>(10'000'000, 0.5F));
     const Tensor scalars =
-        make_from_host<float>(backend, Shape{StepScalars::Count}, DType::F32, {1e-9F, 1, 1, 1, 1, 0, 1});
+        make_from_host<float>(backend, Shape{StepScalars::Count}, DType::F32, {1e-9F, 1, 1, 1, 1, 0, 1, 1, 0});
     report_op("adam, 10 million parameters",
               [&] { backend.run(Adam{.parameter = parameter, .grad = gradient, .m = m, .v = v, .scalars = scalars}); });
     report_op("square sum, 10 million", [&] { backend.run(SquareSum{.x = gradient, .out = scalars.narrow(0, 0, 1)}); });
@@ -219,17 +219,17 @@ int main(int argc, char** argv) {
         {"both transposed", 1, 1, 1024, 256, 2000, true, true},
         {"projection to 8000 classes", 1, 1, 512, 8000, 256, false, true},
         {"its weight's gradient", 1, 1, 8000, 256, 512, true, false},
-        {"feed-forward 1", 1, 1, 2000, 1024, 256, false, true, DType::BF16},
-        {"feed-forward 2", 1, 1, 2000, 256, 1024, false, true, DType::BF16},
-        {"its weight's gradient", 1, 1, 1024, 256, 2000, true, false, DType::BF16},
-        {"projection to 8000 classes", 1, 1, 512, 8000, 256, false, true, DType::BF16},
-        {"its weight's gradient", 1, 1, 8000, 256, 512, true, false, DType::BF16},
+        {"feed-forward 1", 1, 1, 2000, 1024, 256, false, true, Compute::BF16},
+        {"feed-forward 2", 1, 1, 2000, 256, 1024, false, true, Compute::BF16},
+        {"its weight's gradient", 1, 1, 1024, 256, 2000, true, false, Compute::BF16},
+        {"projection to 8000 classes", 1, 1, 512, 8000, 256, false, true, Compute::BF16},
+        {"its weight's gradient", 1, 1, 8000, 256, 512, true, false, Compute::BF16},
         {"attention scores", 64, 8, 32, 32, 32, false, true},
         {"attention values", 64, 8, 32, 32, 32, false, false},
         {"attention gradient", 64, 8, 32, 32, 32, true, false},
         {"attention scores, short", 256, 8, 8, 8, 32, false, true},
         {"attention scores, long", 16, 8, 120, 120, 32, false, true},
-        {"attention scores, BF16", 64, 8, 32, 32, 32, false, true, DType::BF16},
+        {"attention scores, BF16", 64, 8, 32, 32, 32, false, true, Compute::BF16},
         {"decoding, 1 row", 1, 1, 1, 8000, 256, false, true},
         {"decoding, 4 rows", 1, 1, 4, 8000, 256, false, true},
         {"decoding, 8 rows", 1, 1, 8, 1024, 256, false, true},

@@ -39,7 +39,7 @@ struct Layer {
 Case forward(const Layer& layer) {
     std::vector<Operand> operands{in("x", layer.shape).filled(grid(true)), out("y", layer.shape)};
     if (layer.bias) {
-        operands.push_back(in("bias", {layer.shape[-1]}).filled(grid(false)));
+        operands.push_back(in("bias", {layer.shape[-1]}).filled(grid(false)).full());
     }
     const Case stated =
         make_case(layer.title(), with_dropout(operands, layer.shape[0], layer.rate), [=](const Operands& t) {
@@ -58,7 +58,7 @@ Case backward(const Layer& layer, const char* x) {
     std::vector<Operand> operands{in(x, layer.shape).filled(grid(true)), in("grad_y", layer.shape),
                                   gradient("grad_x", layer.shape)};
     if (layer.bias) {
-        operands.push_back(in("bias", {layer.shape[-1]}).filled(grid(false)));
+        operands.push_back(in("bias", {layer.shape[-1]}).filled(grid(false)).full());
     }
     return make_case(layer.title() + " of " + x, with_dropout(operands, layer.shape[0], layer.rate),
                      [=](const Operands& t) {
@@ -77,7 +77,8 @@ Case sum_rows(std::int64_t rows, std::int64_t columns, const char* x = "x", cons
               Shape seen_as = {}) {
     const Shape shape = seen_as.rank() == 0 ? Shape{rows, columns} : seen_as;
     const auto build = [=](const Operands& t) { return SumRows{t[x].reshape({rows, columns}), t[to], t.write(to)}; };
-    Case stated = make_case(fmt::format("[{}, {}]", rows, columns), {in(x, shape), gradient(to, {columns})}, build);
+    Case stated =
+        make_case(fmt::format("[{}, {}]", rows, columns), {in(x, shape), gradient(to, {columns}).full()}, build);
     stated.magnitude = runs(build);
     return stated.sums(static_cast<double>(rows));
 }

@@ -92,6 +92,11 @@ Operand Operand::typed(DType type) const {
     changed.dtype = type;
     return changed;
 }
+Operand Operand::full() const {
+    Operand changed = *this;
+    changed.is_full = true;
+    return changed;
+}
 Operand Operand::strided() const {
     Operand changed = *this;
     changed.may_stride = true;
@@ -144,6 +149,23 @@ const Operand& Case::operand(const std::string& operand_name) const {
     HEADSCOPE_CHECK(false, title() + " has no operand " + operand_name);
 }
 
+std::string Case::title() const {
+    return op + " " + name + (storage ? std::string(" stored in ") + name_of(*storage) : "");
+}
+
+Case Case::stored_in(DType type) const {
+    Case changed = *this;
+    changed.storage = type;
+    return changed;
+}
+
+DType Case::dtype_of(const Operand& operand, DType real) const {
+    if (operand.dtype) {
+        return *operand.dtype;
+    }
+    return storage && !operand.is_full && real == DType::F32 ? *storage : real;
+}
+
 Case Case::may_be(const std::string& output, const std::string& input) const {
     Case changed = *this;
     changed.aliases.emplace_back(output, input);
@@ -180,10 +202,10 @@ Case Case::holding(double value, const std::string& operand_name, std::size_t in
 HostValues generate(const Case& stated) {
     HostValues values;
     for (const Operand& operand : stated.operands) {
-        Random random(hash_of(stated.title()), hash_of(operand.name));
+        Random random(hash_of(stated.op + " " + stated.name), hash_of(operand.name));
         Values made = operand.values(operand.shape.elements(), random);
         for (double& value : made) {
-            value = rounded(value, operand.dtype.value_or(DType::F32));
+            value = rounded(value, stated.dtype_of(operand));
         }
         values[operand.name] = std::move(made);
     }

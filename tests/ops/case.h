@@ -42,12 +42,14 @@ struct Operand {
     Shape shape;
     Role role = Role::In;
     Generator values = normal();
-    std::optional<DType> dtype = {};  // otherwise the backend's own real type
+    std::optional<DType> dtype = {};  // otherwise the case's storage, or the backend's own real type
+    bool is_full = false;
     bool may_stride = false;
     bool is_exact = false;
 
     Operand filled(Generator generator) const;
     Operand typed(DType type) const;
+    Operand full() const;     // the header gives it no T: the backend's own real type, whatever the case's storage
     Operand strided() const;  // the header lets it be strided
     Operand exact() const;    // when overwritten it must equal the oracle's value rounded to its dtype, bit for bit
     bool written() const { return role != Role::In; }
@@ -84,9 +86,17 @@ struct Case {
     double cancelling = 0.0;                                   // the size of terms that cancel within the op
     std::vector<std::pair<std::string, std::string>> aliases;  // outputs that may be the very view of an input
     Accept accept;
+    std::optional<DType> storage = {};    // of the operands that are T
+    std::optional<Compute> compute = {};  // of a product of F32 operands
+    double operand_roundoff = 0.0;        // how far apart two devices may round an operand of that
 
     const Operand& operand(const std::string& operand_name) const;
-    std::string title() const { return op + " " + name; }
+    std::string title() const;
+    // The same case with its T operands of this dtype.
+    Case stored_in(DType type) const;
+    // What an operand is made of on a backend with this real type; the oracle has no 16-bit operands but those that
+    // the case names.
+    DType dtype_of(const Operand& operand, DType real = DType::F32) const;
     Case may_be(const std::string& output, const std::string& input) const;
     Case sums(double count) const;
     Case cancels(double size) const;

@@ -46,11 +46,12 @@ struct Bounds {
     double tensor;
 };
 
-Bounds bounds_of(DType dtype, double terms) {
+Bounds bounds_of(DType dtype, double terms, double operand_roundoff) {
     const double sum_roundoff = dtype == DType::F64 ? 0x1p-53 : 0x1p-24;  // 16-bit types are storage
     const double root = std::sqrt(terms);
     const double u = unit_roundoff(dtype);
-    return {12 * u + 2 * root * sum_roundoff, 4 * u + root / 2 * sum_roundoff};
+    return {12 * u + 2 * root * sum_roundoff + 2 * operand_roundoff,
+            4 * u + root / 2 * sum_roundoff + operand_roundoff};
 }
 
 }  // namespace
@@ -72,9 +73,9 @@ Comparison compare(const Case& stated, const Operand& output, bool accumulated, 
                    const Values& got, const Values& magnitude, const HostValues& inputs) {
     HEADSCOPE_CHECK(expected.size() == got.size() && expected.size() == magnitude.size(),
                     "two results of one case differ in size");
-    const DType dtype = output.dtype.value_or(DType::F32);
+    const DType dtype = stated.dtype_of(output);
     const bool exact = dtype == DType::I32 || (output.is_exact && !accumulated);
-    const Bounds bounds = bounds_of(dtype, stated.terms);
+    const Bounds bounds = bounds_of(dtype, stated.terms, stated.operand_roundoff);
     Comparison result;
     std::size_t wrong = 0;
     double error_squares = 0.0;

@@ -10,7 +10,8 @@
 //   - the root of the mean square of those over the tensor, since an element may be small by cancellation,
 //   - how far the row moves when every input moves by about u, over u: what rounds its inputs once does no better,
 //   - the size of terms that cancel within the op, where the case states one.
-// An exact 0 (dropped, masked, a pad) must be 0.
+// Where devices may round the operands of a product in ways of their own (TF32: to nearest or towards 0), each of the
+// two adds its roundoff to u. An exact 0 (dropped, masked, a pad) must be 0.
 #pragma once
 
 #include <string>

@@ -37,7 +37,7 @@ Case embed(const Table& table) {
                                   in("table", {table.vocabulary, table.d_model}),
                                   out("out", {table.batch, table.length, table.d_model})};
     if (table.max_length > 0) {
-        operands.push_back(in("positions", {table.max_length, table.d_model}).strided());
+        operands.push_back(in("positions", {table.max_length, table.d_model}).strided().full());
     }
     if (table.first >= 0) {
         operands.push_back(indices("first", {1}, these({static_cast<double>(table.first)})));
@@ -83,7 +83,7 @@ Case embed_backward(const Table& table, double pad = -1.0) {
         make_case(table.title() + (pad < 0 ? "" : " with pads"),
                   {indices("ids", positions, these(ids)), indices("order", {table.batch * table.length}, these(order)),
                    in("grad_out", {table.batch, table.length, table.d_model}),
-                   gradient("grad_table", {table.vocabulary, table.d_model})},
+                   gradient("grad_table", {table.vocabulary, table.d_model}).full()},
                   build);
     stated.magnitude = runs(build);
     return stated.sums(static_cast<double>(table.batch * table.length));

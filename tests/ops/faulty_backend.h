@@ -22,6 +22,7 @@ public:
     void synchronize() override { inner_->synchronize(); }
     MemoryUse memory() const override { return inner_->memory(); }
     Support support(const std::string& op, DType dtype) const override { return inner_->support(op, dtype); }
+    Support products(Compute compute) const override { return inner_->products(compute); }
 
 #define HEADSCOPE_DECLARE(Op)         \
     void run(const Op& op) override { \

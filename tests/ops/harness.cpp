@@ -54,7 +54,7 @@ HostValues run_oracle(Backend& oracle, const Case& stated, const Case::Run& run,
 }
 
 bool is_real(const Case& stated, const std::string& name) {
-    return stated.operand(name).dtype.value_or(DType::F32) != DType::I32;
+    return stated.dtype_of(stated.operand(name)) != DType::I32;
 }
 
 HostValues absolute_values(const Case& stated, HostValues values) {
@@ -162,11 +162,26 @@ std::vector<std::string> complaints_of_variant(Backend& device, const Case& stat
     return found;
 }
 
+// Says why a device does not run something natively, once.
+void note(const std::string& line, std::set<std::string>& said) {
+    if (said.insert(line).second) {
+        std::fprintf(stderr, "NOT NATIVE: %s\n", line.c_str());
+    }
+}
+
+bool has_products(const Backend& device, Compute compute, std::set<std::string>& said) {
+    const Support support = device.products(compute);
+    if (support.level != SupportLevel::Native) {
+        note(fmt::format("{}: products in {}: {}", device.device().id, name_of(compute), support.reason), said);
+    }
+    return support.level != SupportLevel::None;
+}
+
 // Native or not; "none" is a failure where the op is of F32, the dtype that every backend has.
 bool is_supported(const Backend& device, const Case& stated, std::set<std::string>& said) {
     bool supported = true;
     for (const Operand& operand : stated.operands) {
-        const DType dtype = operand.dtype.value_or(device.real());
+        const DType dtype = stated.dtype_of(operand, device.real());
         const Support support = device.support(stated.op, dtype);
         const bool index = dtype == DType::I32 && !operand.is_exact;
         if (support.level == SupportLevel::Native || index) {
@@ -175,18 +190,47 @@ bool is_supported(const Backend& device, const Case& stated, std::set<std::strin
         const bool none = support.level == SupportLevel::None;
         const std::string line = fmt::format("{}: {} in {} is {}: {}", device.device().id, stated.op, name_of(dtype),
                                              none ? "missing" : "composed", support.reason);
-        if (said.insert(line).second) {
-            std::fprintf(stderr, "NOT NATIVE: %s\n", line.c_str());
-        }
+        note(line, said);
         if (none && dtype == device.real()) {
             FAIL_CHECK(line);
         }
         supported = supported && !none;
     }
-    return supported;
+    return supported && (!stated.compute || has_products(device, *stated.compute, said));
+}
+
+void check_on(Backend& device, Backend& oracle, const std::vector<Case>& cases) {
+    std::set<std::string> said;
+    const bool is_oracle = device.real() == oracle.real();
+    for (const Case& stated : cases) {
+        std::vector<Case> stored{stated};
+        for (const DType dtype : is_oracle ? std::vector<DType>{} : storages_of(device, stated)) {
+            stored.push_back(stated.stored_in(dtype));
+        }
+        for (const Case& each : stored) {
+            if (!is_oracle && !is_supported(device, each, said)) {
+                continue;
+            }
+            for (const std::string& complaint : complaints(device, oracle, each)) {
+                FAIL_CHECK(complaint);
+            }
+        }
+    }
 }
 
 }  // namespace
+
+std::vector<DType> storages_of(const Backend& device, const Case& stated) {
+    const bool has_storage = std::any_of(stated.operands.begin(), stated.operands.end(),
+                                         [](const Operand& operand) { return !operand.dtype && !operand.is_full; });
+    std::vector<DType> found;
+    for (const DType dtype : {DType::F16, DType::BF16}) {
+        if (has_storage && !stated.compute && device.support(stated.op, dtype).level != SupportLevel::None) {
+            found.push_back(dtype);
+        }
+    }
+    return found;
+}
 
 std::vector<Variant> variants_of(const Case& stated) {
     std::vector<Variant> variants{{}};
@@ -243,16 +287,7 @@ void check_on_every_device(const std::vector<Case>& cases) {
     std::vector<std::string> ids = devices_under_test();
     ids.insert(ids.begin(), "cpu:oracle");
     for (const std::string& id : ids) {
-        const std::unique_ptr<Backend> device = open_device(id);
-        std::set<std::string> said;
-        for (const Case& stated : cases) {
-            if (id != "cpu:oracle" && !is_supported(*device, stated, said)) {
-                continue;
-            }
-            for (const std::string& complaint : complaints(*device, *oracle, stated)) {
-                FAIL_CHECK(complaint);
-            }
-        }
+        check_on(*open_device(id), *oracle, cases);
         SUCCEED(id + ": " + std::to_string(cases.size()) + " cases");
     }
 }

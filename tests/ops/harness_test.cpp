@@ -132,6 +132,41 @@ TEST_CASE("the harness names an op that throws", "[harness]") {
     CHECK_THAT(text, Catch::Matchers::Contains("copy [2, 3, 5, 7] (contiguous): the device is gone"));
 }
 
+TEST_CASE("16-bit storages are tried where the device has them, with bounds of their own", "[harness][storage]") {
+    const std::unique_ptr<Backend> cpu = open_device("cpu");
+    CHECK(storages_of(*cpu, copy_case()) == std::vector<DType>{DType::F16, DType::BF16});
+    Case full = copy_case();
+    for (Operand& operand : full.operands) {
+        operand = operand.full();
+    }
+    CHECK(storages_of(*cpu, full).empty());
+    Case product = copy_case();
+    product.op = Matmul::kName;  // in which the CPU has no 16-bit operands
+    CHECK(storages_of(*cpu, product).empty());
+
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const auto scaled_by = [&](float factor) {
+        std::set<DType> seen;
+        FaultyBackend device(open_device("cpu"), [&](Backend& inner, const Copy& op) {
+            seen.insert({op.x.dtype, op.out.dtype});
+            Values values = to_host<double>(inner, op.x);
+            const Values old = to_host<double>(inner, op.out);
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                values[i] = factor * values[i] + (op.write == Write::Accumulate ? old[i] : 0.0);
+            }
+            from_host(inner, op.out, values);
+        });
+        const std::size_t found = complaints(device, *oracle, copy_case().stored_in(DType::F16)).size();
+        CHECK(seen == std::set<DType>{DType::F16});
+        return found;
+    };
+    CHECK(scaled_by(1.0F) == 0);
+    CHECK(scaled_by(1.0F + 0x1p-13F) == 0);  // lost in rounding
+    CHECK(scaled_by(1.0F + 0x1p-6F) > 0);
+    CHECK(copy_case().stored_in(DType::F16).dtype_of(full.operands[0]) == DType::F32);
+    CHECK(copy_case().stored_in(DType::F16).dtype_of(copy_case().operands[0], DType::F64) == DType::F64);
+}
+
 TEST_CASE("zeros must be zeros, and no number no number", "[harness]") {
     const Case stated = copy_case();
     const Operand output = out("out", {3});

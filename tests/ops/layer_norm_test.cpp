@@ -32,9 +32,13 @@ struct Norm {
 };
 
 Case forward(const Norm& norm) {
-    std::vector<Operand> operands{in("x", norm.shape),     in("gain", norm.columns()), in("bias", norm.columns()),
-                                  out("sum", norm.shape),  out("y", norm.shape),       out("mean", norm.rows()),
-                                  out("rstd", norm.rows())};
+    std::vector<Operand> operands{in("x", norm.shape),
+                                  in("gain", norm.columns()).full(),
+                                  in("bias", norm.columns()).full(),
+                                  out("sum", norm.shape),
+                                  out("y", norm.shape),
+                                  out("mean", norm.rows()).full(),
+                                  out("rstd", norm.rows()).full()};
     if (norm.residual) {
         operands.push_back(in("residual", norm.shape));
     }
@@ -58,12 +62,12 @@ Case forward(const Norm& norm) {
 
 Case backward(const Norm& norm) {
     std::vector<Operand> operands{in("sum", norm.shape),
-                                  in("gain", norm.columns()),
-                                  in("mean", norm.rows()).filled(normal(0.3)),
-                                  in("rstd", norm.rows()).filled(uniform(0.5, 2.0)),
+                                  in("gain", norm.columns()).full(),
+                                  in("mean", norm.rows()).filled(normal(0.3)).full(),
+                                  in("rstd", norm.rows()).filled(uniform(0.5, 2.0)).full(),
                                   gradient("grad_x", norm.shape),
-                                  gradient("grad_gain", norm.columns()),
-                                  gradient("grad_bias", norm.columns())};
+                                  gradient("grad_gain", norm.columns()).full(),
+                                  gradient("grad_bias", norm.columns()).full()};
     if (norm.grad_y) {
         operands.push_back(in("grad_y", norm.shape));
     }

@@ -1,6 +1,7 @@
 // SmoothedCrossEntropy.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -21,11 +22,13 @@ struct Loss {
     bool grad = true;
     double spread = 3.0;
     Values targets = {};  // otherwise random, every third row a pad
+    double scale = 0.0;   // of the gradient; 0: none is given
 
     std::string title() const {
-        return fmt::format("[{}, {}] epsilon {} {} spread {}{}{}", rows, classes, epsilon,
+        return fmt::format("[{}, {}] epsilon {} {} spread {}{}{}{}", rows, classes, epsilon,
                            smoothing == Smoothing::AllClasses ? "all" : "others", spread, grad ? "" : " no gradient",
-                           targets.empty() ? "" : " given targets");
+                           targets.empty() ? "" : " given targets",
+                           scale == 0.0 ? "" : fmt::format(" scale {}", scale));
     }
 };
 
@@ -45,10 +48,13 @@ Generator targets_of(const Loss& loss) {
 Case cross_entropy(const Loss& loss) {
     const Shape shape{loss.rows, loss.classes};
     std::vector<Operand> operands{in("logits", shape).filled(normal(loss.spread)),
-                                  indices("targets", {loss.rows}, targets_of(loss)), out("loss", {loss.rows}),
-                                  out("nll", {loss.rows})};
+                                  indices("targets", {loss.rows}, targets_of(loss)), out("loss", {loss.rows}).full(),
+                                  out("nll", {loss.rows}).full()};
     if (loss.grad) {
         operands.push_back(out("grad_logits", shape));
+    }
+    if (loss.scale > 0.0) {
+        operands.push_back(in("grad_scale", {1}).filled(these({loss.scale})).full());
     }
     const Case stated = make_case(loss.title(), operands,
                                   [=](const Operands& t) {
@@ -57,11 +63,12 @@ Case cross_entropy(const Loss& loss) {
                                                                   .loss = t["loss"],
                                                                   .nll = t["nll"],
                                                                   .grad_logits = t.maybe("grad_logits"),
+                                                                  .grad_scale = t.maybe("grad_scale"),
                                                                   .epsilon = loss.epsilon,
                                                                   .smoothing = loss.smoothing};
                                   })
                             .sums(static_cast<double>(loss.classes))
-                            .cancels(1.0);  // p - q
+                            .cancels(std::max(1.0, loss.scale));  // scale * (p - q)
     return loss.grad ? stated.may_be("grad_logits", "logits") : stated;
 }
 
@@ -82,6 +89,11 @@ TEST_CASE("smoothed cross-entropy agrees with the oracle", "[loss]") {
         cases.push_back(cross_entropy({4, 8000, 0.1F, smoothing}));
         cases.push_back(cross_entropy({6, 33, 0.1F, smoothing, true, 3.0, {-1}}));  // pads alone
     }
+    for (const double scale : {0.25, 1.0, 8.0, 32768.0, 131072.0}) {  // the last is more than F16 has
+        cases.push_back(cross_entropy({7, 33, 0.1F, Smoothing::AllClasses, true, 3.0, {}, scale}));
+        cases.push_back(cross_entropy({5, 1003, 0.1F, Smoothing::OtherClasses, true, 3.0, {}, scale}));
+    }
+    cases.push_back(cross_entropy({6, 33, 0.1F, Smoothing::AllClasses, false, 3.0, {}, 8.0}));  // no gradient to scale
     cases.push_back(cross_entropy({3, 1, 0.1F}));
     cases.push_back(cross_entropy({3, 1, 0.0F, Smoothing::OtherClasses}));
     cases.push_back(cross_entropy({70000, 3, 0.1F}));  // more rows than one dimension of a grid has groups

@@ -22,7 +22,8 @@ struct Product {
     bool transpose_b = false;
     float alpha = 1.0F;
     float beta = 1.0F;  // where the output is added to
-    DType compute = DType::F32;
+    Compute compute = Compute::F32;
+    bool full_out = false;  // F32 also where a and b are 16-bit: a weight's gradient
 
     Shape shape(std::int64_t rows, std::int64_t columns) const {
         switch (batch.size()) {
@@ -34,8 +35,8 @@ struct Product {
     Shape shape_a() const { return transpose_a ? shape(k, m) : shape(m, k); }
     Shape shape_b() const { return transpose_b ? shape(n, k) : shape(k, n); }
     std::string title() const {
-        return fmt::format("{} {}{} alpha {} beta {} {} k {}", shape(m, n).to_string(), transpose_a ? "t" : "n",
-                           transpose_b ? "t" : "n", alpha, beta, name_of(compute), k);
+        return fmt::format("{} {}{} alpha {} beta {} {} k {}{}", shape(m, n).to_string(), transpose_a ? "t" : "n",
+                           transpose_b ? "t" : "n", alpha, beta, name_of(compute), k, full_out ? " to F32" : "");
     }
 };
 
@@ -61,11 +62,18 @@ Case matmul(const Product& product, const Names& names = {}) {
                           .compute = product.compute};
         };
     };
+    const Operand out = gradient(names.out, product.shape(product.m, product.n)).strided();
     Case stated = make_case(product.title(),
                             {in(names.a, product.shape_a()).strided(), in(names.b, product.shape_b()).strided(),
-                             gradient(names.out, product.shape(product.m, product.n)).strided()},
+                             product.full_out ? out.full() : out},
                             build(-1.0F));
     stated.magnitude = runs(build(1.0F));
+    if (product.compute != Compute::F32) {
+        stated.compute = product.compute;
+    }
+    if (product.compute == Compute::TF32) {
+        stated.operand_roundoff = 0x1p-10;  // where the oracle rounds to nearest, a device may cut off
+    }
     return stated.sums(static_cast<double>(product.k));
 }
 
@@ -139,6 +147,21 @@ TEST_CASE("products of all four transposes agree with the oracle", "[matmul]") {
     check_on_every_device(cases);
 }
 
+TEST_CASE("products into F32 agree with the oracle, whatever their operands are stored in", "[matmul]") {
+    std::vector<Case> cases;
+    const auto add = [&](Product product) {
+        product.full_out = true;
+        cases.push_back(matmul(product));
+    };
+    for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 33, 3}, {65, 130, 129}, {64, 48, 300}, {3, 5, 0}}) {
+        for (const Product& product : transposes({{}, m, n, k, false, false, 0.5F, 1.0F})) {
+            add(product);
+        }
+    }
+    add({{2, 3}, 9, 5, 17, true, false});
+    check_on_every_device(cases);
+}
+
 TEST_CASE("batched products agree with the oracle", "[matmul]") {
     std::vector<Case> cases;
     for (const auto& batch : {std::vector<std::int64_t>{3}, {1, 1}, {2, 3}, {33, 1}}) {
@@ -169,7 +192,7 @@ TEST_CASE("products of nothing agree with the oracle", "[matmul]") {
 
 TEST_CASE("products of rounded operands agree with the oracle", "[matmul]") {
     std::vector<Case> cases;
-    for (const DType compute : {DType::BF16, DType::F16}) {
+    for (const Compute compute : {Compute::BF16, Compute::F16, Compute::TF32}) {
         for (const auto& [m, n, k] :
              {std::array<std::int64_t, 3>{1, 1, 1}, {33, 17, 65}, {64, 128, 96}, {1, 257, 64}}) {
             for (Product product : transposes({{}, m, n, k, false, false, 0.5F, 1.0F})) {
@@ -197,16 +220,17 @@ TEST_CASE("NaN and infinity spread through products as through the oracle", "[ma
 TEST_CASE("a product of rounded operands differs from one of exact ones", "[matmul][by_hand]") {
     // What the case above holds the devices to is not the plain product.
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
-    const auto result = [&](DType compute) {
-        const Tensor a = make_from_host(*oracle, {1, 1}, oracle->real(), Values{1.0 + 0x1p-9});
+    const auto result = [&](Compute compute) {
+        const Tensor a = make_from_host(*oracle, {1, 1}, oracle->real(), Values{1.0 + 0x1p-9 + 0x1p-12});
         const Tensor b = make_from_host(*oracle, {1, 1}, oracle->real(), Values{3.0});
         const Tensor out = oracle->empty({1, 1}, oracle->real());
         oracle->run(Matmul{.a = a, .b = b, .out = out, .compute = compute});
         return to_host<double>(*oracle, out)[0];
     };
-    CHECK(result(DType::F32) == 3.0 + 3 * 0x1p-9);
-    CHECK(result(DType::F16) == 3.0 + 3 * 0x1p-9);
-    CHECK(result(DType::BF16) == 3.0);
+    CHECK(result(Compute::F32) == 3.0 + 3 * 0x1p-9 + 3 * 0x1p-12);
+    CHECK(result(Compute::TF32) == 3.0 + 3 * 0x1p-9);
+    CHECK(result(Compute::F16) == 3.0 + 3 * 0x1p-9);
+    CHECK(result(Compute::BF16) == 3.0);
 }
 
 TEST_CASE("gradients of products equal central differences", "[matmul][gradients]") {

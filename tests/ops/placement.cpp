@@ -132,7 +132,8 @@ Placement::Placement(Backend& backend, const Case& stated, const Variant& varian
         if (variant.layout == Layout::Packed && operand.may_stride && operand.shape.elements() > 0) {
             for (auto& group : groups) {
                 const Operand& first = *group.front();
-                if (first.may_stride && first.shape == operand.shape && first.dtype == operand.dtype) {
+                if (first.may_stride && first.shape == operand.shape &&
+                    stated.dtype_of(first) == stated.dtype_of(operand)) {
                     group.push_back(&operand);
                     joined = true;
                     break;
@@ -153,7 +154,7 @@ Placement::Placement(Backend& backend, const Case& stated, const Variant& varian
 
 void Placement::place(const std::vector<const Operand*>& group, Layout layout) {
     const Shape& shape = group.front()->shape;
-    const DType dtype = group.front()->dtype.value_or(backend_.real());
+    const DType dtype = case_.dtype_of(*group.front(), backend_.real());
     const auto members = static_cast<std::int64_t>(group.size());
     const Strides strides = strides_of(shape, layout, members);
     const std::int64_t columns = shape.rank() == 0 ? 1 : shape[-1];

@@ -19,7 +19,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // equal, ties by the smaller one.
 Case top_k(std::int64_t rows, std::int64_t classes, std::int64_t k, Generator logits, const char* kind) {
     return make_case(fmt::format("{} of [{}, {}] {}", k, rows, classes, kind),
-                     {in("logits", {rows, classes}).filled(std::move(logits)), out("values", {rows, k}),
+                     {in("logits", {rows, classes}).filled(std::move(logits)), out("values", {rows, k}).full(),
                       out("indices", {rows, k}).typed(DType::I32)},
                      [](const Operands& t) {
                          return LogSoftmaxTopK{t["logits"], t["values"], t["indices"]};

@@ -101,7 +101,7 @@ TEST_CASE("bf16 is refused where products are not faster with it, and may be lef
     for (const std::string& id : devices) {
         DigitsRun run(folder, settings, id, id);
         const std::string problem = error_of([&] { run.start(); });
-        const bool native = run.backend->support(Matmul::kName, DType::BF16).level == SupportLevel::Native;
+        const bool native = run.backend->products(Compute::BF16).level == SupportLevel::Native;
         INFO(id << ": " << problem);
         CHECK(problem.empty() == native);
         if (!native) {

@@ -27,7 +27,7 @@ std::vector<Setting> settings_under_test() {
     std::vector<Setting> found;
     for (const std::string& device : conformance::devices_under_test()) {
         found.push_back({device, "f32"});
-        if (open_device(device)->support(Matmul::kName, DType::BF16).level == SupportLevel::Native) {
+        if (open_device(device)->products(Compute::BF16).level == SupportLevel::Native) {
             found.push_back({device, "bf16"});
         }
     }

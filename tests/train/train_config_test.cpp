@@ -36,7 +36,7 @@ TEST_CASE("a configuration is read with the paper's values where it is silent", 
     CHECK(config.training.beta2 == 0.98);
     CHECK(config.training.warmup_steps == 4000);
     CHECK(config.training.smoothing == Smoothing::OtherClasses);
-    CHECK(config.training.compute == DType::BF16);
+    CHECK(config.training.compute == Compute::BF16);
     const ModelConfig model = config.model_config(500, 500);
     CHECK(model.encoder_layers == 2);
     CHECK(model.d_k == 16);  // d_model / heads

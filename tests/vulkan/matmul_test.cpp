@@ -36,7 +36,7 @@ Tensor operand(Backend& backend, std::int64_t rows, std::int64_t columns, std::u
     return make_from_host(backend, wide, DType::F32, noise(wide.elements(), seed)).narrow(3, 4, columns);
 }
 
-std::vector<float> product(Backend& backend, const Sizes& size, bool transpose_a, bool transpose_b, DType compute) {
+std::vector<float> product(Backend& backend, const Sizes& size, bool transpose_a, bool transpose_b, Compute compute) {
     Matmul op;
     op.a = transpose_a ? operand(backend, size.k, size.m, 1) : operand(backend, size.m, size.k, 1);
     op.b = transpose_b ? operand(backend, size.n, size.k, 2) : operand(backend, size.k, size.n, 2);
@@ -84,18 +84,18 @@ TEST_CASE("products of four elements a load equal those of one, bit for bit", "[
             const bool a = (transposes & 1) != 0;
             const bool b = (transposes & 2) != 0;
             INFO(size.m << " x " << size.n << " x " << size.k << ", transposes " << a << b);
-            const std::vector<float> got = product(*fast, size, a, b, DType::F32);
-            const std::vector<float> wanted = product(*plain, size, a, b, DType::F32);
+            const std::vector<float> got = product(*fast, size, a, b, Compute::F32);
+            const std::vector<float> wanted = product(*plain, size, a, b, Compute::F32);
             REQUIRE(got.size() == wanted.size());
             CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
             const std::int64_t last = kOuter * kInner - 1;
             CHECK(got.back() == Approx(expected(size, a, b, last, size.m - 1, size.n - 1)).margin(1e-5));
             CHECK(got.front() == Approx(expected(size, a, b, 0, 0, 0)).margin(1e-5));
         }
-        const std::vector<float> got = product(*fast, size, false, true, DType::BF16);
-        const std::vector<float> wanted = product(*plain, size, false, true, DType::BF16);
+        const std::vector<float> got = product(*fast, size, false, true, Compute::BF16);
+        const std::vector<float> wanted = product(*plain, size, false, true, Compute::BF16);
         CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
-        CHECK(got != product(*fast, size, false, true, DType::F32));
+        CHECK(got != product(*fast, size, false, true, Compute::F32));
     }
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("a product whose operand is one row larger than a binding is cut along
             const bool a = (transposes & 1) != 0;
             const bool b = (transposes & 2) != 0;
             INFO(size.m << " x " << size.n << " x " << size.k << ", transposes " << a << b);
-            const std::vector<float> got = product(*backend, size, a, b, DType::F32);
+            const std::vector<float> got = product(*backend, size, a, b, Compute::F32);
             const std::int64_t last = kOuter * kInner - 1;
             CHECK(got.front() == Approx(expected(size, a, b, 0, 0, 0)).margin(1e-4));
             CHECK(got.back() == Approx(expected(size, a, b, last, size.m - 1, size.n - 1)).margin(1e-4));

@@ -43,6 +43,7 @@ template <class Real>
 void CpuReference<Real>::run(const SmoothedCrossEntropy& op) {
     const std::int64_t classes = op.logits.dim(1);
     const Target<Real> q(op, classes);
+    const Real scale = op.grad_scale.defined() ? *data_of<Real>(op.grad_scale) : Real{1};
     for (std::int64_t row = 0; row < op.logits.dim(0); ++row) {
         const Real* logits = data_of<Real>(op.logits) + row * classes;
         Real* grad = op.grad_logits.defined() ? data_of<Real>(op.grad_logits) + row * classes : nullptr;
@@ -62,7 +63,7 @@ void CpuReference<Real>::run(const SmoothedCrossEntropy& op) {
                 const Real wanted = c == target ? q.hit : q.other;
                 loss -= wanted == 0 ? 0 : wanted * log_p;
                 if (grad != nullptr) {
-                    grad[c] = std::exp(log_p) - wanted;
+                    grad[c] = scale * (std::exp(log_p) - wanted);
                 }
             }
         }

@@ -2,6 +2,22 @@
 
 namespace headscope {
 
+namespace {
+
+// What a product sees of its operand.
+template <class Real>
+Real operand(Compute compute, Real value) {
+    switch (compute) {
+        case Compute::F32: return value;
+        case Compute::TF32: return static_cast<Real>(to_tf32(static_cast<double>(value)));
+        case Compute::BF16: return rounded_to(DType::BF16, value);
+        case Compute::F16: return rounded_to(DType::F16, value);
+    }
+    HEADSCOPE_CHECK(false, "unknown compute type");
+}
+
+}  // namespace
+
 template <class Real>
 void CpuReference<Real>::run(const Matmul& op) {
     const View4<Real> a(op.a);
@@ -13,7 +29,7 @@ void CpuReference<Real>::run(const Matmul& op) {
         for (std::int64_t k = 0; k < depth; ++k) {
             const Real left = op.transpose_a ? a.at(outer, inner, k, row) : a.at(outer, inner, row, k);
             const Real right = op.transpose_b ? b.at(outer, inner, column, k) : b.at(outer, inner, k, column);
-            sum += rounded_to(op.compute, left) * rounded_to(op.compute, right);
+            sum += operand(op.compute, left) * operand(op.compute, right);
         }
         return sum;
     };

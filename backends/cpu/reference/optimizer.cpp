@@ -19,12 +19,16 @@ void CpuReference<Real>::run(const SquareSum& op) {
 template <class Real>
 void CpuReference<Real>::run(const StepControl& op) {
     Real* scalars = data_of<Real>(op.scalars);
-    const Real divisor = scalars[StepScalars::GradientDivisor];
+    const Real divisor = scalars[StepScalars::GradientDivisor] * scalars[StepScalars::LossScale];
     const Real norm = std::sqrt(*data_of<Real>(op.square_sum)) / divisor;
     const Real clip = op.max_norm > 0.0F ? std::min(Real{1}, Real{op.max_norm} / norm) : Real{1};
     scalars[StepScalars::GradientNorm] = norm;
     scalars[StepScalars::Skip] = std::isfinite(norm) ? Real{0} : Real{1};
     scalars[StepScalars::GradientScale] = clip / divisor;
+    const LossScaleState<Real> next = next_loss_scale<Real>(
+        {scalars[StepScalars::LossScale], scalars[StepScalars::GoodSteps]}, std::isfinite(norm), op.scaling);
+    scalars[StepScalars::LossScale] = next.scale;
+    scalars[StepScalars::GoodSteps] = next.good_steps;
 }
 
 template <class Real>
@@ -46,6 +50,9 @@ void CpuReference<Real>::run(const Adam& op) {
         const Real unbiased_m = m[i] / scalars[StepScalars::Correction1];
         const Real unbiased_v = v[i] / scalars[StepScalars::Correction2];
         parameter[i] -= scalars[StepScalars::LearningRate] * unbiased_m / (std::sqrt(unbiased_v) + Real{op.epsilon});
+    }
+    if (op.working.defined()) {
+        run(Copy{.x = op.parameter, .out = op.working});
     }
 }
 

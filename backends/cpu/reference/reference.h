@@ -14,6 +14,7 @@ public:
 
     DType real() const override { return kDTypeOf<Real>; }
     Support support(const std::string& op, DType dtype) const override;
+    Support products(Compute compute) const override;
 
     using HostBackend::run;
 #define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;

@@ -18,4 +18,10 @@ Support CpuReference<Real>::support(const std::string& op, DType dtype) const {
 template class CpuReference<float>;
 template class CpuReference<double>;
 
+template <class Real>
+Support CpuReference<Real>::products(Compute compute) const {
+    return compute == Compute::F32 ? Support{}
+                                   : Support{SupportLevel::Composed, "operands are rounded, then multiplied by loops"};
+}
+
 }  // namespace headscope

@@ -8,7 +8,7 @@ namespace headscope {
 // y = Dropout(f(x + bias)). y may be x when activation is None or Relu. Paper 3.3, equation 2, and the dropout on ReLU.
 struct BiasActivation {
     static constexpr const char* kName = "bias_activation";
-    Tensor x;          // [batch, length, columns]
+    Tensor x;          // T [batch, length, columns]
     Tensor bias = {};  // [columns], optional
     Tensor y;          // out, as x
     Activation activation = Activation::None;
@@ -19,7 +19,7 @@ struct BiasActivation {
 // no bias given; for Gelu and Swish x is the forward's x. grad_x may be grad_y.
 struct BiasActivationBackward {
     static constexpr const char* kName = "bias_activation_backward";
-    Tensor x;          // [batch, length, columns]
+    Tensor x;          // T [batch, length, columns]
     Tensor bias = {};  // [columns], optional
     Tensor grad_y;     // as x
     Tensor grad_x;     // out, as x
@@ -31,7 +31,7 @@ struct BiasActivationBackward {
 // out[c] = sum over rows of x[r, c], in a fixed order. The gradient of a bias; with rank-1 out of size 1, a total.
 struct SumRows {
     static constexpr const char* kName = "sum_rows";
-    Tensor x;    // [rows, columns]; rows may be 0
+    Tensor x;    // T [rows, columns]; rows may be 0
     Tensor out;  // [columns]
     Write write = Write::Overwrite;
 };

@@ -1,4 +1,8 @@
 // What several ops share.
+//
+// Dtypes. An operand marked T is F32, F16 or BF16, all T operands of one op alike: activations, their gradients, the
+// weights that are multiplied. Every other real operand is F32: masters, biases, gains, statistics, weight gradients,
+// losses. In the oracle both are F64. Whatever T is, an op computes in F32 and rounds what it writes once.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ struct Fill {
     float value = 0.0F;
 };
 
-// out = x, or out += x; converts between real dtypes (rounding to nearest even). The shapes are equal.
+// out = x, or out += x; converts from any real dtype to any (rounding to nearest even). The shapes are equal.
 struct Copy {
     static constexpr const char* kName = "copy";
     Tensor x;
@@ -23,9 +23,9 @@ struct Copy {
 // out = alpha * a + beta * b. Without b the second term is absent. out may be a or b. One shape.
 struct AddScaled {
     static constexpr const char* kName = "add_scaled";
-    Tensor a;
-    Tensor b = {};
-    Tensor out;
+    Tensor a;       // T
+    Tensor b = {};  // T
+    Tensor out;     // T
     float alpha = 1.0F;
     float beta = 1.0F;
 };
@@ -34,8 +34,8 @@ struct AddScaled {
 // x [batch, length, columns] or [batch, heads, queries, keys]. y may be x. Paper 5.4.
 struct Dropout {
     static constexpr const char* kName = "dropout";
-    Tensor x;
-    Tensor y;
+    Tensor x;  // T
+    Tensor y;  // out T
     DropoutRule rule = {};
     Write write = Write::Overwrite;
 };

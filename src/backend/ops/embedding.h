@@ -10,10 +10,10 @@ namespace headscope {
 struct Embed {
     static constexpr const char* kName = "embed";
     Tensor ids;             // I32 [batch, length]
-    Tensor table;           // [vocabulary, d_model]
+    Tensor table;           // T [vocabulary, d_model]
     Tensor positions = {};  // [max_length, d_model], optional
     Tensor first = {};      // I32 [1] on the device, optional (0): the cache length while decoding
-    Tensor out;             // [batch, length, d_model]
+    Tensor out;             // T [batch, length, d_model]
     float scale = 1.0F;     // sqrt(d_model) in the paper
 };
 
@@ -23,7 +23,7 @@ struct EmbedBackward {
     static constexpr const char* kName = "embed_backward";
     Tensor ids;         // I32 [batch, length]
     Tensor order;       // I32 [batch * length]: flat positions sorted by id (stable); -1, at the end, is skipped (pads)
-    Tensor grad_out;    // [batch, length, d_model]
+    Tensor grad_out;    // T [batch, length, d_model]
     Tensor grad_table;  // out [vocabulary, d_model]
     float scale = 1.0F;
     Write write = Write::Overwrite;

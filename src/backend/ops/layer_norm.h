@@ -9,7 +9,7 @@ namespace headscope {
 // the variance divided by columns. Paper 3.1 and 5.4. Pre-norm layers go on with both sum and y.
 struct AddLayerNorm {
     static constexpr const char* kName = "add_layer_norm";
-    Tensor x;              // [batch, length, columns]
+    Tensor x;              // T [batch, length, columns]
     Tensor residual = {};  // as x, optional
     Tensor gain;           // [columns]
     Tensor bias;           // [columns]
@@ -25,7 +25,7 @@ struct AddLayerNorm {
 // pre-norm only). grad_residual = grad_sum, grad_x = Dropout(grad_sum).
 struct AddLayerNormBackward {
     static constexpr const char* kName = "add_layer_norm_backward";
-    Tensor sum;                 // [batch, length, columns], from the forward
+    Tensor sum;                 // T [batch, length, columns], from the forward
     Tensor gain;                // [columns]
     Tensor mean;                // [batch, length]
     Tensor rstd;                // [batch, length]

@@ -10,15 +10,17 @@ namespace headscope {
 enum class Smoothing : std::uint8_t { AllClasses, OtherClasses };
 
 // For each row with target t >= 0 and p = softmax(logits):
-//   q[c] = the smoothed target distribution,  loss = -sum q[c] log p[c],  nll = -log p[t],  grad = p - q.
+//   q[c] = the smoothed target distribution,  loss = -sum q[c] log p[c],  nll = -log p[t],
+//   grad = grad_scale * (p - q), since F16 would lose small gradients; the loss is not scaled.
 // A target of -1 (a pad) gives loss 0, nll 0 and a gradient row of zeros. Loss is not reduced by its own minimum.
 struct SmoothedCrossEntropy {
     static constexpr const char* kName = "smoothed_cross_entropy";
-    Tensor logits;            // [rows, classes]
+    Tensor logits;            // T [rows, classes]
     Tensor targets;           // I32 [rows]; outside [-1, classes) gives a row of NaN
-    Tensor loss;              // out F32 [rows] (F64 in the oracle)
-    Tensor nll;               // out, as loss
-    Tensor grad_logits = {};  // out [rows, classes], optional; may be logits
+    Tensor loss;              // out [rows]
+    Tensor nll;               // out [rows]
+    Tensor grad_logits = {};  // out, as logits, optional; may be logits
+    Tensor grad_scale = {};   // [1] on the device, optional (1): StepScalars::LossScale
     float epsilon = 0.0F;     // 0.1 in the paper
     Smoothing smoothing = Smoothing::AllClasses;
 };

@@ -5,6 +5,13 @@
 
 namespace headscope {
 
+// What a product of F32 operands rounds them to before it multiplies; sums stay F32 (F64 in the oracle). TF32 has F32's
+// range with 10 bits of fraction. Backend::products() says what a device has.
+enum class Compute : std::uint8_t { F32, TF32, BF16, F16 };
+
+// "TF32"
+const char* name_of(Compute compute);
+
 // out = alpha * op(a) . op(b) + beta * out, over zero, one or two leading batch dimensions.
 //   op(a) is [.., m, k]: a is [.., m, k], or [.., k, m] with transpose_a
 //   op(b) is [.., k, n]: b is [.., k, n], or [.., n, k] with transpose_b
@@ -13,16 +20,14 @@ namespace headscope {
 // Weights are [out_features, in_features] everywhere: y = x . W^T is transpose_b = true.
 struct Matmul {
     static constexpr const char* kName = "matmul";
-    Tensor a;
-    Tensor b;
-    Tensor out;
+    Tensor a;    // T
+    Tensor b;    // T
+    Tensor out;  // T, or F32: the gradient of a weight
     bool transpose_a = false;
     bool transpose_b = false;
     float alpha = 1.0F;
     float beta = 0.0F;
-    // The operands are rounded to this type before they are multiplied; sums stay F32 (F64 in the oracle).
-    // F32: no rounding. BF16: where the device has fast products of it.
-    DType compute = DType::F32;
+    Compute compute = Compute::F32;  // nothing to 16-bit operands, which are multiplied as they are
 };
 
 }  // namespace headscope

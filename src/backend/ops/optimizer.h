@@ -1,6 +1,7 @@
 // The step of section 5.3 with nothing read back by the host. Contiguous operands.
 #pragma once
 
+#include "backend/loss_scaling.h"
 #include "backend/ops/common.h"
 
 namespace headscope {
@@ -9,43 +10,49 @@ namespace headscope {
 struct SquareSum {
     static constexpr const char* kName = "square_sum";
     Tensor x;    // any shape
-    Tensor out;  // [1] F32 (F64 in the oracle)
+    Tensor out;  // [1]
     Write write = Write::Overwrite;
 };
 
-// What Adam reads from the device, as F32 (F64 in the oracle) [kCount].
+// What a step knows of itself on the device, [StepScalars::Count].
 struct StepScalars {
     enum Slot : int {
         LearningRate,     // host writes; equation 3
         Correction1,      // host writes 1 - beta1^t
         Correction2,      // host writes 1 - beta2^t
-        GradientDivisor,  // host writes the target tokens of the whole step (times the loss scale)
-        GradientScale,    // StepControl writes: clip / divisor
+        GradientDivisor,  // host writes the target tokens of the whole step
+        GradientScale,    // StepControl writes: clip / (divisor * LossScale)
         Skip,             // StepControl writes 1 where the gradient is not finite, else 0
-        GradientNorm,     // StepControl writes the norm of the divided gradient, before clipping
+        GradientNorm,     // StepControl writes the norm of the gradient, divided and not scaled, before clipping
+        LossScale,        // what the gradient that comes in was multiplied with, 1 for nothing; StepControl moves it
+        GoodSteps,        // since LossScale last moved; StepControl counts
         Count
     };
 };
 
-// norm = sqrt(square_sum) / divisor; GradientNorm = norm; Skip = norm is not finite;
-// GradientScale = min(1, max_norm / norm) / divisor (max_norm = 0: no clipping).
+// divisor = GradientDivisor * LossScale;  norm = sqrt(square_sum) / divisor;  GradientNorm = norm;
+// Skip = norm is not finite;  GradientScale = min(1, max_norm / norm) / divisor (max_norm = 0: no clipping).
+// Last of all LossScale and GoodSteps go on to what next_loss_scale() says: the next step's.
 struct StepControl {
     static constexpr const char* kName = "step_control";
     Tensor square_sum;  // [1]
     Tensor scalars;     // in and out [StepScalars::Count]
     float max_norm = 0.0F;
+    LossScaling scaling = {};
 };
 
 // With g = grad * GradientScale:  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;
 // parameter -= LearningRate * (m / Correction1) / (sqrt(v / Correction2) + epsilon). Nothing changes where Skip is 1.
+// `working` is the new parameter rounded to 16 bits, what products read; a step that is skipped leaves it alone, too.
 // One launch covers every parameter: they live in one flat buffer. Kingma & Ba, algorithm 1; paper 5.3.
 struct Adam {
     static constexpr const char* kName = "adam";
-    Tensor parameter;  // in and out [n]
-    Tensor grad;       // [n]
-    Tensor m;          // in and out [n]
-    Tensor v;          // in and out [n]
-    Tensor scalars;    // [StepScalars::Count]
+    Tensor parameter;     // in and out [n]
+    Tensor grad;          // [n]
+    Tensor m;             // in and out [n]
+    Tensor v;             // in and out [n]
+    Tensor scalars;       // [StepScalars::Count]
+    Tensor working = {};  // out F16 or BF16 [n], optional
     float beta1 = 0.9F;
     float beta2 = 0.98F;
     float epsilon = 1e-9F;

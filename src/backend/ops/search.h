@@ -10,7 +10,7 @@ namespace headscope {
 struct LogSoftmaxTopK {
     static constexpr const char* kName = "log_softmax_top_k";
     static constexpr int kMaxK = 64;
-    Tensor logits;   // [rows, classes]
+    Tensor logits;   // T [rows, classes]
     Tensor values;   // out [rows, k], 1 <= k <= min(classes, kMaxK)
     Tensor indices;  // out I32 [rows, k]
 };
@@ -18,9 +18,9 @@ struct LogSoftmaxTopK {
 // out[r, ...] = x[index[r], ...]: a beam's caches follow its back-pointers. x and out may be strided; out is not x.
 struct GatherRows {
     static constexpr const char* kName = "gather_rows";
-    Tensor x;      // [rows_in, ...]
+    Tensor x;      // [rows_in, ...], of any dtype
     Tensor index;  // I32 [rows_out]; outside [0, rows_in) gives a row of NaN (real dtypes) or 0
-    Tensor out;    // [rows_out, ...]
+    Tensor out;    // [rows_out, ...], of x's dtype
 };
 
 }  // namespace headscope
