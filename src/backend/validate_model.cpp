@@ -115,6 +115,12 @@ void validate(const SmoothedCrossEntropy& op) {
         check.plain("grad_logits", op.grad_logits, op.logits.shape);
         check.same_or_apart("grad_logits", op.grad_logits, op.logits);
     }
+    if (op.grad_scale.defined()) {
+        check.full("grad_scale", op.grad_scale, Shape{1});
+        check.apart("grad_logits", op.grad_logits, {&op.grad_scale});
+        check.apart("loss", op.loss, {&op.grad_scale});
+        check.apart("nll", op.nll, {&op.grad_scale});
+    }
     check.expect(op.epsilon >= 0.0F && op.epsilon < 1.0F,
                  [&] { return "epsilon must be in [0, 1), found " + std::to_string(op.epsilon); });
     check.expect(op.epsilon == 0.0F || op.smoothing == Smoothing::AllClasses || op.logits.dim(1) > 1,
@@ -135,6 +141,18 @@ void validate(const StepControl& op) {
     check.apart("scalars", op.scalars, {&op.square_sum});
     check.expect(op.max_norm >= 0.0F,
                  [&] { return "max_norm must not be negative, found " + std::to_string(op.max_norm); });
+    const LossScaling& scaling = op.scaling;
+    check.expect(scaling.growth_interval >= 0, [&] {
+        return "growth_interval must not be negative, found " + std::to_string(scaling.growth_interval);
+    });
+    check.expect(scaling.growth >= 1.0F && scaling.backoff > 0.0F && scaling.backoff < 1.0F, [&] {
+        return "the loss scale must grow by 1 or more and fall by a factor in (0, 1), found " +
+               std::to_string(scaling.growth) + " and " + std::to_string(scaling.backoff);
+    });
+    check.expect(scaling.least > 0.0F && scaling.least <= scaling.most, [&] {
+        return "the loss scale must stay between a least > 0 and a most that is no less, found " +
+               std::to_string(scaling.least) + " and " + std::to_string(scaling.most);
+    });
 }
 
 void validate(const Adam& op) {
@@ -144,16 +162,18 @@ void validate(const Adam& op) {
     check.plain("grad", op.grad, op.parameter.shape);
     check.plain("m", op.m, op.parameter.shape);
     check.plain("v", op.v, op.parameter.shape);
-    if (op.grad_scale.defined()) {
-        check.full("grad_scale", op.grad_scale, Shape{1});
-        check.apart("grad_logits", op.grad_logits, {&op.grad_scale});
-        check.apart("loss", op.loss, {&op.grad_scale});
-        check.apart("nll", op.nll, {&op.grad_scale});
-    }
     check.plain("scalars", op.scalars, Shape{StepScalars::Count});
     check.apart("parameter", op.parameter, {&op.grad, &op.m, &op.v, &op.scalars});
     check.apart("m", op.m, {&op.grad, &op.v, &op.scalars});
     check.apart("v", op.v, {&op.grad, &op.scalars});
+    if (op.working.defined()) {
+        check.expect(op.working.dtype == DType::F16 || op.working.dtype == DType::BF16,
+                     [&] { return "working must be F16 or BF16, found " + op.working.to_string(); });
+        check.typed("working", op.working, op.working.dtype);
+        check.shape("working", op.working, op.parameter.shape);
+        check.contiguous("working", op.working);
+        check.apart("working", op.working, {&op.parameter, &op.grad, &op.m, &op.v, &op.scalars});
+    }
 }
 
 void validate(const LogSoftmaxTopK& op) {
@@ -172,18 +192,6 @@ void validate(const LogSoftmaxTopK& op) {
     check.apart("values", op.values, {&op.logits});
     check.apart("indices", op.indices, {&op.logits, &op.values});
 }
-    const LossScaling& scaling = op.scaling;
-    check.expect(scaling.growth_interval >= 0, [&] {
-        return "growth_interval must not be negative, found " + std::to_string(scaling.growth_interval);
-    });
-    check.expect(scaling.growth >= 1.0F && scaling.backoff > 0.0F && scaling.backoff < 1.0F, [&] {
-        return "the loss scale must grow by 1 or more and fall by a factor in (0, 1), found " +
-               std::to_string(scaling.growth) + " and " + std::to_string(scaling.backoff);
-    });
-    check.expect(scaling.least > 0.0F && scaling.least <= scaling.most, [&] {
-        return "the loss scale must stay between a least > 0 and a most that is no less, found " +
-               std::to_string(scaling.least) + " and " + std::to_string(scaling.most);
-    });
 
 void validate(const GatherRows& op) {
     const OperandChecks check(GatherRows::kName);
@@ -198,12 +206,4 @@ void validate(const GatherRows& op) {
     check.apart("out", op.out, {&op.x, &op.index});
 }
 
-    if (op.working.defined()) {
-        check.expect(op.working.dtype == DType::F16 || op.working.dtype == DType::BF16,
-                     [&] { return "working must be F16 or BF16, found " + op.working.to_string(); });
-        check.typed("working", op.working, op.working.dtype);
-        check.shape("working", op.working, op.parameter.shape);
-        check.contiguous("working", op.working);
-        check.apart("working", op.working, {&op.parameter, &op.grad, &op.m, &op.v, &op.scalars});
-    }
 }  // namespace headscope
