@@ -96,7 +96,7 @@ TEST_CASE("a refusal says what was expected, what was found and what to do", "[c
     CHECK(refusal(k13, 13000, 60) ==
           "cuda13 has code for sm_75 and up, this card is sm_60: install the module built with CUDA 12");
     CHECK(refusal(k12, 13000, 52) ==
-          "cuda12 has code for sm_60 and up, this card is sm_52: build it for this card, too");
+          "cuda12 has code for sm_60 and up, this card is sm_52: --device vulkan may run on it");
     CHECK(
         refusal(k13, 12040, 90) ==
         "cuda13 needs a driver for CUDA 13.0 or newer, this one is for 12.4: update the driver, or install the module "
@@ -111,9 +111,13 @@ TEST_CASE("a refusal says what was expected, what was found and what to do", "[c
     CHECK(refusal({"cuda12", 12040, {}, 80, false}, 13000, 75) ==
           "cuda12 has PTX for sm_80 and up, this card is sm_75: build it for this card, too");
     CHECK(refusal({"cuda12", 12040, {}, 0, false}, 13000, 75) == "cuda12 has no code for any card: install it again");
+    CHECK(refusal(k12, 11080, 90) ==
+          "cuda12 needs a driver for CUDA 12.0 or newer, this one is for 11.8: update the driver");
+    // No driver would help.
+    CHECK_THAT(refusal(k13, 12040, 60), Contains("this card is sm_60: install the module built with CUDA 12"));
     // Each module of several has its own.
     const Choice choice = choose({k12, k13}, 12040, 52);
     CHECK_THAT(choice.refused.at(0), Contains("sm_52"));
-    CHECK_THAT(choice.refused.at(1), Contains("needs a driver for CUDA 13.0"));
+    CHECK_THAT(choice.refused.at(1), Contains("has code for sm_75 and up"));
     CHECK(choose({}, 12040, 90).module == -1);
 }

@@ -50,7 +50,7 @@ TEST_CASE("each card has the module that it runs, and says so", "[cuda][devices]
     CHECK(devices[0].rejected.empty());
     CHECK(value_of(devices[0].limits, "compute capability") == "6.0");
     CHECK(value_of(devices[0].features, "F16 matrix cores") == "no");
-    CHECK(value_of(devices[0].features, "kernels") == "machine code");
+    CHECK(value_of(devices[0].features, "machine code") == "yes");
     CHECK(devices[1].id == "cuda:1");
     CHECK(devices[1].driver == "CUDA 13.0 driver, module of CUDA 13.0");
     CHECK(devices[1].gpu);
@@ -59,9 +59,10 @@ TEST_CASE("each card has the module that it runs, and says so", "[cuda][devices]
     CHECK(value_of(devices[1].limits, "compute capability") == "9.0");
     CHECK(value_of(devices[1].limits, "multiprocessors") == "132");
     CHECK(value_of(devices[1].limits, "shared memory") == "227 KiB");
+    CHECK(value_of(devices[1].limits, "L2 cache") == "50 MiB");
     CHECK(value_of(devices[1].features, "BF16 and TF32 matrix cores") == "yes");
     CHECK(value_of(devices[2].limits, "compute capability") == "13.0");
-    CHECK(value_of(devices[2].features, "kernels") == "compiled by the driver from PTX of sm_120");
+    CHECK(value_of(devices[2].features, "machine code") == "no, PTX of sm_120");
 }
 
 TEST_CASE("a device is opened by its module, under the driver's ordinal", "[cuda][devices]") {

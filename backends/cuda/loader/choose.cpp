@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "backends/cuda/loader/driver.h"
 #include "backends/cuda/loader/modules.h"
-#include "support/check.h"
 
 namespace headscope::cuda {
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr int kTen = 10;            // sm_90 is compute capability 9.0
 constexpr int kThousand = 1000;     // 12040 is CUDA 12.4
+constexpr int kOldest = 60;         // that the kernels are written for: the P100
 constexpr int kFirstOfCuda13 = 75;  // CUDA 13 compiles for nothing older
 
 enum class Fit { None, Ptx, MachineCode };
@@ -29,28 +31,18 @@ Fit fit_of(const ModuleFacts& module, int driver_version, int sm) {
     return ptx ? Fit::Ptx : Fit::None;
 }
 
-std::string driver_refusal(const ModuleFacts& module, int driver_version) {
-    const int major = module.toolkit / kThousand;
-    return fmt::format(
-        "{} needs a driver for CUDA {}.0 or newer, this one is for {}: update the driver, or install the "
-        "module built with CUDA {}",
-        module.name, major, version_text(driver_version), driver_version / kThousand);
-}
-
-// Of a module that the driver can load and the card cannot run.
-std::string card_refusal(const ModuleFacts& module, int driver_version, int sm) {
+// Of a module that no driver runs on this card.
+std::string card_refusal(const ModuleFacts& module, int sm) {
     const std::vector<int>& built = module.architectures;
-    if (module.ptx != 0 && module.ptx <= sm) {
-        return fmt::format(
-            "{} has no machine code for this card (sm_{}), and compiling its PTX needs a driver for CUDA {} "
-            "or newer, this one is for {}: update the driver",
-            module.name, sm, version_text(module.toolkit), version_text(driver_version));
-    }
     if (built.empty()) {
         return module.ptx == 0
                    ? fmt::format("{} has no code for any card: install it again", module.name)
                    : fmt::format("{} has PTX for sm_{} and up, this card is sm_{}: build it for this card, too",
                                  module.name, module.ptx, sm);
+    }
+    if (sm < kOldest) {
+        return fmt::format("{} has code for sm_{} and up, this card is sm_{}: --device vulkan may run on it",
+                           module.name, built.front(), sm);
     }
     if (sm < built.front()) {
         const bool older_helps = sm < kFirstOfCuda13 && module.toolkit / kThousand > 12;
@@ -63,6 +55,21 @@ std::string card_refusal(const ModuleFacts& module, int driver_version, int sm) 
         module.name, built.front(), built.back(), sm);
 }
 
+// Of a module that the card runs under a newer driver.
+std::string driver_refusal(const ModuleFacts& module, int driver_version, int sm) {
+    const int major = module.toolkit / kThousand;
+    const int found = driver_version / kThousand;
+    if (major > found) {
+        return fmt::format("{} needs a driver for CUDA {}.0 or newer, this one is for {}: update the driver{}",
+                           module.name, major, version_text(driver_version),
+                           found < 12 ? "" : fmt::format(", or install the module built with CUDA {}", found));
+    }
+    return fmt::format(
+        "{} has no machine code for this card (sm_{}), and compiling its PTX needs a driver for CUDA {} or "
+        "newer, this one is for {}: update the driver",
+        module.name, sm, version_text(module.toolkit), version_text(driver_version));
+}
+
 }  // namespace
 
 Choice choose(const std::vector<ModuleFacts>& modules, int driver_version, int sm) {
@@ -72,9 +79,9 @@ Choice choose(const std::vector<ModuleFacts>& modules, int driver_version, int s
         const Fit fit = fit_of(module, driver_version, sm);
         std::string& refused = choice.refused.emplace_back();
         if (fit == Fit::None) {
-            refused = module.toolkit / kThousand > driver_version / kThousand
-                          ? driver_refusal(module, driver_version)
-                          : card_refusal(module, driver_version, sm);
+            refused = fit_of(module, std::numeric_limits<int>::max(), sm) == Fit::None
+                          ? card_refusal(module, sm)
+                          : driver_refusal(module, driver_version, sm);
             continue;
         }
         const auto rank = [](const ModuleFacts& of) { return std::pair(!of.emulated, of.toolkit); };

@@ -66,7 +66,7 @@ std::string no_module(const Places& places) {
     }
     return fmt::format(
         "there is no module with the CUDA backend (libheadscope_cuda12.so, libheadscope_cuda13.so) in {}: "
-        "build with a CUDA toolkit, or name the folder in HEADSCOPE_CUDA_MODULES",
+        "build where a CUDA toolkit is installed, or name the folder in HEADSCOPE_CUDA_MODULES",
         folders);
 }
 
@@ -85,6 +85,7 @@ std::string reasons(const Found& found, const Choice& choice, const Places& plac
 }
 
 DeviceInfo describe(const Card& card, std::size_t ordinal, int driver_version) {
+    constexpr double kMebi = 1024.0 * 1024.0;
     constexpr int kTen = 10;
     constexpr int kVolta = 70;
     constexpr int kAmpere = 80;
@@ -104,7 +105,7 @@ DeviceInfo describe(const Card& card, std::size_t ordinal, int driver_version) {
         {"compute capability", fmt::format("{}.{}", card.sm / kTen, card.sm % kTen)},
         {"multiprocessors", fmt::format("{}", card.multiprocessors)},
         {"shared memory", fmt::format("{} KiB", card.shared_bytes >> 10)},
-        {"L2 cache", fmt::format("{} KiB", card.l2_bytes >> 10)},
+        {"L2 cache", fmt::format("{:g} MiB", card.l2_bytes / kMebi)},
     };
     info.features = {
         {"F16 matrix cores", yes_if(card.sm >= kVolta)},
@@ -127,8 +128,7 @@ void describe_module(DeviceInfo& info, const ModuleFacts& module, bool from_ptx)
     info.driver += fmt::format(", module of CUDA {}", version_text(module.toolkit));
     info.gpu = !module.emulated;
     info.software = module.emulated;
-    info.features.emplace_back(
-        "kernels", from_ptx ? fmt::format("compiled by the driver from PTX of sm_{}", module.ptx) : "machine code");
+    info.features.emplace_back("machine code", from_ptx ? fmt::format("no, PTX of sm_{}", module.ptx) : "yes");
 }
 
 }  // namespace
