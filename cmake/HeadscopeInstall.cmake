@@ -6,7 +6,7 @@ endif()
 # Where the program looks for its CUDA modules (backends/cuda/loader/modules.h).
 get_property(cuda_modules GLOBAL PROPERTY HEADSCOPE_CUDA_MODULE_TARGETS)
 if(cuda_modules)
-    install(TARGETS ${cuda_modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/headscope)
+    install(TARGETS ${cuda_modules} LIBRARY DESTINATION lib/headscope)
 endif()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

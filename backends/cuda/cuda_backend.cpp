@@ -12,11 +12,14 @@ namespace headscope::cuda {
 
 namespace {
 
-bool switched_on(const char* name) {
+bool switched_on(const char* name, bool otherwise) {
     const char* value = std::getenv(name);
     const std::string_view text = value == nullptr ? "" : value;
-    return !text.empty() && text != "0";
+    return text.empty() ? otherwise : text != "0";
 }
+
+// More shapes than a corpus has in lengths of eight; each graph takes some MiB.
+constexpr std::size_t kMostReplays = 128;
 
 cudaDeviceProp select(int ordinal) {
     require(cudaSetDevice(ordinal), "use this device");
@@ -28,7 +31,9 @@ cudaDeviceProp select(int ordinal) {
 }  // namespace
 
 CudaOptions CudaOptions::from_environment() {
-    return {.check_each_op = switched_on("HEADSCOPE_CUDA_CHECK")};
+    const bool check = switched_on("HEADSCOPE_CUDA_CHECK", false);
+    // A wait after each op cannot be recorded.
+    return {.check_each_op = check, .graphs = !check && switched_on("HEADSCOPE_CUDA_GRAPHS", true)};
 }
 
 CudaBackend::CudaBackend(int ordinal, const CudaOptions& options)
@@ -36,7 +41,10 @@ CudaBackend::CudaBackend(int ordinal, const CudaOptions& options)
       multiprocessors_(properties_.multiProcessorCount),
       memory_(std::make_shared<Memory>(fmt::format("cuda:{} ({})", ordinal, properties_.name))),
       stream_(options.check_each_op),
-      products_(stream_, *memory_, properties_.major * 10 + properties_.minor) {
+      products_(stream_, *memory_, properties_.major * 10 + properties_.minor),
+      graphs_(options.graphs),
+      replays_(kMostReplays) {
+    memory_->make_room = [this] { return make_room(); };
     info_.id = fmt::format("cuda:{}", ordinal);
     info_.backend = "cuda";
     info_.name = properties_.name;
@@ -48,7 +56,51 @@ Tensor CudaBackend::empty(const Shape& shape, DType dtype) {
 }
 
 std::shared_ptr<CudaBuffer> CudaBackend::scratch(std::size_t bytes) {
-    return memory_->allocate(bytes, [this] { stream_.synchronize(); });
+    return memory_->allocate(bytes);
+}
+
+bool CudaBackend::make_room() {
+    if (recording_) {
+        return false;  // the stream cannot be waited for; record() does without the graph
+    }
+    stream_.synchronize();
+    replays_.clear();
+    return true;
+}
+
+void CudaBackend::replay(const std::string& name, const std::vector<Tensor>& operands,
+                         const std::function<void()>& body) {
+    const std::string key = graphs_ && !recording_ ? replay_key(name, operands) : "";
+    const auto turn = key.empty() ? Replays<Graph>::Turn::Run : replays_.next(key);
+    if (turn == Replays<Graph>::Turn::Run || (turn == Replays<Graph>::Turn::Record && !record(key, body))) {
+        body();
+    } else {
+        replays_.graph(key).launch(stream_);
+    }
+}
+
+bool CudaBackend::record(const std::string& key, const std::function<void()>& body) {
+    const std::size_t before = memory_->live(Pool::Graphs);
+    const auto recording = [this](bool on) {
+        memory_->use(on ? Pool::Graphs : Pool::Ops);
+        recording_ = on;
+    };
+    recording(true);
+    try {
+        replays_.keep(key, Graph::record(stream_, body));
+    } catch (const OutOfMemory&) {
+        // There is no room for a second set of activations. Op by op the same is computed, a little slower.
+        recording(false);
+        graphs_ = false;
+        make_room();
+        return false;
+    } catch (...) {
+        recording(false);
+        throw;
+    }
+    recording(false);
+    HEADSCOPE_CHECK(memory_->live(Pool::Graphs) == before, "what the body of a replay allocates must not outlive it");
+    return true;
 }
 
 void CudaBackend::upload(const Tensor& to, const void* from, std::size_t bytes) {

@@ -1,6 +1,8 @@
 // The CUDA backend: every core op as a cuBLAS call or a kernel of ours. Each family of ops is one .cu beside this.
 //  - F32, F16 and BF16 tensors, I32 indices; sums are F32
 //  - deterministic: no atomics, reductions in a fixed order, a cuBLAS workspace of its own
+//  - runs of ops that come again (Backend::replay) are launched as CUDA graphs; HEADSCOPE_CUDA_GRAPHS=0 switches that
+//  off
 //  - HEADSCOPE_CUDA_CHECK=1 waits after every op, so that a fault names its op
 #pragma once
 
@@ -11,14 +13,17 @@
 
 #include "backend/backend.h"
 #include "backends/cuda/dropout.h"
+#include "backends/cuda/graph.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/products.h"
+#include "backends/cuda/replays.h"
 #include "backends/cuda/stream.h"
 
 namespace headscope::cuda {
 
 struct CudaOptions {
     bool check_each_op = false;
+    bool graphs = true;
 
     static CudaOptions from_environment();
 };
@@ -33,6 +38,8 @@ public:
     void upload(const Tensor& to, const void* from, std::size_t bytes) override;
     void download(const Tensor& from, void* to, std::size_t bytes) override;
     void synchronize() override { stream_.synchronize(); }
+    void replay(const std::string& name, const std::vector<Tensor>& operands,
+                const std::function<void()>& body) override;
     MemoryUse memory() const override { return memory_->use(); }
     Support support(const std::string& op, DType dtype) const override;
     Support products(Compute compute) const override;
@@ -43,6 +50,9 @@ public:
 #undef HEADSCOPE_DECLARE
 
 private:
+    // False where the graph's memory does not fit: from then on nothing is recorded.
+    bool record(const std::string& key, const std::function<void()>& body);
+    bool make_room();
     std::shared_ptr<CudaBuffer> scratch(std::size_t bytes);
     // A contiguous copy in another dtype.
     Tensor converted(const Tensor& x, DType dtype);
@@ -53,6 +63,9 @@ private:
     std::shared_ptr<Memory> memory_;
     Stream stream_;
     Products products_;
+    bool graphs_;
+    Replays<Graph> replays_;
+    bool recording_ = false;
 };
 
 // The address of a tensor's first element; null where it is not defined.

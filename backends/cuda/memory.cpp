@@ -11,46 +11,52 @@
 
 namespace headscope::cuda {
 
-CudaBuffer::CudaBuffer(std::shared_ptr<Memory> memory, Place place, std::byte* data, std::size_t bytes)
-    : memory_(std::move(memory)), place_(place), data_(data), bytes_(bytes) {}
+CudaBuffer::CudaBuffer(std::shared_ptr<Memory> memory, Pool pool, Place place, std::byte* data, std::size_t bytes)
+    : memory_(std::move(memory)), pool_(pool), place_(place), data_(data), bytes_(bytes) {}
 
 CudaBuffer::~CudaBuffer() {
-    memory_->give_back(place_, bytes_);
+    memory_->give_back(pool_, place_, bytes_);
 }
 
 Memory::~Memory() {
-    for (std::byte* block : blocks_) {
-        cudaFree(block);
+    for (const Space& space : spaces_) {
+        for (std::byte* block : space.blocks) {
+            cudaFree(block);
+        }
     }
 }
 
-std::shared_ptr<CudaBuffer> Memory::allocate(std::size_t bytes, const std::function<void()>& make_idle) {
-    std::optional<Place> place = arena_.take(bytes);
+std::shared_ptr<CudaBuffer> Memory::allocate(std::size_t bytes) {
+    Space& space = spaces_[static_cast<std::size_t>(pool_)];
+    std::optional<Place> place = space.arena.take(bytes);
     if (!place) {
-        const std::uint64_t wanted = arena_.rounded(bytes);
-        bool added = add_block(std::max(wanted, kBlockBytes));
-        if (!added) {
-            make_idle();
-            drop_empty_blocks();
-            added = add_block(wanted);
+        const std::uint64_t wanted = space.arena.rounded(bytes);
+        bool added = add_block(space, std::max(wanted, kBlockBytes));
+        if (!added && make_room && make_room()) {
+            std::for_each(spaces_.begin(), spaces_.end(), drop_empty_blocks);
+            added = add_block(space, wanted);
         }
         if (!added) {
             fail(bytes);
         }
-        place = arena_.take(bytes);
+        place = space.arena.take(bytes);
     }
     HEADSCOPE_CHECK(place.has_value(), "a new block has no room for what it was made for");
+    space.live += bytes;
     use_.live += bytes;
     use_.peak = std::max(use_.peak, use_.live);
-    return std::make_shared<CudaBuffer>(shared_from_this(), *place, blocks_[place->block] + place->offset, bytes);
+    return std::make_shared<CudaBuffer>(shared_from_this(), pool_, *place, space.blocks[place->block] + place->offset,
+                                        bytes);
 }
 
-void Memory::give_back(const Place& place, std::size_t bytes) {
-    arena_.give_back(place);
+void Memory::give_back(Pool pool, const Place& place, std::size_t bytes) {
+    Space& space = spaces_[static_cast<std::size_t>(pool)];
+    space.arena.give_back(place);
+    space.live -= bytes;
     use_.live -= bytes;
 }
 
-bool Memory::add_block(std::uint64_t bytes) {
+bool Memory::add_block(Space& space, std::uint64_t bytes) const {
     void* memory = nullptr;
     const cudaError_t error = cudaMalloc(&memory, bytes);
     if (error == cudaErrorMemoryAllocation) {
@@ -58,18 +64,18 @@ bool Memory::add_block(std::uint64_t bytes) {
         return false;
     }
     require(error, "get device memory");
-    const std::uint32_t index = arena_.add_block(bytes);
-    if (index == blocks_.size()) {
-        blocks_.push_back(nullptr);
+    const std::uint32_t index = space.arena.add_block(bytes);
+    if (index == space.blocks.size()) {
+        space.blocks.push_back(nullptr);
     }
-    blocks_[index] = static_cast<std::byte*>(memory);
+    space.blocks[index] = static_cast<std::byte*>(memory);
     return true;
 }
 
-void Memory::drop_empty_blocks() {
-    for (const std::uint32_t index : arena_.empty_blocks()) {
-        arena_.remove_block(index);
-        cudaFree(std::exchange(blocks_[index], nullptr));
+void Memory::drop_empty_blocks(Space& space) {
+    for (const std::uint32_t index : space.arena.empty_blocks()) {
+        space.arena.remove_block(index);
+        cudaFree(std::exchange(space.blocks[index], nullptr));
     }
 }
 
@@ -78,7 +84,7 @@ void Memory::fail(std::size_t bytes) const {
     std::size_t free_bytes = 0;
     std::size_t total = 0;
     require(cudaMemGetInfo(&free_bytes, &total), "ask how much memory is free");
-    throw Error(fmt::format(
+    throw OutOfMemory(fmt::format(
         "out of memory on {}: asked for {:.1f} MiB, of {:.0f} MiB {:.1f} are free and {:.1f} in use here; use smaller "
         "batches (training.micro_batch_tokens halves them without changing the step) or a smaller model, or --device "
         "cpu",

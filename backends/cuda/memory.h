@@ -1,10 +1,13 @@
-// Device memory: blocks from CUDA, divided by the arena. The stream runs in order, so a range given back may be handed
-// out at once; the same sequence of sizes gives the same addresses.
+// Device memory: blocks from CUDA, divided by arenas. The stream runs in order, so a range given back may be handed out
+// at once; the same sequence of sizes gives the same addresses. What a graph's ops allocate comes from a pool of its
+// own, since the graph writes there whenever it is launched again.
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,21 +15,30 @@
 
 #include "backend/arena.h"
 #include "backend/backend.h"
+#include "support/check.h"
 
 namespace headscope::cuda {
 
 class Memory;
 
+class OutOfMemory : public Error {
+public:
+    using Error::Error;
+};
+
+enum class Pool : std::uint8_t { Ops, Graphs };
+
 // What a Tensor of this backend holds.
 class CudaBuffer final : public Buffer {
 public:
-    CudaBuffer(std::shared_ptr<Memory> memory, Place place, std::byte* data, std::size_t bytes);
+    CudaBuffer(std::shared_ptr<Memory> memory, Pool pool, Place place, std::byte* data, std::size_t bytes);
     ~CudaBuffer() override;
     std::size_t bytes() const override { return bytes_; }
     std::byte* data() const { return data_; }
 
 private:
     std::shared_ptr<Memory> memory_;
+    Pool pool_;
     Place place_;
     std::byte* data_;
     std::size_t bytes_;
@@ -34,28 +46,40 @@ private:
 
 class Memory : public std::enable_shared_from_this<Memory> {
 public:
-    explicit Memory(std::string device) : device_(std::move(device)), arena_(kAlignment) {}
+    explicit Memory(std::string device) : device_(std::move(device)) {}
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
     ~Memory();
 
-    // Error when the device has no more. `make_idle` is called before blocks go back to CUDA.
-    std::shared_ptr<CudaBuffer> allocate(std::size_t bytes, const std::function<void()>& make_idle);
-    void give_back(const Place& place, std::size_t bytes);
+    // Called when there is too little, before blocks go back to CUDA: waits for the device, and lets go of the graphs,
+    // where that is possible; true if it did.
+    std::function<bool()> make_room;
+
+    // OutOfMemory when the device has no more.
+    std::shared_ptr<CudaBuffer> allocate(std::size_t bytes);
+    void give_back(Pool pool, const Place& place, std::size_t bytes);
+    // Where allocate() looks from here on.
+    void use(Pool pool) { pool_ = pool; }
     Backend::MemoryUse use() const { return use_; }
+    std::size_t live(Pool pool) const { return spaces_[static_cast<std::size_t>(pool)].live; }
 
 private:
     // Vector loads need 16; 512 is what CUDA's own allocations have.
     static constexpr std::uint64_t kAlignment = 512;
     static constexpr std::uint64_t kBlockBytes = std::uint64_t{64} << 20U;
+    struct Space {
+        Arena arena{kAlignment};
+        std::vector<std::byte*> blocks;
+        std::size_t live = 0;
+    };
 
-    bool add_block(std::uint64_t bytes);
-    void drop_empty_blocks();
+    bool add_block(Space& space, std::uint64_t bytes) const;
+    static void drop_empty_blocks(Space& space);
     [[noreturn]] void fail(std::size_t bytes) const;
 
     std::string device_;
-    Arena arena_;
-    std::vector<std::byte*> blocks_;
+    Pool pool_ = Pool::Ops;
+    std::array<Space, 2> spaces_;
     Backend::MemoryUse use_;
 };
 

@@ -100,7 +100,7 @@ Products::Products(Stream& stream, Memory& memory, int architecture) : stream_(s
     // A workspace of its own: with it results repeat bit for bit, and graphs can be captured. 32 MiB is what NVIDIA's
     // documentation asks for on sm_90.
     constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20U;
-    workspace_ = memory.allocate(kWorkspaceBytes, [] {});
+    workspace_ = memory.allocate(kWorkspaceBytes);
     require_blas(cublasSetStream(handle_, stream.handle()), "take a stream");
     require_blas(cublasSetWorkspace(handle_, workspace_->data(), kWorkspaceBytes), "take a workspace");
     // Split sums of 16-bit products are added in F32 as well.

@@ -53,17 +53,13 @@ std::vector<std::byte> download_bytes(Backend& backend, const Tensor& tensor) {
 
 }  // namespace
 
-std::uint32_t dropout_threshold(float rate) {
-    return static_cast<std::uint32_t>(std::lround(static_cast<double>(rate) * 65536.0));
+void Backend::replay(const std::string& /*name*/, const std::vector<Tensor>& /*operands*/,
+                     const std::function<void()>& body) {
+    body();
 }
 
-// Equation 1 in three core ops.
-void Backend::run(const Attention& op) {
-    const Shape shape{op.q.dim(0), op.q.dim(1), op.q.dim(2), op.k.dim(2)};
-    const Tensor weights = empty(shape, op.q.dtype);  // [batch, heads, queries, keys]
-    run(Matmul{.a = op.q, .b = op.k, .out = weights, .transpose_b = true, .alpha = op.scale});
-    run(MaskedSoftmax{.scores = weights, .weights = weights, .mask = op.mask});
-    run(Matmul{.a = weights, .b = op.v, .out = op.out});
+std::uint32_t dropout_threshold(float rate) {
+    return static_cast<std::uint32_t>(std::lround(static_cast<double>(rate) * 65536.0));
 }
 
 template <class T>

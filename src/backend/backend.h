@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -59,6 +60,14 @@ public:
     virtual void download(const Tensor& from, void* to, std::size_t bytes) = 0;
     virtual void synchronize() = 0;
 
+    // Runs `body`, which enqueues ops and does nothing else that matters. A backend may keep what body enqueued and,
+    // when the same comes again, enqueue that at once without calling body: so `name` says which ops these are, and
+    // `operands` are all the memory that they touch but for what body itself allocates, which must not outlive it. The
+    // same name over the same operands (addresses, shapes, dtypes) has to mean the same ops; what changes is read from
+    // the operands.
+    virtual void replay(const std::string& name, const std::vector<Tensor>& operands,
+                        const std::function<void()>& body);
+
     // Bytes in use by live tensors now, and the most there ever were.
     struct MemoryUse {
         std::size_t live = 0;
@@ -77,7 +86,9 @@ public:
 #undef HEADSCOPE_DECLARE
 
     // Fused ops: the default bodies run their composition of core ops, which is also their oracle.
-    virtual void run(const Attention& op);
+#define HEADSCOPE_DECLARE(Op) virtual void run(const Op& op);
+    HEADSCOPE_FUSED_OPS(HEADSCOPE_DECLARE)
+#undef HEADSCOPE_DECLARE
 };
 
 // Host values in any numeric type to and from a tensor of any dtype, converted on the host. Contiguous or strided

@@ -36,6 +36,8 @@ public:
     void upload(const Tensor& to, const void* from, std::size_t bytes) override;
     void download(const Tensor& from, void* to, std::size_t bytes) override;
     void synchronize() override;
+    void replay(const std::string& name, const std::vector<Tensor>& operands,
+                const std::function<void()>& body) override;
     MemoryUse memory() const override;
     Support support(const std::string& op, DType dtype) const override;
     Support products(Compute compute) const override;

@@ -34,6 +34,7 @@ struct EmulatedStream {
     std::uint64_t done = 0;      // entries that have run
     std::uint64_t enqueued = 0;  // entries ever
     std::unique_ptr<EmulatedGraph> capture;
+    bool relaxed = false;  // the capture allows calls that have nothing to do with the stream
     bool capture_broken = false;
 };
 

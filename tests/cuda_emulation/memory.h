@@ -8,7 +8,8 @@ namespace headscope::cuda_emulation {
 cudaError_t remember(cudaError_t error);  // as cudaGetLastError will tell it
 cudaError_t fatal_error();
 bool is_pinned(const void* memory);
-bool any_capture();
+// Whether a stream is captured in a mode that allows no such call; then the capture is broken.
+bool refuse_unsafe_in_capture();
 void drain_all();
 
 }  // namespace headscope::cuda_emulation

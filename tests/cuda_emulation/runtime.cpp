@@ -178,7 +178,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total) {
 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
     emulation::Device& device = emulation::device();
-    if (emulation::any_capture()) {
+    if (emulation::refuse_unsafe_in_capture()) {
         return emulation::remember(cudaErrorStreamCaptureUnsupported);
     }
     if (device.fatal != cudaSuccess) {

@@ -46,8 +46,11 @@ bool refuse_in_capture() {
 
 }  // namespace
 
-bool any_capture() {
-    return refuse_in_capture();
+bool refuse_unsafe_in_capture() {
+    const bool relaxed = std::all_of(streams().begin(), streams().end(), [](const EmulatedStream* stream) {
+        return stream->capture == nullptr || stream->relaxed;
+    });
+    return !relaxed && refuse_in_capture();
 }
 
 void drain_all() {
@@ -176,12 +179,13 @@ cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStre
     });
 }
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode /*mode*/) {
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
     if (stream->capture != nullptr) {
         return emulation::remember(cudaErrorInvalidValue);
     }
     stream->capture = std::make_unique<EmulatedGraph>();
     stream->capture_broken = false;
+    stream->relaxed = mode == cudaStreamCaptureModeRelaxed;
     return cudaSuccess;
 }
 

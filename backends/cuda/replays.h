@@ -1,0 +1,66 @@
+// Which runs of ops come again, and what is kept of them: bookkeeping alone, tested without a device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace headscope::cuda {
+
+// The name of a run and where its operands lie: two runs of one key are the same ops over the same memory.
+std::string replay_key(const std::string& name, const std::vector<Tensor>& operands);
+
+// `Graph` is whatever a run is kept as. A run is kept when it comes for the second time, since many never come again;
+// of those kept, the one not used for longest makes room for the next.
+template <class Graph>
+class Replays {
+public:
+    explicit Replays(std::size_t most) : most_(most) {}
+
+    enum class Turn : std::uint8_t { Run, Record, Launch };
+    // What to do with a run of this key. After Record, keep() or nothing if that failed.
+    Turn next(const std::string& key) {
+        Entry& entry = entries_[key];
+        entry.used = ++clock_;
+        if (entry.graph != nullptr) {
+            return Turn::Launch;
+        }
+        forget_surplus(key);
+        return ++entry.runs == 1 ? Turn::Run : Turn::Record;
+    }
+
+    void keep(const std::string& key, std::unique_ptr<Graph> graph) { entries_.at(key).graph = std::move(graph); }
+    Graph& graph(const std::string& key) { return *entries_.at(key).graph; }
+    void clear() { entries_.clear(); }
+    std::size_t size() const { return entries_.size(); }
+
+private:
+    struct Entry {
+        std::uint64_t runs = 0;
+        std::uint64_t used = 0;
+        std::unique_ptr<Graph> graph;
+    };
+
+    void forget_surplus(const std::string& but) {
+        while (entries_.size() > most_) {
+            auto oldest = entries_.end();
+            for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+                if (entry->first != but && (oldest == entries_.end() || entry->second.used < oldest->second.used)) {
+                    oldest = entry;
+                }
+            }
+            entries_.erase(oldest);
+        }
+    }
+
+    std::size_t most_;
+    std::uint64_t clock_ = 0;
+    std::map<std::string, Entry> entries_;
+};
+
+}  // namespace headscope::cuda
