@@ -38,8 +38,7 @@ Grid row_parts_grid(std::int64_t rows, std::int64_t columns, int width, int mult
     constexpr std::int64_t kBlocksEach = 8;  // of a multiprocessor, so that some can wait for memory
     const std::int64_t across = ((columns + width - 1) / width + kThreads - 1) / kThreads;
     const std::int64_t wanted = (kBlocksEach * multiprocessors + across - 1) / across;
-    const std::int64_t parts =
-        std::clamp<std::int64_t>(std::min(wanted, (rows + kLeastRows - 1) / kLeastRows), 1, 65535);
+    const std::int64_t parts = std::clamp<std::int64_t>(std::min(wanted, rows / kLeastRows), 1, 65535);
     return {dim3(blocks(across), static_cast<unsigned>(parts)), kThreads, 0};
 }
 

@@ -1,0 +1,116 @@
+// What goes wrong on a device, and what the user is told.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/errors.h"
+#include "emulator.h"
+#include "support/check.h"
+
+using namespace headscope;
+using namespace headscope::cuda;
+using Catch::Matchers::Contains;
+
+namespace {
+
+__global__ void some_threads_miss_the_barrier() {
+    if (threadIdx.x % 2 == 0) {
+        __syncthreads();
+    }
+}
+
+__global__ void nothing() {}
+
+std::string message_of(const std::function<void()>& body) {
+    try {
+        body();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("too much memory names what was asked, what is free and what to do, and the rest goes on", "[failures]") {
+    CudaBackend backend(0, {});
+    const std::string message = message_of([&] { backend.empty({std::int64_t{1} << 40}, DType::F32); });
+    CHECK_THAT(message, Contains("out of memory on cuda:0"));
+    CHECK_THAT(message, Contains("asked for 4194304.0 MiB"));
+    CHECK_THAT(message, Contains("micro_batch_tokens"));
+    const Tensor small = backend.empty({4}, DType::F32);
+    backend.run(Fill{.out = small, .value = 2.0F});
+    CHECK(to_host<float>(backend, small) == std::vector<float>(4, 2.0F));
+}
+
+TEST_CASE("memory that is free but in other blocks goes back to CUDA and serves again", "[failures]") {
+    CudaBackend backend(0, {});
+    std::size_t free_bytes = 0;
+    std::size_t total = 0;
+    REQUIRE(cudaMemGetInfo(&free_bytes, &total) == cudaSuccess);
+    const auto most = static_cast<std::int64_t>(free_bytes * 2 / 3);
+    backend.empty({most}, DType::I8);
+    // The first block is too small, and with it there is no room for the second.
+    CHECK_NOTHROW(backend.empty({most + (1 << 20)}, DType::I8));
+}
+
+TEST_CASE("without room for a graph's own memory the ops run one by one", "[failures]") {
+    CudaBackend backend(0, {});
+    std::size_t free_bytes = 0;
+    std::size_t total = 0;
+    REQUIRE(cudaMemGetInfo(&free_bytes, &total) == cudaSuccess);
+    const auto most = static_cast<std::int64_t>(free_bytes * 2 / 3);
+    const Tensor x = backend.empty({8}, DType::F32);
+    int calls = 0;
+    for (int run = 0; run < 4; ++run) {
+        backend.replay("large", {x}, [&] {
+            ++calls;
+            const Tensor large = backend.empty({most}, DType::I8);
+            backend.run(Fill{.out = x, .value = static_cast<float>(calls)});
+        });
+    }
+    CHECK(calls == 5);  // the second time twice: once to be recorded, in vain
+    CHECK(to_host<float>(backend, x)[0] == 5.0F);
+}
+
+TEST_CASE("a launch that the device refuses names the op", "[failures]") {
+    Stream stream(false);
+    const std::string message = message_of([&] { stream.launch("this_op", nothing, {dim3(1), 4096, 0}); });
+    CHECK_THAT(message, Contains("could not enqueue this_op"));
+    CHECK_THAT(message, Contains("cudaErrorInvalidConfiguration"));
+    const std::string shared = message_of([&] { stream.launch("that_op", nothing, {dim3(1), 32, 10 << 20}); });
+    CHECK_THAT(shared, Contains("that_op"));
+    CHECK_NOTHROW(stream.launch("another_op", nothing, {dim3(1), 32, 0}));  // such an error passes
+    CHECK_NOTHROW(stream.synchronize());
+}
+
+TEST_CASE("errors that lose the device are told from those that pass", "[failures]") {
+    CHECK(is_sticky(cudaErrorIllegalAddress));
+    CHECK(is_sticky(cudaErrorLaunchFailure));
+    CHECK_FALSE(is_sticky(cudaErrorMemoryAllocation));
+    CHECK_FALSE(is_sticky(cudaErrorInvalidConfiguration));
+    CHECK_FALSE(is_sticky(static_cast<cudaError_t>(701)));  // too many resources for a launch
+}
+
+// Last, and each in a process of its own (CMake's list of tests): the emulated device does not come back either.
+TEST_CASE("after a kernel's fault every call says that the device is lost, and nothing hangs", "[.][lost]") {
+    CudaBackend backend(0, {});
+    Stream stream(false);
+    stream.launch("faulty", some_threads_miss_the_barrier, {dim3(1), 64, 0});
+    const std::string message = message_of([&] { stream.synchronize(); });
+    CHECK_THAT(message, Contains("the CUDA device was lost"));
+    CHECK_THAT(message, Contains("the last op enqueued was faulty"));
+    CHECK_THAT(message, Contains("HEADSCOPE_CUDA_CHECK=1"));
+    CHECK(message_of([&] { stream.synchronize(); }) == message);
+    CHECK(message_of([&] { stream.launch("later", nothing, {dim3(1), 32, 0}); }) == message);
+    CHECK_THROWS_AS(backend.synchronize(), Error);
+}
+
+TEST_CASE("with a check after each op the fault names its op", "[.][lost_checked]") {
+    Stream stream(true);
+    const std::string message = message_of([&] {
+        stream.launch("faulty", some_threads_miss_the_barrier, {dim3(1), 64, 0});
+    });
+    CHECK_THAT(message, Contains("run faulty"));
+    CHECK_THAT(message, Contains("the CUDA device was lost"));
+}
