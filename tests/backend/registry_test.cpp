@@ -22,6 +22,8 @@ TEST_CASE("an unknown device is refused with the list of what there is", "[regis
     CHECK_THROWS_WITH(open_device("abacus"),
                       Catch::Matchers::Contains("unknown device \"abacus\"") && Catch::Matchers::Contains("\n  cpu: "));
     CHECK_THROWS_WITH(open_device("vulkan:99"), Catch::Matchers::Contains("no usable device \"vulkan:99\""));
+    CHECK_THROWS_WITH(open_device("cuda:99"), Catch::Matchers::Contains("no usable device \"cuda:99\"") &&
+                                                  Catch::Matchers::Contains("\n  cuda"));
 }
 
 TEST_CASE("HEADSCOPE_DEVICE decides where nothing is asked for", "[registry]") {

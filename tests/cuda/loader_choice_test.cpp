@@ -111,6 +111,7 @@ TEST_CASE("a refusal says what was expected, what was found and what to do", "[c
     CHECK(refusal({"cuda12", 12040, {}, 80, false}, 13000, 75) ==
           "cuda12 has PTX for sm_80 and up, this card is sm_75: build it for this card, too");
     CHECK(refusal({"cuda12", 12040, {}, 0, false}, 13000, 75) == "cuda12 has no code for any card: install it again");
+    CHECK_THAT(refusal({"cuda12", 12040, {70}, 0, false}, 13000, 60), Contains("sm_60: build it for this card, too"));
     CHECK(refusal(k12, 11080, 90) ==
           "cuda12 needs a driver for CUDA 12.0 or newer, this one is for 11.8: update the driver");
     // No driver would help.
