@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # MODEL, HEADSCOPE and PACKAGES are ./do's
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck vulkan-validationlayers libxml2-utils)
-readonly CHECKS=(format shell agreement digits cpuonly sanitize validation subgroups plain mutants tidy fuzz)
+readonly CHECKS=(format shell agreement digits cpuonly sanitize validation subgroups plain emulation cuda mutants tidy fuzz)
 # How a part of check ends that proved nothing because something that a person has to give is not there.
 readonly SKIPPED=77
 
@@ -83,6 +83,45 @@ check_plain() {
     build release
     HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,pipeline_cache,vector_loads HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan \
         ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" -R '^(ops|backend|vulkan|autograd|model)'
+}
+
+# The CUDA backend's kernels on the CPU, their threads in other orders (a race shows as another result), and on what an
+# older card has. The order they have in ./do test is left out.
+check_emulation() {
+    build release
+    local setting
+    for setting in HEADSCOPE_EMULATION_ORDER=reverse HEADSCOPE_EMULATION_ORDER=shuffled HEADSCOPE_EMULATION_SM=60; do
+        printf '%s\n' "$setting"
+        env "$setting" ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" -R 'cuda_(emulated|backend)'
+    done
+}
+
+# The modules of every toolkit at hand, for every architecture that it knows, warnings as errors; each has to have code of
+# all its kernels for the oldest card it is meant for, and one of them for the paper's P100.
+check_cuda() {
+    if [ -z "${HEADSCOPE_CUDA_TOOLKITS:-}" ]; then
+        skip "HEADSCOPE_CUDA_TOOLKITS names no toolkits. One of CUDA 12 is needed, which compiles for the paper's P100," \
+            "as in HEADSCOPE_CUDA_TOOLKITS='/opt/cuda-12.4;/usr/local/cuda' ./do check cuda (README, \"NVIDIA\")"
+    fi
+    rm -rf build/cuda
+    cmake --preset cuda -DHEADSCOPE_CUDA_TOOLKITS="$HEADSCOPE_CUDA_TOOLKITS"
+    local toolkits root major cuobjdump="" p100=""
+    IFS=';' read -r -a toolkits <<<"$HEADSCOPE_CUDA_TOOLKITS"
+    for root in "${toolkits[@]}"; do
+        [ ! -x "$root/bin/cuobjdump" ] || cuobjdump=$root/bin/cuobjdump
+    done
+    [ -n "$cuobjdump" ] || fail "none of $HEADSCOPE_CUDA_TOOLKITS has cuobjdump, which tells the kernels of a module"
+    for root in "${toolkits[@]}"; do
+        major=$("$root/bin/nvcc" --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
+        cmake --build build/cuda --parallel "$(nproc)" --target "headscope_cuda$major"
+        if [ "$major" -lt 13 ]; then
+            tests/cuda/every_kernel.sh "$cuobjdump" "build/cuda/libheadscope_cuda$major.so" 60 70 75 80 86 89 90
+            p100=yes
+        else
+            tests/cuda/every_kernel.sh "$cuobjdump" "build/cuda/libheadscope_cuda$major.so" 75 80 86 89 90
+        fi
+    done
+    [ -n "$p100" ] || fail "none of $HEADSCOPE_CUDA_TOOLKITS compiles for sm_60: add one of CUDA 12"
 }
 
 # One planted bug for each op family; the harness must see every one.
