@@ -217,7 +217,7 @@ run_tests() { # [--preset NAME]
 
 # ----------------------------------------------------------------------------------------------- the rest
 
-sources() { git ls-files '*.h' '*.cpp'; }
+sources() { git ls-files '*.h' '*.cpp' '*.cu'; }
 
 main() {
     local command=${1:-help}

@@ -21,4 +21,4 @@ for sm in "$@"; do
         exit 1
     fi
 done
-echo "$module: $(wc -l <<<"$all") kernels for each of sm_${*// /, sm_}"
+echo "$module: $(wc -l <<<"$all") kernels, each for $(printf 'sm_%s ' "$@")"
