@@ -135,7 +135,7 @@ void CpuBackend::run(const CacheAppend& op) {
 void CpuBackend::run(const Attention& op) {
     constexpr std::int64_t kFewQueries = 4;
     const View4<const float> q(op.q);
-    if (q.size[2] > kFewQueries) {
+    if (q.size[2] > kFewQueries || op.dropout.rate > 0.0F) {
         Backend::run(op);
         return;
     }

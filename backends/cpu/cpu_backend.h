@@ -20,8 +20,9 @@ public:
 
     using CpuReference<float>::run;
 #define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;
-    HEADSCOPE_ALL_OPS(HEADSCOPE_DECLARE)
+    HEADSCOPE_CORE_OPS(HEADSCOPE_DECLARE)
 #undef HEADSCOPE_DECLARE
+    void run(const Attention& op) override;
 
 private:
     ThreadPool pool_;

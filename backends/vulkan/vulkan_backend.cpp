@@ -97,6 +97,9 @@ Support VulkanBackend::support(const std::string& op, DType dtype) const {
     if (op == Attention::kName && dtype == DType::F32) {
         return {SupportLevel::Composed, "two products around a masked softmax"};
     }
+    if (op == AttentionBackward::kName && dtype == DType::F32) {
+        return {SupportLevel::Composed, "the weights again, then each step of the way back"};
+    }
     if (dtype == DType::F32 || (dtype == DType::I32 && (op == Fill::kName || op == GatherRows::kName))) {
         return {};
     }
@@ -108,9 +111,6 @@ Support VulkanBackend::support(const std::string& op, DType dtype) const {
     return {SupportLevel::None, fmt::format("the vulkan backend has no {} for {}", op, headscope::name_of(dtype))};
 }
 
-Launch VulkanBackend::row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const {
-    Launch launch;
-    launch.kernel = kernel;
 Support VulkanBackend::products(Compute compute) const {
     switch (compute) {
         case Compute::F32: return {};
@@ -121,6 +121,9 @@ Support VulkanBackend::products(Compute compute) const {
     HEADSCOPE_CHECK(false, "unknown compute type");
 }
 
+Launch VulkanBackend::row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const {
+    Launch launch;
+    launch.kernel = kernel;
     launch.groups = rows;
     launch.work_per_group = 32 * columns;
     launch.specialisation.local_size =

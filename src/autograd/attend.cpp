@@ -96,17 +96,71 @@ Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask) {
     return weights;
 }
 
+namespace {
+
+// The op of its own, whose weights no one sees; `out` is [batch, queries, heads * d_v].
+Var attend_fused(Context& ctx, const Var& Q, const Var& K, const Var& V, Attention op, const Tensor& out,
+                 bool recorded) {
+    const std::int64_t heads = Q.shape()[1];
+    op.out = out.heads(heads);
+    if (recorded) {
+        const DType wide = out.dtype == DType::F64 ? DType::F64 : DType::F32;
+        op.log_sums = ctx.backend.empty({Q.shape()[0], heads, Q.shape()[2]}, wide);
+    }
+    ctx.backend.run(op);
+    const Var attended(out, recorded);
+    if (recorded) {
+        ctx.tape->record("attention", {}, [Q, K, V, op, attended = attended.without_value()](Backend& backend) {
+            AttentionBackward back{.q = op.q,
+                                   .k = op.k,
+                                   .v = op.v,
+                                   .out = op.out,
+                                   .grad_out = attended.gradient().heads(op.q.dim(1)),
+                                   .log_sums = op.log_sums,
+                                   .mask = op.mask,
+                                   .scale = op.scale,
+                                   .dropout = op.dropout,
+                                   .compute = op.compute};
+            const auto aim = [&](const Var& at, Tensor& tensor, Write& write) {
+                if (at.requires_grad()) {
+                    const GradientTarget to = at.gradient_target(backend);
+                    tensor = to.tensor;
+                    write = to.write;
+                }
+            };
+            aim(Q, back.grad_q, back.write_q);
+            aim(K, back.grad_k, back.write_k);
+            aim(V, back.grad_v, back.write_v);
+            backend.run(back);
+        });
+    }
+    return attended;
+}
+
+}  // namespace
+
 Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, const Var& V, const AttentionMask& mask,
            const DropoutRule& rule) {
     const std::int64_t heads = Q.shape()[1];
     const std::int64_t d_k = Q.shape()[3];
     const std::int64_t d_v = V.shape()[3];
     const float scale = 1.0F / std::sqrt(static_cast<float>(d_k));
-    const Tensor out = ctx.backend.empty({Q.shape()[0], Q.shape()[2], heads * d_v}, Q.value().dtype);
-    if (ctx.tape == nullptr && rule.rate == 0.0F && !observed(ctx, site)) {
-        ctx.backend.run(Attention{
-            .q = Q.value(), .k = K.value(), .v = V.value(), .out = out.heads(heads), .mask = mask, .scale = scale});
-        return Var(out);
+    const DType dtype = Q.value().dtype;
+    const Tensor out = ctx.backend.empty({Q.shape()[0], Q.shape()[2], heads * d_v}, dtype);
+    const bool recorded = wants_gradient(ctx, Q, K) || wants_gradient(ctx, K, V);
+    // What composes the way back would make the weights twice: with a tape it is better off keeping them.
+    const bool goes_back =
+        !recorded || ctx.backend.support(AttentionBackward::kName, dtype).level == SupportLevel::Native;
+    if (goes_back && !observed(ctx, site)) {
+        const Attention op{.q = Q.value(),
+                           .k = K.value(),
+                           .v = V.value(),
+                           .out = {},
+                           .mask = mask,
+                           .scale = scale,
+                           .dropout = rule,
+                           .compute = ctx.compute};
+        return attend_fused(ctx, Q, K, V, op, out, recorded);
     }
     const Var scores = matmul(ctx, Q, K, {.transpose_b = true, .alpha = scale});
     Var weights = masked_softmax(ctx, scores, mask);  // [batch, heads, queries, keys]

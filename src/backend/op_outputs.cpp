@@ -72,7 +72,10 @@ Outputs outputs_of(const GatherRows& op) {
     return {{"out", op.out}};
 }
 Outputs outputs_of(const Attention& op) {
-    return {{"out", op.out}};
+    return {{"out", op.out}};  // log_sums may be left as they were
+}
+Outputs outputs_of(const AttentionBackward& op) {
+    return {{"grad_q", op.grad_q}, {"grad_k", op.grad_k}, {"grad_v", op.grad_v}};
 }
 
 }  // namespace headscope

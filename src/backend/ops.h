@@ -35,7 +35,9 @@
     X(LogSoftmaxTopK)         \
     X(GatherRows)
 
-#define HEADSCOPE_FUSED_OPS(X) X(Attention)
+#define HEADSCOPE_FUSED_OPS(X) \
+    X(Attention)               \
+    X(AttentionBackward)
 
 #define HEADSCOPE_ALL_OPS(X) \
     HEADSCOPE_CORE_OPS(X)    \

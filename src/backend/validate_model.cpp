@@ -15,6 +15,27 @@ void check_mask(const OperandChecks& check, const AttentionMask& mask, std::int6
     }
 }
 
+// What Attention and its way back have in common.
+template <class Op>
+void check_attention(OperandChecks& check, const Op& op) {
+    check.real("q", op.q);
+    check.rank("q", op.q, 4, 4);
+    check.real("k", op.k);
+    check.rank("k", op.k, 4, 4);
+    check.real("v", op.v);
+    check.rank("v", op.v, 4, 4);
+    check.real("out", op.out);
+    const std::int64_t batch = op.q.dim(0);
+    const std::int64_t heads = op.q.dim(1);
+    const std::int64_t queries = op.q.dim(2);
+    const std::int64_t keys = op.k.dim(2);
+    check.shape("k", op.k, Shape{batch, heads, keys, op.q.dim(3)});
+    check.shape("v", op.v, Shape{batch, heads, keys, op.v.dim(3)});
+    check.shape("out", op.out, Shape{batch, heads, queries, op.v.dim(3)});
+    check_mask(check, op.mask, batch);
+    check.dropout(op.dropout, op.q);  // the counter's heads and positions are q's
+}
+
 }  // namespace
 
 void validate(const MaskedSoftmax& op) {
@@ -51,21 +72,32 @@ void validate(const CacheAppend& op) {
 
 void validate(const Attention& op) {
     OperandChecks check(Attention::kName);
-    check.real("q", op.q);
-    check.rank("q", op.q, 4, 4);
-    check.real("k", op.k);
-    check.rank("k", op.k, 4, 4);
-    check.real("v", op.v);
-    check.rank("v", op.v, 4, 4);
-    check.real("out", op.out);
-    const std::int64_t batch = op.q.dim(0);
-    const std::int64_t heads = op.q.dim(1);
-    const std::int64_t keys = op.k.dim(2);
-    check.shape("k", op.k, Shape{batch, heads, keys, op.q.dim(3)});
-    check.shape("v", op.v, Shape{batch, heads, keys, op.v.dim(3)});
-    check.shape("out", op.out, Shape{batch, heads, op.q.dim(2), op.v.dim(3)});
-    check.apart("out", op.out, {&op.q, &op.k, &op.v});
-    check_mask(check, op.mask, batch);
+    check_attention(check, op);
+    check.apart("out", op.out, {&op.q, &op.k, &op.v, &op.log_sums});
+    if (op.log_sums.defined()) {
+        check.full("log_sums", op.log_sums, Shape{op.q.dim(0), op.q.dim(1), op.q.dim(2)});
+        check.apart("log_sums", op.log_sums, {&op.q, &op.k, &op.v});
+    }
+}
+
+void validate(const AttentionBackward& op) {
+    OperandChecks check(AttentionBackward::kName);
+    check_attention(check, op);
+    check.real("grad_out", op.grad_out);
+    check.shape("grad_out", op.grad_out, op.out.shape);
+    check.full("log_sums", op.log_sums, Shape{op.q.dim(0), op.q.dim(1), op.q.dim(2)});
+    const auto gradient = [&](const char* name, const Tensor& tensor, const Tensor& of) {
+        if (tensor.defined()) {
+            check.real(name, tensor);
+            check.shape(name, tensor, of.shape);
+            check.apart(name, tensor, {&op.q, &op.k, &op.v, &op.out, &op.grad_out, &op.log_sums});
+        }
+    };
+    gradient("grad_q", op.grad_q, op.q);
+    gradient("grad_k", op.grad_k, op.k);
+    gradient("grad_v", op.grad_v, op.v);
+    check.apart("grad_q", op.grad_q, {&op.grad_k, &op.grad_v});
+    check.apart("grad_k", op.grad_k, {&op.grad_v});
 }
 
 void validate(const Embed& op) {

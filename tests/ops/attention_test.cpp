@@ -1,13 +1,16 @@
 // MaskedSoftmax and its way back, CacheAppend, Attention.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
+#include "devices.h"
 #include "gradients.h"
 #include "harness.h"
+#include "registry/registry.h"
 
 using namespace headscope;
 using namespace headscope::conformance;
@@ -88,44 +91,132 @@ struct Heads {
     Shape k() const { return {batch, heads, keys, d_k}; }
     Shape v() const { return {batch, heads, keys, d_v}; }
     Shape out() const { return {batch, heads, queries, d_v}; }
-    Shape weights() const { return {batch, heads, queries, keys}; }
+    Shape rows() const { return {batch, heads, queries}; }
     float scale() const { return 1.0F / std::sqrt(static_cast<float>(d_k)); }
+    double terms() const { return static_cast<double>(std::max(keys, queries) + d_k + d_v); }
 };
 
-Case attention(const Heads& size, const Rule& rule) {
-    return make_case(fmt::format("{} d_v {}{}", size.q().to_string(), size.v().to_string(), rule.title()),
-                     with_mask({in("q", size.q()).strided(), in("k", size.k()).strided(), in("v", size.v()).strided(),
-                                out("out", size.out()).strided()},
-                               rule, size.batch),
-                     [=](const Operands& t) {
-                         return Attention{.q = t["q"],
-                                          .k = t["k"],
-                                          .v = t["v"],
-                                          .out = t["out"],
-                                          .mask = mask_of(t, rule),
-                                          .scale = size.scale()};
-                     })
-        .sums(static_cast<double>(size.keys + size.d_k));
+struct Manner {
+    Rule rule = {};
+    float rate = 0.0F;
+    Compute compute = Compute::F32;
+    std::string title() const {
+        return fmt::format("{}{}{}", rule.title(), rate > 0.0F ? fmt::format(" dropout {}", rate) : "",
+                           compute == Compute::F32 ? "" : fmt::format(" in {}", name_of(compute)));
+    }
+    std::vector<Operand> operands(std::vector<Operand> own, std::int64_t batch) const {
+        return with_dropout(with_mask(std::move(own), rule, batch), batch, rate);
+    }
+    // What both ways of a fused kernel are measured against.
+    Case measured(Case stated, const Heads& size) const {
+        if (compute != Compute::F32) {
+            stated.compute = compute;
+            stated.operand_roundoff = 0x1p-6;  // thrice on the way in BF16; a device may leave the operands as they are
+        }
+        return stated.sums(size.terms());
+    }
+};
+
+std::string title_of(const Heads& size, const Manner& manner) {
+    return fmt::format("{} d_v {}{}", size.q().to_string(), size.v().to_string(), manner.title());
 }
 
-Case product(const char* a, const Shape& shape_a, bool transpose_a, const char* b, const Shape& shape_b,
-             bool transpose_b, const char* to, const Shape& shape_out, float alpha = 1.0F) {
-    return make_case(to, {in(a, shape_a), in(b, shape_b), gradient(to, shape_out)}, [=](const Operands& t) {
-        return Matmul{
-            .a = t[a], .b = t[b], .out = t[to], .transpose_a = transpose_a, .transpose_b = transpose_b, .alpha = alpha};
-    });
+Attention forward_op(const Operands& t, const Heads& size, const Manner& manner) {
+    return {.q = t["q"],
+            .k = t["k"],
+            .v = t["v"],
+            .out = t["out"],
+            .mask = mask_of(t, manner.rule),
+            .scale = size.scale(),
+            .dropout = rule(t, manner.rate),
+            .compute = manner.compute};
 }
 
-// Equation 1 backwards, from the weights that the fused op never shows.
-Differentiation differentiation(const Heads& size, const Rule& rule) {
-    Case scores = product("q", size.q(), false, "k", size.k(), true, "scores", size.weights(), size.scale());
-    return {attention(size, rule),
-            {scores, softmax(size.weights(), rule),
-             product("grad_out", size.out(), false, "v", size.v(), true, "grad_weights", size.weights()),
-             product("weights", size.weights(), true, "grad_out", size.out(), false, "grad_v", size.v()),
-             softmax_backward(size.weights()),
-             product("grad_scores", size.weights(), false, "k", size.k(), false, "grad_q", size.q(), size.scale()),
-             product("grad_scores", size.weights(), true, "q", size.q(), false, "grad_k", size.k(), size.scale())}};
+Case attention(const Heads& size, const Manner& manner = {}) {
+    return manner.measured(make_case(title_of(size, manner),
+                                     manner.operands({in("q", size.q()).strided(), in("k", size.k()).strided(),
+                                                      in("v", size.v()).strided(), out("out", size.out()).strided()},
+                                                     size.batch),
+                                     [=](const Operands& t) { return forward_op(t, size, manner); }),
+                           size);
+}
+
+// The way back after the device's own forward, whose out and log_sums it reads. `gradients`: of "qkv".
+Case attention_backward(const Heads& size, const Manner& manner = {}, const std::string& gradients = "qkv") {
+    std::vector<Operand> operands{in("q", size.q()).strided(), in("k", size.k()).strided(), in("v", size.v()).strided(),
+                                  in("grad_out", size.out()).strided(), out("out", size.out()).strided()};
+    for (const auto& [letter, shape] : {std::pair{'q', size.q()}, {'k', size.k()}, {'v', size.v()}}) {
+        if (gradients.find(letter) != std::string::npos) {
+            operands.push_back(gradient(fmt::format("grad_{}", letter), shape).strided());
+        }
+    }
+    Case stated;
+    stated.op = AttentionBackward::kName;
+    stated.name = title_of(size, manner) + (gradients == "qkv" ? "" : " for " + gradients);
+    stated.operands = manner.operands(operands, size.batch);
+    stated.run = [=](Backend& backend, const Operands& t) {
+        const DType wide = backend.real();
+        Attention forward = forward_op(t, size, manner);
+        forward.log_sums = backend.empty(size.rows(), wide);
+        backend.run(forward);
+        AttentionBackward op{.q = forward.q,
+                             .k = forward.k,
+                             .v = forward.v,
+                             .out = forward.out,
+                             .grad_out = t["grad_out"],
+                             .log_sums = forward.log_sums,
+                             .grad_q = t.maybe("grad_q"),
+                             .grad_k = t.maybe("grad_k"),
+                             .grad_v = t.maybe("grad_v"),
+                             .mask = forward.mask,
+                             .scale = forward.scale,
+                             .dropout = forward.dropout,
+                             .compute = forward.compute};
+        for (const auto& [name, write] :
+             {std::pair{"grad_q", &op.write_q}, {"grad_k", &op.write_k}, {"grad_v", &op.write_v}}) {
+            *write = t.accumulated.count(name) == 1 ? Write::Accumulate : Write::Overwrite;
+        }
+        backend.run(op);
+    };
+    return manner.measured(stated, size);
+}
+
+// Each with the rule that it is there for.
+std::vector<std::pair<Heads, Manner>> fused_sizes() {
+    std::vector<std::pair<Heads, Manner>> all;
+    for (const Heads& size : {Heads{1, 1, 1, 1, 1, 1},
+                              {2, 3, 5, 5, 8, 8},
+                              {4, 2, 33, 33, 16, 16},
+                              {3, 2, 3, 65, 33, 7},
+                              {4, 2, 1, 40, 32, 32}}) {
+        for (const Rule& rule : rules()) {
+            all.push_back({size, {.rule = rule}});
+        }
+        all.push_back({size, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F}});
+    }
+    const std::vector<std::pair<Heads, Manner>> others{
+        {{5, 1, 65, 130, 16, 16}, {.rule = {.lengths = true}, .rate = 0.1F}},  // a length within a later tile
+        {{1, 1, 130, 65, 64, 5}, {.rule = {.causal = true}}},
+        {{1, 1, 65, 130, 5, 64}, {.rule = {.causal = true, .offset = 40}, .rate = 0.5F}},
+        {{1, 1, 66, 130, 64, 64}, {.rule = {.causal = true, .offset = 64}}},
+        {{3, 1, 33, 65, 65, 128}, {.rule = {.lengths = true}}},
+        {{1, 1, 65, 33, 128, 1}, {.rate = 0.3F}},
+        {{1, 1, 33, 33, 200, 130}, {.rule = {.causal = true, .offset = 1}}},
+        {{1, 1, 9, 17, 256, 256}, {.rate = 0.3F}},
+        {{1, 1, 6, 5, 300, 257}, {.rule = {.causal = true}, .rate = 0.3F}},  // deeper than kernels are made for
+        {{1, 2, 3, 257, 64, 64}, {}},
+        {{3, 1, 1, 300, 64, 65}, {.rule = {.lengths = true}}},  // decoding
+        {{1, 2, 1, 130, 128, 16}, {.rule = {.causal = true, .offset = 128}, .rate = 0.3F}},
+        {{1, 1, 3, 33, 256, 5}, {.rule = {.causal = true, .offset = 20}}},
+        {{4, 1, 33, 65, 16, 16}, {.rule = {.lengths = true}, .compute = Compute::BF16}},
+        {{1, 2, 1, 65, 64, 64}, {.compute = Compute::BF16}},
+        {{2, 2, 3, 0, 4, 5}, {}},  // no key at all: 0
+        {{2, 2, 6, 0, 4, 5}, {}},
+        {{2, 0, 3, 4, 4, 5}, {}},
+        {{2, 2, 0, 4, 4, 5}, {}},
+    };
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
 }
 
 std::vector<Shape> shapes() {
@@ -167,8 +258,16 @@ TEST_CASE("NaN and infinity in an allowed score show in its row", "[attention]")
         cases.push_back(softmax({1, 2, 3, 33}, {}).holding(value, "scores", 40));
         cases.push_back(softmax_backward({1, 2, 3, 33}).holding(value, "grad_weights", 40));
     }
-    cases.push_back(attention({1, 2, 3, 9, 8, 8}, {.causal = true}).holding(kNan, "q", 9));
-    cases.push_back(attention({1, 2, 3, 9, 8, 8}, {}).holding(kNan, "v", 9));
+    cases.push_back(attention({1, 2, 3, 9, 8, 8}, {.rule = {.causal = true}}).holding(kNan, "q", 9));
+    cases.push_back(attention({1, 2, 3, 9, 8, 8}).holding(kNan, "v", 9));
+    for (const double value : {kNan, kInfinity, -kInfinity}) {
+        cases.push_back(attention({1, 1, 9, 40, 8, 8}, {.rule = {.causal = true, .offset = 3}}).holding(value, "q", 9));
+        cases.push_back(attention({1, 1, 9, 40, 8, 8}).holding(value, "k", 9));
+        cases.push_back(attention({1, 1, 2, 200, 1, 8}).holding(value, "k", 150));
+    }
+    // With infinity it depends on the order of the sums which of the gradients are NaN.
+    cases.push_back(attention_backward({1, 1, 9, 40, 8, 8}).holding(kNan, "grad_out", 9));
+    cases.push_back(attention_backward({1, 1, 9, 40, 8, 8}).holding(kNan, "v", 9));
     check_on_every_device(cases);
 }
 
@@ -196,20 +295,65 @@ TEST_CASE("appending to a cache agrees with the oracle", "[attention]") {
 
 TEST_CASE("attention agrees with its composition in the oracle", "[attention]") {
     std::vector<Case> cases;
-    for (const Heads& size : {Heads{1, 1, 1, 1, 1, 1},
-                              {2, 3, 5, 5, 8, 8},
-                              {4, 2, 33, 33, 16, 16},
-                              {3, 2, 3, 65, 33, 7},
-                              {4, 8, 1, 40, 32, 32}}) {
-        for (const Rule& rule : rules()) {
-            cases.push_back(attention(size, rule));
+    for (const auto& [size, manner] : fused_sizes()) {
+        cases.push_back(attention(size, manner));
+    }
+    check_on_every_device(cases);
+}
+
+TEST_CASE("the way back of attention agrees with its composition in the oracle", "[attention]") {
+    std::vector<Case> cases;
+    for (const auto& [size, manner] : fused_sizes()) {
+        cases.push_back(attention_backward(size, manner));
+    }
+    for (const char* gradients : {"q", "k", "v", "kv"}) {
+        cases.push_back(attention_backward({3, 2, 9, 33, 8, 5}, {.rule = {.lengths = true}, .rate = 0.3F}, gradients));
+    }
+    check_on_every_device(cases);
+}
+
+// A device that goes back natively leaves the log of each row's sum, whichever of its kernels went forward.
+TEST_CASE("the sums that attention leaves for its way back are right", "[attention]") {
+    for (const std::string& id : devices_under_test()) {
+        const std::unique_ptr<Backend> device = open_device(id);
+        if (device->support(AttentionBackward::kName, device->real()).level != SupportLevel::Native) {
+            continue;
+        }
+        for (const Heads& size : {Heads{3, 2, 2, 150, 1, 1}, {3, 2, 70, 40, 1, 1}}) {
+            INFO(id << " " << size.q().to_string());
+            const auto value = [](std::int64_t index) { return static_cast<double>(index * 7 % 11) / 8.0 - 0.5; };
+            Values numbers(static_cast<std::size_t>(size.k().elements() + size.q().elements()));
+            for (std::size_t i = 0; i < numbers.size(); ++i) {
+                numbers[i] = value(static_cast<std::int64_t>(i));
+            }
+            const auto tensor = [&](const Shape& shape) {
+                const Values values(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(shape.elements()));
+                return make_from_host(*device, shape, device->real(), values);
+            };
+            const std::vector<std::int32_t> lengths{1000, 0, 1};
+            const Tensor sums = device->empty(size.rows(), device->real());
+            device->run(Attention{.q = tensor(size.q()),
+                                  .k = tensor(size.k()),
+                                  .v = tensor(size.v()),
+                                  .out = device->empty(size.out(), device->real()),
+                                  .log_sums = sums,
+                                  .mask = {.key_lengths = make_from_host(*device, {3}, DType::I32, lengths)},
+                                  .scale = 2.0F});
+            const Values got = to_host<double>(*device, sums);
+            for (std::int64_t row = 0; row < size.rows().elements(); ++row) {
+                const std::int64_t head = row / size.queries;
+                const std::int64_t keys =
+                    std::min<std::int64_t>(lengths[static_cast<std::size_t>(head / size.heads)], size.keys);
+                double total = 0.0;
+                for (std::int64_t key = 0; key < keys; ++key) {
+                    total += std::exp(2.0 * value(row) * value(head * size.keys + key));
+                }
+                const double expected = std::log(total);  // -inf without keys
+                const double found = got[static_cast<std::size_t>(row)];
+                CHECK((found == expected || std::abs(found - expected) < 1e-5));
+            }
         }
     }
-    cases.push_back(attention({1, 2, 3, 257, 64, 64}, {}));
-    cases.push_back(attention({2, 2, 3, 0, 4, 5}, {}));  // no key at all: 0
-    cases.push_back(attention({2, 0, 3, 4, 4, 5}, {}));
-    cases.push_back(attention({2, 2, 0, 4, 4, 5}, {}));
-    check_on_every_device(cases);
 }
 
 TEST_CASE("gradients of attention equal central differences", "[attention][gradients]") {
@@ -217,7 +361,10 @@ TEST_CASE("gradients of attention equal central differences", "[attention][gradi
     for (const Rule& rule : rules()) {
         const Shape shape{3, 2, 4, 5};
         all.push_back({softmax(shape, rule), {softmax_backward(shape)}});
-        all.push_back(differentiation({3, 2, 4, 5, 3, 2}, rule));
+        for (const float rate : {0.0F, 0.4F}) {
+            const Heads size{3, 2, 4, 5, 3, 2};
+            all.push_back({attention(size, {rule, rate}), {attention_backward(size, {rule, rate})}});
+        }
     }
     check_gradients(all);
 }

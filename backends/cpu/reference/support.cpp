@@ -12,16 +12,19 @@ Support CpuReference<Real>::support(const std::string& op, DType dtype) const {
     if (op == Attention::kName) {
         return {SupportLevel::Composed, "matmul, masked_softmax and matmul"};
     }
+    if (op == AttentionBackward::kName) {
+        return {SupportLevel::Composed, "the weights again, then each step of the way back"};
+    }
     return {};
 }
-
-template class CpuReference<float>;
-template class CpuReference<double>;
 
 template <class Real>
 Support CpuReference<Real>::products(Compute compute) const {
     return compute == Compute::F32 ? Support{}
                                    : Support{SupportLevel::Composed, "operands are rounded, then multiplied by loops"};
 }
+
+template class CpuReference<float>;
+template class CpuReference<double>;
 
 }  // namespace headscope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend/ops/common.h"
+#include "backend/ops/matmul.h"
 
 namespace headscope {
 
@@ -41,16 +42,46 @@ struct CacheAppend {
     Tensor cache;     // out [batch, heads, capacity, depth]
 };
 
-// Fused, with a composition as its default body: out = softmax(scale * Q . K^T under the mask) . V, equation 1, without
-// the weights ever being seen. Operands may be strided.
+// Fused, with a composition as its default body: out = Dropout(softmax(scale * Q . K^T under the mask)) . V, equation
+// 1, without the weights ever being seen. A query with no allowed key gives a row of exactly 0. Operands may be
+// strided.
 struct Attention {
     static constexpr const char* kName = "attention";
-    Tensor q;    // [batch, heads, queries, d_k]
-    Tensor k;    // [batch, heads, keys, d_k]
-    Tensor v;    // [batch, heads, keys, d_v]
-    Tensor out;  // [batch, heads, queries, d_v]
+    Tensor q;    // T [batch, heads, queries, d_k]
+    Tensor k;    // T [batch, heads, keys, d_k]
+    Tensor v;    // T [batch, heads, keys, d_v]
+    Tensor out;  // out T [batch, heads, queries, d_v]
+    // out [batch, heads, queries], optional and contiguous: log of the sum of exp of a row's allowed, scaled scores,
+    // -inf where there is none. For AttentionBackward on the same backend alone: one that composes leaves it as it was.
+    Tensor log_sums = {};
     AttentionMask mask = {};
     float scale = 1.0F;
+    DropoutRule dropout = {};  // on the weights, columns are keys
+    // As Matmul's, of which the weights are operands, too; but a licence, not a duty: a kernel that gains nothing by
+    // rounding its F32 operands does not.
+    Compute compute = Compute::F32;
+};
+
+// From the gradient of Attention's out to those of q, k and v. Fused, with a composition as its default body: it makes
+// the weights once more. A query with no allowed key gives and gets exactly 0. Operands may be strided.
+struct AttentionBackward {
+    static constexpr const char* kName = "attention_backward";
+    Tensor q;            // T [batch, heads, queries, d_k], with k, v and all below as in the forward
+    Tensor k;            // T [batch, heads, keys, d_k]
+    Tensor v;            // T [batch, heads, keys, d_v]
+    Tensor out;          // T [batch, heads, queries, d_v], what Attention wrote
+    Tensor grad_out;     // T, as out
+    Tensor log_sums;     // [batch, heads, queries], what Attention left there
+    Tensor grad_q = {};  // out T, as q, optional
+    Tensor grad_k = {};  // out T, as k, optional
+    Tensor grad_v = {};  // out T, as v, optional
+    Write write_q = Write::Overwrite;
+    Write write_k = Write::Overwrite;
+    Write write_v = Write::Overwrite;
+    AttentionMask mask = {};
+    float scale = 1.0F;
+    DropoutRule dropout = {};
+    Compute compute = Compute::F32;
 };
 
 }  // namespace headscope

@@ -1,0 +1,272 @@
+// The way back of attention. Weights are made again from the forward's log_sums, tile by tile, twice: by blocks that
+// own keys and go over the queries (grad_k, grad_v), and by blocks that own queries and go over the keys (grad_q). So
+// every sum has one owner and one order.
+#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/fused_attention_tiles.h"
+
+namespace headscope::cuda {
+
+namespace {
+
+constexpr int kRowsOfBlock = 8;  // of delta, a warp each
+
+// delta[row] = the sum of grad_out * out, which is the sum over the keys of weights * their gradient.
+template <class T>
+__global__ void row_products(AttentionKernel kernel, std::int64_t rows, HeadOperand<const T> grad_out,
+                             HeadOperand<const T> out, float* delta) {
+    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kRowsOfBlock + threadIdx.x / kWarp;
+    if (row >= rows) {
+        return;  // a whole warp
+    }
+    const std::int64_t head = row / kernel.queries;
+    const std::int64_t query = row % kernel.queries;
+    const T* left = grad_out.of(head / kernel.heads, head % kernel.heads).row(query);
+    const T* right = out.of(head / kernel.heads, head % kernel.heads).row(query);
+    float sum = 0.0F;
+    for (int column = static_cast<int>(threadIdx.x) % kWarp; column < out.columns; column += kWarp) {
+        sum += to_float(left[column]) * to_float(right[column]);
+    }
+    sum = reduce_warp(sum, Sum{});
+    if (threadIdx.x % kWarp == 0) {
+        delta[row] = sum;
+    }
+}
+
+// What both kernels read.
+template <class T>
+struct BackwardOperands {
+    HeadOperand<const T> q, k, v, grad_out;
+    const float* log_sums;  // [batch, heads, queries]
+    const float* delta;     // the same
+};
+
+// Where the tiles of a block lie.
+template <int D>
+struct BackwardTiles {
+    float* q;
+    float* k;
+    float* v;
+    float* grad_out;
+    float* rest;
+
+    __device__ BackwardTiles() {
+        using Tile = BackwardTile<D>;
+        q = reinterpret_cast<float*>(shared_bytes);
+        grad_out = q + Tile::kQueries * kPitch<D>;
+        k = grad_out + Tile::kQueries * kPitch<D>;
+        v = k + Tile::kKeys * kPitch<D>;
+        rest = v + Tile::kKeys * kPitch<D>;
+    }
+};
+
+// A thread's part of a tile: rows `line` + i * kRowStep, the keys of `lane`.
+template <int D>
+struct BackwardShare {
+    static constexpr int kRowStep = BackwardTile<D>::kThreads / kTileLanes;
+    static constexpr int kRows = BackwardTile<D>::kQueries / kRowStep;
+    static constexpr int kKeys = BackwardTile<D>::kKeys / kTileLanes;
+    float dropped[kRows][kKeys];      // the weights after dropout
+    float grad_scores[kRows][kKeys];  // before they are scaled
+};
+
+// Both matrices of a tile in which q, k, v and grad_out lie ready. Zero where a key is forbidden.
+template <class T, int D>
+__device__ inline BackwardShare<D> tile_gradients(const AttentionKernel& kernel, const TilePlace& place,
+                                                  const BackwardTiles<D>& tiles, const BackwardOperands<T>& operands,
+                                                  int first_query, int first, std::int64_t offset,
+                                                  std::int64_t length) {
+    using Share = BackwardShare<D>;
+    const int lane = static_cast<int>(threadIdx.x) % kTileLanes;
+    const int line = static_cast<int>(threadIdx.x) / kTileLanes;
+    const int first_key = first + lane * Share::kKeys;
+    float scores[Share::kRows][Share::kKeys] = {};
+    add_dots<D>(tiles.q + line * kPitch<D>, Share::kRowStep * kPitch<D>, tiles.k + lane * kPitch<D>,
+                kTileLanes * kPitch<D>, scores);
+    float grads[Share::kRows][Share::kKeys] = {};  // of the weights after dropout
+    add_dots<D>(tiles.grad_out + line * kPitch<D>, Share::kRowStep * kPitch<D>, tiles.v + lane * kPitch<D>,
+                kTileLanes * kPitch<D>, grads);
+    Share share;
+    unrolled<Share::kRows>([&](int i) {
+        const int query = first_query + line + i * Share::kRowStep;
+        const bool there = query < kernel.queries;
+        const std::int64_t row = place.head_index * kernel.queries + query;
+        const int allowed = there ? allowed_keys(kernel.mask, offset, length, query) : 0;
+        const float log_sum = there ? operands.log_sums[row] : 0.0F;
+        const float delta = there ? operands.delta[row] : 0.0F;
+        float weights[Share::kKeys];
+        unrolled<Share::kKeys>([&](int j) {
+            weights[j] = first_key + j < allowed ? expf(scores[i][j] * kernel.scale - log_sum) : 0.0F;
+            share.dropped[i][j] = weights[j];
+        });
+        drop<Share::kKeys>(kernel.dropout, place.batch, place.head, query, first_key, share.dropped[i]);
+        drop<Share::kKeys>(kernel.dropout, place.batch, place.head, query, first_key, grads[i]);
+        unrolled<Share::kKeys>([&](int j) {
+            // The weight of a lone key is 1 whatever its score, so its gradient is 0, whatever rounding did to out.
+            const float mean = allowed == 1 ? grads[i][j] : delta;
+            share.grad_scores[i][j] = first_key + j < allowed ? weights[j] * (grads[i][j] - mean) : 0.0F;
+        });
+    });
+    return share;
+}
+
+template <class T, int D>
+__global__ void __launch_bounds__(BackwardTile<D>::kThreads)
+    attend_back_to_keys(AttentionKernel kernel, int tile_count, BackwardOperands<T> operands, HeadOperand<T> grad_k,
+                        HeadOperand<T> grad_v, bool accumulate_k, bool accumulate_v) {
+    using Tile = BackwardTile<D>;
+    using Share = BackwardShare<D>;
+    constexpr int kRows = Tile::kKeys / Share::kRowStep;  // slots of keys whose gradients a thread sums
+    const int lane = static_cast<int>(threadIdx.x) % kTileLanes;
+    const int line = static_cast<int>(threadIdx.x) / kTileLanes;
+    const BackwardTiles<D> tiles;
+    float* dropped = tiles.rest;                                          // [slot of a key][query]
+    float* grad_scores = dropped + Tile::kKeys * Tile::kTransposedPitch;  // the same
+
+    const TilePlace place = tile_place(kernel.heads, tile_count);
+    const int first = place.tile * Tile::kKeys;
+    const std::int64_t offset = kernel.mask.offset();
+    const std::int64_t length = kernel.mask.keys_of(place.batch, kernel.keys);
+    const int limit = static_cast<int>(length);
+    // The first query that sees the first key, if any does.
+    std::int64_t begin = kernel.mask.causal && first > offset ? first - offset : 0;
+    begin = first < limit && begin < kernel.queries ? begin / Tile::kQueries * Tile::kQueries : kernel.queries;
+    load_tile<Tile::kKeys, D, Tile::kThreads, true>(operands.k.of(place.batch, place.head), first, limit, tiles.k);
+    load_tile<Tile::kKeys, D, Tile::kThreads, true>(operands.v.of(place.batch, place.head), first, limit, tiles.v);
+    const HeadRows<const T> queries = operands.q.of(place.batch, place.head);
+    const HeadRows<const T> grads = operands.grad_out.of(place.batch, place.head);
+    OwnRows<kRows, D> sum_k;
+    OwnRows<kRows, D> sum_v;
+    for (int query = static_cast<int>(begin); query < kernel.queries; query += Tile::kQueries) {
+        load_tile<Tile::kQueries, D, Tile::kThreads, false>(queries, query, kernel.queries, tiles.q);
+        load_tile<Tile::kQueries, D, Tile::kThreads, false>(grads, query, kernel.queries, tiles.grad_out);
+        __syncthreads();
+        const Share share = tile_gradients<T, D>(kernel, place, tiles, operands, query, first, offset, length);
+        unrolled<Share::kRows>([&](int i) {
+            unrolled<Share::kKeys>([&](int j) {
+                const int at = (lane + j * kTileLanes) * Tile::kTransposedPitch + line + i * Share::kRowStep;
+                dropped[at] = share.dropped[i][j];
+                grad_scores[at] = share.grad_scores[i][j];
+            });
+        });
+        __syncthreads();
+        if (grad_v.data != nullptr) {
+            add_product<Tile::kQueries>(dropped + line * Tile::kTransposedPitch,
+                                        Share::kRowStep * Tile::kTransposedPitch, tiles.grad_out, lane, sum_v);
+        }
+        if (grad_k.data != nullptr) {
+            add_product<Tile::kQueries>(grad_scores + line * Tile::kTransposedPitch,
+                                        Share::kRowStep * Tile::kTransposedPitch, tiles.q, lane, sum_k);
+        }
+        __syncthreads();
+    }
+    unrolled<kRows>([&](int i) {
+        const int key = first + key_of_slot<Tile::kKeys>(line + i * Share::kRowStep);
+        if (key < kernel.keys && grad_k.data != nullptr) {
+            store_row<D>(sum_k.at[i], kernel.scale, grad_k.of(place.batch, place.head), key, lane, accumulate_k);
+        }
+        if (key < kernel.keys && grad_v.data != nullptr) {
+            store_row<D>(sum_v.at[i], 1.0F, grad_v.of(place.batch, place.head), key, lane, accumulate_v);
+        }
+    });
+}
+
+template <class T, int D>
+__global__ void __launch_bounds__(BackwardTile<D>::kThreads)
+    attend_back_to_queries(AttentionKernel kernel, int tile_count, BackwardOperands<T> operands, HeadOperand<T> grad_q,
+                           bool accumulate) {
+    using Tile = BackwardTile<D>;
+    using Share = BackwardShare<D>;
+    const int lane = static_cast<int>(threadIdx.x) % kTileLanes;
+    const int line = static_cast<int>(threadIdx.x) / kTileLanes;
+    const BackwardTiles<D> tiles;
+    float* grad_scores = tiles.rest;  // [query][slot of a key]
+
+    TilePlace place = tile_place(kernel.heads, tile_count);
+    place.tile = tile_count - 1 - place.tile;  // as in the forward
+    const int first_query = place.tile * Tile::kQueries;
+    const std::int64_t offset = kernel.mask.offset();
+    const std::int64_t length = kernel.mask.keys_of(place.batch, kernel.keys);
+    const int last = lesser(first_query + Tile::kQueries, kernel.queries) - 1;
+    const int limit = allowed_keys(kernel.mask, offset, length, last);
+    load_tile<Tile::kQueries, D, Tile::kThreads, false>(operands.q.of(place.batch, place.head), first_query,
+                                                        kernel.queries, tiles.q);
+    load_tile<Tile::kQueries, D, Tile::kThreads, false>(operands.grad_out.of(place.batch, place.head), first_query,
+                                                        kernel.queries, tiles.grad_out);
+    const HeadRows<const T> keys = operands.k.of(place.batch, place.head);
+    const HeadRows<const T> values = operands.v.of(place.batch, place.head);
+    OwnRows<Share::kRows, D> sum;
+    for (int first = 0; first < limit; first += Tile::kKeys) {
+        load_tile<Tile::kKeys, D, Tile::kThreads, true>(keys, first, limit, tiles.k);
+        load_tile<Tile::kKeys, D, Tile::kThreads, true>(values, first, limit, tiles.v);
+        __syncthreads();
+        const Share share = tile_gradients<T, D>(kernel, place, tiles, operands, first_query, first, offset, length);
+        unrolled<Share::kRows>([&](int i) {
+            unrolled<Share::kKeys>([&](int j) {
+                grad_scores[(line + i * Share::kRowStep) * Tile::kWeightsPitch + lane + j * kTileLanes] =
+                    share.grad_scores[i][j];
+            });
+        });
+        __syncthreads();
+        add_product<Tile::kKeys>(grad_scores + line * Tile::kWeightsPitch, Share::kRowStep * Tile::kWeightsPitch,
+                                 tiles.k, lane, sum);
+        __syncthreads();
+    }
+    unrolled<Share::kRows>([&](int i) {
+        const int query = first_query + line + i * Share::kRowStep;
+        if (query < kernel.queries) {
+            store_row<D>(sum.at[i], kernel.scale, grad_q.of(place.batch, place.head), query, lane, accumulate);
+        }
+    });
+}
+
+int tiles_of(std::int64_t rows, int tile) {
+    return static_cast<int>((rows + tile - 1) / tile);
+}
+
+}  // namespace
+
+void CudaBackend::run(const AttentionBackward& op) {
+    const std::int64_t batch = op.q.dim(0);
+    const std::int64_t heads = op.q.dim(1);
+    const std::int64_t queries = op.q.dim(2);
+    const std::int64_t keys = op.k.dim(2);
+    if (padded_depth(op.q.dim(3), op.v.dim(3)) == 0) {
+        Backend::run(op);
+        return;
+    }
+    if (batch * heads == 0) {
+        return;
+    }
+    const std::int64_t rows = batch * heads * queries;
+    const auto delta = scratch(static_cast<std::size_t>(rows) * sizeof(float));
+    visit_heads(op, [&](auto tag, auto depth) {
+        using T = decltype(tag);
+        constexpr int kDepth = decltype(depth)::value;
+        using Tile = BackwardTile<kDepth>;
+        const AttentionKernel kernel = attention_kernel(op);
+        auto* sums = reinterpret_cast<float*>(delta->data());
+        const BackwardOperands<T> operands{head_operand<const T>(op.q),       head_operand<const T>(op.k),
+                                           head_operand<const T>(op.v),       head_operand<const T>(op.grad_out),
+                                           data_of<const float>(op.log_sums), sums};
+        const char* name = AttentionBackward::kName;
+        if (rows > 0) {
+            stream_.launch(name, row_products<T>, tile_grid(1, 1, rows, kRowsOfBlock, kRowsOfBlock * kWarp, 0), kernel,
+                           rows, operands.grad_out, head_operand<const T>(op.out), sums);
+        }
+        if (keys > 0 && (op.grad_k.defined() || op.grad_v.defined())) {
+            stream_.launch(name, attend_back_to_keys<T, kDepth>,
+                           tile_grid(batch, heads, keys, Tile::kKeys, Tile::kThreads, Tile::kKeySharedBytes), kernel,
+                           tiles_of(keys, Tile::kKeys), operands, head_operand<T>(op.grad_k),
+                           head_operand<T>(op.grad_v), op.write_k == Write::Accumulate,
+                           op.write_v == Write::Accumulate);
+        }
+        if (rows > 0 && op.grad_q.defined()) {
+            stream_.launch(name, attend_back_to_queries<T, kDepth>,
+                           tile_grid(batch, heads, queries, Tile::kQueries, Tile::kThreads, Tile::kQuerySharedBytes),
+                           kernel, tiles_of(queries, Tile::kQueries), operands, head_operand<T>(op.grad_q),
+                           op.write_q == Write::Accumulate);
+        }
+    });
+}
+
+}  // namespace headscope::cuda

@@ -1,0 +1,76 @@
+// The fused ops as compositions of core ops: how a backend without kernels for them runs them, and their oracle.
+#include "backend/backend.h"
+
+namespace headscope {
+
+namespace {
+
+// softmax(scale * Q . K^T under the mask), [batch, heads, queries, keys]
+template <class Op>
+Tensor weights_of(Backend& backend, const Op& op) {
+    const Tensor weights = backend.empty({op.q.dim(0), op.q.dim(1), op.q.dim(2), op.k.dim(2)}, op.q.dtype);
+    backend.run(
+        Matmul{.a = op.q, .b = op.k, .out = weights, .transpose_b = true, .alpha = op.scale, .compute = op.compute});
+    backend.run(MaskedSoftmax{.scores = weights, .weights = weights, .mask = op.mask});
+    return weights;
+}
+
+float beta_of(Write write) {
+    return write == Write::Overwrite ? 0.0F : 1.0F;
+}
+
+}  // namespace
+
+// Equation 1.
+void Backend::run(const Attention& op) {
+    const Tensor weights = weights_of(*this, op);
+    if (op.dropout.rate > 0.0F) {
+        run(Dropout{.x = weights, .y = weights, .rule = op.dropout});
+    }
+    run(Matmul{.a = weights, .b = op.v, .out = op.out, .compute = op.compute});
+}
+
+void Backend::run(const AttentionBackward& op) {
+    const Tensor weights = weights_of(*this, op);
+    const Tensor scratch = empty(weights.shape, weights.dtype);
+    const bool drops = op.dropout.rate > 0.0F;
+    if (op.grad_v.defined()) {
+        if (drops) {
+            run(Dropout{.x = weights, .y = scratch, .rule = op.dropout});
+        }
+        run(Matmul{.a = drops ? scratch : weights,
+                   .b = op.grad_out,
+                   .out = op.grad_v,
+                   .transpose_a = true,
+                   .beta = beta_of(op.write_v),
+                   .compute = op.compute});
+    }
+    if (!op.grad_q.defined() && !op.grad_k.defined()) {
+        return;
+    }
+    // Of the weights, then of the scores.
+    run(Matmul{.a = op.grad_out, .b = op.v, .out = scratch, .transpose_b = true, .compute = op.compute});
+    if (drops) {
+        run(Dropout{.x = scratch, .y = scratch, .rule = op.dropout});
+    }
+    run(MaskedSoftmaxBackward{.weights = weights, .grad_weights = scratch, .grad_scores = scratch});
+    if (op.grad_q.defined()) {
+        run(Matmul{.a = scratch,
+                   .b = op.k,
+                   .out = op.grad_q,
+                   .alpha = op.scale,
+                   .beta = beta_of(op.write_q),
+                   .compute = op.compute});
+    }
+    if (op.grad_k.defined()) {
+        run(Matmul{.a = scratch,
+                   .b = op.q,
+                   .out = op.grad_k,
+                   .transpose_a = true,
+                   .alpha = op.scale,
+                   .beta = beta_of(op.write_k),
+                   .compute = op.compute});
+    }
+}
+
+}  // namespace headscope
