@@ -28,6 +28,14 @@ cudaDeviceProp select(int ordinal) {
     return properties;
 }
 
+// "CUDA 12.4 driver, module of CUDA 12.4"
+std::string versions() {
+    int driver = 0;
+    require(cudaDriverGetVersion(&driver), "ask for the driver's version");
+    const auto text = [](int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); };
+    return fmt::format("CUDA {} driver, module of CUDA {}", text(driver), text(CUDART_VERSION));
+}
+
 }  // namespace
 
 CudaOptions CudaOptions::from_environment() {
@@ -48,6 +56,9 @@ CudaBackend::CudaBackend(int ordinal, const CudaOptions& options)
     info_.id = fmt::format("cuda:{}", ordinal);
     info_.backend = "cuda";
     info_.name = properties_.name;
+    info_.driver = versions();
+    info_.software = options.emulated;
+    info_.gpu = !options.emulated;
     info_.memory_bytes = properties_.totalGlobalMem;
 }
 

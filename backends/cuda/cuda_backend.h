@@ -24,6 +24,7 @@ namespace headscope::cuda {
 struct CudaOptions {
     bool check_each_op = false;
     bool graphs = true;
+    bool emulated = false;  // the device runs kernels on the CPU, for tests
 
     static CudaOptions from_environment();
 };

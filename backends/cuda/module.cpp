@@ -12,7 +12,9 @@ namespace {
 constexpr int kArchitectures[] = {HEADSCOPE_CUDA_ARCHITECTURES};  // ends with 0
 
 Backend* open(int ordinal) {
-    return new CudaBackend(ordinal, CudaOptions::from_environment());
+    CudaOptions options = CudaOptions::from_environment();
+    options.emulated = HEADSCOPE_CUDA_EMULATED;
+    return new CudaBackend(ordinal, options);
 }
 
 constexpr Module kModule{.contract = HEADSCOPE_CUDA_CONTRACT,
