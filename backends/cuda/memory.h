@@ -15,16 +15,10 @@
 
 #include "backend/arena.h"
 #include "backend/backend.h"
-#include "support/check.h"
 
 namespace headscope::cuda {
 
 class Memory;
-
-class OutOfMemory : public Error {
-public:
-    using Error::Error;
-};
 
 enum class Pool : std::uint8_t { Ops, Graphs };
 

@@ -96,7 +96,7 @@ std::shared_ptr<VulkanBuffer> Memory::allocate(std::size_t bytes, const std::fun
             added = add_block(wanted);
         }
         if (!added) {
-            throw Error(fmt::format(
+            throw OutOfMemory(fmt::format(
                 "out of memory on {} ({}): asked for {:.1f} MiB with {:.1f} MiB in use; use smaller batches or a "
                 "smaller model, or --device cpu",
                 device_.info().id, device_.info().name, static_cast<double>(bytes) / (1 << 20),

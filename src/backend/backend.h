@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/ops.h"
+#include "support/check.h"
 #include "tensor/tensor.h"
 
 namespace headscope {
@@ -26,6 +27,12 @@ struct DeviceInfo {
     std::vector<std::pair<std::string, std::string>> limits;    // name, value
     std::vector<std::pair<std::string, std::string>> features;  // name, "yes", "no" or a value
     std::string rejected;                                       // why it cannot be used; empty for a usable device
+};
+
+// A device has no more memory. Smaller batches may do.
+class OutOfMemory : public Error {
+public:
+    using Error::Error;
 };
 
 // How a backend runs an op in a dtype. Reports count neither of the last two as a native pass.
@@ -49,8 +56,8 @@ public:
     // The dtype of activations and master parameters: F32, or F64 for the oracle.
     virtual DType real() const { return DType::F32; }
 
-    // Uninitialised memory from the arena; Error when the device has no more, naming what was asked for and what is in
-    // use.
+    // Uninitialised memory from the arena; OutOfMemory when the device has no more, naming what was asked for and what
+    // is in use.
     virtual Tensor empty(const Shape& shape, DType dtype) = 0;
 
     // Copies contiguous host memory to a contiguous tensor of the same size in bytes. The source may be reused on

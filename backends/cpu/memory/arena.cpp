@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-#include "support/check.h"
+#include "backend/backend.h"
 
 namespace headscope {
 
@@ -92,8 +92,8 @@ struct Arena::State {
             block = system_allocate(size);
         }
         if (block == nullptr) {
-            throw Error("out of memory: " + megabytes(size) + " more were asked for while " + megabytes(use.live) +
-                        " are in use; take smaller batches or a smaller model");
+            throw OutOfMemory("out of memory: " + megabytes(size) + " more were asked for while " +
+                              megabytes(use.live) + " are in use; take smaller batches or a smaller model");
         }
         reserved += size;
         return block;
