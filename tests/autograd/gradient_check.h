@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "autograd/functions.h"
@@ -40,7 +41,8 @@ class GradientCheck {
 public:
     using Function = std::function<Var(Context&, const std::vector<Var>&)>;
 
-    GradientCheck() : backend_(open_device("cpu:oracle")) {}
+    explicit GradientCheck(std::unique_ptr<Backend> backend = open_device("cpu:oracle"))
+        : backend_(std::move(backend)) {}
 
     Backend& backend() { return *backend_; }
 

@@ -1,0 +1,142 @@
+// The two ways in which attention goes back: by an op of its own, and through the weights.
+#include <catch2/catch.hpp>
+
+#include "backends/cpu/reference/reference.h"
+#include "gradient_check.h"
+
+using namespace headscope;
+
+namespace {
+
+// The oracle, as a device whose kernels go back through attention: what it composes stands for them.
+class FusedOracle final : public CpuReference<double> {
+public:
+    using CpuReference<double>::CpuReference;
+
+    Support support(const std::string& op, DType dtype) const override {
+        return op == AttentionBackward::kName ? Support{} : CpuReference<double>::support(op, dtype);
+    }
+    using CpuReference<double>::run;
+    void run(const Attention& op) override {
+        ++forward;
+        log_sums = op.log_sums;
+        Backend::run(op);
+    }
+    void run(const AttentionBackward& op) override {
+        ++backward;
+        CHECK(op.log_sums.buffer == log_sums.buffer);
+        Backend::run(op);
+    }
+
+    int forward = 0;
+    int backward = 0;
+    Tensor log_sums;
+};
+
+struct Onlooker : AttentionObserver {
+    bool wants(const AttentionSite& site) const override { return site.layer == 1; }
+    Tensor observe(Backend& /*backend*/, const AttentionSite& /*site*/, const Tensor& weights) override {
+        ++seen;
+        return weights;
+    }
+    int seen = 0;
+};
+
+struct Passed {
+    std::vector<double> out;
+    std::vector<double> gradient;  // of packed q, k, v
+};
+
+// Forward and back over packed q, k and v: 2 sentences of 4, 2 heads, d_k 3, d_v 2, dropout and a mask.
+Passed pass(Backend& backend, AttentionObserver* observer, int layer) {
+    Tape tape;
+    Context ctx{backend, &tape};
+    ctx.observer = observer;
+    ctx.regularisation = some_regularisation(backend, 2);
+    const Var packed(make_from_host(backend, {2, 4, 16}, DType::F64, noise(128, 3)), true);
+    const AttentionMask mask{.key_lengths = make_from_host(backend, {2}, DType::I32, std::vector<std::int32_t>{4, 2}),
+                             .causal = true};
+    const Var out =
+        attend(ctx, {AttentionKind::DecoderSelf, layer}, packed.narrow(2, 0, 6).heads(2),
+               packed.narrow(2, 6, 6).heads(2), packed.narrow(2, 12, 4).heads(2), mask, dropout_rule(ctx, 0.3F, 2));
+    from_host(backend, out.gradient_target(backend).tensor, noise(32, 4));
+    tape.backward(backend);
+    return {to_host<double>(backend, out.value()), to_host<double>(backend, packed.gradient())};
+}
+
+void check_close(const std::vector<double>& a, const std::vector<double>& b) {
+    REQUIRE(a.size() == b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        CHECK(std::abs(a[i] - b[i]) < 1e-12);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("where a device goes back natively attention is one op each way, unless someone looks", "[attend]") {
+    FusedOracle fused{DeviceInfo{}};
+    Onlooker onlooker;
+    const Passed one = pass(fused, &onlooker, 0);
+    CHECK(fused.forward == 1);
+    CHECK(fused.backward == 1);
+    CHECK(fused.log_sums.shape == Shape{2, 2, 4});
+    CHECK(fused.log_sums.dtype == DType::F64);
+    CHECK(onlooker.seen == 0);
+
+    const Passed watched = pass(fused, &onlooker, 1);
+    CHECK(fused.forward == 1);
+    CHECK(fused.backward == 1);
+    CHECK(onlooker.seen == 1);
+    check_close(one.out, watched.out);
+    check_close(one.gradient, watched.gradient);
+
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const Passed composed = pass(*oracle, nullptr, 0);
+    check_close(one.out, composed.out);
+    check_close(one.gradient, composed.gradient);
+}
+
+TEST_CASE("a device that only composes the way back keeps the weights from the way there", "[attend]") {
+    struct Composing final : CpuReference<double> {
+        using CpuReference<double>::CpuReference;
+        using CpuReference<double>::run;
+        void run(const Attention& op) override {
+            ++fused;
+            Backend::run(op);
+        }
+        void run(const AttentionBackward& op) override {
+            ++fused;
+            Backend::run(op);
+        }
+        int fused = 0;
+    } composing{DeviceInfo{}};
+    pass(composing, nullptr, 0);
+    CHECK(composing.fused == 0);
+}
+
+TEST_CASE("attention by an op of its own agrees with central differences", "[attend]") {
+    GradientCheck check(std::make_unique<FusedOracle>(DeviceInfo{}));
+    const Tensor lengths = make_from_host(check.backend(), {2}, DType::I32, std::vector<std::int32_t>{3, 0});
+    for (const bool causal : {false, true}) {
+        for (const float rate : {0.0F, 0.3F}) {
+            INFO("causal " << causal << ", rate " << rate);
+            const auto self = [&](Context& ctx, const std::vector<Var>& in) {
+                ctx.regularisation = some_regularisation(ctx.backend, 2);
+                const Var packed = linear(ctx, in[0], in[1]);
+                const AttentionMask mask{.key_lengths = lengths, .causal = causal};
+                return attend(ctx, {}, packed.narrow(2, 0, 6).heads(2), packed.narrow(2, 6, 6).heads(2),
+                              packed.narrow(2, 12, 4).heads(2), mask, dropout_rule(ctx, rate, 2));
+            };
+            CHECK(check.worst({{2, 4, 5}, {16, 5}}, self) < 1e-8);
+            CHECK(check.worst({{2, 4, 5}, {16, 5}}, self, true) < 1e-8);
+        }
+    }
+    // Into variables that were written before, and with a gradient for some alone.
+    for (const bool twice : {false, true}) {
+        const auto cross = [](Context& ctx, const std::vector<Var>& in) {
+            const Var fixed(make_from_host(ctx.backend, {2, 3, 6}, DType::F64, noise(36, 9)));
+            return attend(ctx, {AttentionKind::Cross, 0}, in[0].heads(2), fixed.heads(2), in[1].heads(2), {});
+        };
+        CHECK(check.worst({{2, 4, 6}, {2, 3, 4}}, cross, twice) < 1e-8);
+    }
+}

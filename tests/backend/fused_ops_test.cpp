@@ -1,0 +1,142 @@
+// Compositions of the fused ops, and what is refused of them.
+#include <catch2/catch.hpp>
+
+#include "backend/op_outputs.h"
+#include "backend/validate.h"
+#include "recording_backend.h"
+#include "support/check.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+struct Fixture {
+    Names ran;
+    RecordingBackend backend{ran};
+
+    Tensor make(const Shape& shape, DType dtype = DType::F32) { return backend.empty(shape, dtype); }
+    AttentionBackward back() {
+        return {.q = make({2, 3, 5, 4}),
+                .k = make({2, 3, 7, 4}),
+                .v = make({2, 3, 7, 6}),
+                .out = make({2, 3, 5, 6}),
+                .grad_out = make({2, 3, 5, 6}),
+                .log_sums = make({2, 3, 5}),
+                .grad_q = make({2, 3, 5, 4}),
+                .grad_k = make({2, 3, 7, 4}),
+                .grad_v = make({2, 3, 7, 6})};
+    }
+    DropoutRule rule() { return {.rate = 0.5F, .step = make({1}, DType::I32), .ordinals = make({2}, DType::I32)}; }
+    Names composition(const AttentionBackward& op) {
+        ran.clear();
+        backend.run(op);
+        return ran;
+    }
+};
+
+template <class Op>
+std::string refusal(const Op& op) {
+    try {
+        validate(op);
+    } catch (const CheckFailure& failure) {
+        return failure.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("attention drops its weights between softmax and the second product", "[fused]") {
+    Fixture fixture;
+    const AttentionBackward back = fixture.back();
+    fixture.backend.run(Attention{.q = back.q, .k = back.k, .v = back.v, .out = back.out, .dropout = fixture.rule()});
+    CHECK(fixture.ran == Names{"matmul", "masked_softmax", "dropout", "matmul"});
+}
+
+TEST_CASE("the way back of attention composes no more than the gradients that are asked for", "[fused]") {
+    Fixture fixture;
+    AttentionBackward op = fixture.back();
+    const Names weights{"matmul", "masked_softmax"};
+    const auto after_weights = [&](Names rest) {
+        rest.insert(rest.begin(), weights.begin(), weights.end());
+        return rest;
+    };
+    CHECK(fixture.composition(op) ==
+          after_weights({"matmul", "matmul", "masked_softmax_backward", "matmul", "matmul"}));
+    op.dropout = fixture.rule();
+    CHECK(fixture.composition(op) ==
+          after_weights({"dropout", "matmul", "matmul", "dropout", "masked_softmax_backward", "matmul", "matmul"}));
+    op.grad_q = Tensor();
+    op.grad_k = Tensor();
+    CHECK(fixture.composition(op) == after_weights({"dropout", "matmul"}));
+    op = fixture.back();
+    op.grad_k = Tensor();
+    op.grad_v = Tensor();
+    CHECK(fixture.composition(op) == after_weights({"matmul", "masked_softmax_backward", "matmul"}));
+}
+
+TEST_CASE("attention refuses what does not fit together", "[fused]") {
+    Fixture fixture;
+    const AttentionBackward good = fixture.back();
+    const Attention forward{.q = good.q, .k = good.k, .v = good.v, .out = good.out, .log_sums = good.log_sums};
+    CHECK(refusal(good).empty());
+    CHECK(refusal(forward).empty());
+
+    Attention sums = forward;
+    sums.log_sums = fixture.make({2, 3, 7});
+    CHECK_THAT(refusal(sums), Contains("attention: log_sums must have the shape [2, 3, 5]"));
+    sums.log_sums = fixture.make({2, 3, 5}, DType::F16);
+    CHECK_THAT(refusal(sums), Contains("log_sums must be F32"));
+    sums.log_sums = good.out.narrow(3, 0, 1).narrow(2, 0, 5);
+    CHECK_FALSE(refusal(sums).empty());
+    Attention dropping = forward;
+    dropping.dropout = {.rate = 0.5F};
+    CHECK_THAT(refusal(dropping), Contains("step"));
+
+    AttentionBackward op = good;
+    op.grad_out = fixture.make({2, 3, 5, 4});
+    CHECK_THAT(refusal(op), Contains("attention_backward: grad_out must have the shape [2, 3, 5, 6]"));
+    op = good;
+    op.grad_v = good.v;
+    CHECK_THAT(refusal(op), Contains("grad_v") && Contains("must not share memory"));
+    op = good;
+    op.k = fixture.make({2, 3, 5, 4});
+    op.v = fixture.make({2, 3, 5, 6});
+    op.grad_v = Tensor();
+    op.grad_k = op.grad_q;
+    CHECK_THAT(refusal(op), Contains("grad_q") && Contains("must not share memory"));
+    op = good;
+    op.log_sums = Tensor();
+    CHECK_THAT(refusal(op), Contains("log_sums is missing"));
+    op = good;
+    op.grad_q = Tensor();
+    CHECK(refusal(op).empty());
+}
+
+TEST_CASE("gradients of packed q, k and v may interleave", "[fused]") {
+    Fixture fixture;
+    AttentionBackward op = fixture.back();
+    const Tensor packed = fixture.make({2, 5, 3 * 12});
+    const Tensor gradient = fixture.make({2, 5, 3 * 12});
+    op.q = packed.narrow(2, 0, 12).heads(3);
+    op.k = packed.narrow(2, 12, 12).heads(3);
+    op.v = packed.narrow(2, 24, 12).heads(3);
+    op.grad_q = gradient.narrow(2, 0, 12).heads(3);
+    op.grad_k = gradient.narrow(2, 12, 12).heads(3);
+    op.grad_v = gradient.narrow(2, 24, 12).heads(3);
+    op.out = fixture.make({2, 5, 12}).heads(3);
+    op.grad_out = fixture.make({2, 5, 12}).heads(3);
+    CHECK(refusal(op).empty());
+}
+
+TEST_CASE("what a backend may leave unwritten is no output that has to be a number", "[fused]") {
+    Fixture fixture;
+    const AttentionBackward op = fixture.back();
+    const auto outputs = outputs_of(Attention{.q = op.q, .k = op.k, .v = op.v, .out = op.out, .log_sums = op.log_sums});
+    REQUIRE(outputs.size() == 1);
+    CHECK(outputs[0].tensor.buffer == op.out.buffer);
+    CHECK(outputs_of(op).size() == 3);
+}
