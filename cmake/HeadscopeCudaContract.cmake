@@ -1,5 +1,6 @@
 # HEADSCOPE_CUDA_CONTRACT: what a program and its CUDA modules have to agree about (backends/cuda/module.h), as one string
-# that both are compiled with. They share C++ classes, so it names the version, the compiler and the headers' content.
+# that both are compiled with. They share C++ classes, so it names the version, the compiler, its sanitizers, which give
+# classes other layouts, and the headers' content.
 file(GLOB contract_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backend/*.h ${PROJECT_SOURCE_DIR}/src/backend/ops/*.h
      ${PROJECT_SOURCE_DIR}/src/tensor/*.h)
 list(APPEND contract_headers ${PROJECT_SOURCE_DIR}/src/support/check.h ${PROJECT_SOURCE_DIR}/backends/cuda/module.h)
@@ -14,3 +15,6 @@ string(SUBSTRING ${contract_hash} 0 16 contract_hash)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${contract_headers})
 set(HEADSCOPE_CUDA_CONTRACT
     "headscope ${PROJECT_VERSION}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, headers ${contract_hash}")
+if(HEADSCOPE_SANITIZE)
+    string(APPEND HEADSCOPE_CUDA_CONTRACT ", sanitized: ${HEADSCOPE_SANITIZE}")
+endif()

@@ -6,6 +6,7 @@
 
 #include "io/safetensors.h"
 #include "small_model.h"
+#include "tests/house/files.h"
 #include "tests/ops/devices.h"
 #include "training.h"
 
@@ -65,7 +66,7 @@ bool is_key_bias(const std::string& name) {
 class Golden {
 public:
     Golden(const std::string& name, const std::string& device)
-        : file_(SafeTensorsFile::open(std::string(HEADSCOPE_SOURCE_DIR) + "/tests/golden/" + name + ".safetensors")),
+        : file_(SafeTensorsFile::open(checkout_file("tests/golden/" + name + ".safetensors"))),
           model_(parse_model_config(nlohmann::json::parse(file_.metadata().at("config")), name), device) {
         options_.epsilon = std::stof(file_.metadata().at("epsilon"));
         options_.smoothing =

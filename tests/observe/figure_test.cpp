@@ -9,6 +9,7 @@
 #include "observe/text_width.h"
 #include "paper_record.h"
 #include "support/check.h"
+#include "tests/house/files.h"
 
 using namespace headscope;
 using headscope::test::paper_record;
@@ -104,7 +105,7 @@ TEST_CASE("Figure 3 has the paper's measures", "[figure]") {
 }
 
 TEST_CASE("A Figure 3 is drawn primitive by primitive as before", "[figure]") {
-    std::ifstream file(HEADSCOPE_SOURCE_DIR "/tests/observe/figure3.golden.txt");
+    std::ifstream file(checkout_file("tests/observe/figure3.golden.txt"));
     REQUIRE(file);
     std::stringstream golden;
     golden << file.rdbuf();

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "registry/registry.h"
+#include "tests/house/files.h"
 #include "tests/io/file_size_limit.h"
 #include "tests/io/temporary_folder.h"
 #include "train/averaging.h"
@@ -97,7 +98,7 @@ TEST_CASE("one changed bit anywhere in a checkpoint is noticed", "[checkpoint]")
 }
 
 TEST_CASE("a file of other tensors is no checkpoint", "[checkpoint]") {
-    const auto problem = error_of([] { Checkpoint::open(HEADSCOPE_SOURCE_DIR "/LICENSE"); });
+    const auto problem = error_of([] { Checkpoint::open(checkout_file("LICENSE")); });
     CHECK_THAT(problem, Catch::Contains("LICENSE"));
 }
 

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "support/check.h"
+#include "tests/house/files.h"
 #include "tests/io/temporary_folder.h"
 #include "train/config_changes.h"
 
@@ -95,7 +96,7 @@ TEST_CASE("a file that is missing or no JSON is named", "[config]") {
 }
 
 TEST_CASE("the shipped configurations can be read", "[config]") {
-    for (const auto& entry : std::filesystem::directory_iterator(HEADSCOPE_SOURCE_DIR "/assets/configs")) {
+    for (const auto& entry : std::filesystem::directory_iterator(checkout_file("assets/configs"))) {
         if (entry.path().extension() == ".json") {
             INFO(entry.path());
             CHECK_NOTHROW(check_train_config(read_train_config(entry.path().string(), "")));

@@ -7,6 +7,7 @@
 
 #include "environment.h"
 #include "tests/fake_vulkan/fake_vulkan.h"
+#include "tests/house/files.h"
 
 namespace headscope::vulkan_tests {
 
@@ -16,8 +17,9 @@ class FakeLoader {
 public:
     explicit FakeLoader(std::uint32_t devices) {
         REQUIRE(dlopen("libvulkan.so.1", RTLD_NOW | RTLD_NOLOAD) == nullptr);
-        library_ = dlopen(HEADSCOPE_FAKE_VULKAN, RTLD_NOW | RTLD_LOCAL);
-        INFO(HEADSCOPE_FAKE_VULKAN);
+        const std::string file = built_file("HEADSCOPE_FAKE_VULKAN", HEADSCOPE_FAKE_VULKAN);
+        library_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+        INFO(file);
         REQUIRE(library_ != nullptr);
         using Get = FakeVulkan* (*)();
         state_ = reinterpret_cast<Get>(dlsym(library_, "fake_vulkan"))();
