@@ -50,6 +50,7 @@ CudaBackend::CudaBackend(int ordinal, const CudaOptions& options)
       memory_(std::make_shared<Memory>(fmt::format("cuda:{} ({})", ordinal, properties_.name))),
       stream_(options.check_each_op),
       products_(stream_, *memory_, properties_.major * 10 + properties_.minor),
+      fused_products_(stream_, products_.workspace()),
       graphs_(options.graphs),
       replays_(kMostReplays) {
     memory_->make_room = [this] { return make_room(); };
@@ -127,7 +128,7 @@ void CudaBackend::download(const Tensor& from, void* to, std::size_t bytes) {
 }
 
 Support CudaBackend::support(const std::string& op, DType dtype) const {
-    if (op == Matmul::kName && dtype == DType::BF16 && !products_.has_bf16()) {
+    if ((op == Matmul::kName || op == Linear::kName) && dtype == DType::BF16 && !products_.has_bf16()) {
         return {SupportLevel::Composed, "multiplied in F32: products of BF16 need sm_80"};
     }
     if (dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 ||

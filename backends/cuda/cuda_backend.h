@@ -14,6 +14,7 @@
 #include "backend/backend.h"
 #include "backends/cuda/dropout.h"
 #include "backends/cuda/graph.h"
+#include "backends/cuda/linear.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/products.h"
 #include "backends/cuda/replays.h"
@@ -64,6 +65,7 @@ private:
     std::shared_ptr<Memory> memory_;
     Stream stream_;
     Products products_;
+    FusedProducts fused_products_;
     bool graphs_;
     Replays<Graph> replays_;
     bool recording_ = false;

@@ -5,27 +5,12 @@
 #include <algorithm>
 #include <limits>
 
-#include "backends/cuda/errors.h"
+#include "backends/cuda/blas.h"
 #include "support/check.h"
 
 namespace headscope::cuda {
 
 namespace {
-
-void require_blas(cublasStatus_t status, const char* what) {
-    if (status != CUBLAS_STATUS_SUCCESS) {
-        throw Error(fmt::format("cuBLAS could not {} ({})", what, cublasGetStatusString(status)));
-    }
-}
-
-cudaDataType data_type(DType dtype) {
-    switch (dtype) {
-        case DType::F32: return CUDA_R_32F;
-        case DType::F16: return CUDA_R_16F;
-        case DType::BF16: return CUDA_R_16BF;
-        default: throw Error(fmt::format("the cuda backend has no products of {}", name_of(dtype)));
-    }
-}
 
 int to_int(std::int64_t value) {
     HEADSCOPE_CHECK(value >= 0 && value <= std::numeric_limits<int>::max(),
@@ -36,11 +21,6 @@ int to_int(std::int64_t value) {
 // A dimension of one entry, or none, has no stride to speak of.
 std::int64_t batch_stride(const Tensor& tensor, int dim) {
     return tensor.rank() >= -dim && tensor.dim(dim) > 1 ? tensor.stride(dim) : 0;
-}
-
-// cuBLAS asks for rows at least as far apart as they are long, also where there is one row and its stride is anything.
-int row_step(const Tensor& tensor) {
-    return to_int(std::max<std::int64_t>({tensor.dim(-2) > 1 ? tensor.stride(-2) : 0, tensor.dim(-1), 1}));
 }
 
 const void* address(const Tensor& tensor, std::int64_t element) {
@@ -59,9 +39,9 @@ std::vector<ProductCall> product_calls(const Matmul& op) {
     call.m = to_int(op.out.dim(-2));
     call.n = to_int(op.out.dim(-1));
     call.k = to_int(op.a.dim(op.transpose_a ? -2 : -1));
-    call.a_row = row_step(op.a);
-    call.b_row = row_step(op.b);
-    call.out_row = row_step(op.out);
+    call.a_row = to_int(row_step(op.a));
+    call.b_row = to_int(row_step(op.b));
+    call.out_row = to_int(row_step(op.out));
     struct Level {
         std::int64_t size, a, b, out;
     };

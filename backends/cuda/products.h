@@ -36,6 +36,8 @@ public:
 
     bool has_bf16() const { return architecture_ >= 80; }
     bool has_tf32() const { return architecture_ >= 80; }
+    // For other products on the same stream: in order, they take turns.
+    const std::shared_ptr<CudaBuffer>& workspace() const { return workspace_; }
 
     // Operands of one dtype, F32, F16 or BF16; out of the same or F32. F32 is multiplied as it is, or in TF32.
     void multiply(const Matmul& op);

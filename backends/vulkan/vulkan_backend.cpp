@@ -100,6 +100,9 @@ Support VulkanBackend::support(const std::string& op, DType dtype) const {
     if (op == AttentionBackward::kName && dtype == DType::F32) {
         return {SupportLevel::Composed, "the weights again, then each step of the way back"};
     }
+    if (op == Linear::kName && dtype == DType::F32) {
+        return {SupportLevel::Composed, "a product, then bias_activation"};
+    }
     if (dtype == DType::F32 || (dtype == DType::I32 && (op == Fill::kName || op == GatherRows::kName))) {
         return {};
     }

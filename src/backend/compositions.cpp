@@ -73,4 +73,16 @@ void Backend::run(const AttentionBackward& op) {
     }
 }
 
+// Gelu and Swish read what the product wrote; the others stand in its place.
+void Backend::run(const Linear& op) {
+    const bool in_place = op.activation == Activation::None || op.activation == Activation::Relu;
+    const Tensor product = in_place ? op.y : empty(op.y.shape, op.y.dtype);
+    run(Matmul{.a = op.x, .b = op.weight, .out = product, .transpose_b = true, .compute = op.compute});
+    if (op.bias.defined() || op.activation != Activation::None) {
+        const Shape sentence{1, op.y.dim(0), op.y.dim(1)};
+        run(BiasActivation{
+            .x = product.reshape(sentence), .bias = op.bias, .y = op.y.reshape(sentence), .activation = op.activation});
+    }
+}
+
 }  // namespace headscope

@@ -71,6 +71,9 @@ Outputs outputs_of(const LogSoftmaxTopK& op) {
 Outputs outputs_of(const GatherRows& op) {
     return {{"out", op.out}};
 }
+Outputs outputs_of(const Linear& op) {
+    return {{"y", op.y}};
+}
 Outputs outputs_of(const Attention& op) {
     return {{"out", op.out}};  // log_sums may be left as they were
 }

@@ -37,7 +37,8 @@
 
 #define HEADSCOPE_FUSED_OPS(X) \
     X(Attention)               \
-    X(AttentionBackward)
+    X(AttentionBackward)       \
+    X(Linear)
 
 #define HEADSCOPE_ALL_OPS(X) \
     HEADSCOPE_CORE_OPS(X)    \

@@ -82,6 +82,21 @@ void validate(const Matmul& op) {
     check.apart("out", op.out, {&op.a, &op.b});
 }
 
+void validate(const Linear& op) {
+    OperandChecks check(Linear::kName);
+    check.real("x", op.x);
+    check.rank("x", op.x, 2, 2);
+    check.real("weight", op.weight);
+    check.rank("weight", op.weight, 2, 2);
+    const std::int64_t columns = op.weight.dim(0);
+    check.shape("weight", op.weight, Shape{columns, op.x.dim(1)});
+    if (op.bias.defined()) {
+        check.full("bias", op.bias, Shape{columns});
+    }
+    check.plain("y", op.y, Shape{op.x.dim(0), columns});
+    check.apart("y", op.y, {&op.x, &op.weight, &op.bias});
+}
+
 void validate(const BiasActivation& op) {
     OperandChecks check(BiasActivation::kName);
     check.real("x", op.x);

@@ -2,10 +2,9 @@
 #include "cublas_v2.h"
 
 #include <algorithm>
-#include <vector>
 
-#include "backend/convert.h"
 #include "emulator.h"
+#include "products.h"
 
 struct EmulatedCublas {
     cudaStream_t stream = nullptr;
@@ -14,20 +13,9 @@ struct EmulatedCublas {
 namespace {
 
 using headscope::DType;
-
-struct Operand {
-    const unsigned char* data = nullptr;
-    DType dtype = DType::F32;
-    std::int64_t leading = 0;
-    std::int64_t stride = 0;
-    bool transposed = false;
-
-    // op(X)[row, column] of matrix `index`.
-    float at(std::int64_t index, std::int64_t row, std::int64_t column) const {
-        const std::int64_t place = index * stride + (transposed ? row * leading + column : column * leading + row);
-        return headscope::load_as<float>(dtype, data + place * static_cast<std::int64_t>(headscope::size_of(dtype)));
-    }
-};
+using headscope::cuda_emulation::dtype_of;
+using headscope::cuda_emulation::Operand;
+using headscope::cuda_emulation::Sums;
 
 struct Gemm {
     std::int64_t m, n, k;
@@ -36,50 +24,22 @@ struct Gemm {
     unsigned char* c;
     DType c_dtype;
     std::int64_t ldc, c_stride;
-    bool tf32;
 };
 
-// TF32 keeps 10 bits of F32's 23, rounded to the nearest, ties away from zero.
-float as_tf32(float value) {
-    if (!std::isfinite(value)) {
-        return value;
-    }
-    const auto bits = std::bit_cast<std::uint32_t>(value) + 0x1000U;
-    return std::bit_cast<float>(bits & 0xFFFFE000U);
-}
-
 void multiply(const Gemm& gemm, std::int64_t index) {
-    const auto rounded = [&](float value) { return gemm.tf32 ? as_tf32(value) : value; };
-    std::vector<float> a(static_cast<std::size_t>(gemm.m * gemm.k));  // [k][m]
-    for (std::int64_t p = 0; p < gemm.k; ++p) {
-        for (std::int64_t i = 0; i < gemm.m; ++i) {
-            a[static_cast<std::size_t>(p * gemm.m + i)] = rounded(gemm.a.at(index, i, p));
-        }
-    }
-    std::vector<float> sums(static_cast<std::size_t>(gemm.m));
+    Sums sums(gemm.a, gemm.b, index, gemm.m, 0, gemm.k);
     for (std::int64_t j = 0; j < gemm.n; ++j) {
-        std::fill(sums.begin(), sums.end(), 0.0F);
-        for (std::int64_t p = 0; p < gemm.k; ++p) {
-            const float b = rounded(gemm.b.at(index, p, j));
-            const float* from = a.data() + p * gemm.m;
-            for (std::int64_t i = 0; i < gemm.m; ++i) {
-                sums[static_cast<std::size_t>(i)] += from[i] * b;
-            }
-        }
+        const std::vector<float>& column = sums.column(j);
         for (std::int64_t i = 0; i < gemm.m; ++i) {
             unsigned char* to = gemm.c + (index * gemm.c_stride + j * gemm.ldc + i) *
                                              static_cast<std::int64_t>(headscope::size_of(gemm.c_dtype));
-            float value = gemm.alpha * sums[static_cast<std::size_t>(i)];
+            float value = gemm.alpha * column[static_cast<std::size_t>(i)];
             if (gemm.beta != 0.0F) {
                 value += gemm.beta * headscope::load_as<float>(gemm.c_dtype, to);
             }
             headscope::store_as(gemm.c_dtype, to, value);
         }
     }
-}
-
-DType dtype_of(cudaDataType type) {
-    return type == CUDA_R_16F ? DType::F16 : type == CUDA_R_16BF ? DType::BF16 : DType::F32;
 }
 
 }  // namespace
@@ -133,18 +93,23 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
     if (device.major < 8 && (a_type == CUDA_R_16BF || compute == CUBLAS_COMPUTE_32F_FAST_TF32)) {
         return CUBLAS_STATUS_ARCH_MISMATCH;
     }
+    const bool tf32 = compute == CUBLAS_COMPUTE_32F_FAST_TF32;
+    const auto operand = [tf32](const void* data, cudaDataType type, int leading, long long stride,
+                                cublasOperation_t transpose) {
+        return Operand{
+            static_cast<const unsigned char*>(data), dtype_of(type), leading, stride, transpose == CUBLAS_OP_T, tf32};
+    };
     const Gemm gemm{m,
                     n,
                     k,
                     *static_cast<const float*>(alpha),
                     *static_cast<const float*>(beta),
-                    {static_cast<const unsigned char*>(a), dtype_of(a_type), lda, a_stride, transpose_a == CUBLAS_OP_T},
-                    {static_cast<const unsigned char*>(b), dtype_of(b_type), ldb, b_stride, transpose_b == CUBLAS_OP_T},
+                    operand(a, a_type, lda, a_stride, transpose_a),
+                    operand(b, b_type, ldb, b_stride, transpose_b),
                     static_cast<unsigned char*>(c),
                     dtype_of(c_type),
                     ldc,
-                    c_stride,
-                    compute == CUBLAS_COMPUTE_32F_FAST_TF32};
+                    c_stride};
     const cudaError_t error = headscope::cuda_emulation::enqueue(handle->stream, [gemm, count] {
         for (int index = 0; index < count; ++index) {
             multiply(gemm, index);

@@ -49,4 +49,11 @@ constexpr std::size_t kMostSharedBytes = 232448 - 1024;  // what an H200 gives o
 // Either queued, or recorded where the stream is captured.
 cudaError_t enqueue(cudaStream_t stream, std::function<cudaError_t()> work);
 
+// What cuBLASLt was asked, and whether it has an algorithm for anything.
+struct LtHeuristics {
+    int asked = 0;
+    bool none = false;
+};
+LtHeuristics& lt_heuristics();
+
 }  // namespace headscope::cuda_emulation

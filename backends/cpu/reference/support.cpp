@@ -15,6 +15,9 @@ Support CpuReference<Real>::support(const std::string& op, DType dtype) const {
     if (op == AttentionBackward::kName) {
         return {SupportLevel::Composed, "the weights again, then each step of the way back"};
     }
+    if (op == Linear::kName) {
+        return {SupportLevel::Composed, "matmul, then bias_activation"};
+    }
     return {};
 }
 

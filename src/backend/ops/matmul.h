@@ -30,4 +30,17 @@ struct Matmul {
     Compute compute = Compute::F32;  // nothing to 16-bit operands, which are multiplied as they are
 };
 
+// Fused, with a composition as its default body: y = f(x . W^T + bias), half of equation 2 in one pass over y. Paper
+// 3.3. Rows of x and of the weight may lie apart; y is contiguous. A kernel may round the bias to T before it adds it,
+// and where the activation is Relu a NaN may become 0, as in the max(0, x) of the libraries.
+struct Linear {
+    static constexpr const char* kName = "linear";
+    Tensor x;          // T [rows, in]
+    Tensor weight;     // T [out, in]
+    Tensor bias = {};  // [out], optional
+    Tensor y;          // out T [rows, out]
+    Activation activation = Activation::None;
+    Compute compute = Compute::F32;  // as Matmul's
+};
+
 }  // namespace headscope

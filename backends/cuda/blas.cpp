@@ -1,0 +1,30 @@
+#include "backends/cuda/blas.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "support/check.h"
+
+namespace headscope::cuda {
+
+void require_blas(cublasStatus_t status, const char* what) {
+    if (status != CUBLAS_STATUS_SUCCESS) {
+        throw Error(fmt::format("cuBLAS could not {} ({})", what, cublasGetStatusString(status)));
+    }
+}
+
+cudaDataType data_type(DType dtype) {
+    switch (dtype) {
+        case DType::F32: return CUDA_R_32F;
+        case DType::F16: return CUDA_R_16F;
+        case DType::BF16: return CUDA_R_16BF;
+        default: throw Error(fmt::format("the cuda backend has no products of {}", name_of(dtype)));
+    }
+}
+
+std::int64_t row_step(const Tensor& tensor) {
+    return std::max<std::int64_t>({tensor.dim(-2) > 1 ? tensor.stride(-2) : 0, tensor.dim(-1), 1});
+}
+
+}  // namespace headscope::cuda

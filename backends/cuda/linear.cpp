@@ -1,0 +1,211 @@
+#include "backends/cuda/linear.h"
+
+#include "backends/cuda/blas.h"
+#include "backends/cuda/cuda_backend.h"
+#include "support/check.h"
+
+namespace headscope::cuda {
+
+namespace {
+
+// More shapes than the steps of a training run have. A plan is some hundred bytes, and soon made again.
+constexpr std::size_t kMostPlans = 4096;
+
+template <auto destroy>
+struct Destroy {
+    template <class Descriptor>
+    void operator()(Descriptor* descriptor) const {
+        destroy(descriptor);
+    }
+};
+using Operation = std::unique_ptr<std::remove_pointer_t<cublasLtMatmulDesc_t>, Destroy<cublasLtMatmulDescDestroy>>;
+using Layout = std::unique_ptr<std::remove_pointer_t<cublasLtMatrixLayout_t>, Destroy<cublasLtMatrixLayoutDestroy>>;
+using Preference =
+    std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreference_t>, Destroy<cublasLtMatmulPreferenceDestroy>>;
+
+template <class Value>
+void set(const Operation& operation, cublasLtMatmulDescAttributes_t attribute, Value value) {
+    require_blas(cublasLtMatmulDescSetAttribute(operation.get(), attribute, &value, sizeof value),
+                 "describe a product with an epilogue");
+}
+
+template <class Value>
+void set(const Preference& preference, cublasLtMatmulPreferenceAttributes_t attribute, Value value) {
+    require_blas(cublasLtMatmulPreferenceSetAttribute(preference.get(), attribute, &value, sizeof value),
+                 "take a preference");
+}
+
+Layout layout_of(DType dtype, std::int64_t rows, std::int64_t columns, std::int64_t leading) {
+    cublasLtMatrixLayout_t layout = nullptr;
+    require_blas(cublasLtMatrixLayoutCreate(&layout, data_type(dtype), static_cast<std::uint64_t>(rows),
+                                            static_cast<std::uint64_t>(columns), leading),
+                 "describe a matrix");
+    return Layout(layout);
+}
+
+cublasLtEpilogue_t epilogue_of(const FusedShape& shape) {
+    return shape.bias ? (shape.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS)
+                      : (shape.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT);
+}
+
+Operation operation_of(const FusedShape& shape) {
+    cublasLtMatmulDesc_t created = nullptr;
+    require_blas(
+        cublasLtMatmulDescCreate(&created, shape.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F),
+        "describe a product with an epilogue");
+    Operation operation(created);
+    set(operation, CUBLASLT_MATMUL_DESC_TRANSA, static_cast<std::int32_t>(CUBLAS_OP_T));
+    set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(epilogue_of(shape)));
+    if (shape.bias) {
+        // Of this pointer the choice of an algorithm sees the alignment alone.
+        set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+            reinterpret_cast<const void*>(static_cast<std::uintptr_t>(shape.bias_alignment)));
+    }
+    return operation;
+}
+
+Preference preference_of(const FusedShape& shape, std::size_t workspace_bytes) {
+    cublasLtMatmulPreference_t created = nullptr;
+    require_blas(cublasLtMatmulPreferenceCreate(&created), "take a preference");
+    Preference preference(created);
+    set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{workspace_bytes});
+    // Of the ways to split a sum over k only that which keeps its parts in F32 and adds them in a step of its own. The
+    // others (cublasLtReductionScheme_t) round them to y's type, and the one in place adds in the order in which blocks
+    // take their turns, of which the documentation says no more than that they do.
+    set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+        static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, shape.weight_alignment);
+    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, shape.x_alignment);
+    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, shape.y_alignment);
+    set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, shape.y_alignment);
+    return preference;
+}
+
+std::uintptr_t address(const Tensor& tensor) {
+    return reinterpret_cast<std::uintptr_t>(data_of<void>(tensor));
+}
+
+}  // namespace
+
+// Row-major y = x . W^T is column-major y^T [out, rows] = W [in, out]^T . x^T [in, rows]: A is the weight, B is x, and
+// the bias goes down a column.
+struct FusedProducts::Plan {
+    FusedShape shape;
+    Operation operation;
+    Layout weight, x, y;
+    cublasLtMatmulAlgo_t algorithm{};
+};
+
+std::uint32_t alignment_of(std::uintptr_t address) {
+    const std::uintptr_t most = address | kMostAlignment;
+    return static_cast<std::uint32_t>(most & (~most + 1));
+}
+
+FusedShape fused_shape(const Linear& op) {
+    HEADSCOPE_CHECK(op.activation == Activation::None || op.activation == Activation::Relu,
+                    "cuBLASLt's other activations are not those of the contract");
+    FusedShape shape;
+    shape.rows = op.y.dim(0);
+    shape.in = op.x.dim(1);
+    shape.out = op.y.dim(1);
+    shape.x_row = row_step(op.x);
+    shape.weight_row = row_step(op.weight);
+    shape.operands = op.x.dtype;
+    shape.result = op.y.dtype;
+    shape.tf32 = op.x.dtype == DType::F32 && op.compute == Compute::TF32;
+    shape.bias = op.bias.defined();
+    shape.relu = op.activation == Activation::Relu;
+    shape.x_alignment = alignment_of(address(op.x));
+    shape.weight_alignment = alignment_of(address(op.weight));
+    shape.y_alignment = alignment_of(address(op.y));
+    if (shape.bias) {
+        shape.bias_alignment = op.bias.dtype == op.y.dtype ? alignment_of(address(op.bias)) : kMostAlignment;
+    }
+    return shape;
+}
+
+FusedProducts::FusedProducts(Stream& stream, std::shared_ptr<CudaBuffer> workspace)
+    : stream_(stream), workspace_(std::move(workspace)) {
+    require_blas(cublasLtCreate(&handle_), "start cuBLASLt");
+}
+
+FusedProducts::~FusedProducts() {
+    cublasLtDestroy(handle_);
+}
+
+const FusedProducts::Plan* FusedProducts::plan(const FusedShape& shape) {
+    const auto known = plans_.find(shape);
+    if (known != plans_.end()) {
+        return known->second.get();
+    }
+    if (plans_.size() == kMostPlans) {
+        plans_.clear();
+    }
+    return plans_.emplace(shape, make_plan(shape)).first->second.get();
+}
+
+std::unique_ptr<FusedProducts::Plan> FusedProducts::make_plan(const FusedShape& shape) const {
+    auto plan = std::make_unique<Plan>();
+    plan->shape = shape;
+    plan->operation = operation_of(shape);
+    plan->weight = layout_of(shape.operands, shape.in, shape.out, shape.weight_row);
+    plan->x = layout_of(shape.operands, shape.in, shape.rows, shape.x_row);
+    plan->y = layout_of(shape.result, shape.out, shape.rows, shape.out);
+    const Preference preference = preference_of(shape, workspace_->bytes());
+    cublasLtMatmulHeuristicResult_t best{};
+    int found = 0;
+    const cublasStatus_t status =
+        cublasLtMatmulAlgoGetHeuristic(handle_, plan->operation.get(), plan->weight.get(), plan->x.get(), plan->y.get(),
+                                       plan->y.get(), preference.get(), 1, &best, &found);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED) {
+        return nullptr;
+    }
+    require_blas(status, "choose an algorithm for a product with an epilogue");
+    if (found == 0 || best.state != CUBLAS_STATUS_SUCCESS) {
+        return nullptr;
+    }
+    plan->algorithm = best.algo;
+    return plan;
+}
+
+void FusedProducts::multiply(const Plan& plan, const Linear& op) {
+    HEADSCOPE_CHECK(fused_shape(op) == plan.shape, "a product with an epilogue was planned for another shape");
+    if (plan.shape.bias) {
+        set(plan.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, data_of<const void>(op.bias));
+    }
+    constexpr float kOne = 1.0F;
+    constexpr float kZero = 0.0F;  // y is not read
+    auto* y = data_of<void>(op.y);
+    const cublasStatus_t status =
+        cublasLtMatmul(handle_, plan.operation.get(), &kOne, data_of<const void>(op.weight), plan.weight.get(),
+                       data_of<const void>(op.x), plan.x.get(), &kZero, y, plan.y.get(), y, plan.y.get(),
+                       &plan.algorithm, workspace_->data(), workspace_->bytes(), stream_.handle());
+    stream_.enqueued(Linear::kName, cudaGetLastError());
+    require_blas(status, "multiply with an epilogue");
+}
+
+void CudaBackend::run(const Linear& op) {
+    const bool fusable = op.activation == Activation::None || op.activation == Activation::Relu;
+    const bool bf16 = op.x.dtype == DType::BF16 || (op.x.dtype == DType::F32 && op.compute == Compute::BF16);
+    if (!fusable || op.y.elements() == 0 || op.x.elements() == 0 || (bf16 && !products_.has_bf16())) {
+        Backend::run(op);
+        return;
+    }
+    Linear product = op;
+    if (op.x.dtype == DType::F32 && (op.compute == Compute::BF16 || op.compute == Compute::F16)) {
+        const DType rounded = op.compute == Compute::BF16 ? DType::BF16 : DType::F16;
+        product.x = converted(op.x, rounded);
+        product.weight = converted(op.weight, rounded);
+    }
+    const FusedProducts::Plan* plan = fused_products_.plan(fused_shape(product));
+    if (plan == nullptr) {
+        Backend::run(product);
+        return;
+    }
+    if (op.bias.defined() && op.bias.dtype != op.y.dtype) {
+        product.bias = converted(op.bias, op.y.dtype);
+    }
+    fused_products_.multiply(*plan, product);
+}
+
+}  // namespace headscope::cuda
