@@ -1,0 +1,192 @@
+#!/usr/bin/env bash
+# Makes the kit that tests/device/run.sh needs on a GPU machine that has neither this project's packages nor a compiler:
+# one archive of programs, CUDA modules and the libraries that they need.
+#
+#   tests/device/pack.sh [--make] [--build FOLDER] [--ptx-build FOLDER] [--output FOLDER]
+#
+#   --make              configure and build first what is packed, with the toolkits of HEADSCOPE_CUDA_TOOLKITS='12;13',
+#                       folders of a CUDA 12 and of a CUDA 13
+#   --build FOLDER      where the programs and libheadscope_cuda13.so are (default build/device)
+#   --ptx-build FOLDER  where libheadscope_cuda12.so is (default build/device-ptx): its kernels are PTX of compute_60
+#                       alone, the P100's, for the driver of a newer card to compile
+#   --output FOLDER     gets kit.tar.gz and contents.txt (default out/device-kit)
+#
+# HEADSCOPE_HELD_OUT=FILE.tsv adds 500 lines of held-out text for `headscope compare`. HEADSCOPE_DEVICE_ARCHITECTURES
+# says what --make compiles for (default 90).
+set -euo pipefail
+repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+readonly MOST_MIB=40
+readonly PROGRAMS=(headscope tests/test_ops tests/test_model tests/test_train tests/test_vulkan)
+
+fail() {
+    printf 'pack.sh: %s\n' "$*" >&2
+    exit 1
+}
+
+make=no build=$repository/build/device ptx_build=$repository/build/device-ptx output=$repository/out/device-kit
+while [ $# -gt 0 ]; do
+    case $1 in
+        --make) make=yes ;;
+        --build) build=${2:?--build needs a folder} && shift ;;
+        --ptx-build) ptx_build=${2:?--ptx-build needs a folder} && shift ;;
+        --output) output=${2:?--output needs a folder} && shift ;;
+        *) sed -n '2,/^set/p' "$0" | sed -n 's/^# \{0,1\}//p' && exit 2 ;;
+    esac
+    shift
+done
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# ------------------------------------------------------------------------------------------------- build
+
+toolkit() { # MAJOR: its folder
+    local root
+    while IFS= read -r -d ';' root; do
+        [ -n "$root" ] || continue
+        if "$root/bin/nvcc" --version 2>/dev/null | grep -q "release $1\."; then
+            printf '%s' "$root"
+            return
+        fi
+    done <<<"${HEADSCOPE_CUDA_TOOLKITS:-};"
+    fail "HEADSCOPE_CUDA_TOOLKITS='${HEADSCOPE_CUDA_TOOLKITS:-}' names no CUDA $1, as in '/opt/cuda-12.4;/usr/local/cuda'"
+}
+
+library_of() { # TOOLKIT NAME
+    find -L "$1" -name "$2" -path '*/lib*' -not -path '*/stubs/*' -print -quit
+}
+
+# The toolkit of CUDA 12 as its compiler and headers are, but with empty libraries of CUDA 13's names to link with: a
+# machine with CUDA 13 has no cuBLAS 12, and the functions that are called are the same in both.
+make_ptx_toolkit() { # TOOLKIT-12 FOLDER
+    local part name library
+    mkdir -p "$2/lib64"
+    for part in bin include nvvm targets; do
+        [ ! -e "$1/$part" ] || ln -sfn "$1/$part" "$2/$part"
+    done
+    rm -f "$2/targets" # libraries are looked for there, too
+    ln -sfn "$(library_of "$1" libcudart_static.a)" "$2/lib64/libcudart_static.a"
+    [ -e "$2/include/cuda_runtime.h" ] || ln -sfn "$1/targets/x86_64-linux/include" "$2/include"
+    for name in cublas cublasLt; do
+        library=$(library_of "$1" "lib$name.so")
+        [ -n "$library" ] || fail "the toolkit in $1 has no lib$name.so"
+        nm -D --defined-only "$library" |
+            awk '$2 == "T" { sub(/@.*/, "", $3); printf ".globl %s\n.type %s, @function\n%s:\n", $3, $3, $3 }' |
+            gcc -x assembler - -shared -nostdlib -Wl,-soname,"lib$name.so.13" -o "$2/lib64/lib$name.so"
+    done
+}
+
+make_all() {
+    local toolkit12 toolkit13
+    toolkit12=$(toolkit 12)
+    toolkit13=$(toolkit 13)
+    cmake -G Ninja -S "$repository" -B "$build" -DCMAKE_BUILD_TYPE=Release -DHEADSCOPE_CUDA=ON \
+        "-DHEADSCOPE_CUDA_TOOLKITS=$toolkit13" "-DHEADSCOPE_CUDA_ARCHITECTURES=${HEADSCOPE_DEVICE_ARCHITECTURES:-90}"
+    cmake --build "$build" --parallel "$(nproc)" --target headscope_cuda13 headscope_fake_vulkan "${PROGRAMS[@]##*/}"
+    mkdir -p "$ptx_build"
+    make_ptx_toolkit "$toolkit12" "$(realpath "$ptx_build")/toolkit"
+    cmake -G Ninja -S "$repository" -B "$ptx_build" -DCMAKE_BUILD_TYPE=Release -DHEADSCOPE_CUDA=ON -DHEADSCOPE_TESTS=OFF \
+        "-DHEADSCOPE_CUDA_TOOLKITS=$(realpath "$ptx_build")/toolkit" -DHEADSCOPE_CUDA_ARCHITECTURES=60-virtual
+    cmake --build "$ptx_build" --parallel "$(nproc)" --target headscope_cuda12
+}
+
+# -------------------------------------------------------------------------------------------------- kit
+
+packed() { # FILE FOLDER [--strip]
+    [ -f "$1" ] || fail "there is no $1: build it, or let --make do so"
+    install -D -m 755 "$1" "$kit/$2/$(basename "$1")"
+    [ "${3:-}" != --strip ] || strip --strip-unneeded "$kit/$2/$(basename "$1")"
+}
+
+# What a module says of itself, from the same struct that the program reads (backends/cuda/module.h). Opening it shows
+# that cuBLAS has every function that it calls.
+facts_of() { # MODULE
+    local cublas
+    cublas=$(dirname "$(library_of "${CUDA_PATH:-/usr/local/cuda}" libcublas.so.13)")
+    LD_LIBRARY_PATH=$cublas python3 - "$1" <<'PYTHON'
+import ctypes
+import sys
+
+
+class Module(ctypes.Structure):
+    _fields_ = [("contract", ctypes.c_char_p), ("toolkit", ctypes.c_int), ("sm", ctypes.POINTER(ctypes.c_int)),
+                ("ptx", ctypes.c_int), ("emulated", ctypes.c_bool)]
+
+
+entry = ctypes.CDLL(sys.argv[1], mode=2).headscope_cuda_module
+entry.restype = ctypes.POINTER(Module)
+module = entry().contents
+sm = []
+while module.sm[len(sm)]:
+    sm.append(str(module.sm[len(sm)]))
+print(f"{module.contract.decode()}|{','.join(sm) or 'none'}|{module.ptx}")
+PYTHON
+}
+
+check_module() { # FILE WHAT-IS-EXPECTED SM-PATTERN PTX
+    local contract sm ptx
+    IFS='|' read -r contract sm ptx < <(facts_of "$1") || fail "$1 cannot be opened, see above"
+    if [[ ",$sm," != *$3* ]] || [ "$ptx" != "$4" ]; then
+        fail "$1 has machine code for $sm and PTX $ptx, and is to have $2"
+    fi
+    grep -qaF "$contract" "$build/headscope" ||
+        fail "$1 does not belong to $build/headscope (it is of \"$contract\"): build both together"
+}
+
+# The shared libraries of files, but those that every machine has and cuBLAS, which is larger than a kit may be.
+pack_libraries() { # FILE..
+    local line library
+    ldd "$@" | awk '/=>/ { print $1, $3 }' | sort -u >"$work/libraries"
+    while read -r line library; do
+        case $line in
+            libc.so.* | libm.so.* | libdl.so.* | librt.so.* | libpthread.so.* | libresolv.so.* | ld-linux* | linux-vdso*) ;;
+            libcublas*) ;;
+            libstdc++.so.* | libgcc_s.so.*) packed "$(realpath "$library")" spare && rename "$library" spare ;;
+            *)
+                [ -f "$library" ] || fail "$line, which the programs need, is not found"
+                packed "$(realpath "$library")" lib && rename "$library" lib
+                ;;
+        esac
+    done <"$work/libraries"
+    # Opened at run time.
+    library=$(ldconfig -p | awk '$1 == "libvulkan.so.1" && /x86-64/ { print $NF; exit }')
+    [ -n "$library" ] || fail "there is no libvulkan.so.1: install Vulkan's loader"
+    packed "$(realpath "$library")" lib && rename "$library" lib
+}
+
+rename() { # LIBRARY FOLDER: packed under its real name, wanted under this one
+    local real
+    real=$(basename "$(realpath "$1")")
+    [ "$real" = "$(basename "$1")" ] || mv "$kit/$2/$real" "$kit/$2/$(basename "$1")"
+}
+
+pack() {
+    local program
+    kit=$work/kit
+    for program in "${PROGRAMS[@]}"; do packed "$build/$program" bin --strip; done
+    packed "$build/tests/libheadscope_fake_vulkan.so" bin --strip
+    packed "$build/libheadscope_cuda13.so" modules --strip
+    packed "$ptx_build/libheadscope_cuda12.so" ptx60 --strip
+    check_module "$kit/modules/libheadscope_cuda13.so" "machine code" '[0-9]' 0
+    check_module "$kit/ptx60/libheadscope_cuda12.so" "PTX 60 alone" ',none,' 60
+    pack_libraries "$kit"/bin/* "$kit"/modules/* "$kit"/ptx60/*
+    if [ -n "${HEADSCOPE_HELD_OUT:-}" ]; then
+        head -n 500 "$HEADSCOPE_HELD_OUT" >"$kit/held-out.tsv"
+    fi
+    git -C "$repository" log -1 --format='%H %cd' --date=iso >"$kit/commit"
+    git -C "$repository" status --porcelain --untracked-files=no | sed 's/^/changed since: /' >>"$kit/commit"
+
+    mkdir -p "$output"
+    tar -C "$work" -czf "$output/kit.tar.gz" kit
+    (cd "$kit" && find . -type f -printf '%P %s\n' | sort | awk '{ printf "%-40s %8.2f MiB\n", $1, $2 / 1048576 }') \
+        >"$output/contents.txt"
+    cat "$output/contents.txt"
+    local bytes mib
+    bytes=$(stat -c %s "$output/kit.tar.gz")
+    mib=$((bytes / 1048576))
+    [ "$mib" -lt "$MOST_MIB" ] || fail "$output/kit.tar.gz has $mib MiB, and at most $MOST_MIB are to travel"
+    awk -v file="$output/kit.tar.gz" -v bytes="$bytes" 'BEGIN { printf "%s: %.1f MiB\n", file, bytes / 1048576 }'
+}
+
+[ "$make" = no ] || make_all
+pack
