@@ -1,0 +1,38 @@
+// Arithmetic counted by hand.
+#include "model/flops.h"
+
+#include <catch2/catch.hpp>
+
+using namespace headscope;
+
+TEST_CASE("the arithmetic of a small model is what counting by hand gives", "[flops]") {
+    ModelConfig model;
+    model.encoder_layers = 1;
+    model.decoder_layers = 1;
+    model.d_model = 4;
+    model.d_ff = 10;
+    model.heads = 2;
+    model.d_k = 3;  // keys 6
+    model.d_v = 1;  // values 2
+    model.source_vocabulary = model.target_vocabulary = 7;
+    // One sentence of 3 source and 2 target tokens, in multiply-adds.
+    // Encoder: q 3*4*6 = 72, k 72, v 3*4*2 = 24, out 3*2*4 = 24, scores 3*3*6 = 54, sums 3*3*2 = 18,
+    //          feed-forward 2*3*4*10 = 240: 504.
+    // Decoder's self-attention: q 2*4*6 = 48, k 48, v 2*4*2 = 16, out 16, scores (1 + 2)*6 = 18, sums 3*2 = 6: 152.
+    // Cross-attention: q 48, k 3*4*6 = 72, v 24, out 16, scores 2*3*6 = 36, sums 2*3*2 = 12: 208.
+    // Feed-forward: 2*2*4*10 = 160. Logits: 2*4*7 = 56.
+    CHECK(forward_flops(model, {1, 3, 2}) == 2.0 * (504 + 152 + 208 + 160 + 56));
+    CHECK(forward_flops(model, {5, 3, 2}) == 5.0 * forward_flops(model, {1, 3, 2}));
+    CHECK(training_flops(model, {1, 3, 2}) == 3.0 * forward_flops(model, {1, 3, 2}));
+    // A beam of 2 encodes once, and makes keys and values of the source (72 + 24) once.
+    CHECK(translation_flops(model, {1, 3, 2}, 1) == forward_flops(model, {1, 3, 2}));
+    CHECK(translation_flops(model, {1, 3, 2}, 2) == 2.0 * (504 + 96 + 2 * (152 + 208 - 96 + 160 + 56)));
+}
+
+TEST_CASE("a base step of the paper is about 9.5 TFLOP", "[flops]") {
+    ModelConfig base;  // Table 3
+    base.source_vocabulary = base.target_vocabulary = 37000;
+    // Without attention's pairs: 6 * 25,000 * (6 * 3,145,728 + 6 * 4,194,304 + 37,000 * 512) = 9.447e12; with them, 40
+    // tokens each: 6 * 25,000 * 6 * 1,024 * (40 + 20.5 + 40) = 0.093e12 more.
+    CHECK(training_flops(base, {625, 40, 40}) == Approx(9.447e12 + 0.0926e12).epsilon(1e-4));
+}
