@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """The same work as `headscope bench`, done by PyTorch: training steps and greedy decoding with a cache.
 
-One JSON object on standard output, with the keys of `headscope bench --json` that compare.sh reads. The model is the
-encoder-decoder of "Attention Is All You Need" with tied embeddings and packed q/k/v products, written the way a
-careful PyTorch user would: scaled_dot_product_attention, fused Adam, torch.inference_mode, eager.
+One JSON object on standard output, with the keys of `headscope bench --json` that compare.sh and tests/device read. The
+model is the encoder-decoder of "Attention Is All You Need" with tied embeddings and packed q/k/v products, written the
+way a careful PyTorch user would: scaled_dot_product_attention, fused Adam, torch.inference_mode; 16 bits by autocast
+with float32 masters, and a GradScaler for float16; eager, or with --compile by torch.compile.
 """
 import argparse
+import contextlib
 import json
 import math
 import resource
@@ -17,6 +19,14 @@ from torch import nn
 from torch.nn import functional as F
 
 PAD, BOS, FIRST_WORD = 0, 1, 4
+SIXTEEN_BITS = {"bf16": torch.bfloat16, "f16": torch.float16}
+# As `headscope bench --config`: encoder layers, decoder layers, d_model, d_ff, heads, vocabulary, dropout; sentences and
+# tokens of each for training and for translating.
+CONFIGS = {
+    "small": (6, 3, 256, 1024, 8, 8000, 0.1, (64, 32), (32, 32)),
+    "base": (6, 6, 512, 2048, 8, 37000, 0.1, (625, 40), (64, 40)),
+    "big": (6, 6, 1024, 4096, 16, 37000, 0.3, (625, 40), (64, 40)),
+}
 
 
 class Attention(nn.Module):
@@ -124,7 +134,7 @@ class Transformer(nn.Module):
 
 
 def random_ids(a, length):
-    return torch.randint(FIRST_WORD, a.vocabulary, (a.sentences, length))
+    return torch.randint(FIRST_WORD, a.vocabulary, (a.sentences, length)).to(a.device)
 
 
 def padding_mask(source):  # [batch, 1, 1, keys]
@@ -132,26 +142,38 @@ def padding_mask(source):  # [batch, 1, 1, keys]
 
 
 def train(a):
-    model = Transformer(a).train()
+    model = Transformer(a).to(a.device).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
     source, target = random_ids(a, a.source_length), random_ids(a, a.target_length)
-    target_in = torch.cat([torch.full((a.sentences, 1), BOS), target[:, :-1]], 1)
+    target_in = torch.cat([torch.full((a.sentences, 1), BOS, device=a.device), target[:, :-1]], 1)
     mask = padding_mask(source)
+    dtype = SIXTEEN_BITS.get(a.precision)
+    casting = torch.autocast(a.device, dtype) if dtype else contextlib.nullcontext()
+    scaler = torch.amp.GradScaler(a.device, enabled=a.precision == "f16")
+
+    def loss_of(source, target_in, target, mask):
+        logits = model(source, target_in, mask)
+        return F.cross_entropy(logits.flatten(0, 1), target.flatten(), label_smoothing=0.1)
+
+    if a.compile:
+        loss_of = torch.compile(loss_of)
 
     def run(steps):
         for _ in range(steps):
             optimizer.zero_grad(set_to_none=True)
-            logits = model(source, target_in, mask)
-            loss = F.cross_entropy(logits.flatten(0, 1), target.flatten(), label_smoothing=0.1)
-            loss.backward()
-            optimizer.step()
+            with casting:
+                loss = loss_of(source, target_in, target, mask)
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
 
     return timed(a, lambda: run(a.steps), lambda: run(min(a.steps, 2)))
 
 
 @torch.inference_mode()
 def translate(a):
-    model = Transformer(a).eval()
+    dtype = SIXTEEN_BITS.get(a.precision, torch.float32)
+    model = Transformer(a).to(a.device, dtype).eval()
     source = random_ids(a, a.source_length)
 
     def run():
@@ -159,8 +181,9 @@ def translate(a):
         memory = model.encode(source, mask)
         cross = [layer.cross_attention.keys_and_values(memory) for layer in model.decoder]
         shape = (a.sentences, a.heads, a.target_length, model.depth)
-        caches = [(torch.empty(shape), torch.empty(shape)) for _ in model.decoder]
-        token = torch.full((a.sentences, 1), BOS)
+        empty = [torch.empty(shape, device=a.device, dtype=dtype) for _ in range(2 * len(model.decoder))]
+        caches = list(zip(empty[::2], empty[1::2]))
+        token = torch.full((a.sentences, 1), BOS, device=a.device)
         written = []
         for position in range(a.target_length):
             x = model.embed(token, position)
@@ -176,11 +199,17 @@ def translate(a):
 
 
 def timed(a, run, warm_up):
+    def wait():
+        if a.device == "cuda":
+            torch.cuda.synchronize()
+
     warm_up()
+    wait()
     seconds = []
     for _ in range(a.repeat):
         start = time.perf_counter()
         run()
+        wait()
         seconds.append(time.perf_counter() - start)
     return seconds
 
@@ -188,21 +217,44 @@ def timed(a, run, warm_up):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bench", choices=["train", "translate"])
-    for name, default in [("encoder-layers", 6), ("decoder-layers", 3), ("d-model", 256), ("d-ff", 1024), ("heads", 8),
-                          ("vocabulary", 8000), ("sentences", 32), ("source-length", 32), ("target-length", 32),
-                          ("steps", 3), ("repeat", 5), ("threads", 2)]:
+    parser.add_argument("--config", choices=CONFIGS, default="small")
+    shapes = ["encoder-layers", "decoder-layers", "d-model", "d-ff", "heads", "vocabulary", "sentences",
+              "source-length", "target-length"]
+    for name in shapes:
+        parser.add_argument("--" + name, type=int)
+    parser.add_argument("--dropout", type=float)
+    for name, default in [("steps", 3), ("repeat", 5), ("threads", 2)]:
         parser.add_argument("--" + name, type=int, default=default)
-    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--precision", choices=["f32", "tf32", "bf16", "f16"], default="f32")
+    parser.add_argument("--compile", action="store_true", help="training by torch.compile")
     a = parser.parse_args()
+    if a.compile and a.bench != "train":
+        parser.error("--compile is for training")
+    *model, dropout, training, translating = CONFIGS[a.config]
+    sentences, length = training if a.bench == "train" else translating
+    for name, value in zip(shapes + ["dropout"], [*model, sentences, length, length, dropout]):
+        key = name.replace("-", "_")
+        if getattr(a, key) is None:
+            setattr(a, key, value)
     torch.manual_seed(1)
     torch.set_num_threads(a.threads)
+    torch.set_float32_matmul_precision("high" if a.precision == "tf32" else "highest")
     seconds = train(a) if a.bench == "train" else translate(a)
     steps = a.steps if a.bench == "train" else 1
     middle = statistics.median(seconds)
+    device = {"device": a.device}
+    if a.device == "cuda":
+        device |= {"device_name": torch.cuda.get_device_name(), "cuda": torch.version.cuda,
+                   "peak_device_bytes": torch.cuda.max_memory_allocated()}
     print(json.dumps({
         "bench": a.bench,
         "pytorch": torch.__version__,
         "threads": a.threads,
+        **device,
+        "precision": a.precision,
+        "compiled": a.compile,
+        "milliseconds_per_step": 1e3 * middle / (a.steps if a.bench == "train" else a.target_length),
         "target_tokens_per_second": a.sentences * a.target_length * steps / middle,
         "source_tokens_per_second": a.sentences * a.source_length * steps / middle,
         "run_seconds": seconds,
