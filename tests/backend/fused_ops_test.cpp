@@ -140,3 +140,58 @@ TEST_CASE("what a backend may leave unwritten is no output that has to be a numb
     CHECK(outputs[0].tensor.buffer == op.out.buffer);
     CHECK(outputs_of(op).size() == 3);
 }
+
+TEST_CASE("a linear layer is a product and what comes after it, if anything does", "[fused]") {
+    Fixture fixture;
+    Linear op{.x = fixture.make({5, 3}), .weight = fixture.make({4, 3}), .y = fixture.make({5, 4})};
+    const auto composition = [&] {
+        fixture.ran.clear();
+        fixture.backend.run(op);
+        return fixture.ran;
+    };
+    CHECK(composition() == Names{"matmul"});
+    op.activation = Activation::Swish;
+    CHECK(composition() == Names{"matmul", "bias_activation"});
+    op.activation = Activation::None;
+    op.bias = fixture.make({4});
+    CHECK(composition() == Names{"matmul", "bias_activation"});
+    REQUIRE(outputs_of(op).size() == 1);
+    CHECK(outputs_of(op)[0].tensor.buffer == op.y.buffer);
+}
+
+TEST_CASE("a linear layer refuses what does not fit together", "[fused]") {
+    Fixture fixture;
+    const Linear good{.x = fixture.make({5, 3}, DType::F16),
+                      .weight = fixture.make({4, 3}, DType::F16),
+                      .bias = fixture.make({4}),
+                      .y = fixture.make({5, 4}, DType::F16)};
+    CHECK(refusal(good).empty());
+    const auto refused = [&](auto change) {
+        Linear op = good;
+        change(op);
+        return refusal(op);
+    };
+    CHECK(refused([&](Linear& op) { op.x = fixture.make({5, 6}, DType::F16).narrow(1, 0, 3); }).empty());
+    CHECK(refused([&](Linear& op) { op.weight = fixture.make({4, 6}, DType::F16).narrow(1, 3, 3); }).empty());
+    CHECK_THAT(refused([&](Linear& op) {
+                   op.y = fixture.make({5, 8}, DType::F16).narrow(1, 0, 4);
+               }),
+               Contains("linear: y must be contiguous"));
+    CHECK_THAT(refused([&](Linear& op) {
+                   op.weight = fixture.make({4, 2}, DType::F16);
+               }),
+               Contains("linear: weight must have the shape [4, 3]"));
+    CHECK_THAT(refused([&](Linear& op) {
+                   op.x = fixture.make({1, 5, 3}, DType::F16);
+               }),
+               Contains("x must have rank 2"));
+    CHECK_THAT(refused([&](Linear& op) { op.bias = fixture.make({4}, DType::F16); }), Contains("bias must be F32"));
+    CHECK_THAT(refused([&](Linear& op) { op.bias = fixture.make({5}); }), Contains("bias must have the shape [4]"));
+    CHECK_THAT(refused([&](Linear& op) { op.y = fixture.make({5, 4}); }), Contains("y must be F16"));
+    CHECK_THAT(refused([&](Linear& op) {
+                   op.x = fixture.make({5, 4}, DType::F16);
+                   op.weight = fixture.make({4, 4}, DType::F16);
+                   op.y = op.x;
+               }),
+               Contains("y") && Contains("must not share memory"));
+}

@@ -1,9 +1,11 @@
-// A backend that runs nothing: the decorator and the default compositions are watched through it.
+// A backend that runs nothing: the decorator and the default compositions are watched through it, which must fulfil the
+// contract of every op that they run.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "backend/validate.h"
 #include "backends/cpu/memory/host_backend.h"
 #include "backends/cpu/memory/view.h"
 
@@ -25,6 +27,7 @@ public:
     using HostBackend::run;
 #define HEADSCOPE_DEFINE(Op)          \
     void run(const Op& op) override { \
+        validate(op);                 \
         ran_.emplace_back(Op::kName); \
         poison(op);                   \
     }

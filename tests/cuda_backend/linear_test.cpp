@@ -1,0 +1,207 @@
+// Products with an epilogue: what an algorithm is chosen for, how often, and what is done where there is none.
+#include "backends/cuda/linear.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <memory>
+
+#include "backends/cuda/cuda_backend.h"
+#include "emulator.h"
+
+using namespace headscope;
+using namespace headscope::cuda;
+using cuda_emulation::lt_heuristics;
+
+namespace {
+
+struct Machine {
+    std::unique_ptr<CudaBackend> backend = std::make_unique<CudaBackend>(0, CudaOptions{});
+
+    Tensor make(const Shape& shape, DType dtype = DType::F32, double value = 1.0) const {
+        const std::vector<double> values(static_cast<std::size_t>(shape.elements()), value);
+        return make_from_host(*backend, shape, dtype, values);
+    }
+    Linear layer(std::int64_t rows, DType dtype = DType::F32) const {
+        return {.x = make({rows, 8}, dtype),
+                .weight = make({4, 8}, dtype),
+                .bias = make({4}, DType::F32, -3.0),
+                .y = make({rows, 4}, dtype),
+                .activation = Activation::Relu};
+    }
+    // How often cuBLASLt is asked for an algorithm while `op` runs.
+    int questions(const Linear& op) const {
+        const int before = lt_heuristics().asked;
+        backend->run(op);
+        return lt_heuristics().asked - before;
+    }
+    double first(const Tensor& tensor) const { return to_host<double>(*backend, tensor)[0]; }
+};
+
+// As long as it lives devices are of this architecture.
+struct Architecture {
+    explicit Architecture(const char* sm) { setenv("HEADSCOPE_EMULATION_SM", sm, 1); }
+    ~Architecture() { unsetenv("HEADSCOPE_EMULATION_SM"); }
+};
+
+// As long as it lives there is no algorithm for anything.
+struct NoAlgorithms {
+    NoAlgorithms() { lt_heuristics().none = true; }
+    ~NoAlgorithms() { lt_heuristics().none = false; }
+};
+
+}  // namespace
+
+TEST_CASE("an address is aligned to the largest power of two that divides it", "[linear]") {
+    CHECK(alignment_of(0x1001) == 1);
+    CHECK(alignment_of(0x1004) == 4);
+    CHECK(alignment_of(0x1030) == 16);
+    CHECK(alignment_of(0x1080) == 128);
+    CHECK(alignment_of(0x1100) == kMostAlignment);
+    CHECK(alignment_of(0x4000) == kMostAlignment);
+}
+
+TEST_CASE("whatever an algorithm may depend on tells two shapes apart", "[linear]") {
+    const Machine machine;
+    const Linear op = machine.layer(6);
+    const FusedShape shape = fused_shape(op);
+    CHECK(shape == FusedShape{.rows = 6,
+                              .in = 8,
+                              .out = 4,
+                              .x_row = 8,
+                              .weight_row = 8,
+                              .bias = true,
+                              .relu = true,
+                              .x_alignment = 256,
+                              .weight_alignment = 256,
+                              .y_alignment = 256,
+                              .bias_alignment = 256});
+    CHECK(fused_shape(machine.layer(6)) == shape);  // elsewhere in memory
+
+    const auto differs = [&](auto change) {
+        Linear other = op;
+        change(other);
+        return fused_shape(other) != shape;
+    };
+    const Tensor wide = machine.make({6, 24});
+    CHECK(differs([](Linear& other) { other.activation = Activation::None; }));
+    CHECK(differs([](Linear& other) { other.bias = {}; }));
+    CHECK(differs([](Linear& other) { other.compute = Compute::TF32; }));
+    CHECK(differs([&](Linear& other) { other.x = wide.narrow(1, 0, 8); }));
+    CHECK(differs([&](Linear& other) { other.weight = wide.narrow(1, 0, 8).narrow(0, 0, 4); }));
+    CHECK(differs([&](Linear& other) { other.bias = machine.make({5}).narrow(0, 1, 4); }));
+    CHECK(differs([&](Linear& other) { other.y = machine.make({7, 4}).narrow(0, 1, 6); }));
+    CHECK(differs([&](Linear& other) { other.x = machine.make({7, 8}).narrow(0, 1, 6); }));
+    CHECK(differs([&](Linear& other) { other.weight = machine.make({5, 8}).narrow(0, 1, 4); }));
+    CHECK(fused_shape(machine.layer(7)) != shape);
+    CHECK(fused_shape(machine.layer(6, DType::F16)) != shape);
+
+    // What is rounded to y's type lies in memory of its own.
+    Linear sixteen = machine.layer(6, DType::F16);
+    sixteen.bias = machine.make({5}).narrow(0, 1, 4);
+    CHECK(fused_shape(sixteen).bias_alignment == kMostAlignment);
+    // The stride of a single row is anything.
+    Linear one = machine.layer(1);
+    one.x.strides[0] = 0;
+    CHECK(fused_shape(one).x_row == 8);
+}
+
+TEST_CASE("an algorithm is chosen once for each shape", "[linear]") {
+    const Machine machine;
+    const Linear op = machine.layer(6);
+    CHECK(machine.questions(op) == 1);
+    CHECK(machine.first(op.y) == 5.0);
+    CHECK(machine.questions(op) == 0);
+    const Linear elsewhere = machine.layer(6);
+    CHECK(machine.questions(elsewhere) == 0);
+    CHECK(machine.first(elsewhere.y) == 5.0);
+    CHECK(machine.questions(machine.layer(7)) == 1);
+    CHECK(machine.questions(op) == 0);  // both are kept
+}
+
+TEST_CASE("the shapes that are kept are bounded", "[linear]") {
+    const Machine machine;
+    const Tensor x = machine.make({4100, 1});
+    const Tensor y = machine.make({4100, 1});
+    const auto layer = [&](std::int64_t rows) {
+        return Linear{.x = x.narrow(0, 0, rows), .weight = machine.make({1, 1}), .y = y.narrow(0, 0, rows)};
+    };
+    const Linear first = layer(1);
+    CHECK(machine.questions(first) == 1);
+    for (std::int64_t rows = 2; rows <= 4096; ++rows) {
+        machine.backend->run(layer(rows));
+    }
+    CHECK(machine.questions(first) == 0);
+    CHECK(machine.questions(layer(4097)) == 1);
+    CHECK(machine.questions(first) == 1);
+}
+
+TEST_CASE("where there is no algorithm a product and its bias run one after the other", "[linear]") {
+    const Machine machine;
+    for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
+        Linear op = machine.layer(dtype == DType::F32 ? 9 : 10, dtype);
+        {
+            const NoAlgorithms none;
+            CHECK(machine.questions(op) == 1);
+            CHECK(machine.questions(op) == 0);  // asked for no second time either
+        }
+        CHECK(machine.first(op.y) == 5.0);
+        // Rounded operands too, whose result is not.
+        op.compute = Compute::F16;
+        op.bias = machine.make({4}, DType::F32, -2.999);
+        if (dtype == DType::F32) {
+            const NoAlgorithms none;
+            CHECK(machine.questions(op) == 1);
+            CHECK(machine.first(op.y) == Approx(5.001).epsilon(1e-6));
+        }
+    }
+}
+
+TEST_CASE("a device without products of BF16 is not asked for them", "[linear]") {
+    const Architecture turing("75");
+    const Machine machine;
+    Linear op = machine.layer(11, DType::BF16);
+    CHECK(machine.backend->support(Linear::kName, DType::BF16).level == SupportLevel::Composed);
+    CHECK(machine.backend->support(Linear::kName, DType::F16).level == SupportLevel::Native);
+    CHECK(machine.questions(op) == 0);
+    CHECK(machine.first(op.y) == 5.0);
+    op = machine.layer(11);
+    op.compute = Compute::BF16;
+    CHECK(machine.questions(op) == 0);
+    CHECK(machine.first(op.y) == 5.0);
+}
+
+TEST_CASE("operands are rounded as asked, and the result is not", "[linear]") {
+    const Machine machine;
+    const std::pair<Compute, double> expected[] = {
+        {Compute::F32, 1.0 + 0x1p-9 + 0x1p-12}, {Compute::TF32, 1.0 + 0x1p-9}, {Compute::BF16, 1.0}};
+    for (const auto& [compute, value] : expected) {
+        const Linear op{.x = machine.make({1, 1}, DType::F32, 1.0 + 0x1p-9 + 0x1p-12),
+                        .weight = machine.make({1, 1}),
+                        .bias = machine.make({1}, DType::F32, 0x1p-20),
+                        .y = machine.make({1, 1}),
+                        .compute = compute};
+        machine.backend->run(op);
+        CHECK(machine.first(op.y) == value + 0x1p-20);
+    }
+}
+
+TEST_CASE("the parts of a sum that is split are not rounded", "[linear]") {
+    const Machine machine;
+    // 2049 and 1 - 2049: F16 has no 2049 and would give 2048 - 2048.
+    const std::vector<double> x{2048.0, 1.0, 1.0, -2048.0, -1.0, 0.0};
+    const Linear op{.x = make_from_host(*machine.backend, {1, 6}, DType::F16, x),
+                    .weight = machine.make({1, 6}, DType::F16),
+                    .y = machine.make({1, 1}, DType::F16)};
+    machine.backend->run(op);
+    CHECK(machine.first(op.y) == 1.0);
+}
+
+TEST_CASE("a product with an epilogue is recorded and launched again", "[linear]") {
+    const Machine machine;
+    const Linear op = machine.layer(6, DType::F16);
+    for (const double bias : {-3.0, -2.0, -1.0, 0.0}) {  // rounded to F16 each time
+        from_host(*machine.backend, op.bias, std::vector<double>(4, bias));
+        machine.backend->replay("linear", {op.x, op.weight, op.bias, op.y}, [&] { machine.backend->run(op); });
+        CHECK(machine.first(op.y) == 8.0 + bias);
+    }
+}

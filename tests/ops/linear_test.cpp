@@ -1,0 +1,198 @@
+// Linear: a product with bias and activation.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "gradients.h"
+#include "harness.h"
+
+using namespace headscope;
+using namespace headscope::conformance;
+
+namespace {
+
+struct Layer {
+    std::int64_t rows, in, out;
+    Activation activation = Activation::None;
+    bool bias = true;
+    Compute compute = Compute::F32;
+
+    Shape x() const { return {rows, in}; }
+    Shape weight() const { return {out, in}; }
+    Shape y() const { return {rows, out}; }
+    std::string title() const {
+        constexpr const char* kNames[] = {"", " relu", " gelu", " swish"};
+        return fmt::format("{} in {}{}{}{}", y().to_string(), in, bias ? " bias" : "",
+                           kNames[static_cast<int>(activation)],
+                           compute == Compute::F32 ? "" : fmt::format(" in {}", name_of(compute)));
+    }
+};
+
+// Multiples of `step`, moved by `shift`.
+Generator steps(double step, double shift = 0.0) {
+    return [=](std::int64_t count, Random& random) {
+        Values values = integers(-6, 7)(count, random);
+        for (double& value : values) {
+            value = value * step + shift;
+        }
+        return values;
+    };
+}
+
+// What ReLU sees is exact in every storage and, with a bias, never 0: which side of 0 it is on leaves no doubt.
+std::vector<Operand> operands_of(const Layer& layer) {
+    const bool relu = layer.activation == Activation::Relu;
+    std::vector<Operand> operands{
+        in("x", layer.x()).strided().filled(relu ? steps(0.5) : normal()),
+        in("weight", layer.weight()).strided().filled(relu ? steps(0.25) : normal()),
+        out("y", layer.y()),
+    };
+    if (layer.bias) {
+        operands.push_back(in("bias", {layer.out}).full().filled(relu ? steps(0.125, 0.0625) : normal()));
+    }
+    return operands;
+}
+
+Linear op_of(const Operands& t, const Layer& layer) {
+    return {.x = t["x"],
+            .weight = t["weight"],
+            .bias = t.maybe("bias"),
+            .y = t["y"],
+            .activation = layer.activation,
+            .compute = layer.compute};
+}
+
+double before_activation(const Layer& layer, std::size_t index, const HostValues& values) {
+    const auto in = static_cast<std::size_t>(layer.in);
+    const std::size_t row = index / static_cast<std::size_t>(layer.out);
+    const std::size_t column = index % static_cast<std::size_t>(layer.out);
+    double sum = layer.bias ? values.at("bias")[column] : 0.0;
+    for (std::size_t i = 0; i < in; ++i) {
+        sum += values.at("x")[row * in + i] * values.at("weight")[column * in + i];
+    }
+    return sum;
+}
+
+Case linear(const Layer& layer) {
+    const auto build = [layer](const Operands& t) { return op_of(t, layer); };
+    Case stated = make_case(layer.title(), operands_of(layer), build);
+    if (layer.activation == Activation::None || layer.activation == Activation::Relu) {
+        stated.magnitude = runs(build);
+    }
+    if (layer.activation == Activation::Relu) {  // a NaN may become 0
+        stated.accept = [layer](const std::string&, std::size_t index, double got, const HostValues& values) {
+            return got == 0.0 && std::isnan(before_activation(layer, index, values));
+        };
+    }
+    if (layer.compute != Compute::F32) {
+        stated.compute = layer.compute;
+    }
+    if (layer.compute == Compute::TF32) {
+        stated.operand_roundoff = 0x1p-10;  // where the oracle rounds to nearest, a device may cut off
+    }
+    return stated.sums(static_cast<double>(layer.in));
+}
+
+std::vector<Layer> shapes() {
+    return {{1, 1, 1},   {1, 33, 3}, {3, 257, 33}, {257, 3, 33}, {33, 1, 257},
+            {33, 64, 1}, {2, 2, 2},  {64, 32, 48}, {65, 130, 72}};
+}
+
+Case product(const char* a, const Shape& shape_a, bool transpose_a, const char* b, const Shape& shape_b, const char* to,
+             const Shape& shape) {
+    return make_case(to, {in(a, shape_a), in(b, shape_b), gradient(to, shape)}, [=](const Operands& t) {
+        return Matmul{.a = t[a], .b = t[b], .out = t[to], .transpose_a = transpose_a};
+    });
+}
+
+// Back from y, of which ReLU's way back needs no more than the sign.
+Differentiation differentiation(const Layer& layer) {
+    const auto sentence = [layer](const Tensor& tensor) { return tensor.reshape({1, layer.rows, layer.out}); };
+    const Case activation =
+        make_case("grad_product", {in("y", layer.y()), in("grad_y", layer.y()), out("grad_product", layer.y())},
+                  [=](const Operands& t) {
+                      return BiasActivationBackward{.x = sentence(t["y"]),
+                                                    .grad_y = sentence(t["grad_y"]),
+                                                    .grad_x = sentence(t["grad_product"]),
+                                                    .activation = layer.activation};
+                  });
+    Differentiation stated{
+        linear(layer),
+        {activation, product("grad_product", layer.y(), false, "weight", layer.weight(), "grad_x", layer.x()),
+         product("grad_product", layer.y(), true, "x", layer.x(), "grad_weight", layer.weight())}};
+    if (layer.bias) {
+        stated.backward.push_back(
+            make_case("grad_bias", {in("grad_product", layer.y()), out("grad_bias", {layer.out})},
+                      [](const Operands& t) { return SumRows{.x = t["grad_product"], .out = t["grad_bias"]}; }));
+    }
+    return stated;
+}
+
+}  // namespace
+
+TEST_CASE("a product with bias and activation agrees with the oracle", "[linear]") {
+    std::vector<Case> cases;
+    for (Layer layer : shapes()) {
+        for (const Activation activation : {Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish}) {
+            for (const bool bias : {false, true}) {
+                layer.activation = activation;
+                layer.bias = bias;
+                cases.push_back(linear(layer));
+            }
+        }
+    }
+    check_on_every_device(cases);
+}
+
+TEST_CASE("a linear layer of nothing agrees with the oracle", "[linear]") {
+    std::vector<Case> cases;
+    for (const Layer& layer : {Layer{0, 3, 5}, {3, 5, 0}, {3, 0, 5}, {0, 0, 0}}) {
+        for (const Activation activation : {Activation::None, Activation::Relu, Activation::Swish}) {
+            for (const bool bias : {false, true}) {
+                cases.push_back(linear({layer.rows, layer.in, layer.out, activation, bias}));
+            }
+        }
+    }
+    check_on_every_device(cases);
+}
+
+TEST_CASE("a linear layer of rounded operands agrees with the oracle", "[linear]") {
+    std::vector<Case> cases;
+    for (const Compute compute : {Compute::TF32, Compute::BF16, Compute::F16}) {
+        for (const Activation activation : {Activation::None, Activation::Relu}) {
+            for (const bool bias : {false, true}) {
+                cases.push_back(linear({33, 65, 17, activation, bias, compute}));
+                cases.push_back(linear({1, 64, 128, activation, bias, compute}));
+            }
+        }
+    }
+    check_on_every_device(cases);
+}
+
+TEST_CASE("NaN and infinity spread through a linear layer as through the oracle", "[linear]") {
+    std::vector<Case> cases;
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    for (const double value : {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity}) {
+        for (const Activation activation : {Activation::None, Activation::Relu}) {
+            const Case layer = linear({5, 33, 7, activation});
+            cases.push_back(layer.holding(value, "x", 40));
+            cases.push_back(layer.holding(value, "weight", 40));
+            cases.push_back(layer.holding(value, "bias", 3));
+        }
+    }
+    check_on_every_device(cases);
+}
+
+TEST_CASE("gradients of a linear layer equal central differences", "[linear][gradients]") {
+    std::vector<Differentiation> all;
+    for (const Activation activation : {Activation::None, Activation::Relu}) {
+        for (const bool bias : {false, true}) {
+            if (bias || activation == Activation::None) {  // without a bias ReLU may stand on its kink
+                all.push_back(differentiation({6, 5, 4, activation, bias}));
+            }
+        }
+    }
+    check_gradients(all);
+}
