@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/command.h"
+#include "app/precision_option.h"
 #include "infer/model_lookup.h"
 #include "infer/translator.h"
 #include "io/atomic_file.h"
@@ -32,6 +33,7 @@ struct AttentionOptions {
     std::string kind = "encoder";
     std::string output;
     std::string palette = "paper";
+    Precision precision = Precision::F32;
     int beam = 4;
     std::int64_t pads = 0;
     bool pieces = false;
@@ -75,7 +77,9 @@ AttentionRecord look(Backend& backend, const Translator& translator, const Atten
                      const FigureOptions& figure) {
     const ModelDirectory& model = translator.model();
     const RecordedText source = read_text(*model.source_tokenizer, options.text, "--text", model.config);
-    const RecordOptions record{.sites = {{figure.kind, figure.layer - 1}}, .source_pads = options.pads};
+    const RecordOptions record{.sites = {{figure.kind, figure.layer - 1}},
+                               .source_pads = options.pads,
+                               .compute = chosen_arithmetic(backend, options.precision).compute};
     if (!options.target.empty()) {
         const RecordedText target = read_text(*model.target_tokenizer, options.target, "--target", model.config);
         return record_attention(backend, translator.transformer(), source, target, record);
@@ -109,7 +113,7 @@ void show_attention(const AttentionOptions& options) {
     check_output(options.output);
     const std::string directory = find_model(options.model);
     const std::unique_ptr<Backend> backend = open_device(options.device);
-    const Translator translator(*backend, directory);
+    const Translator translator(*backend, directory, chosen_arithmetic(*backend, options.precision).storage);
     const FigureOptions figure = figure_options(options, translator.model().config);
     const AttentionRecord record = look(*backend, translator, options, figure);
     if (options.output.empty()) {
@@ -141,6 +145,7 @@ void add_attention_command(CLI::App& app) {
     command->add_option("--target", options->target, "The sentence that the decoder reads");
     command->add_option("--model", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
     command->add_option("--device", options->device, "cpu, vulkan, vulkan:1, ...; see headscope devices");
+    add_precision_option(*command, options->precision, "f32 (default), tf32, bf16 or f16, where the device has it");
     command->add_option("--kind", options->kind, "encoder, decoder or cross")->capture_default_str();
     command->add_option("--layer", figure.layer, "From 1; without it 5, as in the paper, or the last")
         ->check(CLI::PositiveNumber);

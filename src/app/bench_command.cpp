@@ -8,6 +8,7 @@
 
 #include "app/bench_runs.h"
 #include "app/command.h"
+#include "app/precision_option.h"
 #include "infer/hypotheses.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -20,7 +21,7 @@ struct BenchOptions {
     BenchShape shape;
     int steps = 3;
     int repeat = 5;
-    bool bf16 = false;
+    Precision precision = Precision::F32;
     bool json = false;
 };
 
@@ -33,7 +34,7 @@ nlohmann::ordered_json report(const std::string& what, const BenchOptions& optio
         {"device", backend.device().id},
         {"device_name", backend.device().name},
         {"driver", backend.device().driver},
-        {"compute", name_of(shape.compute)},
+        {"precision", name_of(shape.arithmetic)},
         {"encoder_layers", shape.model.encoder_layers},
         {"decoder_layers", shape.model.decoder_layers},
         {"d_model", shape.model.d_model},
@@ -61,13 +62,13 @@ void print_report(const nlohmann::ordered_json& json) {
     constexpr double kMebi = 1024.0 * 1024.0;
     const auto number = [&](const char* key) { return json.at(key).get<double>(); };
     write_output(fmt::format(
-        "{} on {} ({}), products in {}\n"
+        "{} on {} ({}), {}\n"
         "model       {}+{} layers, d_model {}, d_ff {}, {} heads, vocabulary {}: {:.1f} M parameters\n"
         "batch       {} sentences, source {} and target {} tokens each\n"
         "speed       {:.0f} target tokens/s, {:.0f} source tokens/s, {:.2f} ms a step (median of {} runs)\n"
         "memory      {:.0f} MiB resident at most, {:.0f} MiB on the device\n",
         json.at("bench").get<std::string>(), json.at("device").get<std::string>(),
-        json.at("device_name").get<std::string>(), json.at("compute").get<std::string>(),
+        json.at("device_name").get<std::string>(), json.at("precision").get<std::string>(),
         json.at("encoder_layers").get<int>(), json.at("decoder_layers").get<int>(), json.at("d_model").get<int>(),
         json.at("d_ff").get<int>(), json.at("heads").get<int>(), json.at("vocabulary").get<int>(),
         number("parameters") / 1e6, json.at("sentences").get<int>(), json.at("source_length").get<int>(),
@@ -87,7 +88,6 @@ void complete(BenchOptions& options) {
     model.source_vocabulary = model.target_vocabulary;
     model.max_length = std::max({model.max_length, shape.source_length, shape.target_length});
     check_model_config(model, "the options of bench");
-    shape.compute = options.bf16 ? Compute::BF16 : Compute::F32;
 }
 
 void check_memory(const Backend& backend, double least) {
@@ -104,11 +104,7 @@ void check_memory(const Backend& backend, double least) {
 void bench(const std::string& what, BenchOptions options) {
     complete(options);
     const std::unique_ptr<Backend> backend = open_device(options.device);
-    const Support support = backend->products(options.shape.compute);
-    if (support.level != SupportLevel::Native) {
-        throw Error(fmt::format("{} has no fast {} products ({}); leave --bf16 away", backend->device().id,
-                                name_of(options.shape.compute), support.reason));
-    }
+    options.shape.arithmetic = chosen_arithmetic(*backend, options.precision);
     const bool training = what == "train";
     check_memory(*backend, training ? least_training_bytes(options.shape) : least_translation_bytes(options.shape));
     const BenchRuns runs = training ? bench_training(*backend, options.shape, options.steps, options.repeat)
@@ -144,7 +140,7 @@ void add_shape_options(CLI::App& command, BenchOptions& options) {
     command.add_option("--repeat", options.repeat, "Timed runs; the median counts")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
-    command.add_flag("--bf16", options.bf16, "Products of bfloat16");
+    add_precision_option(command, options.precision, "f32 (default), tf32, bf16 or f16, where the device has it");
     command.add_flag("--json", options.json, "For programs: one object");
 }
 

@@ -53,8 +53,15 @@ Batch random_batch(const BenchShape& shape) {
 
 constexpr double kFloat = sizeof(float);
 
-double parameter_bytes(const ModelConfig& model) {
-    return kFloat * static_cast<double>(count_parameters(model));
+// Of activations and the weights that are multiplied, which are nearly all.
+double storage_bytes(const BenchShape& shape) {
+    return static_cast<double>(size_of(shape.arithmetic.storage));
+}
+
+OptimizerOptions optimizer_options(const BenchShape& shape) {
+    return shape.arithmetic.storage == DType::F16
+               ? OptimizerOptions{.loss_scale = 32768.0F, .scaling = {.growth_interval = 2000}}
+               : OptimizerOptions{};
 }
 
 }  // namespace
@@ -67,14 +74,17 @@ double least_training_bytes(const BenchShape& shape) {
     // Of each token of a layer: queries, keys, values and context of each attention, and the inner feed-forward layer.
     const double encoder = static_cast<double>(shape.source_length * model.encoder_layers) * (4.0 * d_model + d_ff);
     const double decoder = static_cast<double>(shape.target_length * model.decoder_layers) * (6.0 * d_model + d_ff);
-    return 4.0 * parameter_bytes(model) + kFloat * sentences * (encoder + decoder);
+    const double a_parameter = 4.0 * kFloat + (shape.arithmetic.storage == DType::F32 ? 0.0 : storage_bytes(shape));
+    return a_parameter * static_cast<double>(count_parameters(model)) +
+           storage_bytes(shape) * sentences * (encoder + decoder);
 }
 
 double least_translation_bytes(const BenchShape& shape) {
     const ModelConfig& model = shape.model;
     const double a_token = 2.0 * static_cast<double>(model.d_model) * static_cast<double>(model.decoder_layers);
     const auto tokens = static_cast<double>(shape.source_length + shape.target_length * shape.beam);
-    return parameter_bytes(model) + kFloat * static_cast<double>(shape.sentences) * tokens * a_token;
+    return storage_bytes(shape) *
+           (static_cast<double>(count_parameters(model)) + static_cast<double>(shape.sentences) * tokens * a_token);
 }
 
 double BenchRuns::median() const {
@@ -86,10 +96,14 @@ double BenchRuns::median() const {
 }
 
 BenchRuns bench_training(Backend& backend, const BenchShape& shape, int steps, int repeat) {
-    Parameters parameters(backend, shape.model, true);
+    Parameters parameters(backend, shape.model, true, shape.arithmetic.storage);
     parameters.initialise(kSeed);
     const Transformer model(shape.model, parameters);
-    Optimizer optimizer(backend, parameters, {});
+    Optimizer optimizer(backend, parameters, optimizer_options(shape));
+    LossOptions loss_options;
+    if (shape.arithmetic.storage == DType::F16) {
+        loss_options.gradient_scale = optimizer.loss_scale();
+    }
     const Tensor step_tensor = backend.empty({1}, DType::I32);
     const Batch host_batch = random_batch(shape);
     BenchRuns runs;
@@ -105,7 +119,7 @@ BenchRuns bench_training(Backend& backend, const BenchShape& shape, int steps, i
             parameters.forget_gradients();
             const DeviceBatch batch = upload(backend, host_batch);
             Tape tape;
-            Context ctx{.backend = backend, .tape = &tape, .compute = shape.compute};
+            Context ctx{.backend = backend, .tape = &tape, .compute = shape.arithmetic.compute};
             ctx.regularisation = {.residual = shape.dropout,
                                   .embedding = shape.dropout,
                                   .attention = shape.dropout,
@@ -113,7 +127,7 @@ BenchRuns bench_training(Backend& backend, const BenchShape& shape, int steps, i
                                   .seed = kSeed,
                                   .step = step_tensor,
                                   .ordinals = batch.ordinals};
-            model.loss(ctx, batch, {});
+            model.loss(ctx, batch, loss_options);
             optimizer.step(step, 1e-4, host_batch.target_tokens);
         }
         backend.synchronize();
@@ -125,7 +139,7 @@ BenchRuns bench_training(Backend& backend, const BenchShape& shape, int steps, i
 }
 
 BenchRuns bench_translation(Backend& backend, const BenchShape& shape, int repeat) {
-    Parameters parameters(backend, shape.model, false);
+    Parameters parameters(backend, shape.model, false, shape.arithmetic.storage);
     parameters.initialise(kSeed);
     const Transformer model(shape.model, parameters);
     Random random(kSeed);
@@ -140,7 +154,7 @@ BenchRuns bench_translation(Backend& backend, const BenchShape& shape, int repea
     runs.target_tokens = shape.sentences * shape.target_length;
     for (int run = 0; run <= repeat; ++run) {
         const Stopwatch watch;
-        Context ctx{.backend = backend, .compute = shape.compute};
+        Context ctx{.backend = backend, .compute = shape.arithmetic.compute};
         ModelScorer scorer(ctx, model, sources);
         const auto found = search(scorer, limits, shape.model.bos_id, never_ends, {.beam = shape.beam});
         for (const Hypothesis& hypothesis : found) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/backend.h"
+#include "backend/precision.h"
 #include "model/config.h"
 
 namespace headscope {
@@ -16,7 +16,7 @@ struct BenchShape {
     std::int64_t target_length = 32;
     int beam = 1;          // translating only
     float dropout = 0.1F;  // training only
-    Compute compute = Compute::F32;
+    Arithmetic arithmetic = {};
 };
 
 // Bytes that a run cannot do without, so that what will never fit is said at once: while training the values, gradients

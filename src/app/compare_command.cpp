@@ -27,7 +27,7 @@ struct CompareOptions {
     std::string input = "-";
     std::size_t limit = 0;
     double tie = 1e-4;
-    bool bf16 = false;
+    Precision precision = Precision::F32;
     TranslationFlags translation;
 };
 
@@ -36,8 +36,9 @@ struct Side {
     Side(const std::string& device, const std::string& model, const TranslationFlags& flags)
         : backend(open_device(device)),
           options(translation_options(flags, *backend)),
-          name(backend->device().id + (flags.bf16 ? " in bf16" : "")),
-          translator(*backend, model) {}
+          name(backend->device().id +
+               (flags.precision == Precision::F32 ? "" : std::string(" in ") + name_of(flags.precision))),
+          translator(*backend, model, chosen_arithmetic(*backend, flags.precision).storage) {}
     TranslatingSide view() const { return {*backend, translator, sentences, options.compute}; }
 
     std::unique_ptr<Backend> backend;
@@ -101,7 +102,7 @@ void compare(const CompareOptions& options) {
     TranslationFlags flags = options.translation;
     flags.greedy = true;
     TranslationFlags rounded = flags;
-    rounded.bf16 = options.bf16;
+    rounded.precision = options.precision;
     Sides sides{Side(options.device, model, rounded), Side(options.with, model, flags)};
     if (sides[0].name == sides[1].name) {
         throw Error(fmt::format("both devices are {}, which agrees with itself: name another by --device or --with",
@@ -137,7 +138,7 @@ void add_compare_command(CLI::App& app) {
         "  headscope compare --device vulkan assets/examples/everyday.en\n"
         "  headscope compare --device vulkan:1 --with vulkan:0 --tsv test.tsv --limit 500\n"
         "  headscope compare --device cpu --with cpu:oracle < text.en\n"
-        "  headscope compare --device cpu --bf16 --with cpu < text.en");
+        "  headscope compare --device cpu --precision bf16 --with cpu < text.en");
     CLI::Option* input =
         command->add_option("FILE", options->input, "UTF-8 text, one sentence a line; - is standard input")
             ->capture_default_str();
@@ -159,7 +160,8 @@ void add_compare_command(CLI::App& app) {
         ->add_option("--batch-tokens", options->translation.options.batch_tokens, "Source pieces translated at a time")
         ->check(CLI::Range(1, 10'000'000))
         ->capture_default_str();
-    command->add_flag("--bf16", options->bf16, "The first device's products in bfloat16: what does that change?");
+    add_precision_option(*command, options->precision,
+                         "Of the first device alone: f32 (default), tf32, bf16 or f16; what does that change?");
     command->callback([options] { compare(*options); });
 }
 

@@ -99,7 +99,7 @@ Translations translate_all(const EvaluateOptions& options, const std::vector<std
     const std::string model = find_model(options.translation.model);
     const std::unique_ptr<Backend> backend = open_device(options.translation.device);
     const TranslationOptions translation = translation_options(options.translation, *backend);
-    const Translator translator(*backend, model);
+    const Translator translator(*backend, model, chosen_arithmetic(*backend, options.translation.precision).storage);
     Translations translations;
     Progress progress(source.size());
     translator.translate_in_order(source, translation, [&](std::vector<TranslatedSentence> next, std::size_t finished) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/command.h"
+#include "app/precision_option.h"
 #include "app/stop_signal.h"
 #include "backend/instrumented.h"
 #include "registry/registry.h"
@@ -26,7 +27,8 @@ struct TrainOptions {
     bool resume = false;
     bool finish = false;
     bool overfit = false;
-    std::int64_t steps = 0;  // 0: as the configuration says
+    std::optional<Precision> precision;  // none: as the configuration says
+    std::int64_t steps = 0;              // 0: as the configuration says
     double minutes = 0.0;
 };
 
@@ -73,6 +75,9 @@ TrainConfig configuration(const TrainOptions& options) {
     if (options.minutes > 0.0) {
         config.training.minutes = options.minutes;
     }
+    if (options.precision) {
+        config.training.precision = options.precision;
+    }
     check_train_config(config);
     return config;
 }
@@ -81,7 +86,7 @@ void train(const TrainOptions& options) {
     const TrainConfig config = configuration(options);
     listen_for_stop();
     const std::unique_ptr<Backend> backend = open_device(options.device);
-    require_fast_products(*backend, config);
+    static_cast<void>(arithmetic_of(config, *backend));  // before data is prepared for what the device has not
     const RunFolder folder(options.output, say);
     const bool going_on = options.resume || options.finish;
     if (!going_on) {
@@ -132,6 +137,7 @@ void add_train_command(CLI::App& app) {
     command->add_option("--data", options->data,
                         "Folder that the configuration's data paths count from (default: its own)");
     command->add_option("--device", options->device, "cpu, vulkan, vulkan:1; default: the best GPU, else the CPU");
+    add_precision_option(*command, options->precision, "f32, tf32, bf16 or f16, instead of the configuration's");
     CLI::Option* resume = command->add_flag("--resume", options->resume, "Continue from the newest checkpoint");
     CLI::Option* finish =
         command->add_flag("--finish", options->finish, "Train no further: write model/ from the checkpoints there are");

@@ -83,7 +83,7 @@ void translate(const TranslateOptions& options) {
     const std::string model = find_model(options.translation.model);
     const std::unique_ptr<Backend> backend = open_device(options.translation.device);
     const TranslationOptions translation = translation_options(options.translation, *backend);
-    const Translator translator(*backend, model);
+    const Translator translator(*backend, model, chosen_arithmetic(*backend, options.translation.precision).storage);
     const double ready = seconds_since(start);
 
     LineSource input(file.descriptor(), options.input == "-" ? "standard input" : "'" + options.input + "'");

@@ -1,9 +1,5 @@
 #include "app/translation_flags.h"
 
-#include <fmt/format.h>
-
-#include "support/check.h"
-
 namespace headscope {
 
 void add_translation_flags(CLI::App& command, TranslationFlags& flags) {
@@ -28,7 +24,10 @@ void add_translation_flags(CLI::App& command, TranslationFlags& flags) {
                     "Source pieces translated at a time: more is faster and takes more memory")
         ->check(CLI::Range(1, 10'000'000))
         ->capture_default_str();
-    command.add_flag("--bf16", flags.bf16, "Products of bfloat16, where the device is faster with them");
+    add_precision_option(
+        command, flags.precision,
+        "f32 (default), tf32, bf16 or f16: what numbers are stored and multiplied in, where the device "
+        "has it");
 }
 
 TranslationOptions translation_options(const TranslationFlags& flags, const Backend& backend) {
@@ -36,14 +35,7 @@ TranslationOptions translation_options(const TranslationFlags& flags, const Back
     if (flags.greedy) {
         options.search.beam = 1;
     }
-    if (flags.bf16) {
-        options.compute = Compute::BF16;
-        const Support support = backend.products(options.compute);
-        if (support.level != SupportLevel::Native) {
-            throw Error(fmt::format("{} has no fast {} products ({}): leave --bf16 away", backend.device().id,
-                                    name_of(options.compute), support.reason));
-        }
-    }
+    options.compute = chosen_arithmetic(backend, flags.precision).compute;
     check_search_options(options.search);
     return options;
 }

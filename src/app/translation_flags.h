@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/precision_option.h"
 #include "infer/translator.h"
 
 namespace headscope {
@@ -13,13 +14,13 @@ struct TranslationFlags {
     std::string model;   // empty: see find_model
     std::string device;  // empty: see open_device
     bool greedy = false;
-    bool bf16 = false;
+    Precision precision = Precision::F32;
     TranslationOptions options;
 };
 
 void add_translation_flags(CLI::App& command, TranslationFlags& flags);
 
-// What the flags say together. Error for what is not possible; --bf16 where the backend has no such products is one.
+// What the flags say together. Error for what is not possible; a precision that the device has not is one.
 TranslationOptions translation_options(const TranslationFlags& flags, const Backend& backend);
 
 }  // namespace headscope

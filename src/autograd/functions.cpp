@@ -165,8 +165,8 @@ Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var
                     .bias = bias.value(),
                     .sum = in,
                     .y = ctx.backend.empty(in.shape, in.dtype),
-                    .mean = ctx.backend.empty(rows, in.dtype),
-                    .rstd = ctx.backend.empty(rows, in.dtype),
+                    .mean = ctx.backend.empty(rows, ctx.backend.real()),
+                    .rstd = ctx.backend.empty(rows, ctx.backend.real()),
                     .epsilon = epsilon,
                     .dropout = rule};
     ctx.backend.run(op);

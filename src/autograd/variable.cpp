@@ -132,6 +132,14 @@ Var Var::named(std::string name) const {
     return copy;
 }
 
+Var Var::with_value(Tensor value) const {
+    HEADSCOPE_CHECK(defined() && value.contiguous() && value.shape == shape(),
+                    "another value of a variable has its shape, this is " + value.to_string());
+    Var copy(std::make_shared<Node>(*node_));
+    copy.node_->value = std::move(value);
+    return copy;
+}
+
 Var Var::without_value() const {
     if (!defined()) {
         return {};

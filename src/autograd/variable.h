@@ -23,11 +23,13 @@ public:
     Var() = default;
     // An intermediate or an input; wants a gradient if `requires_grad`.
     explicit Var(Tensor value, bool requires_grad = false);
-    // A parameter: its gradient lives in `grad`, is kept over micro-batches, and is marked unwritten by
-    // `forget_gradient`.
+    // A parameter: its gradient lives in `grad`, of a dtype of its own, is kept over micro-batches, and is marked
+    // unwritten by `forget_gradient`.
     static Var parameter(Tensor value, Tensor grad, std::string name);
     // The same variable under a name of its own; views of a flat buffer of parameters get theirs so.
     Var named(std::string name) const;
+    // The same gradient for another value of this shape: a parameter's copy in 16 bits.
+    Var with_value(Tensor value) const;
     // The same gradient without the value: what closures keep that need no more, so that the value's memory is free.
     Var without_value() const;
 

@@ -15,18 +15,18 @@ namespace headscope {
 
 namespace {
 
-std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelDirectory& model) {
-    auto parameters = std::make_shared<Parameters>(backend, model.config, false);
+std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelDirectory& model, DType storage) {
+    auto parameters = std::make_shared<Parameters>(backend, model.config, false, storage);
     load_parameters(backend, (std::filesystem::path(model.path) / "model.safetensors").string(), *parameters);
     return parameters;
 }
 
 }  // namespace
 
-Translator::Translator(Backend& backend, const std::string& directory)
+Translator::Translator(Backend& backend, const std::string& directory, DType storage)
     : backend_(backend),
       model_(open_model_directory(directory)),
-      parameters_(read_parameters(backend, model_)),
+      parameters_(read_parameters(backend, model_, storage)),
       transformer_(std::make_shared<Transformer>(model_.config, *parameters_)) {}
 
 Translator::Translator(Backend& backend, ModelDirectory model, std::shared_ptr<const Parameters> parameters)

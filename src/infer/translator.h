@@ -36,8 +36,9 @@ using TranslatedSink = std::function<void(std::vector<TranslatedSentence> next, 
 
 class Translator {
 public:
-    // Error names what is wrong with the directory. The backend outlives the translator.
-    Translator(Backend& backend, const std::string& directory);
+    // Error names what is wrong with the directory. `storage` is what the weights that are multiplied, and with them
+    // the activations, are kept in (Parameters). The backend outlives the translator.
+    Translator(Backend& backend, const std::string& directory, DType storage = DType::F32);
     // The same of a model in memory, as while it is being trained.
     Translator(Backend& backend, ModelDirectory model, std::shared_ptr<const Parameters> parameters);
 

@@ -80,11 +80,11 @@ Var Decoder::operator()(Context& ctx, const Tensor& target_in, const Var& memory
         });
 }
 
-void Decoder::allocate(Context& ctx, DecoderCache& cache, std::int64_t capacity) const {
+void Decoder::allocate(Context& ctx, DecoderCache& cache, std::int64_t capacity, DType dtype) const {
     Backend& backend = ctx.backend;
     const auto room = [&](const Tensor& old, std::int64_t depth) {
         const auto layers = static_cast<std::int64_t>(layers_.size());
-        Tensor grown = backend.empty({cache.rows, layers * heads_, capacity, depth}, backend.real());
+        Tensor grown = backend.empty({cache.rows, layers * heads_, capacity, depth}, dtype);
         const std::int64_t kept = old.defined() ? old.dim(2) : 0;
         if (kept > 0) {
             backend.run(Copy{.x = old, .out = grown.narrow(2, 0, kept)});
@@ -121,7 +121,7 @@ DecoderCache Decoder::start_cache(Context& ctx, const Tensor& memory, const Tens
     }
     cache.position = ctx.backend.empty({1}, DType::I32);
     ctx.backend.run(Fill{.out = cache.position, .value = 0.0F});
-    allocate(ctx, cache, padded_length(std::max<std::int64_t>(capacity, 1)));
+    allocate(ctx, cache, padded_length(std::max<std::int64_t>(capacity, 1)), memory.dtype);
     return cache;
 }
 
@@ -141,7 +141,7 @@ Var Decoder::attend_to_cache(Context& ctx, const DecoderCache& cache, const Deco
 
 Var Decoder::step(Context& ctx, DecoderCache& cache, const Tensor& ids) const {
     if (cache.length == cache.capacity) {
-        allocate(ctx, cache, 2 * cache.capacity);
+        allocate(ctx, cache, 2 * cache.capacity, cache.keys.dtype);
     }
     if (cache.length % kLengthMultiple == 0) {
         // attend_to_cache reads up to a multiple: a masked entry has weight 0, and 0 times what memory happened to

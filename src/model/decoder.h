@@ -47,7 +47,7 @@ private:
     Var attend_to_cache(Context& ctx, const DecoderCache& cache, const DecoderCache::Layer& cached,
                         const MultiHeadAttention& attention, const Var& x) const;
     void set_views(DecoderCache& cache) const;
-    void allocate(Context& ctx, DecoderCache& cache, std::int64_t capacity) const;
+    void allocate(Context& ctx, DecoderCache& cache, std::int64_t capacity, DType dtype) const;
 
     std::int64_t heads_, d_k_, d_v_;
     Embedding embedding_;

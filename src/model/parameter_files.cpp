@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,13 +22,17 @@ namespace {
 // Elements that are converted at a time: the piece stays in the processor's cache.
 constexpr std::size_t kPiece = std::size_t{1} << 15U;
 
-// Any float dtype to Real. The file's data need not be aligned.
+// Any float dtype to what stores Real. The file's data need not be aligned.
 template <class Real>
 void widen(DType dtype, const std::byte* from, std::span<Real> to) {
     visit_stored(dtype, [&](auto stored) {
         for (std::size_t i = 0; i < to.size(); ++i) {
             std::memcpy(&stored, from + i * sizeof(stored), sizeof(stored));
-            to[i] = static_cast<Real>(stored);
+            if constexpr (std::is_arithmetic_v<Real>) {
+                to[i] = static_cast<Real>(stored);
+            } else {
+                to[i] = static_cast<double>(stored);
+            }
         }
     });
 }
@@ -72,27 +77,29 @@ void check_finite(const std::string& file, const std::string& name, const Mapped
 // One tensor of the file to the device: straight from the mapping where nothing has to be converted, else a piece of it
 // at a time.
 template <class Real>
-void load_pieces(Backend& backend, const MappedTensor& from, const Tensor& to) {
+void load_pieces(Backend& backend, const MappedTensor& from, const Tensor& to, const std::string& what) {
     const Tensor flat = to.reshape({to.elements()});
     const auto total = static_cast<std::size_t>(to.elements());
     std::vector<Real> piece(std::min(total, kPiece));
     for (std::size_t first = 0; first < total; first += kPiece) {
         const std::span<Real> values(piece.data(), std::min(kPiece, total - first));
         widen(from.dtype, from.data.data() + first * size_of(from.dtype), values);
+        if constexpr (std::is_same_v<Real, StoredF16>) {
+            if (!std::all_of(values.begin(), values.end(), [](Real value) { return std::isfinite(float{value}); })) {
+                throw Error(what + " holds a number past the largest F16 (65504): take bf16 or f32");
+            }
+        }
         backend.upload(flat.narrow(0, static_cast<std::int64_t>(first), static_cast<std::int64_t>(values.size())),
                        values.data(), values.size_bytes());
     }
 }
 
-void load_one(Backend& backend, const MappedTensor& from, const Tensor& to) {
+void load_one(Backend& backend, const MappedTensor& from, const Tensor& to, const std::string& what) {
     if (from.dtype == to.dtype) {
         backend.upload(to, from.data.data(), from.data.size());
-    } else if (to.dtype == DType::F64) {
-        load_pieces<double>(backend, from, to);
-    } else {
-        HEADSCOPE_CHECK(to.dtype == DType::F32, "a parameter of a dtype that none has: " + to.to_string());
-        load_pieces<float>(backend, from, to);
+        return;
     }
+    visit_stored(to.dtype, [&](auto stored) { load_pieces<decltype(stored)>(backend, from, to, what); });
 }
 
 std::vector<std::byte> narrow_values(const std::vector<float>& values, DType dtype, const std::string& name) {
@@ -132,8 +139,9 @@ void load_parameters(Backend& backend, const std::string& file, Parameters& para
                                     found.shape.to_string(), spec.shape.to_string()));
         }
         check_finite(file, spec.name, found);
-        load_one(backend, found, parameters.at(spec.name).value());
+        load_one(backend, found, parameters.stored(spec.name), fmt::format("{}: the tensor {}", file, spec.name));
     }
+    parameters.refresh_working();
     for (const SafeTensorsEntry& entry : tensors.entries()) {
         if (!parameters.has(entry.name)) {
             throw Error(
@@ -149,7 +157,7 @@ void save_parameters(Backend& backend, const std::string& file, const Parameters
     std::vector<std::vector<std::byte>> data;
     std::vector<TensorToWrite> tensors;
     for (const ParameterSpec& spec : parameters.table()) {
-        data.push_back(narrow_values(to_host<float>(backend, parameters.at(spec.name).value()), dtype, spec.name));
+        data.push_back(narrow_values(to_host<float>(backend, parameters.stored(spec.name)), dtype, spec.name));
         tensors.push_back({spec.name, dtype, spec.shape, data.back().data()});
     }
     std::map<std::string, std::string> metadata{{"format", "headscope"},

@@ -40,7 +40,8 @@ public:
 
 private:
     void add(std::string name, const Shape& shape, Initial initial, bool follows = false) {
-        specs_.push_back({std::move(name), shape, initial, follows});
+        const bool multiplied = shape.rank() == 2 && !name.ends_with(".positions.weight");
+        specs_.push_back({std::move(name), shape, initial, multiplied, follows});
     }
 
     void norm(const std::string& prefix) {
@@ -146,34 +147,64 @@ std::vector<ParameterSpec> parameter_table(const ModelConfig& config) {
     return Table(config).make();
 }
 
-Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gradients)
-    : backend_(backend), table_(parameter_table(config)) {
+void Parameters::place() {
+    const auto aligned = [](std::int64_t at) { return (at + kAlignment - 1) / kAlignment * kAlignment; };
     for (std::size_t i = 0; i < table_.size(); ++i) {
+        std::int64_t& end = separate_ && table_[i].multiplied ? total_working_ : total_;
         if (!table_[i].follows) {
-            total_ = (total_ + kAlignment - 1) / kAlignment * kAlignment;
+            end = aligned(end);
         }
-        offsets_.push_back(total_);
+        offsets_.push_back(end);
         index_.emplace(table_[i].name, i);
-        total_ += table_[i].shape.elements();
+        end += table_[i].shape.elements();
         count_ += table_[i].shape.elements();
     }
-    total_ = (total_ + kAlignment - 1) / kAlignment * kAlignment;
-    values_ = backend.empty({total_}, backend.real());
-    backend.run(Fill{.out = values_, .value = 0.0F});
+    total_ = aligned(total_);
+    total_working_ = separate_ ? aligned(total_working_) : total_;
+}
+
+Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gradients, DType storage)
+    : backend_(backend), table_(parameter_table(config)) {
+    const bool halved = storage == DType::F16 || storage == DType::BF16;
+    HEADSCOPE_CHECK(halved || storage == DType::F32,
+                    std::string("parameters are read in F32, F16 or BF16, not in ") + name_of(storage));
+    separate_ = halved && !with_gradients;
+    place();
+    const auto zeros = [&](std::int64_t total, DType dtype) {
+        Tensor flat = backend.empty({total}, dtype);
+        backend.run(Fill{.out = flat, .value = 0.0F});
+        return flat;
+    };
+    values_ = zeros(total_, backend.real());
     if (with_gradients) {
-        gradients_ = backend.empty({total_}, backend.real());
-        backend.run(Fill{.out = gradients_, .value = 0.0F});
+        gradients_ = zeros(total_, backend.real());
     }
     flat_ = with_gradients ? Var::parameter(values_, gradients_, "all parameters") : Var(values_);
+    if (halved) {
+        working_ = zeros(total_working_, storage);
+        flat_working_ = separate_ ? Var(working_) : flat_.with_value(working_);
+    }
     for (std::size_t i = 0; i < table_.size(); ++i) {
-        const Shape& shape = table_[i].shape;
-        vars_.push_back(flat_.narrow(0, offsets_[i], shape.elements()).reshape(shape).named(table_[i].name));
+        vars_.push_back(view(i, table_[i].shape));
     }
 }
 
+Var Parameters::view(std::size_t index, const Shape& shape) const {
+    const ParameterSpec& spec = table_[index];
+    const Var& flat = in_working(spec) ? flat_working_ : flat_;
+    return flat.narrow(0, offsets_[index], shape.elements()).reshape(shape).named(spec.name);
+}
+
 void Parameters::initialise(std::uint64_t seed) {
-    for (std::size_t i = 0; i < table_.size(); ++i) {
-        from_host(backend_, vars_[i].value(), initial_values(table_[i], seed));
+    for (const ParameterSpec& spec : table_) {
+        from_host(backend_, stored(spec.name), initial_values(spec, seed));
+    }
+    refresh_working();
+}
+
+void Parameters::refresh_working() const {
+    if (working_.defined() && !separate_) {
+        backend_.run(Copy{.x = values_, .out = working_});
     }
 }
 
@@ -185,16 +216,27 @@ bool Parameters::has(const std::string& name) const {
     return index_.contains(name);
 }
 
-Var Parameters::at(const std::string& name) const {
+std::size_t Parameters::index_of(const std::string& name) const {
     const auto found = index_.find(name);
     HEADSCOPE_CHECK(found != index_.end(), "there is no parameter " + name);
-    return vars_[found->second];
+    return found->second;
+}
+
+Var Parameters::at(const std::string& name) const {
+    return vars_[index_of(name)];
+}
+
+Tensor Parameters::stored(const std::string& name) const {
+    const std::size_t index = index_of(name);
+    if (separate_ || !in_working(table_[index])) {
+        return vars_[index].value();
+    }
+    const Shape& shape = table_[index].shape;
+    return values_.narrow(0, offsets_[index], shape.elements()).reshape(shape);
 }
 
 Var Parameters::packed(const std::string& first, int count) const {
-    const auto found = index_.find(first);
-    HEADSCOPE_CHECK(found != index_.end(), "there is no parameter " + first);
-    const std::size_t begin = found->second;
+    const std::size_t begin = index_of(first);
     const std::size_t end = begin + static_cast<std::size_t>(count);
     HEADSCOPE_CHECK(end <= table_.size(), "there are no " + std::to_string(count) + " parameters from " + first);
     Shape shape = table_[begin].shape;
@@ -204,11 +246,17 @@ Var Parameters::packed(const std::string& first, int count) const {
                         table_[i].name + " is not packed with " + first);
         shape.set(0, shape[0] + next[0]);
     }
-    return flat_.narrow(0, offsets_[begin], shape.elements()).reshape(shape).named(first);
+    return view(begin, shape);
 }
 
 const Tensor& Parameters::flat_values() const {
+    HEADSCOPE_CHECK(!separate_, "these parameters were made without masters");
     return values_;
+}
+
+const Tensor& Parameters::flat_working() const {
+    HEADSCOPE_CHECK(!separate_, "these parameters were made without masters");
+    return working_;
 }
 
 const Tensor& Parameters::flat_gradients() const {
@@ -217,6 +265,7 @@ const Tensor& Parameters::flat_gradients() const {
 }
 
 std::int64_t Parameters::total() const {
+    HEADSCOPE_CHECK(!separate_, "these parameters were made without masters");
     return total_;
 }
 

@@ -1,5 +1,6 @@
 // All parameters of a model in one flat buffer (so that Adam, averaging and all-reduce are one launch), each a named
-// view.
+// view. In 16 bits they are two: F32 masters, which Adam moves and checkpoints hold, and a working copy, of which
+// products and embeddings read.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ struct ParameterSpec {
     std::string name;  // "encoder.layers.0.self_attention.q.weight"; the table is in docs/model-directory.md
     Shape shape;
     Initial initial = Initial::Glorot;
-    bool follows = false;  // stands right behind the one before, without a pad, so that both can be seen packed
+    bool multiplied = false;  // a weight of products or a table of embeddings: read in 16 bits where there is a copy
+    bool follows = false;     // stands right behind the one before, without a pad, so that both can be seen packed
 };
 
 // The table of names, fixed by format_version, in the order of the flat buffer: q, k and v of a self-attention (k and v
@@ -30,21 +32,27 @@ std::vector<ParameterSpec> parameter_table(const ModelConfig& config);
 class Parameters {
 public:
     // Memory for the values and, for training, for the gradients (`with_gradients`). Values are 0 until they are
-    // initialised or loaded.
-    Parameters(Backend& backend, const ModelConfig& config, bool with_gradients);
+    // initialised or loaded. `storage` is F16 or BF16 for a working copy of what is multiplied, which without gradients
+    // stands in the masters' place: no weight is kept twice.
+    Parameters(Backend& backend, const ModelConfig& config, bool with_gradients, DType storage = DType::F32);
 
     // Seeded; the same on every backend.
     void initialise(std::uint64_t seed);
 
     Backend& backend() const { return backend_; }
     const std::vector<ParameterSpec>& table() const;
-    Var at(const std::string& name) const;  // Error-free: an unknown name is a CheckFailure
+    Var at(const std::string& name) const;  // as the model reads it; an unknown name is a CheckFailure
+    // Where its values are written and saved from: the master, or the working copy where there is none. After writing
+    // masters comes refresh_working().
+    Tensor stored(const std::string& name) const;
     bool has(const std::string& name) const;
     // `count` neighbours from `first`, seen as one [sum of rows, columns] matrix (or one long bias).
     Var packed(const std::string& first, int count) const;
 
-    const Tensor& flat_values() const;     // [total()]
+    const Tensor& flat_values() const;     // [total()], the masters; not in 16 bits without gradients
     const Tensor& flat_gradients() const;  // [total()], with_gradients only
+    const Tensor& flat_working() const;    // [total()] F16 or BF16, what Adam keeps; undefined where there is none
+    void refresh_working() const;          // the working copy from the masters, where there are both
     // Padded so that every group that is seen packed, and every other parameter, starts at a multiple of 16 elements.
     // Values and gradients of the pads are 0.
     std::int64_t total() const;
@@ -52,15 +60,25 @@ public:
     void forget_gradients() const;  // the next writer of each overwrites
 
 private:
+    std::size_t index_of(const std::string& name) const;
+    // As many neighbours from there as the shape takes, of what the model reads.
+    Var view(std::size_t index, const Shape& shape) const;
+    bool in_working(const ParameterSpec& spec) const { return working_.defined() && spec.multiplied; }
+    void place();  // offsets_ and total_
+
     Backend& backend_;
     std::vector<ParameterSpec> table_;
     std::map<std::string, std::size_t> index_;
-    std::vector<std::int64_t> offsets_;
+    bool separate_ = false;              // without masters of what is multiplied: two buffers of different layouts
+    std::vector<std::int64_t> offsets_;  // of each in the buffer it is read from, where not separate_ in both
     std::vector<Var> vars_;
-    Var flat_;  // all of them are views of this one
+    Var flat_;          // all that is read in full are views of this one
+    Var flat_working_;  // and of this one all that is multiplied, with the same gradients
     Tensor values_;
+    Tensor working_;
     Tensor gradients_;
-    std::int64_t total_ = 0;
+    std::int64_t total_ = 0;          // of values_
+    std::int64_t total_working_ = 0;  // of working_
     std::int64_t count_ = 0;
 };
 

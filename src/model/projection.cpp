@@ -41,12 +41,12 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
     const std::int64_t d_model = hidden.shape()[2];
     const std::int64_t classes = weight_.shape()[0];
     HEADSCOPE_CHECK(options.chunk_rows > 0, "a chunk has at least one row");
-    const DType real = hidden.value().dtype;
+    const DType real = backend.real();
     const Tensor states = hidden.value().reshape({rows, d_model});
     const Tensor ids = targets.reshape({rows});
     const Tensor loss = backend.empty({rows, 1}, real);
     const Tensor nll = backend.empty({rows, 1}, real);
-    const Tensor room = backend.empty({std::min(rows, options.chunk_rows), classes}, real);
+    const Tensor room = backend.empty({std::min(rows, options.chunk_rows), classes}, states.dtype);
     const bool backward = ctx.tape != nullptr;
     const GradientTarget to_hidden = backward ? target_of(hidden, backend) : GradientTarget{};
     HEADSCOPE_CHECK(!to_hidden.tensor.defined() || to_hidden.write == Write::Overwrite,
@@ -67,6 +67,7 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
                                          .loss = loss.narrow(0, first, size).reshape({size}),
                                          .nll = nll.narrow(0, first, size).reshape({size}),
                                          .grad_logits = backward ? logits : Tensor(),
+                                         .grad_scale = backward ? options.gradient_scale : Tensor(),
                                          .epsilon = options.epsilon,
                                          .smoothing = options.smoothing});
         if (to_hidden.tensor.defined()) {

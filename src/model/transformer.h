@@ -15,9 +15,11 @@ struct LossOptions {
     float epsilon = 0.1F;
     Smoothing smoothing = Smoothing::AllClasses;
     std::int64_t chunk_rows = 512;  // rows of logits that exist at one time
+    Tensor gradient_scale = {};     // [1] on the device, see SmoothedCrossEntropy; undefined: 1
 };
 
-// Sums over the target tokens of a batch, on the device, [1] each: add them up over micro-batches, divide once.
+// Sums over the target tokens of a batch, on the device, [1] each and of the backend's real(): add them up over
+// micro-batches, divide once.
 struct LossSums {
     Tensor loss;  // smoothed
     Tensor nll;   // unsmoothed

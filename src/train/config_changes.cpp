@@ -85,7 +85,8 @@ ConfigChanges compare_configs(nlohmann::json then, nlohmann::json now, std::int6
         erase_training(now);
     }
     // What a run that diverges is mended by.
-    for (const char* key : {"training.learning_rate_scale", "training.clip_norm"}) {
+    for (const char* key : {"training.learning_rate_scale", "training.clip_norm", "training.loss_scale_interval",
+                            "training.loss_scale_least", "training.loss_scale_most"}) {
         if (then.contains(key) && now.contains(key) && then[key] != now[key]) {
             changes.allowed.push_back(change(key, then[key], now[key]));
             then.erase(key);
@@ -93,7 +94,11 @@ ConfigChanges compare_configs(nlohmann::json then, nlohmann::json now, std::int6
         }
     }
     for (nlohmann::json* config : {&then, &now}) {
-        config->erase("training.compute");  // RunIdentity has it: the run may go on elsewhere
+        // RunIdentity has the arithmetic: the run may go on elsewhere, and there are loss scales in F16 alone.
+        for (const char* key : {"training.compute", "training.loss_scale_interval", "training.loss_scale_least",
+                                "training.loss_scale_most"}) {
+            config->erase(key);
+        }
     }
     const Cooldown old = take_cooldown(then);
     const Cooldown asked = take_cooldown(now);

@@ -17,6 +17,7 @@ Optimizer::Optimizer(Backend& backend, const Parameters& parameters, const Optim
     backend.run(Fill{.out = m_});
     backend.run(Fill{.out = v_});
     backend.run(Fill{.out = scalars_});
+    set_loss_scale({static_cast<double>(options.loss_scale), 0.0});
     // The pads between parameters are written by nobody, and must not count in the norm.
     backend.run(Fill{.out = parameters.flat_gradients()});
 }
@@ -32,15 +33,26 @@ void Optimizer::step(std::int64_t step, double learning_rate, std::int64_t targe
     from_host(backend_, scalars_.narrow(0, 0, static_cast<std::int64_t>(host.size())), host);
 
     backend_.run(SquareSum{.x = parameters_.flat_gradients(), .out = square_sum_});
-    backend_.run(StepControl{.square_sum = square_sum_, .scalars = scalars_, .max_norm = options_.clip_norm});
+    backend_.run(StepControl{
+        .square_sum = square_sum_, .scalars = scalars_, .max_norm = options_.clip_norm, .scaling = options_.scaling});
     backend_.run(Adam{.parameter = parameters_.flat_values(),
                       .grad = parameters_.flat_gradients(),
                       .m = m_,
                       .v = v_,
                       .scalars = scalars_,
+                      .working = parameters_.flat_working(),
                       .beta1 = options_.beta1,
                       .beta2 = options_.beta2,
                       .epsilon = options_.epsilon});
+}
+
+Tensor Optimizer::loss_scale() const {
+    return scalars_.narrow(0, StepScalars::LossScale, 1);
+}
+
+void Optimizer::set_loss_scale(const LossScaleState<double>& state) {
+    static_assert(StepScalars::GoodSteps == StepScalars::LossScale + 1);
+    from_host<double>(backend_, scalars_.narrow(0, StepScalars::LossScale, 2), {state.scale, state.good_steps});
 }
 
 }  // namespace headscope

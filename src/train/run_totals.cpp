@@ -20,14 +20,15 @@ double speed(const RunTotals& totals) {
 
 }  // namespace
 
-void RunTotals::add(const StepRecord& record, std::int64_t source, std::int64_t target) {
+void RunTotals::add(const StepRecord& record, bool scale_fell, std::int64_t source, std::int64_t target) {
     all_tokens += source + target;
     if (record.skipped) {
         ++skipped;
         ++skipped_in_a_row;
+        stuck_in_a_row = scale_fell ? 0 : stuck_in_a_row + 1;
         return;
     }
-    skipped_in_a_row = 0;
+    skipped_in_a_row = stuck_in_a_row = 0;
     ++steps;
     loss += record.loss;
     nll += record.nll;
@@ -37,9 +38,7 @@ void RunTotals::add(const StepRecord& record, std::int64_t source, std::int64_t 
 }
 
 void RunTotals::restart() {
-    const std::int64_t row = skipped_in_a_row;
-    *this = RunTotals{};
-    skipped_in_a_row = row;
+    *this = RunTotals{.skipped_in_a_row = skipped_in_a_row, .stuck_in_a_row = stuck_in_a_row};
 }
 
 nlohmann::json to_json(const RunTotals& t) {
@@ -49,6 +48,7 @@ nlohmann::json to_json(const RunTotals& t) {
             {"steps", t.steps},
             {"skipped", t.skipped},
             {"skipped_in_a_row", t.skipped_in_a_row},
+            {"stuck_in_a_row", t.stuck_in_a_row},
             {"source_tokens", t.source_tokens},
             {"target_tokens", t.target_tokens},
             {"all_tokens", t.all_tokens},
@@ -72,6 +72,8 @@ RunTotals parse_run_totals(const nlohmann::json& json) {
     t.steps = count_at(json, "steps");
     t.skipped = count_at(json, "skipped");
     t.skipped_in_a_row = count_at(json, "skipped_in_a_row");
+    // Before there were loss scales no step had a chance of its own.
+    t.stuck_in_a_row = json.contains("stuck_in_a_row") ? count_at(json, "stuck_in_a_row") : t.skipped_in_a_row;
     t.source_tokens = count_at(json, "source_tokens");
     t.target_tokens = count_at(json, "target_tokens");
     t.all_tokens = count_at(json, "all_tokens");
@@ -93,6 +95,9 @@ std::string Report::line() const {
         "{:.2f}",
         step, epoch, per(totals.loss, totals.target_tokens), nll, std::exp(nll), speed(totals), learning_rate,
         per(totals.gradient_norm, totals.steps));
+    if (loss_scale > 0.0) {
+        text += fmt::format("  scale {:g}", loss_scale);
+    }
     if (minutes_left >= 0.0) {
         text += "  left " + duration_text(minutes_left);
     }
@@ -104,18 +109,22 @@ std::string Report::line() const {
 
 nlohmann::json Report::json() const {
     const double nll = per(totals.nll, totals.target_tokens);
-    return {{"kind", "train"},
-            {"step", step},
-            {"epoch", epoch},
-            {"loss", per(totals.loss, totals.target_tokens)},
-            {"nll", nll},
-            {"perplexity", std::exp(nll)},
-            {"tokens_per_second", speed(totals)},
-            {"target_tokens", totals.target_tokens},
-            {"source_tokens", totals.source_tokens},
-            {"learning_rate", learning_rate},
-            {"gradient_norm", per(totals.gradient_norm, totals.steps)},
-            {"skipped", totals.skipped}};
+    nlohmann::json line = {{"kind", "train"},
+                           {"step", step},
+                           {"epoch", epoch},
+                           {"loss", per(totals.loss, totals.target_tokens)},
+                           {"nll", nll},
+                           {"perplexity", std::exp(nll)},
+                           {"tokens_per_second", speed(totals)},
+                           {"target_tokens", totals.target_tokens},
+                           {"source_tokens", totals.source_tokens},
+                           {"learning_rate", learning_rate},
+                           {"gradient_norm", per(totals.gradient_norm, totals.steps)},
+                           {"skipped", totals.skipped}};
+    if (loss_scale > 0.0) {
+        line["loss_scale"] = loss_scale;
+    }
+    return line;
 }
 
 }  // namespace headscope

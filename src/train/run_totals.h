@@ -18,13 +18,15 @@ struct RunTotals {
     std::int64_t steps = 0;      // that counted: the skipped ones are not in here
     std::int64_t skipped = 0;
     std::int64_t skipped_in_a_row = 0;  // ending with the newest step, over reports
+    std::int64_t stuck_in_a_row = 0;    // of those the last, since the loss scale could fall no further
     std::int64_t source_tokens = 0;     // of the steps that counted
     std::int64_t target_tokens = 0;
     std::int64_t all_tokens = 0;  // source and target, for the speed
     double seconds = 0.0;
 
-    // One step; a skipped one must not spoil the means with its NaN.
-    void add(const StepRecord& record, std::int64_t source, std::int64_t target);
+    // One step; a skipped one must not spoil the means with its NaN. `scale_fell`: the next one has a smaller loss
+    // scale, and with it a chance of its own.
+    void add(const StepRecord& record, bool scale_fell, std::int64_t source, std::int64_t target);
     // A new interval; the run of skipped steps goes on.
     void restart();
 };
@@ -40,6 +42,7 @@ struct Report {
     double epoch = 0.0;
     double learning_rate = 0.0;
     double minutes_left = -1.0;  // negative: unknown
+    double loss_scale = 0.0;     // 0: the gradients are not scaled
     RunTotals totals;
 
     std::string line() const;

@@ -36,8 +36,11 @@ std::vector<StepRecord> StepHistory::take() {
         for (std::size_t i = 0; i < records.size(); ++i) {
             const double* row = host.data() + i * Column::Count;
             const double* scalars = row + Column::Scalars;
-            records[i] = {row[Column::Loss], row[Column::Nll], scalars[StepScalars::GradientNorm],
-                          scalars[StepScalars::Skip] != 0.0};
+            records[i] = {row[Column::Loss],
+                          row[Column::Nll],
+                          scalars[StepScalars::GradientNorm],
+                          scalars[StepScalars::Skip] != 0.0,
+                          {scalars[StepScalars::LossScale], scalars[StepScalars::GoodSteps]}};
         }
     }
     used_ = 0;

@@ -13,7 +13,8 @@ struct StepRecord {
     double loss = 0.0;  // sums over the step's target tokens
     double nll = 0.0;
     double gradient_norm = 0.0;
-    bool skipped = false;  // the gradient was not finite
+    bool skipped = false;                            // the gradient was not finite
+    LossScaleState<double> loss_scale = {1.0, 0.0};  // for the step after it
 };
 
 class StepHistory {

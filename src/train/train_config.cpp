@@ -69,6 +69,23 @@ void parse_steps(ConfigReader& reader, TrainingOptions& options) {
     options.average_last = reader.integer("average_last", options.average_last, 1, 1000);
 }
 
+void parse_precision(ConfigReader& reader, TrainingOptions& options) {
+    options.compute = reader.choice("compute", 0, {"f32", "bf16"}) == 0 ? Compute::F32 : Compute::BF16;
+    if (reader.has("precision")) {
+        if (reader.has("compute")) {
+            reader.fail("compute", "says less than \"precision\", which is there too: leave it out");
+        }
+        const int chosen = reader.choice("precision", 0, {kPrecisionNames.begin(), kPrecisionNames.end()});
+        options.precision = static_cast<Precision>(chosen);
+    }
+    constexpr double kMost = 16777216.0;  // 2^24, far past what F16 can hold
+    options.loss_scale_least = reader.number("loss_scale_least", options.loss_scale_least, 1e-6, kMost);
+    options.loss_scale_most = reader.number("loss_scale_most", options.loss_scale_most, 1e-6, kMost);
+    options.loss_scale = reader.number("loss_scale", options.loss_scale, 1e-6, kMost);
+    options.loss_scale_interval =
+        reader.integer("loss_scale_interval", options.loss_scale_interval, 0, static_cast<std::int64_t>(kMost));
+}
+
 void parse_optimisation(ConfigReader& reader, TrainingOptions& options) {
     options.learning_rate_scale = reader.number("learning_rate_scale", options.learning_rate_scale, 0.0, 1e6);
     options.warmup_steps = reader.integer("warmup_steps", options.warmup_steps, 1, kMany);
@@ -86,7 +103,7 @@ void parse_optimisation(ConfigReader& reader, TrainingOptions& options) {
     options.attention_dropout = reader.number("attention_dropout", 0.0, 0.0, 0.99);
     options.activation_dropout = reader.number("activation_dropout", 0.0, 0.0, 0.99);
     options.seed = reader.integer("seed", options.seed, 0, INT32_MAX);
-    options.compute = reader.choice("compute", 0, {"f32", "bf16"}) == 0 ? Compute::F32 : Compute::BF16;
+    parse_precision(reader, options);
     options.save = reader.choice("save", 0, {"f32", "f16"}) == 0 ? DType::F32 : DType::F16;
 }
 
@@ -147,6 +164,11 @@ nlohmann::json TrainConfig::identity() const {
         {"training.seed", t.seed},
         {"training.compute", name_of(t.compute)},
     };
+    if (t.precision == Precision::F16) {
+        json["training.loss_scale_interval"] = t.loss_scale_interval;
+        json["training.loss_scale_least"] = t.loss_scale_least;
+        json["training.loss_scale_most"] = t.loss_scale_most;
+    }
     if (t.cooldown_steps > 0) {
         json["training.steps"] = t.steps;  // decides when the rate begins to fall
     }
@@ -232,6 +254,22 @@ void check_lengths(const TrainConfig& config) {
 
 }  // namespace
 
+Arithmetic arithmetic_of(const TrainConfig& config, const Backend& backend) {
+    const TrainingOptions& t = config.training;
+    if (t.precision) {
+        return arithmetic_for(backend, *t.precision,
+                              fmt::format("{}: \"training.precision\" {}", config.file, name_of(*t.precision)));
+    }
+    const Support support = backend.products(t.compute);
+    if (support.level != SupportLevel::Native) {
+        throw Error(
+            fmt::format("{}: \"training.compute\": {} has no fast {} products ({}): say \"f32\", or choose another "
+                        "--device",
+                        config.file, backend.device().id, name_of(t.compute), support.reason));
+    }
+    return {.compute = t.compute};
+}
+
 void check_train_config(const TrainConfig& config) {
     const TrainingOptions& t = config.training;
     check_lengths(config);
@@ -243,6 +281,12 @@ void check_train_config(const TrainConfig& config) {
             fmt::format("{}: \"training.cooldown_steps\" ({}) needs \"training.steps\" of at least that, found "
                         "{}",
                         config.file, t.cooldown_steps, t.steps));
+    }
+    if (!(t.loss_scale_least <= t.loss_scale && t.loss_scale <= t.loss_scale_most)) {
+        throw Error(
+            fmt::format("{}: \"training.loss_scale\" ({}) must lie between \"training.loss_scale_least\" ({}) and "
+                        "\"training.loss_scale_most\" ({})",
+                        config.file, t.loss_scale, t.loss_scale_least, t.loss_scale_most));
     }
     if (t.checkpoint_every == 0 && t.checkpoint_minutes == 0.0) {
         throw Error(config.file + ": \"training.checkpoint_every\" and \"training.checkpoint_minutes\" are both 0");

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "backend/ops/loss.h"
-#include "backend/ops/matmul.h"
+#include "backend/precision.h"
 #include "model/config.h"
 #include "tensor/dtype.h"
 #include "train/schedule.h"
@@ -57,7 +58,15 @@ struct TrainingOptions {
     double activation_dropout = 0.0;
 
     std::int64_t seed = 1;
-    Compute compute = Compute::F32;  // of products; BF16 is faster, and refused where the device has it not
+    // How numbers are stored and multiplied; what the device has not is refused. Where `precision` is not given,
+    // `compute` is what products are computed in, and everything is stored in F32.
+    std::optional<Precision> precision;
+    Compute compute = Compute::F32;
+    // With F16 alone: the loss scale at the start, and how it moves (LossScaling).
+    double loss_scale = 32768.0;
+    std::int64_t loss_scale_interval = 2000;
+    double loss_scale_least = 1.0;
+    double loss_scale_most = 16777216.0;
 
     std::int64_t report_every = 50;
     std::int64_t validate_every = 1000;
@@ -81,6 +90,9 @@ struct TrainConfig {
     // All that decides which weights come out after a given step; two runs that differ here are different runs.
     nlohmann::json identity() const;
 };
+
+// What the configuration's "precision" or "compute" is on this device; Error, naming the key, where it has it not.
+Arithmetic arithmetic_of(const TrainConfig& config, const Backend& backend);
 
 // Relative data paths count from `data_directory`, or where that is empty from the configuration file's folder. Error
 // names the file and the key, also for unknown keys.

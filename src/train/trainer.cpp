@@ -18,9 +18,18 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-OptimizerOptions optimizer_options(const TrainingOptions& t) {
-    return {static_cast<float>(t.beta1), static_cast<float>(t.beta2), static_cast<float>(t.epsilon),
-            static_cast<float>(t.clip_norm)};
+OptimizerOptions optimizer_options(const TrainingOptions& t, const Arithmetic& arithmetic) {
+    OptimizerOptions options{.beta1 = static_cast<float>(t.beta1),
+                             .beta2 = static_cast<float>(t.beta2),
+                             .epsilon = static_cast<float>(t.epsilon),
+                             .clip_norm = static_cast<float>(t.clip_norm)};
+    if (arithmetic.storage == DType::F16) {
+        options.loss_scale = static_cast<float>(t.loss_scale);
+        options.scaling = {.growth_interval = static_cast<std::int32_t>(t.loss_scale_interval),
+                           .least = static_cast<float>(t.loss_scale_least),
+                           .most = static_cast<float>(t.loss_scale_most)};
+    }
+    return options;
 }
 
 SpecialIds special_ids(const ModelConfig& model) {
@@ -54,17 +63,6 @@ BatchBudget micro_budget(const TrainingOptions& t) {
 
 }  // namespace
 
-void require_fast_products(const Backend& backend, const TrainConfig& config) {
-    const Compute compute = config.training.compute;
-    const Support support = backend.products(compute);
-    if (compute != Compute::F32 && support.level != SupportLevel::Native) {
-        throw Error(
-            fmt::format("{}: \"training.compute\": {} has no fast {} products ({}): say \"f32\", or choose another "
-                        "--device",
-                        config.file, backend.device().id, name_of(compute), support.reason));
-    }
-}
-
 Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data, std::string directory,
                  TrainerHooks hooks)
     : backend_(backend),
@@ -73,24 +71,26 @@ Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data,
       directory_(std::move(directory)),
       hooks_(std::move(hooks)),
       model_config_(config.model_config(data_.source_tokenizer->size(), data_.target_tokenizer->size())),
-      compute_(config.training.compute),
-      parameters_(backend, model_config_, true),
+      arithmetic_(arithmetic_of(config, backend)),
+      parameters_(backend, model_config_, true, arithmetic_.storage),
       model_(model_config_, parameters_),
-      optimizer_(backend, parameters_, optimizer_options(config.training)),
+      optimizer_(backend, parameters_, optimizer_options(config.training, arithmetic_)),
       history_(backend, config.training.report_every),
       batcher_(std::move(data_.train.pairs), step_budget(config.training),
                static_cast<std::uint64_t>(config.training.seed), special_ids(model_config_)),
       checkpoints_(path("checkpoints")),
       step_tensor_(backend.empty({1}, DType::I32)) {
-    require_fast_products(backend_, config_);
+    if (scales_loss()) {
+        state_.loss_scale = {config.training.loss_scale, 0.0};
+    }
     checkpoints_.remove_leftovers();
     if (!data_.valid.pairs.empty()) {
         valid_ = std::make_unique<Batcher>(std::move(data_.valid.pairs), micro_budget(config.training), 0,
                                            special_ids(model_config_));
     }
     parameters_.initialise(static_cast<std::uint64_t>(config.training.seed));
-    hooks_.say(fmt::format("{} parameters on {} ({}), products in {}, {} steps an epoch", parameters_.count(),
-                           backend.device().id, backend.device().name, name_of(compute_), batcher_.steps_per_epoch()));
+    hooks_.say(fmt::format("{} parameters on {} ({}), {}, {} steps an epoch", parameters_.count(), backend.device().id,
+                           backend.device().name, name_of(arithmetic_), batcher_.steps_per_epoch()));
 }
 
 Trainer::~Trainer() = default;
@@ -100,7 +100,7 @@ std::string Trainer::path(const char* name) const {
 }
 
 RunIdentity Trainer::identity() const {
-    return {config_.identity(), data_.fingerprint, backend_.device().id, name_of(compute_)};
+    return {config_.identity(), data_.fingerprint, backend_.device().id, name_of(arithmetic_)};
 }
 
 LossOptions Trainer::loss_options() const {
@@ -133,11 +133,19 @@ bool Trainer::resume(Purpose purpose) {
     if (!warning.empty()) {
         hooks_.say("warning: " + warning);
     }
-    state_ = parse_training_state(checkpoint.state(), file);
+    const std::optional<LossScaleState<double>> start =
+        std::exchange(state_, parse_training_state(checkpoint.state(), file)).loss_scale;
+    if (!scales_loss() || !state_.loss_scale) {  // the run was, or now is, one without
+        state_.loss_scale = start;
+    }
     if (purpose == Purpose::Train) {  // a batch of another size is no matter else
         batcher_.set_state(state_.batcher);
     }
     checkpoint.read(backend_, tensors());
+    parameters_.refresh_working();
+    if (scales_loss()) {
+        optimizer_.set_loss_scale(*state_.loss_scale);
+    }
     seconds_before_ = state_.seconds;
     hooks_.say(fmt::format("going on after step {} from {}", state_.step, file));
     return true;
@@ -189,11 +197,14 @@ void Trainer::train_step(const std::vector<Batch>& parts, double learning_rate, 
     if (!regularise) {
         options.epsilon = 0.0F;
     }
+    if (scales_loss()) {
+        options.gradient_scale = optimizer_.loss_scale();
+    }
     StepTokens tokens;
     for (const Batch& part : parts) {
         const DeviceBatch batch = upload(backend_, part);
         Tape tape;
-        Context context{.backend = backend_, .tape = &tape, .compute = compute_, .label = hooks_.label};
+        Context context{.backend = backend_, .tape = &tape, .compute = arithmetic_.compute, .label = hooks_.label};
         if (regularise) {
             context.regularisation = regularisation_of(config_.training, step_tensor_, batch.ordinals);
         }
@@ -212,7 +223,12 @@ void Trainer::train_step(const std::vector<Batch>& parts, double learning_rate, 
 void Trainer::collect() {
     const std::vector<StepRecord> records = history_.take();
     for (std::size_t i = 0; i < records.size(); ++i) {
-        state_.totals.add(records[i], pending_[i].source, pending_[i].target);
+        const LossScaleState<double>& scale = records[i].loss_scale;
+        const bool fell = scales_loss() && state_.loss_scale && scale.scale < state_.loss_scale->scale;
+        state_.totals.add(records[i], fell, pending_[i].source, pending_[i].target);
+        if (scales_loss()) {
+            state_.loss_scale = scale;
+        }
     }
     pending_.clear();
     state_.totals.seconds += seconds_since(reported_at_);

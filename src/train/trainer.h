@@ -30,10 +30,6 @@ struct TrainerHooks {
     std::function<void(const std::string&)> label = {};  // see Context::label
 };
 
-// Error where the configuration asks for products that the device only imitates. A Trainer asks by itself; whoever is
-// about to prepare data for one may ask before.
-void require_fast_products(const Backend& backend, const TrainConfig& config);
-
 enum class RunEnd : std::uint8_t { Finished, Stopped };
 
 class Trainer {
@@ -81,6 +77,7 @@ private:
     double seconds_done() const;
     RunIdentity identity() const;
     CheckpointTensors tensors() const;
+    bool scales_loss() const { return arithmetic_.storage == DType::F16; }
     // As CheckpointFolder::newest_whole, with a warning for each that is passed over.
     std::vector<Checkpoint> whole_checkpoints(std::int64_t count, std::int64_t newest) const;
     bool read_best();  // the best single model into the parameters; false, with a warning, when its file is of no use
@@ -93,7 +90,7 @@ private:
     std::string directory_;
     TrainerHooks hooks_;
     ModelConfig model_config_;
-    Compute compute_ = Compute::F32;
+    Arithmetic arithmetic_;
     Parameters parameters_;
     Transformer model_;
     Optimizer optimizer_;

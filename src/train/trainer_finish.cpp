@@ -16,6 +16,7 @@ namespace headscope {
 bool Trainer::read_best() {
     try {
         Checkpoint::open(path("best.safetensors")).read(backend_, {parameters_.flat_values()});
+        parameters_.refresh_working();
         return true;
     } catch (const Error& error) {
         hooks_.say(fmt::format("warning: passing over the best single model: {}", error.what()));
@@ -31,13 +32,14 @@ void Trainer::write_model(const std::string& model_directory) {
         throw Error(fmt::format("{} holds no whole checkpoint to make a model of", path("checkpoints")));
     }
     average_checkpoints(backend_, files, parameters_.flat_values());
+    parameters_.refresh_working();
     const auto step_of = [](const Checkpoint& file) { return parse_training_state(file.state(), file.path()).step; };
     std::string origin = files.size() == 1 ? fmt::format("the checkpoint after step {}", step_of(files.back()))
                                            : fmt::format("the mean of the {} checkpoints after steps {} to {}",
                                                          files.size(), step_of(files.front()), step_of(files.back()));
     nlohmann::json line = {{"kind", "model"}, {"step", state_.step}};
     if (valid_) {
-        double nll = validate(backend_, model_, *valid_, loss_options(), compute_).nll;
+        double nll = validate(backend_, model_, *valid_, loss_options(), arithmetic_.compute).nll;
         origin += fmt::format(", validation nll {:.4f}, perplexity {:.3f}", nll, std::exp(nll));
         if (state_.best && !(nll <= state_.best->nll) && read_best()) {
             nll = state_.best->nll;

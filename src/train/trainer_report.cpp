@@ -32,6 +32,7 @@ void Trainer::report() {
                         .epoch = epochs_done(),
                         .learning_rate = config_.schedule(model_config_)(state_.step),
                         .minutes_left = minutes_left(),
+                        .loss_scale = scales_loss() ? state_.loss_scale->scale : 0.0,
                         .totals = state_.totals};
     hooks_.say(report.line());
     log(report.json());
@@ -40,7 +41,7 @@ void Trainer::report() {
 
 void Trainer::validate_now() {
     collect();
-    const ValidationLoss result = validate(backend_, model_, *valid_, loss_options(), compute_);
+    const ValidationLoss result = validate(backend_, model_, *valid_, loss_options(), arithmetic_.compute);
     const bool better = std::isfinite(result.nll) && (!state_.best || result.nll < state_.best->nll);
     if (better) {
         state_.best = {state_.step, result.nll};
@@ -60,14 +61,16 @@ void Trainer::validate_now() {
 
 void Trainer::require_progress() const {
     const std::int64_t skipped = state_.totals.skipped_in_a_row;
-    if (skipped < kMostSkippedInARow) {
+    if (state_.totals.stuck_in_a_row < kMostSkippedInARow) {  // a smaller loss scale may yet help
         return;
     }
     const std::int64_t spoilt = state_.step - skipped;  // the newest weights are those after this step
-    throw Error(
-        fmt::format("step {}: the gradients of the last {} steps were not finite: the weights after step {} lead "
-                    "nowhere; {}; HEADSCOPE_SCAN_NAN=1 names the op",
-                    state_.step, skipped, spoilt, way_back(spoilt)));
+    throw Error(fmt::format(
+        "step {}: the gradients of the last {} steps were not finite{}: the weights after step {} lead "
+        "nowhere; {}; HEADSCOPE_SCAN_NAN=1 names the op",
+        state_.step, skipped,
+        scales_loss() ? fmt::format(", the last ones at a loss scale of {:g}", state_.loss_scale->scale) : "", spoilt,
+        way_back(spoilt)));
 }
 
 // The step after a checkpoint shows what its weights are worth: the newest that is older than `spoilt` had a finite

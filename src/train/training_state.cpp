@@ -43,7 +43,11 @@ nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity) 
                            {"config", identity.config},
                            {"data", identity.data},
                            {"device", identity.device},
-                           {"compute", identity.compute}};
+                           {"compute", identity.arithmetic}};
+    if (state.loss_scale) {
+        json["loss_scale"] = state.loss_scale->scale;
+        json["good_steps"] = state.loss_scale->good_steps;
+    }
     if (state.best) {
         json["best"] = {{"step", state.best->step}, {"nll", state.best->nll}};
     }
@@ -58,6 +62,13 @@ TrainingState parse_training_state(const nlohmann::json& json, const std::string
         state.batcher.epoch = count_at(json, "epoch");
         state.batcher.step = count_at(json, "epoch_step");
         state.totals = parse_run_totals(json.at("totals"));
+        if (json.contains("loss_scale")) {
+            state.loss_scale = {json["loss_scale"].get<double>(), json.at("good_steps").get<double>()};
+            if (!(state.loss_scale->scale > 0.0 && state.loss_scale->good_steps >= 0.0)) {
+                throw Error(fmt::format("\"loss_scale\" is {} after {} good steps; a number above 0 was expected",
+                                        json["loss_scale"].dump(), json["good_steps"].dump()));
+            }
+        }
         if (json.contains("best")) {
             state.best = {count_at(json["best"], "step"), json["best"].at("nll").get<double>()};
         }
@@ -80,11 +91,11 @@ std::string compare_identity(const nlohmann::json& json, const RunIdentity& now,
         refuse(file, "the training text or its tokenizer has changed");
     }
     std::vector<std::string> warnings = changes.allowed;
-    if (then.device != now.device || then.compute != now.compute) {
+    if (then.device != now.device || then.arithmetic != now.arithmetic) {
         warnings.push_back(
             fmt::format("the run began on {} ({}) and continues on {} ({}): its weights will not be those of an "
                         "unbroken run bit for bit",
-                        then.device, then.compute, now.device, now.compute));
+                        then.device, then.arithmetic, now.device, now.arithmetic));
     }
     return fmt::format("{}", fmt::join(warnings, "; "));
 }

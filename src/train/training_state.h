@@ -23,7 +23,8 @@ struct TrainingState {
         double nll = 0.0;
         bool operator==(const Best&) const = default;
     };
-    std::optional<Best> best;  // validation
+    std::optional<Best> best;                          // validation
+    std::optional<LossScaleState<double>> loss_scale;  // of the next step, where gradients are scaled
 };
 
 // Which run it is: a checkpoint of another one must not be taken up.
@@ -31,7 +32,7 @@ struct RunIdentity {
     nlohmann::json config;  // TrainConfig::identity()
     std::uint64_t data = 0;
     std::string device;
-    std::string compute;  // what products are computed in: "F32", "BF16"
+    std::string arithmetic;  // name_of(Arithmetic)
 };
 
 nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity);

@@ -99,10 +99,11 @@ inline SpecialIds special_ids(const ModelConfig& config) {
 }
 
 struct SmallModel {
-    SmallModel(const ModelConfig& model, const std::string& device, bool with_gradients = true)
+    SmallModel(const ModelConfig& model, const std::string& device, bool with_gradients = true,
+               DType storage = DType::F32)
         : config(model),
           backend(open_device(device)),
-          parameters(*backend, config, with_gradients),
+          parameters(*backend, config, with_gradients, storage),
           transformer(config, parameters) {
         parameters.initialise(3);
         // Biases and gains away from 0 and 1, so that a wrong use of them shows.

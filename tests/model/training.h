@@ -22,6 +22,10 @@ public:
         square_sum_ = backend.empty({1}, backend.real());
     }
 
+    static constexpr double kLossScale = 1024.0;
+    // From here on the gradients are kLossScale times as large.
+    void scale_loss() { loss_scale_ = kLossScale; }
+
     // The gradients are sums over `tokens` target tokens.
     void step(std::int64_t tokens) {
         const Adam defaults;
@@ -32,6 +36,7 @@ public:
         scalars[StepScalars::Correction1] = 1.0 - std::pow(double{defaults.beta1}, t);
         scalars[StepScalars::Correction2] = 1.0 - std::pow(double{defaults.beta2}, t);
         scalars[StepScalars::GradientDivisor] = static_cast<double>(tokens);
+        scalars[StepScalars::LossScale] = loss_scale_;
         from_host(backend_, scalars_, scalars);
         backend_.run(SquareSum{.x = parameters_.flat_gradients(), .out = square_sum_});
         backend_.run(StepControl{.square_sum = square_sum_, .scalars = scalars_});
@@ -39,7 +44,8 @@ public:
                           .grad = parameters_.flat_gradients(),
                           .m = m_,
                           .v = v_,
-                          .scalars = scalars_});
+                          .scalars = scalars_,
+                          .working = parameters_.flat_working()});
     }
 
 private:
@@ -48,6 +54,7 @@ private:
     double warmup_;
     std::int64_t d_model_;
     std::int64_t step_ = 0;
+    double loss_scale_ = 1.0;
     Tensor m_, v_, scalars_, square_sum_;
 };
 

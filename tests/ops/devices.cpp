@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "backend/precision.h"
 #include "registry/registry.h"
+#include "support/check.h"
 
 namespace headscope::conformance {
 
@@ -89,6 +91,20 @@ std::vector<std::string> devices_under_test() {
         FAIL_CHECK(line);
     }
     return kSelection.ids;
+}
+
+std::vector<std::string> devices_with_storage() {
+    std::vector<std::string> found;
+    for (const std::string& id : devices_under_test()) {
+        try {
+            const std::unique_ptr<Backend> device = open_device(id);
+            static_cast<void>(arithmetic_for(*device, Precision::F16, "f16"));
+            found.push_back(id);
+        } catch (const Error& error) {
+            std::fprintf(stderr, "SKIPPED: 16-bit storage: %s\n", error.what());
+        }
+    }
+    return found;
 }
 
 }  // namespace headscope::conformance

@@ -23,4 +23,7 @@ Selection select_devices(const std::vector<DeviceInfo>& devices, const std::stri
 // what is required and missing.
 std::vector<std::string> devices_under_test();
 
+// Those of them that store activations and weights in F16 and BF16 (arithmetic_for). Says which do not.
+std::vector<std::string> devices_with_storage();
+
 }  // namespace headscope::conformance

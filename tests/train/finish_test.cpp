@@ -115,7 +115,7 @@ TEST_CASE("bf16 is refused where products are not faster with it, and may be lef
         settings["training"]["steps"] = 3;
         DigitsRun further(folder, settings, id, id);
         CHECK(further.start(true).run() == RunEnd::Finished);
-        CHECK_THAT(further.said, Contains("warning: the run began on") && Contains("(BF16)"));
+        CHECK_THAT(further.said, Contains("warning: the run began on") && Contains("(BF16 products)"));
         settings["training"]["compute"] = "bf16";
         settings["training"]["steps"] = 2;
     }

@@ -37,9 +37,9 @@ TEST_CASE("a line that finds no room on the disk leaves nothing behind", "[log]"
 
 TEST_CASE("a skipped step does not spoil the means", "[log]") {
     RunTotals totals;
-    totals.add({.loss = 6.0, .nll = 4.0, .gradient_norm = 1.0}, 3, 2);
-    totals.add({.loss = NAN, .nll = NAN, .gradient_norm = NAN, .skipped = true}, 30, 20);
-    totals.add({.loss = 4.0, .nll = 2.0, .gradient_norm = 3.0}, 1, 2);
+    totals.add({.loss = 6.0, .nll = 4.0, .gradient_norm = 1.0}, false, 3, 2);
+    totals.add({.loss = NAN, .nll = NAN, .gradient_norm = NAN, .skipped = true}, false, 30, 20);
+    totals.add({.loss = 4.0, .nll = 2.0, .gradient_norm = 3.0}, false, 1, 2);
     CHECK(totals.skipped == 1);
     CHECK(totals.skipped_in_a_row == 0);
     CHECK(totals.all_tokens == 58);
@@ -55,11 +55,38 @@ TEST_CASE("a skipped step does not spoil the means", "[log]") {
 
 TEST_CASE("a run of skipped steps is counted over reports", "[log]") {
     RunTotals totals;
-    totals.add({.skipped = true}, 1, 1);
+    totals.add({.skipped = true}, false, 1, 1);
     totals.restart();
-    totals.add({.skipped = true}, 1, 1);
+    totals.add({.skipped = true}, false, 1, 1);
     CHECK(totals.skipped == 1);
     CHECK(totals.skipped_in_a_row == 2);
+}
+
+TEST_CASE("a skipped step after which the loss scale fell is no sign of a run that is stuck", "[log]") {
+    RunTotals totals;
+    const StepRecord skipped{.skipped = true};
+    totals.add(skipped, false, 1, 1);
+    totals.add(skipped, true, 1, 1);
+    CHECK(totals.skipped_in_a_row == 2);
+    CHECK(totals.stuck_in_a_row == 0);
+    totals.add(skipped, false, 1, 1);
+    totals.restart();
+    totals.add(skipped, false, 1, 1);
+    CHECK(totals.skipped_in_a_row == 4);
+    CHECK(totals.stuck_in_a_row == 2);
+    nlohmann::json json = to_json(totals);
+    CHECK(parse_run_totals(json).stuck_in_a_row == 2);
+    json.erase("stuck_in_a_row");  // as it was before there were loss scales
+    CHECK(parse_run_totals(json).stuck_in_a_row == 4);
+    totals.add({.loss = 1.0}, false, 1, 1);
+    CHECK(totals.stuck_in_a_row == 0);
+}
+
+TEST_CASE("the loss scale is reported where there is one", "[log]") {
+    CHECK_THAT((Report{.loss_scale = 32768.0}.line()), Catch::Contains("  scale 32768"));
+    CHECK(Report{.loss_scale = 32768.0}.json()["loss_scale"] == 32768.0);
+    CHECK_THAT(Report{}.line(), !Catch::Contains("scale"));
+    CHECK(!Report{}.json().contains("loss_scale"));
 }
 
 TEST_CASE("a training state survives its JSON bit for bit", "[log]") {
@@ -67,14 +94,22 @@ TEST_CASE("a training state survives its JSON bit for bit", "[log]") {
     state.step = 12;
     state.seconds = 0.1 + 0.2;
     state.batcher = {3, 4};
-    state.totals.add({.loss = 1.0 / 3.0, .nll = 0.7, .gradient_norm = 1e-9}, 5, 6);
+    state.totals.add({.loss = 1.0 / 3.0, .nll = 0.7, .gradient_norm = 1e-9}, false, 5, 6);
     state.best = {10, 2.0 / 3.0};
+    state.loss_scale = {4096.0, 1999.0};
     const nlohmann::json json = nlohmann::json::parse(to_json(state, {}).dump());
     const TrainingState back = parse_training_state(json, "f");
     CHECK(back.step == 12);
     CHECK(back.seconds == state.seconds);
     CHECK(back.batcher == state.batcher);
     CHECK(back.best == state.best);
+    REQUIRE(back.loss_scale.has_value());
+    CHECK(back.loss_scale->scale == 4096.0);
+    CHECK(back.loss_scale->good_steps == 1999.0);
+    CHECK(!parse_training_state(to_json(TrainingState{}, {}), "f").loss_scale.has_value());
+    nlohmann::json impossible = json;
+    impossible["loss_scale"] = 0.0;
+    CHECK_THAT(error_of([&] { parse_training_state(impossible, "f"); }), Catch::Contains("\"loss_scale\" is 0.0"));
     CHECK(to_json(back.totals) == to_json(state.totals));
     nlohmann::json broken = json;
     broken.erase("epoch");
@@ -83,7 +118,7 @@ TEST_CASE("a training state survives its JSON bit for bit", "[log]") {
 
 TEST_CASE("a checkpoint of another run is refused by naming what differs", "[log]") {
     const RunIdentity then{
-        .config = {{"training.seed", 1}, {"model", {{"heads", 4}}}}, .data = 7, .device = "cpu", .compute = "F32"};
+        .config = {{"training.seed", 1}, {"model", {{"heads", 4}}}}, .data = 7, .device = "cpu", .arithmetic = "F32"};
     const nlohmann::json json = to_json(TrainingState{}, then);
     CHECK(compare_identity(json, then, "f").empty());
     RunIdentity now = then;

@@ -60,6 +60,9 @@ TEST_CASE("mistakes are named by file and key", "[config]") {
     CHECK_THAT(changed("/training/steps", -1), Contains("\"training.steps\""));
     CHECK_THAT(changed("/training/residual_dropout", 1.5), Contains("\"training.residual_dropout\""));
     CHECK_THAT(changed("/training/compute", "fp8"), Contains("\"f32\"") && Contains("\"fp8\""));
+    CHECK_THAT(changed("/training/precision", "bf16"), Contains("\"training.compute\"") && Contains("leave it out"));
+    CHECK_THAT(changed("/training/loss_scale", 0.5), Contains("\"training.loss_scale\" (0.5)") && Contains("(1)"));
+    CHECK_THAT(changed("/training/loss_scale_interval", -1), Contains("\"training.loss_scale_interval\""));
     CHECK_THAT(changed("/tokenizer/typ", "bpe"), Contains("\"tokenizer.typ\""));
     CHECK_THAT(changed("/extra", 1), Contains("\"extra\""));
     CHECK_THAT(changed("/model/widht", 1), Contains("widht"));
@@ -156,4 +159,30 @@ TEST_CASE("a run that goes on may change its length until its rate falls, and it
     model["model"]["heads"] = 2;
     CHECK_THAT(compare_configs(cooled, model, 2000, Purpose::Finish).refused,
                Contains("model: \"heads\" was 4 and is now 2"));
+}
+
+TEST_CASE("a precision is one of four, and a run may go on in another", "[config]") {
+    json settings = sample();
+    settings["training"].erase("compute");
+    CHECK(!parse_train_config(settings, "c.json", "").training.precision.has_value());
+    const auto with = [&](const char* precision, int interval) {
+        settings["training"]["precision"] = precision;
+        settings["training"]["loss_scale_interval"] = interval;
+        return parse_train_config(settings, "c.json", "");
+    };
+    CHECK(with("tf32", 3).training.precision == Precision::TF32);
+    CHECK_THAT(error_of([&] { with("fp8", 3); }),
+               Catch::Contains("\"training.precision\"") && Catch::Contains("\"f16\""));
+    const TrainConfig half = with("f16", 3);
+    CHECK(half.training.loss_scale == 32768.0);
+    CHECK(half.training.loss_scale_most == 16777216.0);
+    const auto changes = [](const TrainConfig& then, const TrainConfig& now) {
+        return compare_configs(then.identity(), now.identity(), 5, Purpose::Train);
+    };
+    CHECK(changes(half, with("bf16", 3)).refused.empty());
+    CHECK(changes(with("f32", 3), half).refused.empty());
+    const ConfigChanges slower = changes(half, with("f16", 4));
+    CHECK(slower.refused.empty());
+    REQUIRE(slower.allowed.size() == 1);
+    CHECK(slower.allowed.front() == "\"training.loss_scale_interval\" was 3 and is now 4");
 }

@@ -1,0 +1,20 @@
+// --precision, which every command that computes has.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "backend/precision.h"
+
+namespace headscope {
+
+// f32, tf32, bf16 or f16 into `precision`, which keeps its value where the option is not given.
+CLI::Option* add_precision_option(CLI::App& command, Precision& precision, const std::string& help);
+CLI::Option* add_precision_option(CLI::App& command, std::optional<Precision>& precision, const std::string& help);
+
+// What --precision is on this device; Error where it has it not.
+Arithmetic chosen_arithmetic(const Backend& backend, Precision precision);
+
+}  // namespace headscope

@@ -1,0 +1,81 @@
+// What a device makes of a precision that is asked for.
+#include "backend/precision.h"
+
+#include <catch2/catch.hpp>
+
+#include "backends/cpu/memory/host_backend.h"
+#include "recording_backend.h"
+#include "support/check.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+// A device that says what it can do, and does nothing.
+class Claiming final : public HostBackend {
+public:
+    Claiming() : HostBackend(test_device()) {}
+    Support support(const std::string& op, DType dtype) const override {
+        if (dtype == DType::F32 || (dtype == storage && op != lacks)) {
+            return {};
+        }
+        return {SupportLevel::None, "no " + op + " in " + name_of(dtype)};
+    }
+    Support products(Compute compute) const override {
+        return compute == fast ? Support{} : Support{SupportLevel::Composed, "slow"};
+    }
+    using HostBackend::run;
+#define HEADSCOPE_DEFINE(Op) \
+    void run(const Op& /*op*/) override {}
+    HEADSCOPE_CORE_OPS(HEADSCOPE_DEFINE)
+#undef HEADSCOPE_DEFINE
+
+    DType storage = DType::F32;
+    std::string lacks;
+    Compute fast = Compute::F32;
+};
+
+std::string refusal(const Backend& backend, Precision precision) {
+    try {
+        static_cast<void>(arithmetic_for(backend, precision, "the option"));
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("bf16 is storage where the device has it, else fast products, else refused", "[precision]") {
+    Claiming device;
+    CHECK(arithmetic_for(device, Precision::F32, "") == Arithmetic{});
+    CHECK(refusal(device, Precision::BF16) ==
+          "the option: test has no BF16 storage (no fill in BF16) and no fast BF16 products (slow): say f32, or choose "
+          "another --device");
+    device.fast = Compute::BF16;
+    CHECK(arithmetic_for(device, Precision::BF16, "") == Arithmetic{.compute = Compute::BF16});
+    device.storage = DType::BF16;
+    CHECK(arithmetic_for(device, Precision::BF16, "") == Arithmetic{.storage = DType::BF16});
+    device.lacks = LogSoftmaxTopK::kName;  // one op is enough to go without
+    CHECK(arithmetic_for(device, Precision::BF16, "") == Arithmetic{.compute = Compute::BF16});
+    device.lacks = StepControl::kName;  // which sees F32 alone
+    CHECK(arithmetic_for(device, Precision::BF16, "") == Arithmetic{.storage = DType::BF16});
+}
+
+TEST_CASE("f16 is storage alone, tf32 products alone", "[precision]") {
+    Claiming device;
+    device.fast = Compute::F16;
+    CHECK_THAT(refusal(device, Precision::F16), Contains("no F16 storage (no fill in F16): say f32"));
+    device.storage = DType::F16;
+    CHECK(arithmetic_for(device, Precision::F16, "") == Arithmetic{.storage = DType::F16});
+    CHECK_THAT(refusal(device, Precision::TF32), Contains("test has no fast TF32 products (slow)"));
+    device.fast = Compute::TF32;
+    CHECK(arithmetic_for(device, Precision::TF32, "") == Arithmetic{.compute = Compute::TF32});
+}
+
+TEST_CASE("an arithmetic says what it is", "[precision]") {
+    CHECK(name_of(Arithmetic{}) == "F32");
+    CHECK(name_of(Arithmetic{.compute = Compute::BF16}) == "BF16 products");
+    CHECK(name_of(Arithmetic{.storage = DType::BF16}) == "BF16");
+}

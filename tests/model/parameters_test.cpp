@@ -1,0 +1,151 @@
+// Masters and the working copy in 16 bits. What is only stored needs no device that computes in it: the CPU will do.
+#include "model/parameters.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "backend/convert.h"
+#include "model/model_directory.h"
+#include "small_model.h"
+#include "tests/io/temporary_folder.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr const char* kWeight = "encoder.layers.0.feed_forward.inner.weight";
+constexpr const char* kTable = "embedding.weight";
+constexpr const char* kGain = "encoder.layers.0.feed_forward.norm.gain";
+constexpr const char* kPositions = "encoder.positions.weight";
+
+ModelConfig learned_config() {
+    ModelConfig config = small_config();
+    config.positions = Positions::Learned;
+    config.attention_bias = true;
+    return config;
+}
+
+std::vector<float> rounded(std::vector<float> values, DType dtype) {
+    for (float& value : values) {
+        value = rounded_to(dtype, value);
+    }
+    return values;
+}
+
+}  // namespace
+
+TEST_CASE("what is multiplied is read in 16 bits, all else in F32, and gradients are F32", "[parameters]") {
+    const auto backend = open_device("cpu");
+    for (const DType storage : {DType::F16, DType::BF16}) {
+        Parameters parameters(*backend, learned_config(), true, storage);
+        parameters.initialise(1);
+        for (const ParameterSpec& spec : parameters.table()) {
+            INFO(spec.name << " in " << name_of(storage));
+            const Var var = parameters.at(spec.name);
+            const bool halved = spec.name.ends_with(".weight") && spec.name.find("positions") == std::string::npos;
+            CHECK(var.value().dtype == (halved ? storage : DType::F32));
+            CHECK(var.gradient_target(*backend).tensor.dtype == DType::F32);
+            const Tensor master = parameters.stored(spec.name);
+            CHECK(master.dtype == DType::F32);
+            CHECK(to_host<float>(*backend, var.value()) ==
+                  rounded(to_host<float>(*backend, master), halved ? storage : DType::F32));
+        }
+        CHECK(parameters.flat_working().dtype == storage);
+        CHECK(parameters.flat_working().elements() == parameters.total());
+        parameters.forget_gradients();
+        const Var packed = parameters.packed("encoder.layers.0.self_attention.q.weight", 3);
+        CHECK(packed.value().dtype == storage);
+        CHECK(packed.gradient_target(*backend).tensor.dtype == DType::F32);
+        CHECK(parameters.at("encoder.layers.0.self_attention.k.weight").has_gradient());  // one gradient, two views
+        CHECK(parameters.packed("encoder.layers.0.self_attention.q.bias", 3).value().dtype == DType::F32);
+    }
+}
+
+TEST_CASE("the working copy follows the masters when it is told to", "[parameters]") {
+    const auto backend = open_device("cpu");
+    Parameters parameters(*backend, small_config(), true, DType::BF16);
+    backend->run(Fill{.out = parameters.flat_values(), .value = 1.0F + 0x1p-9F});
+    const auto first = [&] { return to_host<float>(*backend, parameters.at(kWeight).value())[0]; };
+    CHECK(first() == 0.0F);
+    parameters.refresh_working();
+    CHECK(first() == 1.0F);
+    CHECK(to_host<float>(*backend, parameters.at(kGain).value())[0] == 1.0F + 0x1p-9F);
+}
+
+TEST_CASE("without gradients no weight is kept twice, and packed views are as they were", "[parameters]") {
+    const auto backend = open_device("cpu");
+    const auto bytes = [&](bool gradients, DType storage) {
+        const std::size_t before = backend->memory().live;
+        const Parameters parameters(*backend, learned_config(), gradients, storage);
+        return backend->memory().live - before;
+    };
+    const std::size_t full = bytes(false, DType::F32);
+    CHECK(bytes(false, DType::F16) < full * 3 / 4);
+    CHECK(bytes(true, DType::F16) > full * 2);
+
+    Parameters exact(*backend, learned_config(), false);
+    Parameters halved(*backend, learned_config(), false, DType::F16);
+    exact.initialise(1);
+    halved.initialise(1);
+    CHECK_THROWS_AS(halved.flat_values(), CheckFailure);
+    CHECK_THROWS_AS(halved.total(), CheckFailure);
+    CHECK(halved.at(kPositions).value().dtype == DType::F32);
+    for (const auto& [name, count] : {std::pair{"encoder.layers.0.self_attention.q.weight", 3},
+                                      std::pair{"decoder.layers.0.cross_attention.k.bias", 2},
+                                      std::pair{"decoder.layers.0.cross_attention.k.weight", 2}}) {
+        INFO(name);
+        const Tensor packed = halved.packed(name, count).value();
+        CHECK(packed.offset % 16 == 0);
+        CHECK(to_host<float>(*backend, packed) ==
+              rounded(to_host<float>(*backend, exact.packed(name, count).value()), packed.dtype));
+    }
+}
+
+TEST_CASE("files hold the masters, and are read into either", "[parameters]") {
+    const TemporaryFolder folder;
+    const auto backend = open_device("cpu");
+    Parameters trained(*backend, small_config(), true, DType::BF16);
+    trained.initialise(2);
+    const std::string file = folder.file("model.safetensors");
+    save_parameters(*backend, file, trained, DType::F32, "");
+    const auto values = [&](const Parameters& of, const char* name) {
+        return to_host<float>(*backend, of.at(name).value());
+    };
+    for (const DType saved : {DType::F32, DType::F16, DType::BF16}) {
+        Parameters full(*backend, small_config(), false);
+        load_parameters(*backend, file, full);
+        CHECK(to_host<float>(*backend, full.flat_values()) == to_host<float>(*backend, trained.flat_values()));
+        const std::string again = folder.file("again.safetensors");
+        save_parameters(*backend, again, full, saved, "");
+        for (const DType storage : {DType::F16, DType::BF16}) {
+            INFO(name_of(saved) << " to " << name_of(storage));
+            for (const bool gradients : {false, true}) {
+                Parameters halved(*backend, small_config(), gradients, storage);
+                load_parameters(*backend, again, halved);
+                for (const char* name : {kWeight, kTable, kGain}) {
+                    const DType kept = halved.at(name).value().dtype;
+                    CHECK(values(halved, name) == rounded(rounded(values(full, name), saved), kept));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a weight past the largest F16 is refused by name, and bf16 takes it", "[parameters]") {
+    const TemporaryFolder folder;
+    const auto backend = open_device("cpu");
+    Parameters large(*backend, small_config(), false);
+    large.initialise(2);
+    std::vector<float> weights = to_host<float>(*backend, large.at(kWeight).value());
+    weights[5] = 70000.0F;
+    from_host(*backend, large.at(kWeight).value(), weights);
+    const std::string file = folder.file("model.safetensors");
+    save_parameters(*backend, file, large, DType::F32, "");
+    Parameters halved(*backend, small_config(), false, DType::F16);
+    CHECK_THAT(error_of([&] { load_parameters(*backend, file, halved); }),
+               Contains(file) && Contains(kWeight) && Contains("65504") && Contains("bf16"));
+    Parameters wide(*backend, small_config(), false, DType::BF16);
+    load_parameters(*backend, file, wide);
+    CHECK(to_host<float>(*backend, wide.at(kWeight).value())[5] == 70144.0F);
+}
