@@ -116,6 +116,7 @@ bool CudaBackend::record(const std::string& key, const std::function<void()>& bo
 }
 
 void CudaBackend::upload(const Tensor& to, const void* from, std::size_t bytes) {
+    HEADSCOPE_CHECK(!recording_, "the body of a replay enqueues ops and nothing else; it uploaded " + to.to_string());
     HEADSCOPE_CHECK(to.contiguous() && static_cast<std::size_t>(to.elements()) * size_of(to.dtype) == bytes,
                     fmt::format("{} bytes cannot be uploaded to {}", bytes, to.to_string()));
     stream_.upload(data_of<void>(to), static_cast<const std::byte*>(from), bytes);

@@ -88,6 +88,14 @@ TEST_CASE("a body that waits cannot be recorded, and says so", "[replay]") {
     CHECK(machine.first(x) == 5.0F);
 }
 
+TEST_CASE("a body that uploads cannot be recorded", "[replay]") {
+    const Machine machine;
+    const Tensor x = machine.filled(1.0F);
+    const auto uploads = [&] { from_host(*machine.backend, x, std::vector<float>(1000, 3.0F)); };
+    machine.backend->replay("uploads", {x}, uploads);
+    CHECK_THROWS_AS(machine.backend->replay("uploads", {x}, uploads), CheckFailure);
+}
+
 TEST_CASE("what a replay's body allocates must not outlive it", "[replay]") {
     const Machine machine;
     const Tensor x = machine.filled(1.0F);
