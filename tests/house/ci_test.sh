@@ -74,6 +74,9 @@ run 'tests() { return 8; }'
 expect "so do tests" says "ci: tests FAILED"
 expect "with its code" ended_with 1
 
+run 'vulkan=93'
+expect "one line of 14 that is another than the CPU's fails the run" ended_with 1
+expect "and the device is named" says "the demo's table has no vulkan, or another translation than the CPU's"
 run 'cpu=93'
 expect "the CPU is no exception" ended_with 1
 run 'demo() { echo "  cpu  1.02  602  100 %"; }'
