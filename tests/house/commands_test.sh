@@ -72,6 +72,8 @@ look() { run attention --model run/model --device cpu --text "1 7 4 7" "$@"; }
 
 look
 expect "without -o there is a table" says "Input-Input Layer2: what each head looks at most"
+run attention --model "$repository/assets/models/en-de" --device cpu --text "It is late."
+expect "of the paper's layer, the fifth of six, where the model has it" says "Input-Input Layer5: what each head looks at most"
 expect "of all four heads" says "head 4"
 expect "of every token" says "<EOS>"
 look --layer 1 --heads 2,3 --word 7:2 -o figure.svg
