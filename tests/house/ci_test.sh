@@ -5,7 +5,8 @@ set -uo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 sandbox=$(mktemp -d)
 trap 'rm -rf "$sandbox"' EXIT
-failures=0
+# shellcheck source=tests/house/expect.sh
+. "$repository/tests/house/expect.sh"
 output=
 mkdir "$sandbox/.ci"
 
@@ -39,18 +40,8 @@ run() {
     output=$("$sandbox/.ci/run" 2>&1)
     code=$?
 }
-expect() { # WHAT CONDITION..
-    local what=$1
-    shift
-    if ! "$@"; then
-        echo "FAILED: $what"
-        printf '    exit code %s, output: %s\n' "$code" "$output"
-        failures=$((failures + 1))
-    fi
-}
+show() { printf '    output: %s\n' "$output"; }
 says() { [[ $output == *"$1"* ]]; }
-not() { ! "$@"; }
-ended_with() { [ "$code" -eq "$1" ]; }
 
 run ''
 expect "where all is well, it passes" ended_with 0
@@ -84,5 +75,4 @@ expect "a device that is missing from the table fails it" says "the demo's table
 run 'end="<path"'
 expect "a figure cut short fails it" says "is no whole figure"
 
-[ "$failures" -eq 0 ] && echo "CI decides as expected"
-exit "$((failures > 0))"
+finish "CI decides as expected"

@@ -130,4 +130,4 @@ run attention --model run/model
 expect "a missing option is a usage error" not ended_with 0
 expect "that names it" complains "--text"
 
-finish
+finish "the commands do as expected"

@@ -201,4 +201,4 @@ expect "for which there is no use" eval 'complains "--steps" && ! ended_with 0'
 run train tiny.json --data data --output nothing --finish
 expect "nothing to finish" refused "nothing" "no checkpoint"
 
-finish
+finish "the commands do as expected"
