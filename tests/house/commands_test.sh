@@ -44,8 +44,15 @@ expect "and the command of a command" refused 'headscope bench has no command "t
 run make-task --help
 expect "make-task shows how" says "headscope make-task digits --output data/digits"
 run translate --bogus
-expect "a command's own options are its own" complains "--bogus"
-expect "an error of their own" not ended_with 0
+expect "a command's own options are its own" refused 'headscope translate has no option "--bogus"; headscope translate --help lists them'
+run translate --baem=4
+expect "of which a slip of the finger names the one that was meant" refused 'has no option "--baem"; did you mean "--beam"?'
+run translate --beam zero
+expect "a value that is none is refused with those that are" refused "--beam" "1 to 30" "headscope translate --help explains it"
+run devices gpu
+expect "and a word too many" refused 'headscope devices does not know what to do with "gpu"'
+run prepare
+expect "and one too few" refused "required" "headscope prepare --help explains it"
 
 # ---------------------------------------------------------------------------------------------- attention
 run make-task digits --output data --pairs 300 --valid 4 --test 4
