@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What .ci/run lets pass and what it does not, with a stand-in for ./do: nothing is installed, built or tested.
-# shellcheck disable=SC2317 # conditions are called through expect
+# shellcheck disable=SC2016,SC2317 # changes expand later, in ./do; conditions are called through expect
 set -uo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 sandbox=$(mktemp -d)
@@ -17,6 +17,7 @@ packages() { :; }
 build() { :; }
 tests() { printf '100%% tests passed, 0 tests failed out of 3\nTotal Test time (real) =   1.00 sec\n'; }
 demo() {
+    echo "$build"
     printf '  %-12s %9s %12s %13s\n' device seconds tokens/s 'as the CPU'
     printf '  %-12s %9.2f %12.0f %11s %%\n' vulkan:0 4.42 131 "$vulkan" cpu 1.02 602 "$cpu"
     mkdir -p out
@@ -25,7 +26,7 @@ demo() {
         printf '  out/figure%s.svg\n' "$name"
     done
 }
-vulkan=100 cpu=100 end='</svg>'
+vulkan=100 cpu=100 end='</svg>' build='ninja: no work to do.'
 . ./changes
 case $1 in test) tests ;; *) "$1" ;; esac
 DO
@@ -70,8 +71,10 @@ expect "one line of 14 that is another than the CPU's fails the run" ended_with 
 expect "and the device is named" says "the demo's table has no vulkan, or another translation than the CPU's"
 run 'cpu=93'
 expect "the CPU is no exception" ended_with 1
-run 'demo() { echo "  cpu  1.02  602  100 %"; }'
+run 'demo() { echo "$build"; echo "  cpu  1.02  602  100 %"; }'
 expect "a device that is missing from the table fails it" says "the demo's table has no vulkan"
+run 'build="[1/64] Shader adam"'
+expect "so does building again what was built" says "ci: the demo built again what was built"
 run 'end="<path"'
 expect "a figure cut short fails it" says "is no whole figure"
 
