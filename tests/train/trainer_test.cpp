@@ -137,6 +137,7 @@ TEST_CASE("every device follows the loss curve of the CPU", "[trainer][devices]"
         other.start().run();
         const auto found = logged(other.output_folder, "train");
         REQUIRE(found.size() == expected.size());
+        CHECK(found.back()["nll"].get<double>() < 2.0);
         for (std::size_t i = 0; i < expected.size(); ++i) {
             INFO(id << " step " << expected[i]["step"]);
             const double bound = expected[i]["step"].get<int>() <= kEarlySteps ? kEarlyBound : kBound;
