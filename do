@@ -98,7 +98,7 @@ preset_of() { # COMMAND [--preset NAME]
     case ${1:-} in
         "") printf release ;;
         --preset) printf '%s' "${2:?--preset needs a name}" ;;
-        *) fail "unknown option of $command: $1" ;;
+        *) fail "unknown option of $command: $1 (there is --preset NAME)" ;;
     esac
 }
 
@@ -248,7 +248,7 @@ main() {
         clean) rm -rf build out ;;
         *)
             usage >&2
-            fail "unknown command: $command"
+            fail "unknown command: $command (those there are stand above)"
             ;;
     esac
 }

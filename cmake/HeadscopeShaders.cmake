@@ -21,8 +21,7 @@ function(headscope_shader name source)
     set(embedded ${CMAKE_CURRENT_BINARY_DIR}/spirv/${name}.cpp)
     list(TRANSFORM ARGN PREPEND -D OUTPUT_VARIABLE definitions)
     add_custom_command(
-        OUTPUT ${embedded}
-        BYPRODUCTS ${spirv}
+        OUTPUT ${spirv} ${embedded}  # the first is the one that the depfile names, or all is built anew each time
         COMMAND ${HEADSCOPE_GLSLANG} --quiet --target-env vulkan1.2 -I${PROJECT_SOURCE_DIR}/shaders/include ${definitions}
                 --depfile ${spirv}.d -o ${spirv} ${source}
         COMMAND ${HEADSCOPE_SPIRV_VAL} --target-env vulkan1.2 --scalar-block-layout ${spirv}

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -56,34 +57,71 @@ const CLI::App& innermost(const CLI::App& app) {
     return *at;
 }
 
-// A command of commands that was called without any, or with one that it has not.
-std::string wrong_command(const CLI::App& app, const std::vector<const CLI::App*>& commands) {
-    const std::string name = app.get_parent() == nullptr ? app.get_name() : "headscope " + app.get_name();
-    const std::vector<std::string> words = app.remaining();
-    if (words.empty()) {
-        return fmt::format("say what to do; {} --help lists the commands", name);
-    }
-    constexpr std::size_t kSlip = 3;
-    std::size_t least = kSlip + 1;
+std::string full_name(const CLI::App& app) {
+    return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+// What to do about a word that is none of `names`: take the one that a slip of the finger makes of it, or read the
+// help.
+std::string advice(const CLI::App& app, const std::string& word, const std::vector<std::string>& names) {
+    std::size_t least = std::min<std::size_t>(3, word.size() / 2) + 1;
     std::string guess;
-    for (const CLI::App* command : commands) {
-        if (const std::size_t distance = headscope::edit_distance(words.front(), command->get_name());
-            distance < least) {
+    for (const std::string& name : names) {
+        if (const std::size_t distance = headscope::edit_distance(word, name); distance < least) {
             least = distance;
-            guess = fmt::format("; did you mean \"{}\"?", command->get_name());
+            guess = name;
         }
     }
-    return fmt::format("{} has no command \"{}\"{}", name, words.front(),
-                       guess.empty() ? fmt::format("; {} --help lists them", name) : guess);
+    return guess.empty() ? full_name(app) + " --help lists them" : fmt::format("did you mean \"{}\"?", guess);
+}
+
+// A command of commands that was called without any, or with one that it has not.
+std::string wrong_command(const CLI::App& app, const std::vector<const CLI::App*>& commands) {
+    const std::vector<std::string> words = app.remaining();
+    if (words.empty()) {
+        return fmt::format("say what to do; {} --help lists the commands", full_name(app));
+    }
+    std::vector<std::string> names;
+    names.reserve(commands.size());
+    for (const CLI::App* command : commands) {
+        names.push_back(command->get_name());
+    }
+    return fmt::format("{} has no command \"{}\"; {}", full_name(app), words.front(),
+                       advice(app, words.front(), names));
+}
+
+// A word that belongs to nothing.
+std::string wrong_word(const CLI::App& app, const std::string& word) {
+    if (!word.starts_with('-')) {
+        return fmt::format("{} does not know what to do with \"{}\"; {} --help says what it takes", full_name(app),
+                           word, full_name(app));
+    }
+    const std::string option = word.substr(0, word.find('='));
+    std::vector<std::string> names;
+    for (const CLI::Option* known : app.get_options()) {
+        for (const std::string& name : known->get_lnames()) {
+            names.push_back("--" + name);
+        }
+    }
+    return fmt::format("{} has no option \"{}\"; {}", full_name(app), option, advice(app, option, names));
 }
 
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+        return app.exit(error);  // help, or the version
+    }
     const CLI::App& at = innermost(app);
     const auto commands = at.get_subcommands([](const CLI::App*) { return true; });
-    if (error.get_exit_code() == 0 || commands.empty()) {
-        return app.exit(error);  // help and the version, or a command's own options
+    const std::vector<std::string> extra = app.remaining(true);
+    std::string problem;
+    if (!commands.empty()) {
+        problem = wrong_command(at, commands);
+    } else if (!extra.empty()) {
+        problem = wrong_word(at, extra.front());
+    } else {
+        problem = fmt::format("{}; {} --help explains it", error.what(), full_name(at));
     }
-    headscope::tell("headscope: " + wrong_command(at, commands));
+    headscope::tell("headscope: " + problem);
     return 1;
 }
 

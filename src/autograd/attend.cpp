@@ -76,7 +76,7 @@ Var matmul(Context& ctx, const Var& a, const Var& b, const Product& product) {
     Shape shape = a.shape();
     shape.set(-2, a.shape()[product.transpose_a ? -1 : -2]);
     shape.set(-1, b.shape()[product.transpose_b ? -2 : -1]);
-    const Var out(ctx.backend.empty(shape, a.value().dtype), wants_gradient(ctx, a, b));
+    Var out(ctx.backend.empty(shape, a.value().dtype), wants_gradient(ctx, a, b));
     matmul_into(ctx, a, b, out, product);
     return out;
 }
@@ -166,7 +166,7 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
     Var weights = masked_softmax(ctx, scores, mask);  // [batch, heads, queries, keys]
     weights = attention_site(ctx, site, weights);
     weights = dropout(ctx, weights, rule);
-    const Var attended(out, wants_gradient(ctx, weights, V));
+    Var attended(out, wants_gradient(ctx, weights, V));
     matmul_into(ctx, weights, V, attended.heads(heads), {});
     return attended;
 }

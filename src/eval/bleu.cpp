@@ -112,6 +112,7 @@ BleuScore corpus_bleu(const std::vector<std::string>& translations,
     bleu.references = static_cast<int>(references.size());
     for (std::size_t sentence = 0; sentence < translations.size(); ++sentence) {
         std::vector<const std::string*> of_sentence;
+        of_sentence.reserve(references.size());
         for (const std::vector<std::string>& reference : references) {
             of_sentence.push_back(&reference[sentence]);
         }

@@ -39,7 +39,7 @@ std::string find_model(const std::string& wanted) {
         return wanted;
     }
     // Nothing in this program changes the environment, so reading it is safe.
-    const char* from_environment = std::getenv("HEADSCOPE_MODEL");  // NOLINT(concurrency-mt-unsafe)
+    const char* from_environment = std::getenv("HEADSCOPE_MODEL");
     if (from_environment != nullptr && *from_environment != '\0') {
         return from_environment;
     }

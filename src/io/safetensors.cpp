@@ -31,12 +31,14 @@ std::optional<DType> dtype_of(const std::string& name) {
 
 std::string near_names(const std::vector<SafeTensorsEntry>& entries, const std::string& name) {
     std::vector<std::pair<std::size_t, std::string>> ranked;
+    ranked.reserve(entries.size());
     for (const SafeTensorsEntry& entry : entries) {
         ranked.emplace_back(edit_distance(name, entry.name), "'" + entry.name + "'");
     }
     std::sort(ranked.begin(), ranked.end());
     ranked.resize(std::min(ranked.size(), kNearNames));
     std::vector<std::string> names;
+    names.reserve(ranked.size());
     for (auto& [distance, near] : ranked) {
         names.push_back(std::move(near));
     }

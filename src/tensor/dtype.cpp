@@ -9,9 +9,9 @@ namespace headscope {
 std::size_t size_of(DType dtype) {
     switch (dtype) {
         case DType::F64: return 8;
-        case DType::F32: return 4;
+        case DType::F32:
         case DType::I32: return 4;
-        case DType::F16: return 2;
+        case DType::F16:
         case DType::BF16: return 2;
         case DType::I8: return 1;
     }

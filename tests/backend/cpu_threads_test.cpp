@@ -144,7 +144,7 @@ TEST_CASE("a product's bits repeat, and pools of any size give the same", "[prod
                 for (const int threads : {1, 2, 3}) {
                     ThreadPool pool(threads);
                     INFO(threads << " threads");
-                    for (int round = 0; round < 5; ++round) {
+                    for (int round = 0; round < 20; ++round) {
                         CHECK(product_by(way, pool, a, b, compute) == first);
                     }
                 }

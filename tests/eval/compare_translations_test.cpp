@@ -17,16 +17,22 @@ TranslationOptions greedy() {
     return {.search = {.beam = 1, .max_extra = 6}};
 }
 
+// One small model on the CPU and on the oracle, and what each makes of kLines.
+struct Both {
+    Agreement compare() const { return compare_translations({{{*cpu, first, a}, {*oracle, second, b}}}); }
+
+    std::unique_ptr<Backend> cpu = open_device("cpu");
+    std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    Translator first = tiny_translator(*cpu);
+    Translator second = tiny_translator(*oracle);
+    std::vector<TranslatedSentence> a = first.translate(kLines, greedy());
+    std::vector<TranslatedSentence> b = second.translate(kLines, greedy());
+};
+
 }  // namespace
 
 TEST_CASE("a device and the oracle translate alike; empty lines do not count") {
-    const auto backend = open_device("cpu");
-    const auto oracle = open_device("cpu:oracle");
-    const Translator first = tiny_translator(*backend);
-    const Translator second = tiny_translator(*oracle);
-    const auto a = first.translate(kLines, greedy());
-    const auto b = second.translate(kLines, greedy());
-    const Agreement agreement = compare_translations({{{*backend, first, a}, {*oracle, second, b}}});
+    const Agreement agreement = Both().compare();
     CHECK(agreement.identical == 2);
     CHECK(agreement.sentences() == 2);
     CHECK(agreement.score_drift > 0.0);
@@ -34,19 +40,15 @@ TEST_CASE("a device and the oracle translate alike; empty lines do not count") {
 }
 
 TEST_CASE("where outputs part, each device scores both candidates after the tokens before") {
-    const auto backend = open_device("cpu");
-    const auto oracle = open_device("cpu:oracle");
-    const Translator first = tiny_translator(*backend);
-    const Translator second = tiny_translator(*oracle);
-    const auto a = first.translate(kLines, greedy());
-    auto b = second.translate(kLines, greedy());
-    REQUIRE(b[2].target_ids.size() > 3);
-    const std::int32_t chosen = b[2].target_ids[2];
+    Both both;
+    std::vector<std::int32_t>& altered = both.b[2].target_ids;
+    REQUIRE(altered.size() > 3);
+    const std::int32_t chosen = altered[2];
     const std::int32_t other = chosen == 5 ? 6 : 5;
-    b[2].target_ids[2] = other;
-    b[2].target_ids.resize(4, other);  // what follows does not matter
+    altered[2] = other;
+    altered.resize(4, other);  // what follows does not matter
 
-    const Agreement agreement = compare_translations({{{*backend, first, a}, {*oracle, second, b}}});
+    const Agreement agreement = both.compare();
     CHECK(agreement.identical == 1);
     REQUIRE(agreement.differences.size() == 1);
     const Difference& difference = agreement.differences.front();
@@ -55,9 +57,10 @@ TEST_CASE("where outputs part, each device scores both candidates after the toke
     CHECK(difference.parting.candidates[0] == chosen);
     CHECK(difference.parting.candidates[1] == other);
 
-    Context ctx{.backend = *oracle};
-    const auto scores = next_log_probabilities(ctx, second.transformer(), a[2].source_ids,
-                                               {a[2].target_ids.begin(), a[2].target_ids.begin() + 2});
+    Context ctx{.backend = *both.oracle};
+    const TranslatedSentence& whole = both.a[2];
+    const auto scores = next_log_probabilities(ctx, both.second.transformer(), whole.source_ids,
+                                               {whole.target_ids.begin(), whole.target_ids.begin() + 2});
     const double preferred = scores[static_cast<std::size_t>(chosen)];
     const double passed_over = scores[static_cast<std::size_t>(other)];
     CHECK(preferred > passed_over);

@@ -46,14 +46,6 @@ void check_state(const nlohmann::json& json) {
                     "a state that changes when written");
 }
 
-template <class Action>
-void run(Action action) {
-    try {
-        action();
-    } catch (const Error&) {
-    }
-}
-
 }  // namespace
 
 std::vector<std::string> headscope::fuzz_seeds() {
@@ -74,13 +66,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view bytes = as_text(data, size);
     const auto json = nlohmann::json::parse(bytes, nullptr, false);
     if (!json.is_discarded()) {
-        run([&] { check_state(json); });
+        run_or_refuse([&] { check_state(json); });
     }
     const MemoryFile file(bytes);
-    run([&] {
+    run_or_refuse([&] {
         const Checkpoint checkpoint = Checkpoint::open(file.path());
-        run([&] { check_state(checkpoint.state()); });
-        run([&] { checkpoint.parameters(); });
+        run_or_refuse([&] { check_state(checkpoint.state()); });
+        run_or_refuse([&] { checkpoint.parameters(); });
         checkpoint.read(backend(), tensors());
     });
     return 0;

@@ -26,6 +26,15 @@ inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {
     return {reinterpret_cast<const char*>(data), size};
 }
 
+// An Error is the right answer to bad bytes; anything else goes on to the caller.
+template <class Action>
+void run_or_refuse(Action action) {
+    try {
+        action();
+    } catch (const Error&) {
+    }
+}
+
 // Bytes under a path, without a disk.
 class MemoryFile {
 public:

@@ -7,8 +7,8 @@ repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
-failures=0
-code=0
+# shellcheck source=tests/house/expect.sh
+. "$repository/tests/house/expect.sh"
 export HEADSCOPE_DEVICE=cpu
 unset HEADSCOPE_MODEL
 
@@ -16,23 +16,10 @@ run() { # ARGS..: standard input as it is; leaves out, err and code
     "$headscope" "$@" >out 2>err
     code=$?
 }
-expect() { # WHAT CONDITION..
-    local what=$1
-    shift
-    if ! "$@"; then
-        echo "FAILED: $what (exit code $code)"
-        sed 's/^/    out: /' out | head -n 12
-        sed 's/^/    err: /' err | head -n 12
-        failures=$((failures + 1))
-    fi
+show() {
+    sed 's/^/    out: /' out | head -n 12
+    sed 's/^/    err: /' err | head -n 12
 }
-finish() {
-    [ "$failures" -eq 0 ] && echo "the commands do as expected"
-    exit "$((failures > 0))"
-}
-
-not() { ! "$@"; }
-ended_with() { [ "$code" -eq "$1" ]; }
 says() { grep -qF -- "$1" out; }
 complains() { grep -qF -- "$1" err; }
 quiet() { [ ! -s out ]; }

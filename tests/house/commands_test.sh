@@ -44,8 +44,15 @@ expect "and the command of a command" refused 'headscope bench has no command "t
 run make-task --help
 expect "make-task shows how" says "headscope make-task digits --output data/digits"
 run translate --bogus
-expect "a command's own options are its own" complains "--bogus"
-expect "an error of their own" not ended_with 0
+expect "a command's own options are its own" refused 'headscope translate has no option "--bogus"; headscope translate --help lists them'
+run translate --baem=4
+expect "of which a slip of the finger names the one that was meant" refused 'has no option "--baem"; did you mean "--beam"?'
+run translate --beam zero
+expect "a value that is none is refused with those that are" refused "--beam" "1 to 30" "headscope translate --help explains it"
+run devices gpu
+expect "and a word too many" refused 'headscope devices does not know what to do with "gpu"'
+run prepare
+expect "and one too few" refused "required" "headscope prepare --help explains it"
 
 # ---------------------------------------------------------------------------------------------- attention
 run make-task digits --output data --pairs 300 --valid 4 --test 4
@@ -72,6 +79,8 @@ look() { run attention --model run/model --device cpu --text "1 7 4 7" "$@"; }
 
 look
 expect "without -o there is a table" says "Input-Input Layer2: what each head looks at most"
+run attention --model "$repository/assets/models/en-de" --device cpu --text "It is late."
+expect "of the paper's layer, the fifth of six, where the model has it" says "Input-Input Layer5: what each head looks at most"
 expect "of all four heads" says "head 4"
 expect "of every token" says "<EOS>"
 look --layer 1 --heads 2,3 --word 7:2 -o figure.svg
@@ -128,4 +137,4 @@ run attention --model run/model
 expect "a missing option is a usage error" not ended_with 0
 expect "that names it" complains "--text"
 
-finish
+finish "the commands do as expected"

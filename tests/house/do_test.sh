@@ -7,7 +7,8 @@ sandbox=$(mktemp -d)
 trap 'rm -rf "$sandbox"' EXIT
 # What the caller set for ./do is none of these tests' business.
 unset HEADSCOPE_NO_INSTALL HEADSCOPE_MODEL HEADSCOPE_HELD_OUT
-failures=0
+# shellcheck source=tests/house/expect.sh
+. "$repository/tests/house/expect.sh"
 output=
 
 # A `do` of its own, whose PATH holds the stand-ins and the few tools that it really needs.
@@ -35,19 +36,9 @@ run() { # ARGS..: leaves output and exit code
     code=$?
 }
 
-expect() { # WHAT CONDITION..
-    local what=$1
-    shift
-    if ! "$@"; then
-        echo "FAILED: $what"
-        printf '    exit code %s, output: %s\n    calls: %s\n' "$code" "$output" "$(cat "$sandbox/calls")"
-        failures=$((failures + 1))
-    fi
-}
+show() { printf '    output: %s\n    calls: %s\n' "$output" "$(cat "$sandbox/calls")"; }
 says() { [[ $output == *"$1"* ]]; }
 called() { grep -q -- "$1" "$sandbox/calls"; }
-not() { ! "$@"; }
-ended_with() { [ "$code" -eq "$1" ]; }
 
 # Everything but catch2 is installed.
 one_missing() {
@@ -243,5 +234,4 @@ program cpu-only "echo 'vulkan  cannot be used: not built in: configure it'"
 run check cpuonly
 expect "a test that fails there" check_says cpuonly FAILED
 
-[ "$failures" -eq 0 ] && echo "all of ./do's decisions are as expected"
-exit "$((failures > 0))"
+finish "all of ./do's decisions are as expected"

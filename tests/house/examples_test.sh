@@ -80,4 +80,4 @@ for command in "" train prepare make-task "make-task digits" translate evaluate 
     done <examples.txt
 done
 expect "there are examples to run" [ "$count" -ge 15 ]
-finish
+finish "the commands do as expected"

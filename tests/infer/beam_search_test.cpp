@@ -192,6 +192,16 @@ TEST_CASE("a sentence that turns to NaN says so, and the others of its batch go 
     }
 }
 
+TEST_CASE("a model of NaN is unusable, not an empty translation") {
+    FakeScorer scorer(1, 8, [](std::int64_t, const FakeScorer::Prefix&) {
+        return std::vector<float>(8, std::numeric_limits<float>::quiet_NaN());
+    });
+    const Hypothesis found = run(scorer, {5}, {}).front();
+    CHECK(found.end == EndReason::Unusable);
+    CHECK_THAT(unusable_message(found),
+               Catch::Matchers::Contains("NaN") && Catch::Matchers::Contains("token 1 of an output"));
+}
+
 TEST_CASE("impossible options are refused") {
     CHECK_THROWS_AS(check_search_options({.beam = 0}), Error);
     CHECK_THROWS_AS(check_search_options({.beam = 31}), Error);

@@ -232,4 +232,4 @@ printf 'b\xff\ta\n' >bad.tsv
 run prepare - --output prepared <bad.tsv
 expect "bytes of standard input that are no UTF-8" refused "standard input line 1"
 
-finish
+finish "the commands do as expected"

@@ -1,5 +1,4 @@
 // Beam search with the model behind it: cached and uncached, batch and device must not matter.
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -92,7 +91,7 @@ TEST_CASE("a translation is the same in any batch") {
     }
 }
 
-TEST_CASE("every device translates as the double oracle does, but for ties") {
+TEST_CASE("every device translates as the double oracle does") {
     const auto oracle = open_device("cpu:oracle");
     const TinyModel precise(*oracle, tiny_config());
     Context precise_ctx{.backend = *oracle};
@@ -106,15 +105,7 @@ TEST_CASE("every device translates as the double oracle does, but for ties") {
         const auto found = decode_cached(ctx, model, sources, {.beam = beam});
         for (std::size_t i = 0; i < sources.size(); ++i) {
             INFO(device << ", beam " << beam << ", sentence " << i);
-            if (found[i].tokens != expected[i].tokens) {
-                // Two outputs as good as each other: rounding may choose. Anything more is wrong.
-                const double gap = std::abs(found[i].score - expected[i].score);
-                WARN(device << ", beam " << beam << ", sentence " << i << ": a tie, with scores " << gap << " apart");
-                CHECK(gap < kTolerance);
-                CHECK(beam > 1);  // greedy compares tokens, not outputs, and this model has no two that close
-            } else {
-                check_same(found[i], expected[i]);
-            }
+            check_same(found[i], expected[i]);
         }
     }
 }

@@ -139,10 +139,12 @@ TEST_CASE("rows that keep their sources keep what belongs to the source") {
     const Tensor same = make_from_host(*model.backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
     const DecoderCache kept = model.transformer.reorder(ctx, cache, same, 2, true);
     CHECK(kept.layers[0].cross_keys.buffer == cache.layers[0].cross_keys.buffer);
+    CHECK(kept.layers[0].cross_values.buffer == cache.layers[0].cross_values.buffer);
     CHECK(kept.keys.buffer != cache.keys.buffer);
     CHECK(kept.position.buffer != cache.position.buffer);
-    CHECK(model.transformer.reorder(ctx, cache, same, 2).layers[0].cross_keys.buffer !=
-          cache.layers[0].cross_keys.buffer);
+    const DecoderCache moved = model.transformer.reorder(ctx, cache, same, 2);
+    CHECK(moved.layers[0].cross_keys.buffer != cache.layers[0].cross_keys.buffer);
+    CHECK(moved.layers[0].cross_values.buffer != cache.layers[0].cross_values.buffer);
     CHECK_THROWS_AS(model.transformer.reorder(ctx, cache, same, 1, true), CheckFailure);
 }
 

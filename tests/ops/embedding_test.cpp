@@ -135,6 +135,7 @@ TEST_CASE("the table's gradient agrees with the oracle", "[embedding]") {
         embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {4}}, 4.0),  // pads alone
         embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {0, 9}}),    // the first and the last
         embed_backward({2, 0, 10, 3}),
+        embed_backward({1, 1000, 300, 16, 0, -1, 4.0F}),
         embed_backward({2, 1500, 50, 64, 0, -1, 4.0F}),  // shared out over threads
         embed_backward({1, 5, 70000, 3}),                // more ids than one dimension of a grid has groups
     };

@@ -239,8 +239,7 @@ std::vector<Variant> variants_of(const Case& stated) {
         strided = strided || operand.may_stride;
     }
     const std::set<std::string> all = gradients_of(stated, 0, 1);
-    variants.push_back({.accumulated = all, .misaligned = true});
-    if (all.size() == 1) {  // what loads vectors adds to its output, too
+    if (!all.empty()) {
         variants.push_back({.accumulated = all});
     }
     if (all.size() > 1) {  // each beside others that overwrite
@@ -248,7 +247,7 @@ std::vector<Variant> variants_of(const Case& stated) {
         variants.push_back({.accumulated = gradients_of(stated, 1, 2)});
     }
     if (strided) {
-        variants.push_back({.layout = Layout::PaddedRows, .accumulated = all, .misaligned = true});
+        variants.push_back({.layout = Layout::PaddedRows, .accumulated = all});
         variants.push_back({.layout = Layout::Heads});
         variants.push_back({.layout = Layout::Packed});
     }
@@ -257,6 +256,12 @@ std::vector<Variant> variants_of(const Case& stated) {
         if (strided) {
             variants.push_back({.layout = Layout::Heads, .alias_output = output, .alias_input = input});
         }
+    }
+    // Each where vectors can be loaded, and again where they cannot.
+    const std::size_t count = variants.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        variants.push_back(variants[i]);
+        variants.back().misaligned = true;
     }
     return variants;
 }

@@ -51,10 +51,12 @@ TEST_CASE("every layout, write and alias is tried", "[harness]") {
     for (const Variant& variant : variants_of(copy_case())) {
         titles.insert(variant.title());
     }
-    CHECK(titles == std::set<std::string>{"contiguous", "contiguous, out accumulated",
-                                          "contiguous, out accumulated, misaligned",
-                                          "padded rows, out accumulated, misaligned", "heads", "packed",
-                                          "contiguous, out is x", "heads, out is x"});
+    std::set<std::string> expected;
+    for (const std::string title : {"contiguous", "contiguous, out accumulated", "padded rows, out accumulated",
+                                    "heads", "packed", "contiguous, out is x", "heads, out is x"}) {
+        expected.insert({title, title + ", misaligned"});
+    }
+    CHECK(titles == expected);
 }
 
 TEST_CASE("the harness names a write outside the output", "[harness]") {
@@ -67,7 +69,7 @@ TEST_CASE("the harness names a write outside the output", "[harness]") {
         inner.run(op);
         poke(inner, op.out, op.out.offset + op.out.dim(3), 0.0);  // right behind the first row
     });
-    CHECK_THAT(gaps, Catch::Matchers::Contains("padded rows, out accumulated, misaligned): element"));
+    CHECK_THAT(gaps, Catch::Matchers::Contains("padded rows, out accumulated): element"));
 }
 
 TEST_CASE("the harness names a changed input", "[harness]") {
@@ -89,7 +91,7 @@ TEST_CASE("the harness names an output that was read or not written", "[harness]
 
 TEST_CASE("the harness names a sum that was overwritten", "[harness]") {
     const std::string text = complaints_about([](Backend& inner, const Copy& op) { inner.run(Copy{op.x, op.out}); });
-    CHECK_THAT(text, Catch::Matchers::Contains("(contiguous, out accumulated, misaligned): out[0]"));
+    CHECK_THAT(text, Catch::Matchers::Contains("(contiguous, out accumulated): out[0]"));
     CHECK_THAT(text, !Catch::Matchers::Contains("(contiguous): "));
 }
 

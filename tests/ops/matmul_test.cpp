@@ -139,7 +139,9 @@ TEST_CASE("products of all four transposes agree with the oracle", "[matmul]") {
             cases.push_back(matmul(product));
         }
     }
-    cases.push_back(matmul({{}, 257, 257, 257, false, true, -0.125F, 0.5F}));
+    for (const Product& product : transposes({{}, 257, 257, 257, false, false, -0.125F, 0.5F})) {
+        cases.push_back(matmul(product));
+    }
     // The same where four elements are loaded at once.
     for (const Product& product : transposes({{}, 64, 68, 32, false, false, -0.125F, 0.5F})) {
         cases.push_back(matmul(product));

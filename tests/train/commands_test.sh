@@ -97,9 +97,13 @@ run train tiny.json --data data --output trial --minutes -1
 expect "minutes before now" eval 'complains "0.001" && ! ended_with 0'
 
 # ------------------------------------------------------------------------------------------ runs
+run train tiny.json --data data --output heart --overfit-one-batch --steps 20
+expect "a batch not learnt by heart is a failure that says how far it came" refused "nll" "--steps"
+expect "of which no checkpoint stays" absent heart/checkpoints/step-00000020.safetensors
+expect "nor any other" eval '! ls heart/checkpoints/*.safetensors 2>/dev/null'
 sed 's/"warmup_steps"/"cooldown_steps": 6, "warmup_steps"/' tiny.json >cooled.json
 run train cooled.json --data data --output heart --overfit-one-batch --steps 4
-expect "a batch not learnt by heart is a failure that says how far it came" refused "nll" "--steps"
+expect "so it is in fewer steps than the cool-down's" refused "nll" "--steps"
 expect "of which no checkpoint stays" absent heart/checkpoints/step-00000004.safetensors
 run train tiny.json --data data --output heart --overfit-one-batch --resume
 expect "nor can that be resumed" eval 'complains "--resume" && ! ended_with 0'
@@ -197,4 +201,4 @@ expect "for which there is no use" eval 'complains "--steps" && ! ended_with 0'
 run train tiny.json --data data --output nothing --finish
 expect "nothing to finish" refused "nothing" "no checkpoint"
 
-finish
+finish "the commands do as expected"

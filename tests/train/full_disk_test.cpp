@@ -32,6 +32,22 @@ struct StoppedRun {
     }
     std::string file(const std::string& name) const { return folder.file("out/" + name); }
 
+    // Goes on, with room only for files a tenth smaller than the one named, which must stay as it is. Returns why
+    // the run ended.
+    std::string goes_on_without_room_for(const std::string& name) const {
+        const std::string before = read_all(file(name));
+        std::string problem;
+        {
+            DigitsRun full(folder, settings, "out");
+            full.start(true);
+            const FileSizeLimit limit(before.size() * 9 / 10);
+            problem = error_of([&] { full.trainer->run(); });
+        }
+        CHECK(read_all(file(name)) == before);
+        check_no_leftovers(file(""));
+        return problem;
+    }
+
     // Goes on to step 24, with room again; the result must be that of a run that never stopped.
     void check_resumes(std::int64_t from) const {
         DigitsRun again(folder, settings, "out");
@@ -49,33 +65,14 @@ struct StoppedRun {
 
 TEST_CASE("a checkpoint that finds no room ends the run and keeps the ones before", "[full_disk]") {
     const StoppedRun run;
-    const std::string before = read_all(run.file("checkpoints/step-00000009.safetensors"));
-    std::string problem;
-    {
-        DigitsRun full(run.folder, run.settings, "out");
-        full.start(true);
-        const FileSizeLimit limit(before.size() * 9 / 10);
-        problem = error_of([&] { full.trainer->run(); });
-    }
-    CHECK_THAT(problem, Catch::Contains("step-00000016.safetensors"));
-    CHECK(read_all(run.file("checkpoints/step-00000009.safetensors")) == before);
-    check_no_leftovers(run.file(""));
+    CHECK_THAT(run.goes_on_without_room_for("checkpoints/step-00000009.safetensors"),
+               Catch::Contains("step-00000016.safetensors"));
     run.check_resumes(9);
 }
 
 TEST_CASE("a best model that finds no room leaves the one before", "[full_disk]") {
     const StoppedRun run;
-    const std::string before = read_all(run.file("best.safetensors"));
-    std::string problem;
-    {
-        DigitsRun full(run.folder, run.settings, "out");
-        full.start(true);
-        const FileSizeLimit limit(before.size() * 9 / 10);
-        problem = error_of([&] { full.trainer->run(); });
-    }
-    CHECK_THAT(problem, Catch::Contains("best.safetensors"));
-    CHECK(read_all(run.file("best.safetensors")) == before);
-    check_no_leftovers(run.file(""));
+    CHECK_THAT(run.goes_on_without_room_for("best.safetensors"), Catch::Contains("best.safetensors"));
     run.check_resumes(9);
 }
 

@@ -109,15 +109,19 @@ TEST_CASE("a diverging run ends with the step's number and keeps finite weights"
 }
 
 TEST_CASE("every device follows the loss curve of the CPU", "[trainer][devices]") {
-    // Rounding differs, and training amplifies it about tenfold in ten steps. While that is small (under 1e-5 after 40
-    // steps, on the way from 4.3 to 1.9), means over 10 steps hardly differ; from 70 steps on the runs are as far apart
-    // as any two are, the CPU's and the double oracle's too (up to 0.026 between any of the three).
+    // Rounding differs, and training amplifies it: about tenfold in ten steps at the paper's rates, which are high for
+    // so small a model, until runs are as far apart as any two are, the CPU's and the double oracle's too. Three
+    // tenths of the rate, reached more slowly, still learn the task and keep that small: of the CPU, Vulkan and the
+    // oracle, with three seeds, no two were further apart than 0.002 in any mean of 10 steps, nor than 1e-6 in the
+    // first 40 steps.
     constexpr int kEarlySteps = 40;
     constexpr double kEarlyBound = 1e-4;
-    constexpr double kBound = 0.06;
+    constexpr double kBound = 0.02;
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
     settings["training"]["steps"] = 200;
+    settings["training"]["warmup_steps"] = 100;
+    settings["training"]["learning_rate_scale"] = 0.3;
     settings["training"]["validate_every"] = 0;
     settings["training"]["checkpoint_every"] = 200;
     DigitsRun cpu(folder, settings, "cpu", "cpu");
@@ -133,6 +137,7 @@ TEST_CASE("every device follows the loss curve of the CPU", "[trainer][devices]"
         other.start().run();
         const auto found = logged(other.output_folder, "train");
         REQUIRE(found.size() == expected.size());
+        CHECK(found.back()["nll"].get<double>() < 2.0);
         for (std::size_t i = 0; i < expected.size(); ++i) {
             INFO(id << " step " << expected[i]["step"]);
             const double bound = expected[i]["step"].get<int>() <= kEarlySteps ? kEarlyBound : kBound;
