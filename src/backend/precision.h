@@ -10,7 +10,7 @@
 namespace headscope {
 
 enum class Precision : std::uint8_t { F32, TF32, BF16, F16 };
-constexpr std::array kPrecisionNames{"f32", "tf32", "bf16", "f16"};  // as users write them
+inline constexpr std::array kPrecisionNames{"f32", "tf32", "bf16", "f16"};  // as users write them
 
 const char* name_of(Precision precision);
 

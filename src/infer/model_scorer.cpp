@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "backend/convert.h"
 #include "data/device_batch.h"
 #include "support/check.h"
 
@@ -15,6 +16,31 @@ Tensor upload_i32(Backend& backend, const Shape& shape, const std::vector<std::i
     backend.upload(tensor, values.data(), values.size() * sizeof(std::int32_t));
     return tensor;
 }
+
+// Log-probabilities and tokens side by side in one buffer: one wait a step, not two.
+struct Found {
+    Found(Backend& backend, std::int64_t rows, int k)
+        : count(rows * k),
+          width(static_cast<std::int64_t>(size_of(backend.real()) / sizeof(std::int32_t))),
+          both(backend.empty({count * (width + 1)}, DType::I32)),
+          log_probabilities(make_tensor(both.buffer, {rows, k}, backend.real())),
+          tokens(make_tensor(both.buffer, {rows, k}, DType::I32, count * width)) {}
+
+    void read(Backend& backend, NextTokens& next) const {
+        std::vector<std::byte> bytes(static_cast<std::size_t>(both.elements()) * sizeof(std::int32_t));
+        backend.download(both, bytes.data(), bytes.size());
+        next.log_probabilities.resize(static_cast<std::size_t>(count));
+        next.tokens.resize(static_cast<std::size_t>(count));
+        const std::size_t real = size_of(log_probabilities.dtype);
+        for (std::size_t i = 0; i < next.tokens.size(); ++i) {
+            next.log_probabilities[i] = load_as<float>(log_probabilities.dtype, bytes.data() + i * real);
+            next.tokens[i] = load_as<std::int32_t>(DType::I32, bytes.data() + next.tokens.size() * real + i * 4);
+        }
+    }
+
+    std::int64_t count, width;  // entries, and how many I32 a log-probability takes
+    Tensor both, log_probabilities, tokens;
+};
 
 }  // namespace
 
@@ -42,14 +68,11 @@ const NextTokens& ModelScorer::step(const std::vector<std::int32_t>& tokens, con
     HEADSCOPE_CHECK(!tokens.empty() && tokens.size() == parents.size(), "each row needs one token and one parent");
     follow(parents);
     const auto rows = static_cast<std::int64_t>(tokens.size());
-    const Tensor logits = model_.step(ctx_, cache_, upload_i32(ctx_.backend, {rows, 1}, tokens));  // [rows, vocabulary]
-    const Tensor values = ctx_.backend.empty({rows, k}, ctx_.backend.real());
-    const Tensor indices = ctx_.backend.empty({rows, k}, DType::I32);
-    ctx_.backend.run(LogSoftmaxTopK{.logits = logits, .values = values, .indices = indices});
+    const Found found(ctx_.backend, rows, k);
+    model_.step_top_k(ctx_, cache_, upload_i32(ctx_.backend, {rows, 1}, tokens), found.log_probabilities, found.tokens);
     next_.rows = rows;
     next_.k = k;
-    next_.log_probabilities = to_host<float>(ctx_.backend, values);
-    next_.tokens = to_host<std::int32_t>(ctx_.backend, indices);
+    found.read(ctx_.backend, next_);
     return next_;
 }
 

@@ -139,7 +139,7 @@ Var Decoder::attend_to_cache(Context& ctx, const DecoderCache& cache, const Deco
     return attention.attend_and_project(ctx, projected.queries, to, {.causal = true, .query_offset = cache.position});
 }
 
-Var Decoder::step(Context& ctx, DecoderCache& cache, const Tensor& ids) const {
+void Decoder::make_room(Context& ctx, DecoderCache& cache) const {
     if (cache.length == cache.capacity) {
         allocate(ctx, cache, 2 * cache.capacity, cache.keys.dtype);
     }
@@ -150,10 +150,13 @@ Var Decoder::step(Context& ctx, DecoderCache& cache, const Tensor& ids) const {
             ctx.backend.run(Fill{.out = kept.narrow(2, cache.length, kLengthMultiple), .value = 0.0F});
         }
     }
+}
+
+Var Decoder::append(Context& ctx, const DecoderCache& cache, const Tensor& ids) const {
     const AttentionMask padding{.key_lengths = cache.source_lengths};
     set_label(ctx, "decoder", ".embedding");
     const Var embedded = embedding_.at(ctx, ids, cache.position, cache.length);
-    Var hidden = run(
+    return run(
         ctx, embedded,
         [&](std::size_t i, const MultiHeadAttention& attention, const Var& x) {
             return attend_to_cache(ctx, cache, cache.layers[i], attention, x);
@@ -162,9 +165,11 @@ Var Decoder::step(Context& ctx, DecoderCache& cache, const Tensor& ids) const {
             const KeysAndValues to{Var(cache.layers[i].cross_keys), Var(cache.layers[i].cross_values)};
             return attention.attend_and_project(ctx, attention.project_queries(ctx, x), to, padding);
         });
+}
+
+void Decoder::advance(Context& ctx, DecoderCache& cache) const {
     ++cache.length;
     ctx.backend.run(Fill{.out = cache.position, .value = static_cast<float>(cache.length)});
-    return hidden;
 }
 
 DecoderCache Decoder::reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, std::int64_t new_rows,

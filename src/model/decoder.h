@@ -26,8 +26,11 @@ public:
     // Keys and values of memory [rows, source_length, d_model], and room for `capacity` tokens.
     DecoderCache start_cache(Context& ctx, const Tensor& memory, const Tensor& source_lengths,
                              std::int64_t capacity) const;
-    // ids I32 [rows, 1]: appended to the cache, which grows where it has to; result [rows, 1, d_model].
-    Var step(Context& ctx, DecoderCache& cache, const Tensor& ids) const;
+    // One step is these three. The first makes room for a token, the second appends ids I32 [rows, 1] and gives [rows,
+    // 1, d_model] (ops alone, which may be replayed), the third counts the token.
+    void make_room(Context& ctx, DecoderCache& cache) const;
+    Var append(Context& ctx, const DecoderCache& cache, const Tensor& ids) const;
+    void advance(Context& ctx, DecoderCache& cache) const;
     DecoderCache reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, std::int64_t new_rows,
                          bool same_sources) const;
 

@@ -22,6 +22,15 @@ GradientTarget target_of(const Var& to, Backend& backend) {
     return to.requires_grad() ? to.gradient_target(backend) : GradientTarget{};
 }
 
+// Few rows stay in a processor's caches. On a GPU every chunk reads and writes the gradient of the whole weight, so
+// that chunks are as large as memory can spare.
+std::int64_t rows_at_once(const DeviceInfo& device, std::int64_t classes, DType dtype) {
+    constexpr std::int64_t kLeastRows = 512;
+    constexpr std::int64_t kGpuBytes = std::int64_t{256} << 20;
+    const std::int64_t row_bytes = std::max<std::int64_t>(classes * static_cast<std::int64_t>(size_of(dtype)), 1);
+    return device.gpu ? std::max(kGpuBytes / row_bytes, kLeastRows) : kLeastRows;
+}
+
 }  // namespace
 
 Projection::Projection(const ModelConfig& config, const Parameters& parameters)
@@ -40,20 +49,22 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
     const std::int64_t rows = targets.elements();
     const std::int64_t d_model = hidden.shape()[2];
     const std::int64_t classes = weight_.shape()[0];
-    HEADSCOPE_CHECK(options.chunk_rows > 0, "a chunk has at least one row");
+    HEADSCOPE_CHECK(options.chunk_rows >= 0, "a chunk has at least one row");
+    const std::int64_t chunk_rows =
+        options.chunk_rows > 0 ? options.chunk_rows : rows_at_once(backend.device(), classes, hidden.value().dtype);
     const DType real = backend.real();
     const Tensor states = hidden.value().reshape({rows, d_model});
     const Tensor ids = targets.reshape({rows});
     const Tensor loss = backend.empty({rows, 1}, real);
     const Tensor nll = backend.empty({rows, 1}, real);
-    const Tensor room = backend.empty({std::min(rows, options.chunk_rows), classes}, states.dtype);
+    const Tensor room = backend.empty({std::min(rows, chunk_rows), classes}, states.dtype);
     const bool backward = ctx.tape != nullptr;
     const GradientTarget to_hidden = backward ? target_of(hidden, backend) : GradientTarget{};
     HEADSCOPE_CHECK(!to_hidden.tensor.defined() || to_hidden.write == Write::Overwrite,
                     "the loss is the first to write the gradient of the last hidden states");
 
-    for (std::int64_t first = 0; first < rows; first += options.chunk_rows) {
-        const std::int64_t size = std::min(options.chunk_rows, rows - first);
+    for (std::int64_t first = 0; first < rows; first += chunk_rows) {
+        const std::int64_t size = std::min(chunk_rows, rows - first);
         const Tensor chunk = states.narrow(0, first, size);  // [size, d_model]
         const Tensor logits = room.narrow(0, 0, size);       // [size, classes], then their gradient
         backend.run(

@@ -13,7 +13,8 @@ struct Transformer::Impl {
           sinusoids(std::make_shared<Sinusoids>(config)),
           encoder(config, parameters, sinusoids, sites),
           decoder(config, parameters, sinusoids, sites),
-          projection(config, parameters) {}
+          projection(config, parameters),
+          memory(parameters.memory()) {}
 
     ModelConfig config;
     DropoutSites sites;
@@ -21,6 +22,7 @@ struct Transformer::Impl {
     Encoder encoder;
     Decoder decoder;
     Projection projection;
+    std::vector<Tensor> memory;  // the parameters'
 };
 
 Transformer::Transformer(const ModelConfig& config, const Parameters& parameters)
@@ -30,6 +32,10 @@ Transformer::~Transformer() = default;
 
 const ModelConfig& Transformer::config() const {
     return impl_->config;
+}
+
+Tensor Transformer::positions(Backend& backend, std::int64_t length) const {
+    return impl_->config.positions == Positions::Learned ? Tensor() : impl_->sinusoids->table(backend, length);
 }
 
 Var Transformer::encode(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order) const {
@@ -77,8 +83,37 @@ DecoderCache Transformer::start_cache(Context& ctx, const Tensor& memory, const 
 
 Tensor Transformer::step(Context& ctx, DecoderCache& cache, const Tensor& ids) const {
     HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
-    const Var hidden = impl_->decoder.step(ctx, cache, ids);
-    return logits(ctx, hidden).value().reshape({cache.rows, impl_->config.target_vocabulary});
+    impl_->decoder.make_room(ctx, cache);
+    const Var hidden = impl_->decoder.append(ctx, cache, ids);
+    const Tensor result = logits(ctx, hidden).value().reshape({cache.rows, impl_->config.target_vocabulary});
+    impl_->decoder.advance(ctx, cache);
+    return result;
+}
+
+void Transformer::step_top_k(Context& ctx, DecoderCache& cache, const Tensor& ids, const Tensor& log_probabilities,
+                             const Tensor& tokens) const {
+    HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
+    impl_->decoder.make_room(ctx, cache);
+    const auto run = [&] {
+        const Var hidden = impl_->decoder.append(ctx, cache, ids);
+        const Tensor all = logits(ctx, hidden).value().reshape({cache.rows, impl_->config.target_vocabulary});
+        ctx.backend.run(LogSoftmaxTopK{.logits = all, .values = log_probabilities, .indices = tokens});
+    };
+    if (ctx.observer != nullptr) {
+        run();
+    } else {
+        // Until a multiple of 8 tokens is cached, steps over one cache are the same ops.
+        const std::int64_t keys = padded_length(cache.length + 1);
+        std::vector<Tensor> operands = impl_->memory;
+        operands.insert(operands.end(),
+                        {positions(ctx.backend, keys), ids, log_probabilities, tokens, cache.position,
+                         cache.source_lengths, cache.keys.narrow(2, 0, keys), cache.values.narrow(2, 0, keys)});
+        for (const DecoderCache::Layer& layer : cache.layers) {
+            operands.insert(operands.end(), {layer.cross_keys, layer.cross_values});
+        }
+        ctx.backend.replay(std::string("decoder step, products in ") + name_of(ctx.compute), operands, run);
+    }
+    impl_->decoder.advance(ctx, cache);
 }
 
 DecoderCache Transformer::reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, std::int64_t new_rows,

@@ -14,8 +14,8 @@ namespace headscope {
 struct LossOptions {
     float epsilon = 0.1F;
     Smoothing smoothing = Smoothing::AllClasses;
-    std::int64_t chunk_rows = 512;  // rows of logits that exist at one time
-    Tensor gradient_scale = {};     // [1] on the device, see SmoothedCrossEntropy; undefined: 1
+    std::int64_t chunk_rows = 0;  // rows of logits that exist at one time; 0: what suits the device
+    Tensor gradient_scale = {};   // [1] on the device, see SmoothedCrossEntropy; undefined: 1
 };
 
 // Sums over the target tokens of a batch, on the device, [1] each and of the backend's real(): add them up over
@@ -49,6 +49,9 @@ public:
     ~Transformer();
 
     const ModelConfig& config() const;
+    // What sequences of up to `length` read beside the parameters: the sinusoids [at least length, d_model], made where
+    // there are none yet; undefined for learned positions. For Backend::replay.
+    Tensor positions(Backend& backend, std::int64_t length) const;
 
     // ids I32 [batch, length], lengths I32 [batch]; out [batch, length, d_model]. 3.1. `order` sorts the positions by
     // id (EmbedBackward) and is needed with a tape alone.
@@ -72,6 +75,9 @@ public:
     // ids I32 [rows, 1], the newest token of each; out logits [rows, vocabulary]. Equal to the uncached pass. An
     // observer sees weights [rows, heads, 1, cached + 1] and [rows, heads, 1, source_length].
     Tensor step(Context& ctx, DecoderCache& cache, const Tensor& ids) const;
+    // The same, and the best of each row: log-probabilities [rows, k] and tokens I32 [rows, k], see LogSoftmaxTopK.
+    void step_top_k(Context& ctx, DecoderCache& cache, const Tensor& ids, const Tensor& log_probabilities,
+                    const Tensor& tokens) const;
     // The caches follow the beam's back-pointers: rows I32 [new rows]. `same_sources` promises that row i goes on with
     // the sentence it had, so that what belongs to the source need not move.
     DecoderCache reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, std::int64_t new_rows,

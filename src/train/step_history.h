@@ -23,6 +23,7 @@ public:
 
     bool full() const { return used_ == capacity_; }
     void add_losses(const LossSums& losses);       // of one micro-batch of the current step
+    void forget_losses() { open_ = false; }        // of the current step, which begins anew
     void finish_step(const Tensor& step_scalars);  // [StepScalars::Count]
     std::vector<StepRecord> take();                // waits for the device; then the history is empty
 

@@ -60,6 +60,7 @@ void parse_steps(ConfigReader& reader, TrainingOptions& options) {
     options.length_multiple = reader.integer("length_multiple", options.length_multiple, 1, 64);
     options.target_tokens = reader.integer("target_tokens", options.target_tokens, 1, kMany);
     options.micro_batch_tokens = reader.integer("micro_batch_tokens", 0, 0, kMany);
+    options.split_when_out_of_memory = reader.boolean("split_when_out_of_memory", options.split_when_out_of_memory);
     options.max_length = reader.integer("max_length", options.max_length, 2, 100'000);
     options.report_every = reader.integer("report_every", options.report_every, 1, 100'000);
     options.validate_every = reader.integer("validate_every", options.validate_every, 0, kMany);

@@ -39,6 +39,7 @@ struct TrainingOptions {
     std::int64_t source_tokens = 25000;
     std::int64_t target_tokens = 25000;
     std::int64_t micro_batch_tokens = 0;
+    bool split_when_out_of_memory = true;  // halve those parts where the device has too little memory, and go on
     std::int64_t length_multiple = 8;  // lengths are padded to it; less padding is faster on a CPU, few shapes on a GPU
     std::int64_t max_length = 200;
 

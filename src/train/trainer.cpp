@@ -1,13 +1,12 @@
 #include "train/trainer.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "autograd/context.h"
-#include "autograd/tape.h"
 #include "data/device_batch.h"
 #include "support/check.h"
 
@@ -36,14 +35,12 @@ SpecialIds special_ids(const ModelConfig& model) {
     return {model.pad_id, model.bos_id, model.eos_id, model.unk_id};
 }
 
-Regularisation regularisation_of(const TrainingOptions& t, const Tensor& step, const Tensor& ordinals) {
+Regularisation regularisation_of(const TrainingOptions& t) {
     return {.residual = static_cast<float>(t.residual_dropout),
             .embedding = static_cast<float>(t.embedding_dropout),
             .attention = static_cast<float>(t.attention_dropout),
             .activation = static_cast<float>(t.activation_dropout),
-            .seed = static_cast<std::uint32_t>(t.seed),
-            .step = step,
-            .ordinals = ordinals};
+            .seed = static_cast<std::uint32_t>(t.seed)};
 }
 
 BatchBudget step_budget(const TrainingOptions& t) {
@@ -74,6 +71,7 @@ Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data,
       arithmetic_(arithmetic_of(config, backend)),
       parameters_(backend, model_config_, true, arithmetic_.storage),
       model_(model_config_, parameters_),
+      pass_(backend, model_, parameters_),
       optimizer_(backend, parameters_, optimizer_options(config.training, arithmetic_)),
       history_(backend, config.training.report_every),
       batcher_(std::move(data_.train.pairs), step_budget(config.training),
@@ -161,7 +159,7 @@ RunEnd Trainer::run() {
     while (!finished() && !hooks_.stop_requested()) {
         const std::vector<std::size_t> pairs = batcher_.next();
         ++state_.step;
-        train_step(batcher_.micro_batches(pairs, micro_budget(t)), schedule(state_.step), true);
+        train_on(pairs, schedule(state_.step));
         state_.batcher = batcher_.state();
         if (state_.step % t.report_every == 0) {
             report();
@@ -189,26 +187,61 @@ RunEnd Trainer::run() {
     return done ? RunEnd::Finished : RunEnd::Stopped;
 }
 
+void Trainer::train_on(const std::vector<std::size_t>& pairs, double learning_rate) {
+    for (;;) {
+        const std::vector<Batch> parts = batcher_.micro_batches(pairs, part_budget());
+        try {
+            train_step(parts, learning_rate, true);
+            return;
+        } catch (const OutOfMemory& error) {
+            if (!halve_parts(parts, error)) {
+                throw;
+            }
+        }
+    }
+}
+
+BatchBudget Trainer::part_budget() const {
+    BatchBudget budget = micro_budget(config_.training);
+    if (state_.part_tokens > 0) {
+        budget.source_tokens = budget.target_tokens = state_.part_tokens;
+    }
+    return budget;
+}
+
+// The same step in smaller parts: gradients add up, so that nothing changes but the order of sums. False where that may
+// not be or cannot help.
+bool Trainer::halve_parts(const std::vector<Batch>& parts, const OutOfMemory& error) {
+    const bool divisible =
+        std::any_of(parts.begin(), parts.end(), [](const Batch& part) { return part.sentences > 1; });
+    if (!config_.training.split_when_out_of_memory || !divisible) {
+        return false;
+    }
+    const BatchBudget budget = part_budget();
+    state_.part_tokens = std::max<std::int64_t>(std::max(budget.source_tokens, budget.target_tokens) / 2, 1);
+    history_.forget_losses();
+    hooks_.say(
+        fmt::format("{}. From here on steps run in parts of {} padded tokens", error.what(), state_.part_tokens));
+    return true;
+}
+
 void Trainer::train_step(const std::vector<Batch>& parts, double learning_rate, bool regularise) {
     const auto step = static_cast<std::int32_t>(state_.step);
     backend_.upload(step_tensor_, &step, sizeof(step));
-    parameters_.forget_gradients();
-    LossOptions options = loss_options();
+    TrainingPass::Rules rules{.regularisation = regularisation_of(config_.training),
+                              .loss = loss_options(),
+                              .compute = arithmetic_.compute,
+                              .label = hooks_.label};
     if (!regularise) {
-        options.epsilon = 0.0F;
+        rules.loss.epsilon = 0.0F;
     }
     if (scales_loss()) {
-        options.gradient_scale = optimizer_.loss_scale();
+        rules.loss.gradient_scale = optimizer_.loss_scale();
     }
     StepTokens tokens;
     for (const Batch& part : parts) {
-        const DeviceBatch batch = upload(backend_, part);
-        Tape tape;
-        Context context{.backend = backend_, .tape = &tape, .compute = arithmetic_.compute, .label = hooks_.label};
-        if (regularise) {
-            context.regularisation = regularisation_of(config_.training, step_tensor_, batch.ordinals);
-        }
-        history_.add_losses(model_.loss(context, batch, options));
+        const bool first = &part == parts.data();
+        history_.add_losses(pass_.run(upload(backend_, part), first, regularise ? step_tensor_ : Tensor(), rules));
         tokens.source += part.source_tokens;
         tokens.target += part.target_tokens;
     }

@@ -18,6 +18,7 @@
 #include "train/step_history.h"
 #include "train/train_config.h"
 #include "train/training_data.h"
+#include "train/training_pass.h"
 #include "train/training_state.h"
 #include "train/validation.h"
 
@@ -61,6 +62,10 @@ private:
         std::int64_t source = 0, target = 0;
     };
 
+    // The step over these pairs, in parts that memory holds.
+    void train_on(const std::vector<std::size_t>& pairs, double learning_rate);
+    bool halve_parts(const std::vector<Batch>& parts, const OutOfMemory& error);
+    BatchBudget part_budget() const;
     void train_step(const std::vector<Batch>& parts, double learning_rate, bool regularise);
     void collect();  // the history into the totals; waits for the device
     void log(const nlohmann::json& line);
@@ -93,6 +98,7 @@ private:
     Arithmetic arithmetic_;
     Parameters parameters_;
     Transformer model_;
+    TrainingPass pass_;
     Optimizer optimizer_;
     StepHistory history_;
     Batcher batcher_;

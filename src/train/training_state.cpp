@@ -48,6 +48,9 @@ nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity) 
         json["loss_scale"] = state.loss_scale->scale;
         json["good_steps"] = state.loss_scale->good_steps;
     }
+    if (state.part_tokens > 0) {
+        json["part_tokens"] = state.part_tokens;
+    }
     if (state.best) {
         json["best"] = {{"step", state.best->step}, {"nll", state.best->nll}};
     }
@@ -68,6 +71,9 @@ TrainingState parse_training_state(const nlohmann::json& json, const std::string
                 throw Error(fmt::format("\"loss_scale\" is {} after {} good steps; a number above 0 was expected",
                                         json["loss_scale"].dump(), json["good_steps"].dump()));
             }
+        }
+        if (json.contains("part_tokens")) {
+            state.part_tokens = count_at(json, "part_tokens");
         }
         if (json.contains("best")) {
             state.best = {count_at(json["best"], "step"), json["best"].at("nll").get<double>()};

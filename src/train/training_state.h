@@ -25,6 +25,7 @@ struct TrainingState {
     };
     std::optional<Best> best;                          // validation
     std::optional<LossScaleState<double>> loss_scale;  // of the next step, where gradients are scaled
+    std::int64_t part_tokens = 0;  // what micro-batches had to shrink to, so that memory holds them; 0: they fit
 };
 
 // Which run it is: a checkpoint of another one must not be taken up.
