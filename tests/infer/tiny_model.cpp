@@ -21,8 +21,8 @@ ModelConfig tiny_config(std::int64_t vocabulary) {
     return config;
 }
 
-TinyModel::TinyModel(Backend& backend, const ModelConfig& config, std::uint64_t seed)
-    : parameters(std::make_shared<Parameters>(backend, config, false)), transformer(config, *parameters) {
+TinyModel::TinyModel(Backend& backend, const ModelConfig& config, std::uint64_t seed, DType storage)
+    : parameters(std::make_shared<Parameters>(backend, config, false, storage)), transformer(config, *parameters) {
     parameters->initialise(seed);
 }
 

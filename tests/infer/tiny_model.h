@@ -16,7 +16,7 @@ namespace headscope {
 ModelConfig tiny_config(std::int64_t vocabulary = 40);
 
 struct TinyModel {
-    TinyModel(Backend& backend, const ModelConfig& config, std::uint64_t seed = 3);
+    TinyModel(Backend& backend, const ModelConfig& config, std::uint64_t seed = 3, DType storage = DType::F32);
     std::shared_ptr<Parameters> parameters;
     Transformer transformer;
 };
