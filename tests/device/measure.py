@@ -119,9 +119,7 @@ def device_lines(work):
 
 
 def memory(result):
-    if "peak_device_bytes" in result:
-        return f"{result['peak_device_bytes'] / 2**30:.2f} GiB"
-    return ""
+    return f"{result['peak_device_bytes'] / 2**30:.2f} GiB" if "peak_device_bytes" in result else "unknown"
 
 
 def speed_rows(work):

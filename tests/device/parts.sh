@@ -63,6 +63,7 @@ left_out() { # PART ARGUMENT..
                 [ -z "$DEVICE_SANITIZER" ] && echo "no compute-sanitizer was found"
             fi
             ;;
+        *" compiled") [ -n "$DEVICE_DRY" ] && echo "needs a real GPU" ;;
         peer*)
             [ -z "$DEVICE_TORCH" ] && echo "no PyTorch for it was found (PYTHON names a Python that has it)"
             ;;
@@ -145,7 +146,8 @@ part_machine() {
     run headscope devices
     run headscope devices --json >devices.json
     cat "$DEVICE_KIT/commit"
-    headscope devices --usable | grep -q '^cuda' || {
+    headscope devices --usable >usable
+    grep -q '^cuda' usable || {
         echo "no cuda device can be used"
         return 1
     }
@@ -214,6 +216,7 @@ part_repeat() { # PRECISION
 # Stopped by a signal wherever it is, and gone on with.
 part_resume() {
     trained whole cuda f32 || return 1
+    echo "+ headscope train config.json --data data --output parts --device cuda --precision f32 --steps $(steps) & kill -TERM \$!"
     LD_LIBRARY_PATH=$DEVICE_LIBRARIES "$DEVICE_KIT/bin/headscope" train config.json --data data --output parts \
         --device cuda --precision f32 --steps "$(steps)" &
     local training=$! stopped
@@ -245,7 +248,7 @@ part_translations() { # cuda|vulkan
     if dry; then head -n 3 "${text[0]}" >few.en && text=(few.en); fi
     run headscope compare --device "$device" --with cpu "${text[@]}" | tee compared
     local code=${PIPESTATUS[0]}
-    echo "NOTE: $(head -n 1 compared)"
+    echo "NOTE: $(grep -m 1 ' sentences identically' compared)"
     [ "$1" = vulkan ] || run headscope compare --device "$device" --with cpu --precision bf16 "${text[@]}" || true
     return "$code"
 }

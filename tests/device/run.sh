@@ -92,7 +92,7 @@ part() { # END LIMIT NAME WHAT [FUNCTION ARGUMENT..]
     fi
     timeout -k 5 "$limit" "$BASH" "$tests/run.sh" --part "$@" >"$log" 2>&1
     code=$?
-    note=$(sed -n 's/^NOTE: //p' "$log" | paste -sd ';' | sed 's/;/; /g')
+    note=$(awk 'sub(/^NOTE: /, "") { printf "%s%s", between, $0; between = "; " }' "$log")
     case $code in
         0) outcome "$name" pass $((SECONDS - started)) "$what" "$note" ;;
         124 | 137) outcome "$name" "CUT OFF" $((SECONDS - started)) "$what" "after $limit s${note:+; $note}" ;;
