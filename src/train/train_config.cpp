@@ -258,8 +258,9 @@ void check_lengths(const TrainConfig& config) {
 Arithmetic arithmetic_of(const TrainConfig& config, const Backend& backend) {
     const TrainingOptions& t = config.training;
     if (t.precision) {
-        return arithmetic_for(backend, *t.precision,
-                              fmt::format("{}: \"training.precision\" {}", config.file, name_of(*t.precision)));
+        return arithmetic_for(
+            backend, *t.precision,
+            fmt::format("{}: \"training.precision\" (--precision) {}", config.file, name_of(*t.precision)));
     }
     const Support support = backend.products(t.compute);
     if (support.level != SupportLevel::Native) {
