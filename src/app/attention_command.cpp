@@ -144,7 +144,7 @@ void add_attention_command(CLI::App& app) {
     command->add_option("--text", options->text, "The sentence that the encoder reads")->required();
     command->add_option("--target", options->target, "The sentence that the decoder reads");
     command->add_option("--model", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
-    command->add_option("--device", options->device, "cpu, vulkan, vulkan:1, ...; see headscope devices");
+    command->add_option("--device", options->device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
     add_precision_option(*command, options->precision, "f32 (default), tf32, bf16 or f16, where the device has it");
     command->add_option("--kind", options->kind, "encoder, decoder or cross")->capture_default_str();
     command->add_option("--layer", figure.layer, "From 1; without it 5, as in the paper, or the last")

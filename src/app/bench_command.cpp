@@ -1,12 +1,12 @@
 // headscope bench: how fast this machine trains and translates.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "app/bench_runs.h"
+#include "app/bench_report.h"
 #include "app/command.h"
 #include "app/precision_option.h"
 #include "infer/hypotheses.h"
@@ -22,59 +22,34 @@ struct BenchOptions {
     int steps = 3;
     int repeat = 5;
     Precision precision = Precision::F32;
+    bool profile = false;
     bool json = false;
 };
 
-nlohmann::ordered_json report(const std::string& what, const BenchOptions& options, const Backend& backend,
-                              const BenchRuns& runs, int steps) {
-    const BenchShape& shape = options.shape;
-    const double seconds = runs.median();
-    nlohmann::ordered_json json = {
-        {"bench", what},
-        {"device", backend.device().id},
-        {"device_name", backend.device().name},
-        {"driver", backend.device().driver},
-        {"precision", name_of(shape.arithmetic)},
-        {"encoder_layers", shape.model.encoder_layers},
-        {"decoder_layers", shape.model.decoder_layers},
-        {"d_model", shape.model.d_model},
-        {"d_ff", shape.model.d_ff},
-        {"heads", shape.model.heads},
-        {"vocabulary", shape.model.target_vocabulary},
-        {"parameters", count_parameters(shape.model)},
-        {"sentences", shape.sentences},
-        {"source_length", shape.source_length},
-        {"target_length", shape.target_length},
-        {"repetitions", runs.seconds.size()},
-        {"milliseconds_per_step", 1e3 * seconds / steps},
-        {"source_tokens_per_second", static_cast<double>(runs.source_tokens) / seconds},
-        {"target_tokens_per_second", static_cast<double>(runs.target_tokens) / seconds},
-        {"run_seconds", runs.seconds},
-        {"peak_resident_bytes", peak_resident_bytes()},
-        {"peak_device_bytes", backend.memory().peak},
-    };
-    json[what == "train" ? "dropout" : "beam"] =
-        what == "train" ? nlohmann::ordered_json(shape.dropout) : nlohmann::ordered_json(shape.beam);
-    return json;
-}
+// Table 3 of the paper, and what the shipped model is like.
+struct Preset {
+    const char* name;
+    int encoder_layers, decoder_layers;
+    std::int64_t d_model, d_ff, heads, vocabulary;
+    float dropout;
+    std::int64_t sentences, length;  // of a training step: 25,000 tokens of each side for the paper's models
+};
+constexpr std::array kPresets{Preset{"small", 6, 3, 256, 1024, 8, 8000, 0.1F, 64, 32},
+                              Preset{"base", 6, 6, 512, 2048, 8, 37000, 0.1F, 625, 40},
+                              Preset{"big", 6, 6, 1024, 4096, 16, 37000, 0.3F, 625, 40}};
+constexpr std::int64_t kTranslatedSentences = 64;
 
-void print_report(const nlohmann::ordered_json& json) {
-    constexpr double kMebi = 1024.0 * 1024.0;
-    const auto number = [&](const char* key) { return json.at(key).get<double>(); };
-    write_output(fmt::format(
-        "{} on {} ({}), {}\n"
-        "model       {}+{} layers, d_model {}, d_ff {}, {} heads, vocabulary {}: {:.1f} M parameters\n"
-        "batch       {} sentences, source {} and target {} tokens each\n"
-        "speed       {:.0f} target tokens/s, {:.0f} source tokens/s, {:.2f} ms a step (median of {} runs)\n"
-        "memory      {:.0f} MiB resident at most, {:.0f} MiB on the device\n",
-        json.at("bench").get<std::string>(), json.at("device").get<std::string>(),
-        json.at("device_name").get<std::string>(), json.at("precision").get<std::string>(),
-        json.at("encoder_layers").get<int>(), json.at("decoder_layers").get<int>(), json.at("d_model").get<int>(),
-        json.at("d_ff").get<int>(), json.at("heads").get<int>(), json.at("vocabulary").get<int>(),
-        number("parameters") / 1e6, json.at("sentences").get<int>(), json.at("source_length").get<int>(),
-        json.at("target_length").get<int>(), number("target_tokens_per_second"), number("source_tokens_per_second"),
-        number("milliseconds_per_step"), json.at("repetitions").get<int>(), number("peak_resident_bytes") / kMebi,
-        number("peak_device_bytes") / kMebi));
+void take(const Preset& preset, bool training, BenchShape& shape) {
+    ModelConfig& model = shape.model;
+    model.encoder_layers = preset.encoder_layers;
+    model.decoder_layers = preset.decoder_layers;
+    model.d_model = preset.d_model;
+    model.d_ff = preset.d_ff;
+    model.heads = preset.heads;
+    model.target_vocabulary = preset.vocabulary;
+    shape.dropout = preset.dropout;
+    shape.sentences = training ? preset.sentences : kTranslatedSentences;
+    shape.source_length = shape.target_length = preset.length;
 }
 
 // The shape that the options leave open: sizes that follow from others.
@@ -101,27 +76,65 @@ void check_memory(const Backend& backend, double least) {
     }
 }
 
-void bench(const std::string& what, BenchOptions options) {
-    complete(options);
-    const std::unique_ptr<Backend> backend = open_device(options.device);
-    options.shape.arithmetic = chosen_arithmetic(*backend, options.precision);
-    const bool training = what == "train";
-    check_memory(*backend, training ? least_training_bytes(options.shape) : least_translation_bytes(options.shape));
-    const BenchRuns runs = training ? bench_training(*backend, options.shape, options.steps, options.repeat)
-                                    : bench_translation(*backend, options.shape, options.repeat);
-    const int steps = training ? options.steps : static_cast<int>(options.shape.target_length);
-    const nlohmann::ordered_json json = report(what, options, *backend, runs, steps);
-    if (options.json) {
-        write_output(json.dump(2) + "\n");
-    } else {
-        print_report(json);
+BenchRuns runs_of(bool training, Backend& backend, const BenchOptions& options, int repeat, const WarmedUp& warmed_up) {
+    return training ? bench_training(backend, options.shape, options.steps, repeat, warmed_up)
+                    : bench_translation(backend, options.shape, repeat, warmed_up);
+}
+
+// The time of each op in one run, after one that warms up.
+OpTimes profile(bool training, const BenchOptions& options) {
+    Instrumented backend(open_device(options.device), {.time = true});
+    OpTimes before;
+    runs_of(training, backend, options, 1, [&] { before = backend.times(); });
+    OpTimes times = backend.times();
+    for (const auto& [name, time] : before) {
+        times[name].calls -= time.calls;
+        times[name].seconds -= time.seconds;
     }
+    std::erase_if(times, [](const auto& entry) { return entry.second.calls == 0; });
+    return times;
+}
+
+void bench(bool training, BenchOptions options) {
+    complete(options);
+    std::unique_ptr<Backend> backend = open_device(options.device);
+    options.shape.arithmetic = chosen_arithmetic(*backend, options.precision);
+    check_memory(*backend, training ? least_training_bytes(options.shape) : least_translation_bytes(options.shape));
+    BenchResult result{.training = training,
+                       .shape = options.shape,
+                       .steps = training ? options.steps : static_cast<int>(options.shape.target_length),
+                       .device = backend->device(),
+                       .runs = runs_of(training, *backend, options, options.repeat, [] {})};
+    result.memory = backend->memory();
+    result.resident_bytes = peak_resident_bytes();
+    result.peak = measure_peak(*backend, options.shape.arithmetic);
+    backend.reset();
+    if (options.profile) {
+        result.profile = profile(training, options);
+    }
+    write_output(options.json ? to_json(result).dump(2) + "\n" : to_text(result));
+}
+
+// First of all options: those after it change what it chose, wherever they stand in the command.
+void add_config_option(CLI::App& command, bool training, BenchOptions& options) {
+    command
+        .add_option_function<std::string>(
+            "--config",
+            [training, &options](const std::string& name) {
+                take(*std::find_if(kPresets.begin(), kPresets.end(),
+                                   [&](const Preset& preset) { return name == preset.name; }),
+                     training, options.shape);
+            },
+            "Sizes of model and batch: base or big, the paper's, with 25,000 tokens of each side in a training step; "
+            "or "
+            "small. The options below change them")
+        ->check(CLI::IsMember({"small", "base", "big"}));
 }
 
 void add_shape_options(CLI::App& command, BenchOptions& options) {
     ModelConfig& model = options.shape.model;
     const CLI::Range sizes(1, 1'000'000);
-    command.add_option("--device", options.device, "cpu, vulkan, vulkan:1, ...; see headscope devices");
+    command.add_option("--device", options.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
     command.add_option("--encoder-layers", model.encoder_layers)->check(CLI::Range(1, 100))->capture_default_str();
     command.add_option("--decoder-layers", model.decoder_layers)->check(CLI::Range(1, 100))->capture_default_str();
     command.add_option("--d-model", model.d_model)->check(sizes)->capture_default_str();
@@ -141,6 +154,8 @@ void add_shape_options(CLI::App& command, BenchOptions& options) {
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
     add_precision_option(command, options.precision, "f32 (default), tf32, bf16 or f16, where the device has it");
+    command.add_flag("--profile", options.profile,
+                     "Also the time of each op, in another run that waits after every one");
     command.add_flag("--json", options.json, "For programs: one object");
 }
 
@@ -163,26 +178,29 @@ void add_bench_command(CLI::App& app) {
     command->footer(
         "Examples:\n"
         "  headscope bench train --device cpu\n"
+        "  headscope bench train --config base --device cuda --precision bf16 --profile\n"
         "  headscope bench translate --sentences 1 --target-length 64\n"
         "  headscope bench translate --beam 4 --device vulkan --json");
 
     auto train = default_options(6, 3);
     train->shape.sentences = 64;
     CLI::App* training = command->add_subcommand("train", "Whole training steps: forward, backward, Adam");
+    add_config_option(*training, true, *train);
     add_shape_options(*training, *train);
     training->add_option("--steps", train->steps, "Steps of one timed run")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
     training->add_option("--dropout", train->shape.dropout)->check(CLI::Range(0.0, 0.99))->capture_default_str();
-    training->callback([train] { bench("train", *train); });
+    training->callback([train] { bench(true, *train); });
 
     auto translate = default_options(4, 4);
     CLI::App* translating = command->add_subcommand("translate", "Encoding and cached decoding of one batch");
+    add_config_option(*translating, false, *translate);
     add_shape_options(*translating, *translate);
     translating->add_option("--beam", translate->shape.beam, "1 is greedy")
         ->check(CLI::Range(1, SearchOptions::kMaxBeam))
         ->capture_default_str();
-    translating->callback([translate] { bench("translate", *translate); });
+    translating->callback([translate] { bench(false, *translate); });
 }
 
 }  // namespace headscope

@@ -12,6 +12,7 @@
 #include "support/check.h"
 #include "support/random.h"
 #include "train/optimizer.h"
+#include "train/training_pass.h"
 
 namespace headscope {
 
@@ -95,14 +96,20 @@ double BenchRuns::median() const {
     return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2.0;
 }
 
-BenchRuns bench_training(Backend& backend, const BenchShape& shape, int steps, int repeat) {
+BenchRuns bench_training(Backend& backend, const BenchShape& shape, int steps, int repeat, const WarmedUp& warmed_up) {
     Parameters parameters(backend, shape.model, true, shape.arithmetic.storage);
     parameters.initialise(kSeed);
     const Transformer model(shape.model, parameters);
     Optimizer optimizer(backend, parameters, optimizer_options(shape));
-    LossOptions loss_options;
+    const TrainingPass pass(backend, model, parameters);
+    TrainingPass::Rules rules{.regularisation = {.residual = shape.dropout,
+                                                 .embedding = shape.dropout,
+                                                 .attention = shape.dropout,
+                                                 .activation = shape.dropout,
+                                                 .seed = kSeed},
+                              .compute = shape.arithmetic.compute};
     if (shape.arithmetic.storage == DType::F16) {
-        loss_options.gradient_scale = optimizer.loss_scale();
+        rules.loss.gradient_scale = optimizer.loss_scale();
     }
     const Tensor step_tensor = backend.empty({1}, DType::I32);
     const Batch host_batch = random_batch(shape);
@@ -112,33 +119,24 @@ BenchRuns bench_training(Backend& backend, const BenchShape& shape, int steps, i
     std::int32_t step = 0;
     for (int run = 0; run <= repeat; ++run) {
         const Stopwatch watch;
-        // The first run, not timed, only fills the arena and starts the threads.
-        for (int i = 0; i < (run == 0 ? std::min(steps, 2) : steps); ++i) {
+        // The first run, not timed, only fills the arena, starts the threads and records what can be replayed.
+        for (int i = 0; i < (run == 0 ? std::min(steps, 3) : steps); ++i) {
             ++step;
             backend.upload(step_tensor, &step, sizeof(step));
-            parameters.forget_gradients();
-            const DeviceBatch batch = upload(backend, host_batch);
-            Tape tape;
-            Context ctx{.backend = backend, .tape = &tape, .compute = shape.arithmetic.compute};
-            ctx.regularisation = {.residual = shape.dropout,
-                                  .embedding = shape.dropout,
-                                  .attention = shape.dropout,
-                                  .activation = shape.dropout,
-                                  .seed = kSeed,
-                                  .step = step_tensor,
-                                  .ordinals = batch.ordinals};
-            model.loss(ctx, batch, loss_options);
+            pass.run(upload(backend, host_batch), true, step_tensor, rules);
             optimizer.step(step, 1e-4, host_batch.target_tokens);
         }
         backend.synchronize();
         if (run > 0) {
             runs.seconds.push_back(watch.seconds());
+        } else {
+            warmed_up();
         }
     }
     return runs;
 }
 
-BenchRuns bench_translation(Backend& backend, const BenchShape& shape, int repeat) {
+BenchRuns bench_translation(Backend& backend, const BenchShape& shape, int repeat, const WarmedUp& warmed_up) {
     Parameters parameters(backend, shape.model, false, shape.arithmetic.storage);
     parameters.initialise(kSeed);
     const Transformer model(shape.model, parameters);
@@ -163,6 +161,8 @@ BenchRuns bench_translation(Backend& backend, const BenchShape& shape, int repea
         }
         if (run > 0) {
             runs.seconds.push_back(watch.seconds());
+        } else {
+            warmed_up();
         }
     }
     return runs;

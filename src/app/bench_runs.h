@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "backend/precision.h"
@@ -32,11 +33,14 @@ struct BenchRuns {
     double median() const;  // seconds
 };
 
+// What is called when the run that is not timed is over.
+using WarmedUp = std::function<void()>;
+
 // One run is `steps` whole training steps: forward, backward, Adam.
-BenchRuns bench_training(Backend& backend, const BenchShape& shape, int steps, int repeat);
+BenchRuns bench_training(Backend& backend, const BenchShape& shape, int steps, int repeat, const WarmedUp& warmed_up);
 
 // One run encodes the batch and writes target_length tokens for every sentence; none ends early.
-BenchRuns bench_translation(Backend& backend, const BenchShape& shape, int repeat);
+BenchRuns bench_translation(Backend& backend, const BenchShape& shape, int repeat, const WarmedUp& warmed_up);
 
 // The most memory this process ever had in RAM.
 std::uint64_t peak_resident_bytes();

@@ -145,7 +145,7 @@ void add_compare_command(CLI::App& app) {
     command->add_option("--tsv", options->tsv, "\"source TAB target\" lines, plain or gzip; the source is translated")
         ->excludes(input);
     command->add_option("--model", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
-    command->add_option("--device", options->device, "cpu, vulkan, vulkan:1, ...; see headscope devices");
+    command->add_option("--device", options->device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
     command->add_option("--with", options->with, "The device to hold it against")->capture_default_str();
     command->add_option("--limit", options->limit, "Only the first so many sentences");
     command->add_option("--tie", options->tie, "Gap of log probabilities that rounding may explain")

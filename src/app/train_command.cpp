@@ -136,7 +136,8 @@ void add_train_command(CLI::App& app) {
     command->add_option("--output", options->output, "Folder of the run")->required();
     command->add_option("--data", options->data,
                         "Folder that the configuration's data paths count from (default: its own)");
-    command->add_option("--device", options->device, "cpu, vulkan, vulkan:1; default: the best GPU, else the CPU");
+    command->add_option("--device", options->device,
+                        "cpu, cuda, vulkan, vulkan:1; default: the best GPU, else the CPU");
     add_precision_option(*command, options->precision, "f32, tf32, bf16 or f16, instead of the configuration's");
     CLI::Option* resume = command->add_flag("--resume", options->resume, "Continue from the newest checkpoint");
     CLI::Option* finish =

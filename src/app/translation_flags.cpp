@@ -4,7 +4,7 @@ namespace headscope {
 
 void add_translation_flags(CLI::App& command, TranslationFlags& flags) {
     command.add_option("--model", flags.model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
-    command.add_option("--device", flags.device, "cpu, vulkan, vulkan:1, ...; see headscope devices");
+    command.add_option("--device", flags.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
     CLI::Option* beam = command.add_option("--beam", flags.options.search.beam, "Hypotheses kept for each sentence")
                             ->check(CLI::Range(1, SearchOptions::kMaxBeam))
                             ->capture_default_str();

@@ -52,6 +52,7 @@ examples() { # COMMAND..: the lines of its --help below "Examples:"
 usable=$("$program" devices --usable)
 left_out() { # EXAMPLE: says why
     case $1 in
+        *"--device cuda"*) [[ $usable == *cuda* ]] || echo "no CUDA device" ;;
         *"--device vulkan:1"*) [[ $usable == *vulkan:1* ]] || echo "no second Vulkan device" ;;
         *"--device vulkan"*) [[ $usable == *vulkan* ]] || echo "no Vulkan device" ;;
         *--precision*) "$program" bench translate --device cpu --precision bf16 --repeat 1 --d-model 32 --d-ff 32 --encoder-layers 1 \

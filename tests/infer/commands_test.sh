@@ -214,6 +214,19 @@ expect "translating is timed" says "target tokens/s"
 run bench train $small --source-length 5 --target-length 7 --repeat 2 --steps 1 --json
 expect "training is timed" says '"target_tokens_per_second"'
 expect "with the memory it took" says '"peak_resident_bytes"'
+expect "and the share of what the device can do" says '"share_of_peak"'
+expect "but no times of ops that nobody asked for" not says '"profile"'
+# shellcheck disable=SC2086
+run bench train $small --source-length 5 --target-length 7 --repeat 1 --steps 1 --profile
+expect "a profile has every op of a step" eval 'says "adam " && says "matmul " && says "smoothed_cross_entropy "'
+add_up() { awk '/^op / { all = $(NF - 4) } / [0-9.]+%$/ { left += $3 } END { left -= all; exit !(all > 0 && left < 0.02 && left > -0.02) }' out; }
+expect "whose times add up" add_up
+expect "and of one step alone" grep -qE '^adam +1 ' out
+# shellcheck disable=SC2086
+run bench train $small --config big --source-length 5 --target-length 7 --repeat 1 --steps 1 --json
+expect "options change what a configuration chose, wherever they stand" eval 'says "\"d_model\": 32," && says "\"dropout\": 0.3"'
+run bench train --config huge
+expect "a configuration that there is not" refused "huge" "base"
 run bench train --d-model 30 --heads 8
 expect "an impossible shape is refused" refused "--d-model 30"
 run bench train --vocabulary 1000000 --sentences 1000000

@@ -1,0 +1,72 @@
+#include "app/bench_peak.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "support/random.h"
+
+namespace headscope {
+
+namespace {
+
+// Numbers as a model's are, not zeros: a card that multiplies zeros takes less power, and is faster.
+Tensor noise(Backend& backend, std::int64_t side, DType dtype, std::uint64_t seed) {
+    constexpr std::size_t kDifferent = 1000003;  // a prime: no row is like another
+    Random random(seed);
+    std::vector<float> values(static_cast<std::size_t>(side * side));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = i < kDifferent ? static_cast<float>(random.below(1U << 20U)) / static_cast<float>(1U << 20U) - 0.5F
+                                   : values[i - kDifferent];
+    }
+    return make_from_host(backend, {side, side}, dtype, values);
+}
+
+// Seconds of one product, of several in a row.
+double time_of(Backend& backend, const Matmul& product, int count) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < count; ++i) {
+        backend.run(product);
+    }
+    backend.synchronize();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / count;
+}
+
+double best_time(Backend& backend, const Arithmetic& arithmetic, std::int64_t side) {
+    const Tensor a = noise(backend, side, arithmetic.storage, 1);
+    const Tensor b = noise(backend, side, arithmetic.storage, 2);
+    const Matmul product{.a = a,
+                         .b = b,
+                         .out = backend.empty({side, side}, arithmetic.storage),
+                         .transpose_b = true,  // as weights are
+                         .compute = arithmetic.compute};
+    constexpr double kLongEnough = 0.02;  // seconds
+    const double first = time_of(backend, product, 1);
+    double best = time_of(backend, product, 1);
+    if (std::min(first, best) < kLongEnough) {
+        const int count = 1 + static_cast<int>(kLongEnough / best);
+        for (int i = 0; i < 3; ++i) {
+            best = std::min(best, time_of(backend, product, std::min(count, 20)));
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
+Peak measure_peak(Backend& backend, const Arithmetic& arithmetic) {
+    constexpr std::int64_t kMost = 8192;
+    constexpr double kEnough = 0.02;  // seconds of one product
+    Peak peak{.side = 256};
+    while (true) {
+        const double seconds = best_time(backend, arithmetic, peak.side);
+        const auto side = static_cast<double>(peak.side);
+        peak.flops_per_second = std::max(peak.flops_per_second, 2.0 * side * side * side / seconds);
+        if (seconds >= kEnough || peak.side >= kMost) {
+            return peak;
+        }
+        peak.side *= 2;
+    }
+}
+
+}  // namespace headscope
