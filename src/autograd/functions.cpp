@@ -43,6 +43,41 @@ Var dropout_to(Context& ctx, const Var& x, const DropoutRule& rule, const Tensor
     return y;
 }
 
+// For x . W^T, [.., out].
+Tensor empty_product(Context& ctx, const Var& x, const Var& weight) {
+    Shape shape = x.shape();
+    shape.set(-1, weight.shape()[0]);
+    return ctx.backend.empty(shape, x.value().dtype);
+}
+
+// dx = dy . W, dW = dy^T . x
+void linear_backward(Backend& backend, const Var& x, const Var& weight, const Tensor& grad, Compute compute) {
+    if (weight.requires_grad()) {
+        const GradientTarget to = weight.gradient_target(backend);
+        backend.run(Matmul{.a = as_matrix(grad),
+                           .b = as_matrix(x.value()),
+                           .out = to.tensor,
+                           .transpose_a = true,
+                           .beta = beta_of(to.write),
+                           .compute = compute});
+    }
+    if (x.requires_grad()) {
+        const GradientTarget to = x.gradient_target(backend);
+        backend.run(Matmul{.a = as_matrix(grad),
+                           .b = weight.value(),
+                           .out = as_matrix(to.tensor),
+                           .beta = beta_of(to.write),
+                           .compute = compute});
+    }
+}
+
+void bias_backward(Backend& backend, const Var& bias, const Tensor& grad) {
+    if (bias.requires_grad()) {
+        const GradientTarget to = bias.gradient_target(backend);
+        backend.run(SumRows{.x = as_matrix(grad), .out = to.tensor, .write = to.write});
+    }
+}
+
 void embed_backward(Backend& backend, const EmbedOperands& operands, const Tensor& grad) {
     if (operands.table.requires_grad()) {
         const GradientTarget table = operands.table.gradient_target(backend);
@@ -79,9 +114,7 @@ DropoutRule dropout_rule(const Context& ctx, float rate, std::uint32_t site) {
 }
 
 Var linear(Context& ctx, const Var& x, const Var& weight) {
-    Shape shape = x.shape();
-    shape.set(-1, weight.shape()[0]);
-    const Tensor out = ctx.backend.empty(shape, x.value().dtype);
+    const Tensor out = empty_product(ctx, x, weight);
     ctx.backend.run(Matmul{.a = as_matrix(x.value()),
                            .b = weight.value(),
                            .out = as_matrix(out),
@@ -90,26 +123,8 @@ Var linear(Context& ctx, const Var& x, const Var& weight) {
     const bool recorded = records(ctx, {&x, &weight});
     Var y(out, recorded);
     if (recorded) {
-        // dx = dy . W, dW = dy^T . x
         auto backward = [x, weight, y = y.without_value(), compute = ctx.compute](Backend& backend) {
-            const Tensor grad = as_matrix(y.gradient());
-            if (weight.requires_grad()) {
-                const GradientTarget to = weight.gradient_target(backend);
-                backend.run(Matmul{.a = grad,
-                                   .b = as_matrix(x.value()),
-                                   .out = to.tensor,
-                                   .transpose_a = true,
-                                   .beta = beta_of(to.write),
-                                   .compute = compute});
-            }
-            if (x.requires_grad()) {
-                const GradientTarget to = x.gradient_target(backend);
-                backend.run(Matmul{.a = grad,
-                                   .b = weight.value(),
-                                   .out = as_matrix(to.tensor),
-                                   .beta = beta_of(to.write),
-                                   .compute = compute});
-            }
+            linear_backward(backend, x, weight, y.gradient(), compute);
         };
         ctx.tape->record("linear", {weight}, std::move(backward));
     }
@@ -142,15 +157,45 @@ Var bias_activation(Context& ctx, const Var& x, const Var& bias, Activation acti
                                                    .activation = activation,
                                                    .dropout = rule});
             }
-            if (bias.requires_grad()) {
-                const GradientTarget to = bias.gradient_target(backend);
-                backend.run(SumRows{.x = as_matrix(grad), .out = to.tensor, .write = to.write});
-            }
+            bias_backward(backend, bias, grad);
             if (x.requires_grad()) {
                 x.add_gradient(backend, grad);
             }
         };
         ctx.tape->record("bias_activation", {bias}, std::move(backward));
+    }
+    return y;
+}
+
+Var linear_activation(Context& ctx, const Var& x, const Var& weight, const Var& bias, Activation activation,
+                      const DropoutRule& rule) {
+    const bool relu = activation == Activation::Relu;
+    const bool one_op = (relu || (activation == Activation::None && bias.defined())) && rule.rate == 0.0F &&
+                        ctx.backend.support(Linear::kName, x.value().dtype).level == SupportLevel::Native;
+    if (!one_op) {
+        return bias_activation(ctx, linear(ctx, x, weight), bias, activation, rule);
+    }
+    const Tensor out = empty_product(ctx, x, weight);
+    ctx.backend.run(Linear{.x = as_matrix(x.value()),
+                           .weight = weight.value(),
+                           .bias = bias.defined() ? bias.value() : Tensor(),
+                           .y = as_matrix(out),
+                           .activation = activation,
+                           .compute = ctx.compute});
+    const bool recorded = records(ctx, {&x, &weight, &bias});
+    Var y(out, recorded);
+    if (recorded) {
+        auto backward = [x, weight, bias, y = y.without_value(), seen = relu ? out : Tensor(),
+                         compute = ctx.compute](Backend& backend) {
+            const Tensor grad = y.gradient();  // becomes the gradient of x . W^T + bias in place
+            if (seen.defined()) {              // whose sign is that of the result
+                backend.run(
+                    BiasActivationBackward{.x = seen, .grad_y = grad, .grad_x = grad, .activation = Activation::Relu});
+            }
+            bias_backward(backend, bias, grad);
+            linear_backward(backend, x, weight, grad, compute);
+        };
+        ctx.tape->record("linear_activation", {weight, bias}, std::move(backward));
     }
     return y;
 }

@@ -25,6 +25,11 @@ Var linear(Context& ctx, const Var& x, const Var& weight);
 // Dropout(f(x + bias)): x [batch, length, columns], bias [columns] or undefined. Spends x for None and Relu.
 Var bias_activation(Context& ctx, const Var& x, const Var& bias, Activation activation, const DropoutRule& rule = {});
 
+// Both, Dropout(f(x . W^T + bias)): by one op where the device has one, nothing drops and f is None or Relu, else one
+// after the other. x [batch, length, in], weight [out, in], bias [out] or undefined.
+Var linear_activation(Context& ctx, const Var& x, const Var& weight, const Var& bias, Activation activation,
+                      const DropoutRule& rule = {});
+
 // sum = residual + Dropout(x), y = LayerNorm(sum). Spends x. `residual` may be undefined.
 struct Normed {
     Var sum;

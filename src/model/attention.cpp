@@ -25,7 +25,7 @@ MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Paramete
 }
 
 Var MultiHeadAttention::project(Context& ctx, const Var& x, const Var& weight, const Var& bias) const {
-    return bias_activation(ctx, linear(ctx, x, weight), bias, Activation::None);
+    return linear_activation(ctx, x, weight, bias, Activation::None);
 }
 
 MultiHeadAttention::Projected MultiHeadAttention::project_self(Context& ctx, const Var& x) const {

@@ -13,8 +13,8 @@ FeedForward::FeedForward(const ModelConfig& config, const Parameters& parameters
 
 Var FeedForward::operator()(Context& ctx, const Var& x) const {
     const DropoutRule rule = dropout_rule(ctx, ctx.regularisation.activation, site_);
-    const Var inner = bias_activation(ctx, linear(ctx, x, inner_weight_), inner_bias_, activation_, rule);
-    return bias_activation(ctx, linear(ctx, inner, outer_weight_), outer_bias_, Activation::None);
+    const Var inner = linear_activation(ctx, x, inner_weight_, inner_bias_, activation_, rule);
+    return linear_activation(ctx, inner, outer_weight_, outer_bias_, Activation::None);
 }
 
 }  // namespace headscope
