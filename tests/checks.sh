@@ -94,6 +94,10 @@ check_emulation() {
         printf '%s\n' "$setting"
         env "$setting" ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" -R 'cuda_(emulated|backend)'
     done
+    # Whole trainings, stopped, killed and resumed, beside the CPU's.
+    HEADSCOPE_CUDA_DRIVER=build/release/tests/fake_cuda/driver.so \
+        HEADSCOPE_CUDA_MODULES=build/release/tests/cuda_emulation/modules \
+        HEADSCOPE_TEST_DEVICES=cuda HEADSCOPE_REQUIRE_BACKENDS=cuda build/release/tests/test_train
 }
 
 # The modules of every toolkit at hand, for every architecture that it knows, warnings as errors; each has to have code of

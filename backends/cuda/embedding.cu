@@ -92,8 +92,13 @@ __global__ void embed_backward(EmbedGradient<T> p, int across, int groups) {
     const std::int64_t id = blockIdx.x;
     const std::int64_t begin = p.lower_bound(id);
     const std::int64_t end = p.lower_bound(id + 1);
-    if (begin == end && p.accumulate) {
-        return;  // the whole block
+    if (begin == end) {  // the whole block: most of a vocabulary is in no batch
+        const float none[N] = {};
+        for (std::int64_t column = static_cast<std::int64_t>(threadIdx.x) * N; column < p.columns && !p.accumulate;
+             column += static_cast<std::int64_t>(blockDim.x) * N) {
+            store<N>(none, p.grad_table + id * p.columns + column);
+        }
+        return;
     }
     auto* sums = shared_rest<float>();  // [groups, across * N]
     const int group = static_cast<int>(threadIdx.x) / across;

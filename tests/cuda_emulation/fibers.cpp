@@ -18,6 +18,14 @@ constexpr std::size_t kStackBytes = 256 * 1024;  // reserved; only what a thread
 
 thread_local Fiber* starting = nullptr;
 
+// Where resume() was called.
+struct Caller {
+    void* place = nullptr;
+    const void* stack = nullptr;  // for the address sanitizer
+    std::size_t stack_bytes = 0;
+};
+thread_local Caller caller;
+
 }  // namespace
 
 #if defined(__x86_64__)
@@ -50,41 +58,69 @@ headscope_emulation_switch:
 )");
 
 struct Fiber::Context {
-    void* own = nullptr;
-    void* caller = nullptr;
+    void* place = nullptr;
     void* stack = nullptr;
     void prepare(void (*entry)()) {
-        auto top = reinterpret_cast<std::uintptr_t>(stack) + kStackBytes;
-        auto* place = reinterpret_cast<std::uintptr_t*>(top & ~std::uintptr_t{15});
-        *--place = 0;  // where a caller's return address would be
-        *--place = reinterpret_cast<std::uintptr_t>(entry);
+        const auto top = reinterpret_cast<std::uintptr_t>(stack) + kStackBytes;
+        auto* at = reinterpret_cast<std::uintptr_t*>(top & ~std::uintptr_t{15});
+        *--at = 0;  // where a caller's return address would be
+        *--at = reinterpret_cast<std::uintptr_t>(entry);
         for (int saved = 0; saved < 6; ++saved) {
-            *--place = 0;
+            *--at = 0;
         }
-        own = place;
+        place = at;
     }
-    void go() { headscope_emulation_switch(&caller, own); }
-    void back() { headscope_emulation_switch(&own, caller); }
-    void* caller_bottom = nullptr;  // for the address sanitizer
-    std::size_t caller_bytes = 0;
 };
+
+namespace {
+
+void switch_stacks(void*& save, void*& load) {
+    headscope_emulation_switch(&save, load);
+}
+
+}  // namespace
 #else
 struct Fiber::Context {
-    ucontext_t own{};
-    ucontext_t caller{};
+    void* place = nullptr;  // a ucontext_t
     void* stack = nullptr;
+    ucontext_t context{};
     void prepare(void (*entry)()) {
-        getcontext(&own);
-        own.uc_stack.ss_sp = stack;
-        own.uc_stack.ss_size = kStackBytes;
-        makecontext(&own, entry, 0);
+        getcontext(&context);
+        context.uc_stack.ss_sp = stack;
+        context.uc_stack.ss_size = kStackBytes;
+        makecontext(&context, entry, 0);
+        place = &context;
     }
-    void go() { swapcontext(&caller, &own); }
-    void back() { swapcontext(&own, &caller); }
-    void* caller_bottom = nullptr;
-    std::size_t caller_bytes = 0;
 };
+
+namespace {
+
+void switch_stacks(void*& save, void*& load) {
+    static thread_local ucontext_t of_caller;
+    if (save == nullptr) {
+        save = &of_caller;
+    }
+    swapcontext(static_cast<ucontext_t*>(save), static_cast<ucontext_t*>(load));
+}
+
+}  // namespace
 #endif
+
+namespace {
+
+// From the stack that `save` is to remember to the one at `load`, whose bounds the address sanitizer has to know.
+void switch_to(void*& save, void*& load, [[maybe_unused]] const void* stack, [[maybe_unused]] std::size_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+    void* own_frames = nullptr;
+    __sanitizer_start_switch_fiber(&own_frames, stack, bytes);
+    switch_stacks(save, load);
+    __sanitizer_finish_switch_fiber(own_frames, nullptr, nullptr);
+#else
+    switch_stacks(save, load);
+#endif
+}
+
+}  // namespace
 
 Fiber::Fiber() : context_(std::make_unique<Context>()) {
     context_->stack =
@@ -105,46 +141,33 @@ void Fiber::enter() {
 
 void Fiber::loop() {
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(nullptr, const_cast<const void**>(&context_->caller_bottom),
-                                    &context_->caller_bytes);
+    const void* stack = nullptr;
+    std::size_t bytes = 0;
+    __sanitizer_finish_switch_fiber(nullptr, &stack, &bytes);
+    if (caller.stack == nullptr) {  // the first of all comes from there
+        caller.stack = stack;
+        caller.stack_bytes = bytes;
+    }
 #endif
     for (;;) {
         (*body_)();
         body_ = nullptr;
-        switch_back();
+        suspend();
     }
 }
 
 void Fiber::resume() {
     starting = this;
-    switch_to_fiber();
+    switch_to(caller.place, context_->place, context_->stack, kStackBytes);
 }
 
 void Fiber::suspend() {
-    switch_back();
+    switch_to(context_->place, caller.place, caller.stack, caller.stack_bytes);
 }
 
-void Fiber::switch_to_fiber() {
-#if defined(__SANITIZE_ADDRESS__)
-    void* own_frames = nullptr;
-    __sanitizer_start_switch_fiber(&own_frames, context_->stack, kStackBytes);
-    context_->go();
-    __sanitizer_finish_switch_fiber(own_frames, nullptr, nullptr);
-#else
-    context_->go();
-#endif
-}
-
-void Fiber::switch_back() {
-#if defined(__SANITIZE_ADDRESS__)
-    void* own_frames = nullptr;
-    __sanitizer_start_switch_fiber(&own_frames, context_->caller_bottom, context_->caller_bytes);
-    context_->back();
-    __sanitizer_finish_switch_fiber(own_frames, const_cast<const void**>(&context_->caller_bottom),
-                                    &context_->caller_bytes);
-#else
-    context_->back();
-#endif
+void Fiber::hand_over(Fiber& other) {
+    starting = &other;
+    switch_to(context_->place, other.context_->place, other.context_->stack, kStackBytes);
 }
 
 }  // namespace headscope::cuda_emulation

@@ -18,17 +18,17 @@ public:
 
     // Gives the idle fiber a body.
     void start(const std::function<void()>* body) { body_ = body; }
-    // Goes on until the body suspends itself or ends. Called outside of any fiber.
+    // Goes on until a body suspends itself or ends. Called outside of any fiber.
     void resume();
     // Back to resume()'s caller. Called by the body.
     void suspend();
+    // On to another fiber, without a word to resume()'s caller. Called by the body.
+    void hand_over(Fiber& other);
     bool idle() const { return body_ == nullptr; }
 
 private:
     static void enter();
     [[noreturn]] void loop();
-    void switch_to_fiber();
-    void switch_back();
 
     struct Context;
     std::unique_ptr<Context> context_;
