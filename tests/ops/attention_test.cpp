@@ -271,6 +271,26 @@ TEST_CASE("NaN and infinity in an allowed score show in its row", "[attention]")
     check_on_every_device(cases);
 }
 
+TEST_CASE("attention passes over keys with scores of minus infinity, and shows rows that have no other",
+          "[attention]") {
+    // More of them than any kernel looks at in one go; each row of scores is k times a positive number.
+    std::vector<Case> cases;
+    for (const std::int64_t queries : {2, 9}) {
+        for (const std::int64_t lost : {140, 200}) {
+            Case stated = attention({1, 1, queries, 200, 1, 4});
+            stated.name += fmt::format(" after {} lost keys", lost);
+            stated.operands[0].values = uniform(0.5, 1.0);
+            stated.operands[1].values = [lost](std::int64_t count, Random& random) {
+                Values values = normal()(count, random);
+                std::fill_n(values.begin(), lost, -std::numeric_limits<double>::infinity());
+                return values;
+            };
+            cases.push_back(stated);
+        }
+    }
+    check_on_every_device(cases);
+}
+
 TEST_CASE("the way back of softmax agrees with the oracle", "[attention]") {
     std::vector<Case> cases;
     for (const Shape& shape : shapes()) {
