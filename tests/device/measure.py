@@ -136,8 +136,8 @@ def speed_rows(work):
         speed = ours["target_tokens_per_second"]
         share = ours.get("share_of_peak")
         row = [f"{work_name}, {precision}", f"{ours['milliseconds_per_step']:.2f} ms", f"{speed:,.0f}",
-               f"{ours['teraflops_per_second']:.1f}" if "teraflops_per_second" in ours else "",
-               f"{100 * share:.0f} %" if share else "", memory(ours)]
+               f"{ours['teraflops_per_second']:.3g}" if "teraflops_per_second" in ours else "",
+               f"{100 * share:.1f} %" if share else "", memory(ours)]
         for peer in peers:
             row.append(f"{peer['target_tokens_per_second']:,.0f} ({memory(peer)})" if peer else "")
         row += [f"{speed / peer['target_tokens_per_second']:.2f}" if peer else "" for peer in peers]

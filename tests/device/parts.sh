@@ -161,7 +161,7 @@ part_data() {
 
 # ------------------------------------------------------------------------------------------------- tests
 
-ops_tests() { pick "[elementwise],[layer_norm]" "~[harness]"; }
+ops_tests() { pick "[bias]" "~[harness]"; }
 
 part_ops() { # cuda|vulkan|ptx60
     if [ "$1" = ptx60 ]; then
@@ -174,7 +174,7 @@ part_ops() { # cuda|vulkan|ptx60
 }
 test_device() { if [ "$1" = vulkan ]; then echo "$DEVICE_VULKAN"; else echo "$1"; fi; }
 
-part_model() { tested test_model "$(test_device "$1")"; }
+part_model() { tested test_model "$(test_device "$1")" "$(pick 'cached decoding*' '*')"; }
 part_own() { tested test_vulkan vulkan; }
 part_trainer() { tested test_train cuda "$(pick '[devices]' '~[full_disk]')"; }
 
