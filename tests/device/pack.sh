@@ -16,6 +16,9 @@
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 readonly MOST_MIB=40
+# What NVIDIA's Vulkan driver is linked with, for a machine that has it and no display.
+readonly DISPLAY_LIBRARIES=(libX11.so.6 libXext.so.6 libxcb.so.1 libXau.so.6 libXdmcp.so.6 libbsd.so.0 libmd.so.0
+    libGLX.so.0 libGLdispatch.so.0 libEGL.so.1)
 readonly PROGRAMS=(headscope tests/test_ops tests/test_model tests/test_train tests/test_vulkan)
 
 fail() {
@@ -152,9 +155,17 @@ pack_libraries() { # FILE..
         esac
     done <"$work/libraries"
     # Opened at run time.
-    library=$(ldconfig -p | awk '$1 == "libvulkan.so.1" && /x86-64/ { print $NF; exit }')
+    library=$(installed libvulkan.so.1)
     [ -n "$library" ] || fail "there is no libvulkan.so.1: install Vulkan's loader"
     packed "$(realpath "$library")" lib && rename "$library" lib
+    for line in "${DISPLAY_LIBRARIES[@]}"; do
+        library=$(installed "$line")
+        if [ -n "$library" ]; then packed "$(realpath "$library")" display && rename "$library" display; fi
+    done
+}
+
+installed() { # LIBRARY: its file
+    ldconfig -p | awk -v name="$1" '$1 == name && /x86-64/ && !file { file = $NF } END { print file }'
 }
 
 rename() { # LIBRARY FOLDER: packed under its real name, wanted under this one

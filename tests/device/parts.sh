@@ -19,14 +19,11 @@ set_up_machine() {
     DEVICE_LIBRARIES=$DEVICE_LIBRARIES${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     export DEVICE_LIBRARIES
     if ! headscope --version >/dev/null 2>&1; then DEVICE_LIBRARIES=$DEVICE_LIBRARIES:$DEVICE_KIT/spare; fi
-    DEVICE_VULKAN=$(vulkan_gpu)
-    for place in /usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json /etc/vulkan/icd.d/nvidia_icd*.json \
-        /usr/share/vulkan/icd.d/nvidia_icd*.json /usr/lib/*/nvidia/*/nvidia_icd*.json; do
-        if [ -z "$DEVICE_VULKAN" ] && [ -e "$place" ]; then
-            export VK_DRIVER_FILES=$place
-            DEVICE_VULKAN=$(vulkan_gpu)
-        fi
-    done
+    find_vulkan
+    if [ -z "$DEVICE_VULKAN" ]; then # its driver may lack a display's libraries
+        DEVICE_LIBRARIES=$DEVICE_LIBRARIES:$DEVICE_KIT/display
+        find_vulkan
+    fi
     DEVICE_SANITIZER=$(command -v compute-sanitizer)
     for place in /usr/local/cuda*/bin/compute-sanitizer /usr/local/cuda*/compute-sanitizer/compute-sanitizer; do
         [ -n "$DEVICE_SANITIZER" ] || [ ! -x "$place" ] || DEVICE_SANITIZER=$place
@@ -36,6 +33,20 @@ set_up_machine() {
         DEVICE_TORCH=""
     fi
     export DEVICE_VULKAN DEVICE_SANITIZER DEVICE_TORCH
+}
+
+# Sets DEVICE_VULKAN, and VK_DRIVER_FILES where the loader does not find the driver by itself.
+find_vulkan() {
+    local place
+    DEVICE_VULKAN=$(vulkan_gpu)
+    for place in /usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json /etc/vulkan/icd.d/nvidia_icd*.json \
+        /usr/share/vulkan/icd.d/nvidia_icd*.json /usr/lib/*/nvidia/*/nvidia_icd*.json; do
+        if [ -z "$DEVICE_VULKAN" ] && [ -e "$place" ]; then
+            export VK_DRIVER_FILES=$place
+            DEVICE_VULKAN=$(vulkan_gpu)
+        fi
+    done
+    [ -n "$DEVICE_VULKAN" ] || unset VK_DRIVER_FILES
 }
 
 cublas_folder() { # beside the modules' toolkit, or in PyTorch's wheels
