@@ -19,9 +19,12 @@ function(headscope_cuda_toolkits found)
         set(${found} ${HEADSCOPE_CUDA_TOOLKITS} PARENT_SCOPE)
         return()
     endif()
-    find_program(HEADSCOPE_NVCC nvcc HINTS ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
+    find_program(HEADSCOPE_NVCC nvcc PATHS ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
     if(HEADSCOPE_NVCC)
         file(REAL_PATH ${HEADSCOPE_NVCC} nvcc)
+        if(NOT nvcc MATCHES "/nvcc$")  # a launcher under nvcc's name
+            set(nvcc ${HEADSCOPE_NVCC})
+        endif()
         cmake_path(GET nvcc PARENT_PATH bin)
         cmake_path(GET bin PARENT_PATH root)
         set(${found} ${root} PARENT_SCOPE)
@@ -87,20 +90,57 @@ function(headscope_cuda_architectures version architectures)
     set(${architectures} ${chosen} PARENT_SCOPE)
 endfunction()
 
-# Finds `name` of the toolkit in `root` and sets `file`; where it is missing, `reason` says so.
-function(headscope_cuda_library root name file reason)
+# Finds `name` of the toolkit in `root` and sets `file`, to NOTFOUND where it is missing.
+function(headscope_cuda_library root name file)
+    unset(path)
     find_library(path ${name} HINTS ${root} PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib lib/x86_64-linux-gnu
                  NO_DEFAULT_PATH NO_CACHE)
-    if(NOT path)
-        set(${reason} "the toolkit in ${root} has no lib${name}: install its development files" PARENT_SCOPE)
-    endif()
     set(${file} ${path} PARENT_SCOPE)
+endfunction()
+
+# Sets `headers` to the folder of the toolkit's, and `reason` where something is missing or nvcc and this compiler do not
+# go together: each toolkit takes compilers up to a version. The modules share classes with the program, so that another
+# compiler for them alone is no way out.
+function(headscope_cuda_usable root headers reason)
+    set(${reason} "" PARENT_SCOPE)
+    unset(include)
+    find_path(include cuda_runtime.h HINTS ${root} PATH_SUFFIXES include targets/x86_64-linux/include NO_DEFAULT_PATH
+              NO_CACHE)
+    set(${headers} ${include} PARENT_SCOPE)
+    if(NOT include)
+        set(${reason} "the toolkit in ${root} has no cuda_runtime.h: install its development files." PARENT_SCOPE)
+        return()
+    endif()
+    foreach(library cudart_static cublas cublasLt)
+        headscope_cuda_library(${root} ${library} file)
+        if(NOT file)
+            set(${reason} "the toolkit in ${root} has no lib${library}: install its development files." PARENT_SCOPE)
+            return()
+        endif()
+    endforeach()
+    set(probe ${CMAKE_CURRENT_BINARY_DIR}/cuda_probe)
+    file(WRITE ${probe}.cu "#include <string>\n__global__ void probe() {}\n")
+    execute_process(COMMAND ${root}/bin/nvcc -std=c++20 -ccbin ${CMAKE_CXX_COMPILER} -c ${probe}.cu -o ${probe}.o
+                    OUTPUT_VARIABLE text ERROR_VARIABLE text RESULT_VARIABLE result)
+    if(NOT result EQUAL 0)
+        string(STRIP "${text}" text)
+        set(${reason} "${root}/bin/nvcc does not go with ${CMAKE_CXX_COMPILER}: name an older compiler in \
+CMAKE_CXX_COMPILER. It said:\n${text}" PARENT_SCOPE)
+    endif()
 endfunction()
 
 # One module from the toolkit in `root`.
 function(headscope_cuda_module root version)
     string(REGEX MATCH "^[0-9]+" major ${version})
     set(name headscope_cuda${major})
+    headscope_cuda_usable(${root} include reason)
+    if(reason)
+        if(HEADSCOPE_CUDA STREQUAL "ON" OR HEADSCOPE_CUDA_TOOLKITS)
+            message(FATAL_ERROR "HEADSCOPE_CUDA: ${reason}")
+        endif()
+        message(STATUS "Headscope: no CUDA module is built: ${reason}")
+        return()
+    endif()
     set(folder ${PROJECT_SOURCE_DIR}/backends/cuda)
     set(objects ${CMAKE_CURRENT_BINARY_DIR}/cuda${major})
     file(MAKE_DIRECTORY ${objects})
@@ -117,14 +157,9 @@ function(headscope_cuda_module root version)
             list(APPEND machine_code ${architecture})
         endif()
     endforeach()
-
-    find_path(include cuda_runtime.h HINTS ${root} PATH_SUFFIXES include targets/x86_64-linux/include NO_DEFAULT_PATH
-              NO_CACHE)
+    list(SORT machine_code COMPARE NATURAL)
     foreach(library cudart_static cublas cublasLt)
-        headscope_cuda_library(${root} ${library} file_of_${library} reason)
-        if(NOT file_of_${library} OR NOT include)
-            message(FATAL_ERROR "HEADSCOPE_CUDA: ${reason}. Or set HEADSCOPE_CUDA=OFF.")
-        endif()
+        headscope_cuda_library(${root} ${library} file_of_${library})
     endforeach()
 
     set(flags -std=c++20 --expt-relaxed-constexpr -O3 -ccbin ${CMAKE_CXX_COMPILER} -I${PROJECT_SOURCE_DIR}

@@ -109,14 +109,16 @@ check_cuda() {
     fi
     rm -rf build/cuda
     cmake --preset cuda -DHEADSCOPE_CUDA_TOOLKITS="$HEADSCOPE_CUDA_TOOLKITS"
-    local toolkits root major cuobjdump="" p100=""
+    local toolkits root major any="" cuobjdump p100=""
     IFS=';' read -r -a toolkits <<<"$HEADSCOPE_CUDA_TOOLKITS"
     for root in "${toolkits[@]}"; do
-        [ ! -x "$root/bin/cuobjdump" ] || cuobjdump=$root/bin/cuobjdump
+        [ ! -x "$root/bin/cuobjdump" ] || any=$root/bin/cuobjdump
     done
-    [ -n "$cuobjdump" ] || fail "none of $HEADSCOPE_CUDA_TOOLKITS has cuobjdump, which tells the kernels of a module"
+    [ -n "$any" ] || fail "none of $HEADSCOPE_CUDA_TOOLKITS has cuobjdump, which tells the kernels of a module"
     for root in "${toolkits[@]}"; do
         major=$("$root/bin/nvcc" --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
+        cuobjdump=$any  # its own, if it has one: an older one may not read what a newer toolkit compresses
+        [ ! -x "$root/bin/cuobjdump" ] || cuobjdump=$root/bin/cuobjdump
         cmake --build build/cuda --parallel "$(nproc)" --target "headscope_cuda$major"
         if [ "$major" -lt 13 ]; then
             tests/cuda/every_kernel.sh "$cuobjdump" "build/cuda/libheadscope_cuda$major.so" 60 70 75 80 86 89 90

@@ -4,14 +4,27 @@
 
 #include <algorithm>
 
-#include "support/check.h"
+#include "backend/backend.h"
 
 namespace headscope::cuda {
 
 void require_blas(cublasStatus_t status, const char* what) {
-    if (status != CUBLAS_STATUS_SUCCESS) {
-        throw Error(fmt::format("cuBLAS could not {} ({})", what, cublasGetStatusString(status)));
+    if (status == CUBLAS_STATUS_SUCCESS) {
+        return;
     }
+    const std::string message = fmt::format("cuBLAS could not {} ({})", what, cublasGetStatusString(status));
+    if (status == CUBLAS_STATUS_ALLOC_FAILED) {
+        throw OutOfMemory(message);
+    }
+    throw Error(message);
+}
+
+void enqueued_product(Stream& stream, const char* op, cublasStatus_t status) {
+    if (status != CUBLAS_STATUS_SUCCESS) {
+        stream.find_fault(op);
+        require_blas(status, op);
+    }
+    stream.enqueued(op, cudaSuccess);
 }
 
 cudaDataType data_type(DType dtype) {

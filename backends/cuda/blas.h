@@ -5,12 +5,16 @@
 
 #include <cstdint>
 
+#include "backends/cuda/stream.h"
 #include "tensor/tensor.h"
 
 namespace headscope::cuda {
 
-// Error naming what was tried, unless `status` is success.
+// OutOfMemory or Error naming what was tried, unless `status` is success.
 void require_blas(cublasStatus_t status, const char* what);
+// The same for a product that was to be enqueued. cuBLAS has a CUDA runtime of its own, whose errors ours does not
+// tell: a device that is lost is told by the stream.
+void enqueued_product(Stream& stream, const char* op, cublasStatus_t status);
 
 cudaDataType data_type(DType dtype);
 

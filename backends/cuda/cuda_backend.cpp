@@ -48,7 +48,7 @@ CudaBackend::CudaBackend(int ordinal, const CudaOptions& options)
     : properties_(select(ordinal)),
       multiprocessors_(properties_.multiProcessorCount),
       memory_(std::make_shared<Memory>(fmt::format("cuda:{} ({})", ordinal, properties_.name))),
-      stream_(options.check_each_op),
+      stream_(ordinal, options.check_each_op),
       products_(stream_, *memory_, properties_.major * 10 + properties_.minor),
       fused_products_(stream_, products_.workspace()),
       graphs_(options.graphs),
@@ -68,6 +68,7 @@ Tensor CudaBackend::empty(const Shape& shape, DType dtype) {
 }
 
 std::shared_ptr<CudaBuffer> CudaBackend::scratch(std::size_t bytes) {
+    stream_.use_device();
     return memory_->allocate(bytes);
 }
 
@@ -83,15 +84,20 @@ bool CudaBackend::make_room() {
 void CudaBackend::replay(const std::string& name, const std::vector<Tensor>& operands,
                          const std::function<void()>& body) {
     const std::string key = graphs_ && !recording_ ? replay_key(name, operands) : "";
-    const auto turn = key.empty() ? Replays<Graph>::Turn::Run : replays_.next(key);
-    if (turn == Replays<Graph>::Turn::Run || (turn == Replays<Graph>::Turn::Record && !record(key, body))) {
-        body();
-    } else {
-        replays_.graph(key).launch(stream_);
+    stream_.use_device();
+    switch (key.empty() ? Replays<Graph>::Turn::Run : replays_.next(key)) {
+        case Replays<Graph>::Turn::Launch: replays_.graph(key).launch(stream_); return;
+        case Replays<Graph>::Turn::Record:
+            if (record_and_launch(key, body)) {
+                return;
+            }
+            break;
+        case Replays<Graph>::Turn::Run: break;
     }
+    body();
 }
 
-bool CudaBackend::record(const std::string& key, const std::function<void()>& body) {
+bool CudaBackend::record_and_launch(const std::string& key, const std::function<void()>& body) {
     const std::size_t before = memory_->live(Pool::Graphs);
     const auto recording = [this](bool on) {
         memory_->use(on ? Pool::Graphs : Pool::Ops);
@@ -100,6 +106,7 @@ bool CudaBackend::record(const std::string& key, const std::function<void()>& bo
     recording(true);
     try {
         replays_.keep(key, Graph::record(stream_, body));
+        replays_.graph(key).launch(stream_);  // the first launch may need memory of its own
     } catch (const OutOfMemory&) {
         // There is no room for a second set of activations. Op by op the same is computed, a little slower.
         recording(false);
@@ -123,6 +130,8 @@ void CudaBackend::upload(const Tensor& to, const void* from, std::size_t bytes) 
 }
 
 void CudaBackend::download(const Tensor& from, void* to, std::size_t bytes) {
+    HEADSCOPE_CHECK(!recording_,
+                    "the body of a replay enqueues ops and nothing else; it downloaded " + from.to_string());
     HEADSCOPE_CHECK(from.contiguous() && static_cast<std::size_t>(from.elements()) * size_of(from.dtype) == bytes,
                     fmt::format("{} bytes cannot be downloaded from {}", bytes, from.to_string()));
     stream_.download(static_cast<std::byte*>(to), data_of<void>(from), bytes);

@@ -35,6 +35,8 @@ public:
     // The device with this ordinal. Error where it cannot be opened.
     CudaBackend(int ordinal, const CudaOptions& options);
 
+    ~CudaBackend() override { stream_.use_device(); }  // for what the members let go of
+
     const DeviceInfo& device() const override { return info_; }
     Tensor empty(const Shape& shape, DType dtype) override;
     void upload(const Tensor& to, const void* from, std::size_t bytes) override;
@@ -53,7 +55,7 @@ public:
 
 private:
     // False where the graph's memory does not fit: from then on nothing is recorded.
-    bool record(const std::string& key, const std::function<void()>& body);
+    bool record_and_launch(const std::string& key, const std::function<void()>& body);
     bool make_room();
     std::shared_ptr<CudaBuffer> scratch(std::size_t bytes);
     // A contiguous copy in another dtype.

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <array>
 
-#include "support/check.h"
+#include "backend/backend.h"
 
 namespace headscope::cuda {
 
 bool is_sticky(cudaError_t error) {
-    // By number, since toolkits differ in which names they have: uncorrectable ECC error, illegal address, launch
-    // timeout, context destroyed, device assertion, hardware stack error, illegal instruction, misaligned address,
-    // invalid address space, invalid program counter, launch failure.
-    constexpr std::array kSticky{214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719};
+    // By number, since toolkits differ in which names they have: uncorrectable errors of memory and NVLink, illegal
+    // address, launch timeout, context destroyed, device assertion, hardware stack error, illegal instruction,
+    // misaligned address, invalid address space, invalid program counter, launch failure, and what has no name.
+    constexpr std::array kSticky{214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999};
     return std::find(kSticky.begin(), kSticky.end(), static_cast<int>(error)) != kSticky.end();
 }
 
@@ -21,9 +21,17 @@ std::string text_of(cudaError_t error) {
     return fmt::format("{}: {}", cudaGetErrorName(error), cudaGetErrorString(error));
 }
 
+void raise(cudaError_t error, const std::string& message) {
+    cudaGetLastError();  // told here, and nowhere else again
+    if (error == cudaErrorMemoryAllocation) {
+        throw OutOfMemory(message);
+    }
+    throw Error(message);
+}
+
 void require(cudaError_t error, const char* what) {
     if (error != cudaSuccess) {
-        throw Error(fmt::format("CUDA could not {} ({})", what, text_of(error)));
+        raise(error, fmt::format("CUDA could not {} ({})", what, text_of(error)));
     }
 }
 

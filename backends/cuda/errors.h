@@ -10,7 +10,10 @@ namespace headscope::cuda {
 // After such an error the device's context is lost: every later call fails too.
 bool is_sticky(cudaError_t error);
 
-// Error naming what was tried, unless `error` is success.
+// OutOfMemory where that is the error, which CUDA also says of launches and graphs; else Error.
+[[noreturn]] void raise(cudaError_t error, const std::string& message);
+
+// raise() naming what was tried, unless `error` is success.
 void require(cudaError_t error, const char* what);
 
 // "cudaErrorMemoryAllocation: out of memory"

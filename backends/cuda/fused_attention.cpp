@@ -1,33 +1,19 @@
 #include "backends/cuda/fused_attention.h"
 
-#include <fmt/format.h>
-
-#include <limits>
-
 #include "backends/cuda/grids.h"
-#include "support/check.h"
 
 namespace headscope::cuda {
 
-namespace {
-
-unsigned blocks(std::int64_t count) {
-    HEADSCOPE_CHECK(count >= 1 && count <= std::numeric_limits<std::int32_t>::max(),
-                    fmt::format("a launch of {} blocks", count));
-    return static_cast<unsigned>(count);
-}
-
-}  // namespace
-
 Grid tile_grid(std::int64_t batch, std::int64_t heads, std::int64_t rows, int tile, int threads,
                std::size_t shared_bytes) {
-    return {dim3(blocks(batch * heads * ((rows + tile - 1) / tile))), static_cast<unsigned>(threads), shared_bytes};
+    return {dim3(block_count(batch * heads * ((rows + tile - 1) / tile))), static_cast<unsigned>(threads),
+            shared_bytes};
 }
 
 Grid decode_grid(std::int64_t batch, std::int64_t heads, std::int64_t queries) {
     // The weights of the keys at hand, and what each thread has summed of four columns.
     constexpr std::size_t kOwnBytes = (DecodeTile::kKeys + DecodeTile::kThreads * 4) * sizeof(float);
-    return {dim3(blocks(batch * heads * queries)), DecodeTile::kThreads, kReduceBytes + kOwnBytes};
+    return {dim3(block_count(batch * heads * queries)), DecodeTile::kThreads, kReduceBytes + kOwnBytes};
 }
 
 }  // namespace headscope::cuda

@@ -11,6 +11,10 @@ namespace headscope::cuda {
 constexpr int kWarp = 32;
 constexpr std::size_t kReduceBytes = kWarp * sizeof(std::uint64_t);  // of shared memory, what reductions (reduce.h) use
 
+// `count` as a grid's first dimension, which goes to 2^31 - 1. The others end at 65,535, and are not used for what
+// grows with the batch.
+unsigned block_count(std::int64_t count);
+
 // One thread for each of `items`, 256 to a block.
 Grid item_grid(std::int64_t items);
 

@@ -134,6 +134,7 @@ FusedProducts::~FusedProducts() {
 }
 
 const FusedProducts::Plan* FusedProducts::plan(const FusedShape& shape) {
+    stream_.use_device();
     const auto known = plans_.find(shape);
     if (known != plans_.end()) {
         return known->second.get();
@@ -180,8 +181,7 @@ void FusedProducts::multiply(const Plan& plan, const Linear& op) {
         cublasLtMatmul(handle_, plan.operation.get(), &kOne, data_of<const void>(op.weight), plan.weight.get(),
                        data_of<const void>(op.x), plan.x.get(), &kZero, y, plan.y.get(), y, plan.y.get(),
                        &plan.algorithm, workspace_->data(), workspace_->bytes(), stream_.handle());
-    stream_.enqueued(Linear::kName, cudaGetLastError());
-    require_blas(status, "multiply with an epilogue");
+    enqueued_product(stream_, Linear::kName, status);
 }
 
 void CudaBackend::run(const Linear& op) {

@@ -8,6 +8,8 @@ namespace headscope::cuda {
 
 namespace {
 
+constexpr unsigned kLossThreads = 512;  // a vocabulary is a long row
+
 template <class T>
 struct LossKernel {
     const T* logits;              // [rows, classes]
@@ -38,7 +40,7 @@ __device__ inline float rescale(float from, float to) {
 
 // With l = logits - max and z = log sum exp l:  -log p[c] = z - l[c].
 template <class T, int N>
-__global__ void smoothed_cross_entropy(LossKernel<T> p) {
+__global__ void __launch_bounds__(kLossThreads) smoothed_cross_entropy(LossKernel<T> p) {
     const std::int64_t row = blockIdx.x;
     const T* logits = p.logits + row * p.classes;
     T* grad = p.grad_logits == nullptr ? nullptr : p.grad_logits + row * p.classes;
@@ -114,10 +116,9 @@ void CudaBackend::run(const SmoothedCrossEntropy& op) {
                [&](auto tag, auto width) {
                    using T = decltype(tag);
                    constexpr int kWidth = decltype(width)::value;
-                   constexpr unsigned kMostThreads = 512;  // a vocabulary is a long row
                    stream_.launch(
                        SmoothedCrossEntropy::kName, smoothed_cross_entropy<T, kWidth>,
-                       row_grid(op.logits.dim(0), classes, kWidth, 0, kMostThreads),
+                       row_grid(op.logits.dim(0), classes, kWidth, 0, kLossThreads),
                        LossKernel<T>{data_of<T>(op.logits), data_of<std::int32_t>(op.targets), data_of<float>(op.loss),
                                      data_of<float>(op.nll), data_of<T>(op.grad_logits), data_of<float>(op.grad_scale),
                                      classes, hit, other});

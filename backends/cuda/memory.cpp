@@ -32,6 +32,7 @@ std::shared_ptr<CudaBuffer> Memory::allocate(std::size_t bytes) {
     if (!place) {
         const std::uint64_t wanted = space.arena.rounded(bytes);
         bool added = add_block(space, std::max(wanted, kBlockBytes));
+        added = added || add_block(space, wanted);
         if (!added && make_room && make_room()) {
             std::for_each(spaces_.begin(), spaces_.end(), drop_empty_blocks);
             added = add_block(space, wanted);
@@ -57,6 +58,14 @@ void Memory::give_back(Pool pool, const Place& place, std::size_t bytes) {
 }
 
 bool Memory::add_block(Space& space, std::uint64_t bytes) const {
+    constexpr std::size_t kReserve = std::size_t{256} << 20U;
+    constexpr std::size_t kLeastShare = 16;  // of a small card less is kept
+    std::size_t free_bytes = 0;
+    std::size_t total = 0;
+    require(cudaMemGetInfo(&free_bytes, &total), "ask how much memory is free");
+    if (free_bytes < bytes + std::min(kReserve, total / kLeastShare)) {
+        return false;
+    }
     void* memory = nullptr;
     const cudaError_t error = cudaMalloc(&memory, bytes);
     if (error == cudaErrorMemoryAllocation) {

@@ -67,6 +67,7 @@ private:
         std::size_t live = 0;
     };
 
+    // False where that would leave CUDA too little for itself: kernels' code, cuBLAS and graphs take memory, too.
     bool add_block(Space& space, std::uint64_t bytes) const;
     static void drop_empty_blocks(Space& space);
     [[noreturn]] void fail(std::size_t bytes) const;

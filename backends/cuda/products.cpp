@@ -92,6 +92,7 @@ Products::~Products() {
 }
 
 void Products::multiply(const Matmul& op) {
+    stream_.use_device();
     for (const ProductCall& one : product_calls(op)) {
         call(op, one);
     }
@@ -106,8 +107,7 @@ void Products::call(const Matmul& op, const ProductCall& call) {
         address(op.b, call.b), data_type(op.b.dtype), call.b_row, call.b_stride, address(op.a, call.a),
         data_type(op.a.dtype), call.a_row, call.a_stride, &op.beta, const_cast<void*>(address(op.out, call.out)),
         data_type(op.out.dtype), call.out_row, call.out_stride, call.count, compute, CUBLAS_GEMM_DEFAULT);
-    stream_.enqueued(Matmul::kName, cudaGetLastError());
-    require_blas(status, "multiply");
+    enqueued_product(stream_, Matmul::kName, status);
 }
 
 }  // namespace headscope::cuda

@@ -9,6 +9,8 @@ namespace headscope::cuda {
 
 namespace {
 
+constexpr unsigned kTopKThreads = 1024;  // decoding has few rows, and a vocabulary is long
+
 // Larger for what comes first: a larger value, then a smaller index; a NaN comes after all numbers.
 __device__ inline std::uint64_t rank_of(float value, std::int64_t index) {
     std::uint32_t order = 0;
@@ -21,7 +23,8 @@ __device__ inline std::uint64_t rank_of(float value, std::int64_t index) {
 
 // One block a row: k times the best of what comes after the one found last.
 template <class T>
-__global__ void log_softmax_top_k(const T* logits, float* values, std::int32_t* indices, std::int64_t classes, int k) {
+__global__ void __launch_bounds__(kTopKThreads)
+    log_softmax_top_k(const T* logits, float* values, std::int32_t* indices, std::int64_t classes, int k) {
     const T* row = logits + blockIdx.x * classes;
     float largest = -INFINITY;
     for (std::int64_t c = threadIdx.x; c < classes; c += blockDim.x) {
@@ -111,9 +114,8 @@ void CudaBackend::run(const LogSoftmaxTopK& op) {
     }
     visit_real(LogSoftmaxTopK::kName, op.logits.dtype, [&](auto tag) {
         using T = decltype(tag);
-        constexpr unsigned kMostThreads = 1024;  // decoding has few rows, and a vocabulary is long
         stream_.launch(LogSoftmaxTopK::kName, log_softmax_top_k<T>,
-                       row_grid(rows, op.logits.dim(1), 4, 0, kMostThreads), data_of<T>(op.logits),
+                       row_grid(rows, op.logits.dim(1), 4, 0, kTopKThreads), data_of<T>(op.logits),
                        data_of<float>(op.values), data_of<std::int32_t>(op.indices), op.logits.dim(1),
                        static_cast<int>(op.values.dim(1)));
     });

@@ -28,7 +28,7 @@ Event::~Event() {
     cudaEventDestroy(event_);
 }
 
-Stream::Stream(bool check_each_op) : check_each_op_(check_each_op) {
+Stream::Stream(int ordinal, bool check_each_op) : ordinal_(ordinal), check_each_op_(check_each_op) {
     require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");
 }
 
@@ -49,11 +49,19 @@ void Stream::enqueued(const char* op, cudaError_t error) {
     }
 }
 
-void Stream::fail(const std::string& what, cudaError_t error) {
-    cudaGetLastError();  // told here, and nowhere else again
-    if (!is_sticky(error)) {
-        throw Error(fmt::format("CUDA could not {} ({})", what, text_of(error)));
+void Stream::find_fault(const char* op) {
+    last_op_ = op;
+    if (const cudaError_t error = cudaStreamSynchronize(stream_); is_sticky(error)) {
+        fail(fmt::format("enqueue {}", op), error);
     }
+    cudaGetLastError();
+}
+
+void Stream::fail(const std::string& what, cudaError_t error) {
+    if (!is_sticky(error)) {
+        raise(error, fmt::format("CUDA could not {} ({})", what, text_of(error)));
+    }
+    cudaGetLastError();
     const char* advice = check_each_op_
                              ? "start anew from the last checkpoint; headscope devices tells whether the card answers"
                              : "run again with HEADSCOPE_CUDA_CHECK=1, which names the op that failed";
@@ -63,6 +71,7 @@ void Stream::fail(const std::string& what, cudaError_t error) {
 }
 
 void Stream::upload(void* to, const std::byte* from, std::size_t bytes) {
+    use_device();
     auto* target = static_cast<std::byte*>(to);
     while (bytes > 0) {
         if (staged_ == kStagingBytes) {
@@ -84,6 +93,7 @@ void Stream::upload(void* to, const std::byte* from, std::size_t bytes) {
 }
 
 void Stream::download(std::byte* to, const void* from, std::size_t bytes) {
+    use_device();
     if (bytes > 0) {
         enqueued("download", cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_));
     }
@@ -94,6 +104,7 @@ void Stream::synchronize() {
     if (!lost_.empty()) {
         throw Error(lost_);
     }
+    use_device();
     if (const cudaError_t error = cudaStreamSynchronize(stream_); error != cudaSuccess) {
         fail("finish what was enqueued", error);
     }

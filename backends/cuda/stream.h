@@ -44,12 +44,14 @@ private:
 class Stream {
 public:
     // `check_each_op`: waits after every launch, so that a fault names its op.
-    explicit Stream(bool check_each_op);
+    Stream(int ordinal, bool check_each_op);
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
     ~Stream();
 
     cudaStream_t handle() const { return stream_; }
+    // Which device CUDA's calls are meant for is a property of the thread, and other backends have other devices.
+    void use_device() const { cudaSetDevice(ordinal_); }
 
     template <class... Parameters, class... Arguments>
     void launch(const char* op, void (*kernel)(Parameters...), const Grid& grid, Arguments&&... arguments) {
@@ -58,12 +60,15 @@ public:
         config.blockDim = dim3(grid.threads);
         config.dynamicSmemBytes = grid.shared_bytes;
         config.stream = stream_;
+        use_device();
         allow_shared_bytes(op, kernel, grid.shared_bytes);
         enqueued(op, cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
     }
 
     // What every enqueuing call goes through: Error naming `op` if it failed.
     void enqueued(const char* op, cudaError_t error);
+    // Error if the device is lost, which calls that are not CUDA's own do not tell.
+    void find_fault(const char* op);
 
     // `from` may be reused on return; nothing waits unless kStagingBytes are under way.
     void upload(void* to, const std::byte* from, std::size_t bytes);
@@ -90,6 +95,7 @@ private:
         Event copied;
     };
 
+    const int ordinal_;
     const bool check_each_op_;
     cudaStream_t stream_ = nullptr;
     std::array<Staging, kStagings> stagings_;

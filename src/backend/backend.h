@@ -72,8 +72,11 @@ public:
     // `operands` are all the memory that they touch but for what body itself allocates, which must not outlive it. The
     // same name over the same operands (addresses, shapes, dtypes) has to mean the same ops; what changes is read from
     // the operands.
+    // Two things whose operands may look alike, one after the other, tell themselves apart by a new_identity().
     virtual void replay(const std::string& name, const std::vector<Tensor>& operands,
                         const std::function<void()>& body);
+
+    std::uint64_t new_identity() { return ++identities_; }
 
     // Bytes in use by live tensors now, and the most there ever were.
     struct MemoryUse {
@@ -96,6 +99,9 @@ public:
 #define HEADSCOPE_DECLARE(Op) virtual void run(const Op& op);
     HEADSCOPE_FUSED_OPS(HEADSCOPE_DECLARE)
 #undef HEADSCOPE_DECLARE
+
+private:
+    std::uint64_t identities_ = 0;
 };
 
 // Host values in any numeric type to and from a tensor of any dtype, converted on the host. Contiguous or strided

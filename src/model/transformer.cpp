@@ -14,7 +14,8 @@ struct Transformer::Impl {
           encoder(config, parameters, sinusoids, sites),
           decoder(config, parameters, sinusoids, sites),
           projection(config, parameters),
-          memory(parameters.memory()) {}
+          memory(parameters.memory()),
+          identity(parameters.backend().new_identity()) {}
 
     ModelConfig config;
     DropoutSites sites;
@@ -23,6 +24,7 @@ struct Transformer::Impl {
     Decoder decoder;
     Projection projection;
     std::vector<Tensor> memory;  // the parameters'
+    std::uint64_t identity;
 };
 
 Transformer::Transformer(const ModelConfig& config, const Parameters& parameters)
@@ -32,6 +34,10 @@ Transformer::~Transformer() = default;
 
 const ModelConfig& Transformer::config() const {
     return impl_->config;
+}
+
+std::uint64_t Transformer::identity() const {
+    return impl_->identity;
 }
 
 Tensor Transformer::positions(Backend& backend, std::int64_t length) const {
@@ -111,7 +117,8 @@ void Transformer::step_top_k(Context& ctx, DecoderCache& cache, const Tensor& id
         for (const DecoderCache::Layer& layer : cache.layers) {
             operands.insert(operands.end(), {layer.cross_keys, layer.cross_values});
         }
-        ctx.backend.replay(std::string("decoder step, products in ") + name_of(ctx.compute), operands, run);
+        ctx.backend.replay("step of model " + std::to_string(identity()) + " in " + name_of(ctx.compute), operands,
+                           run);
     }
     impl_->decoder.advance(ctx, cache);
 }

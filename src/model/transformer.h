@@ -49,6 +49,8 @@ public:
     ~Transformer();
 
     const ModelConfig& config() const;
+    // Of this very model among all that a backend ever runs, for the names of replays.
+    std::uint64_t identity() const;
     // What sequences of up to `length` read beside the parameters: the sinusoids [at least length, d_model], made where
     // there are none yet; undefined for learned positions. For Backend::replay.
     Tensor positions(Backend& backend, std::int64_t length) const;

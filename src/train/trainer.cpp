@@ -133,6 +133,9 @@ bool Trainer::resume(Purpose purpose) {
     }
     const std::optional<LossScaleState<double>> start =
         std::exchange(state_, parse_training_state(checkpoint.state(), file)).loss_scale;
+    if (checkpoint.state().value("device", "") != backend_.device().id) {
+        state_.part_tokens = 0;  // another device has other memory
+    }
     if (!scales_loss() || !state_.loss_scale) {  // the run was, or now is, one without
         state_.loss_scale = start;
     }

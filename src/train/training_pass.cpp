@@ -11,14 +11,14 @@ namespace headscope {
 namespace {
 
 // Whatever the ops are made with and is not read from memory.
-std::string name_of(bool first, bool drops, const TrainingPass::Rules& rules) {
+std::string name_of(std::uint64_t model, bool first, bool drops, const TrainingPass::Rules& rules) {
     const Regularisation& rates = rules.regularisation;
     const std::string dropout = !drops ? "none"
                                        : fmt::format("{},{},{},{},{}", rates.residual, rates.embedding, rates.attention,
                                                      rates.activation, rates.seed);
-    return fmt::format("training pass {} dropout {} smoothing {},{} chunk {} compute {}", first ? "first" : "next",
-                       dropout, rules.loss.epsilon, static_cast<int>(rules.loss.smoothing), rules.loss.chunk_rows,
-                       name_of(rules.compute));
+    return fmt::format("pass of model {} {} dropout {} smoothing {},{} chunk {} compute {}", model,
+                       first ? "first" : "next", dropout, rules.loss.epsilon, static_cast<int>(rules.loss.smoothing),
+                       rules.loss.chunk_rows, name_of(rules.compute));
 }
 
 }  // namespace
@@ -31,7 +31,8 @@ LossSums TrainingPass::run(const DeviceBatch& batch, bool first, const Tensor& s
                     {model_.positions(backend_, std::max(batch.source_length, batch.target_length)), batch.source,
                      batch.source_lengths, batch.target_in, batch.target_out, batch.target_lengths, batch.ordinals,
                      batch.source_order, batch.target_order, sums.loss, sums.nll, step, rules.loss.gradient_scale});
-    backend_.replay(name_of(first, step.defined(), rules), operands, [&] { run_now(batch, first, step, rules, sums); });
+    backend_.replay(name_of(model_.identity(), first, step.defined(), rules), operands,
+                    [&] { run_now(batch, first, step, rules, sums); });
     return sums;
 }
 

@@ -1,0 +1,41 @@
+// A backend that hands everything on to another: what tests bend one thing of.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "backend/backend.h"
+
+namespace headscope {
+
+class ForwardingBackend : public Backend {
+public:
+    explicit ForwardingBackend(std::unique_ptr<Backend> inner) : inner_(std::move(inner)) {}
+
+    const DeviceInfo& device() const override { return inner_->device(); }
+    DType real() const override { return inner_->real(); }
+    Tensor empty(const Shape& shape, DType dtype) override { return inner_->empty(shape, dtype); }
+    void upload(const Tensor& to, const void* from, std::size_t bytes) override { inner_->upload(to, from, bytes); }
+    void download(const Tensor& from, void* to, std::size_t bytes) override { inner_->download(from, to, bytes); }
+    void synchronize() override { inner_->synchronize(); }
+    MemoryUse memory() const override { return inner_->memory(); }
+    Support support(const std::string& op, DType dtype) const override { return inner_->support(op, dtype); }
+    Support products(Compute compute) const override { return inner_->products(compute); }
+
+#define HEADSCOPE_DEFINE(Op)          \
+    void run(const Op& op) override { \
+        inner_->run(op);              \
+    }
+    HEADSCOPE_ALL_OPS(HEADSCOPE_DEFINE)
+#undef HEADSCOPE_DEFINE
+
+protected:
+    Backend& inner() {
+        return *inner_;
+    }
+
+private:
+    std::unique_ptr<Backend> inner_;
+};
+
+}  // namespace headscope
