@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "backend/backend.h"
 #include "backend/arena.h"
+#include "backend/backend.h"
 #include "backends/vulkan/device.h"
 
 namespace headscope::vulkan {
