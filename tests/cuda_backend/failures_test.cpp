@@ -54,6 +54,16 @@ TEST_CASE("memory that is free but in other blocks goes back to CUDA and serves 
     CHECK_NOTHROW(backend.empty({most + (1 << 20)}, DType::I8));
 }
 
+TEST_CASE("the last of the memory is left to CUDA itself", "[failures]") {
+    CudaBackend backend(0, {});
+    std::size_t free_bytes = 0;
+    std::size_t total = 0;
+    REQUIRE(cudaMemGetInfo(&free_bytes, &total) == cudaSuccess);
+    constexpr std::size_t kTooMuch = std::size_t{100} << 20U;  // of 4 GiB 256 MiB are kept
+    CHECK_THROWS_AS(backend.empty({static_cast<std::int64_t>(free_bytes - kTooMuch)}, DType::I8), OutOfMemory);
+    CHECK_NOTHROW(backend.empty({static_cast<std::int64_t>(free_bytes - 3 * kTooMuch)}, DType::I8));
+}
+
 TEST_CASE("without room for a graph's own memory the ops run one by one", "[failures]") {
     CudaBackend backend(0, {});
     std::size_t free_bytes = 0;
