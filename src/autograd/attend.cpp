@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "autograd/aim.h"
 #include "autograd/functions.h"
 #include "support/check.h"
 
@@ -121,16 +122,9 @@ Var attend_fused(Context& ctx, const Var& Q, const Var& K, const Var& V, Attenti
                                    .scale = op.scale,
                                    .dropout = op.dropout,
                                    .compute = op.compute};
-            const auto aim = [&](const Var& at, Tensor& tensor, Write& write) {
-                if (at.requires_grad()) {
-                    const GradientTarget to = at.gradient_target(backend);
-                    tensor = to.tensor;
-                    write = to.write;
-                }
-            };
-            aim(Q, back.grad_q, back.write_q);
-            aim(K, back.grad_k, back.write_k);
-            aim(V, back.grad_v, back.write_v);
+            aim(backend, Q, back.grad_q, back.write_q);
+            aim(backend, K, back.grad_k, back.write_k);
+            aim(backend, V, back.grad_v, back.write_v);
             backend.run(back);
         });
     }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "autograd/aim.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -230,17 +231,10 @@ Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var
                                       .grad_gain = {},
                                       .grad_bias = {},
                                       .dropout = rule};
-            const auto aim = [&](const Var& at, Tensor& tensor, Write& write) {
-                if (at.requires_grad()) {
-                    const GradientTarget to = at.gradient_target(backend);
-                    tensor = to.tensor;
-                    write = to.write;
-                }
-            };
-            aim(x, back.grad_x, back.write_x);
-            aim(residual, back.grad_residual, back.write_residual);
-            aim(gain, back.grad_gain, back.write_gain);
-            aim(bias, back.grad_bias, back.write_bias);
+            aim(backend, x, back.grad_x, back.write_x);
+            aim(backend, residual, back.grad_residual, back.write_residual);
+            aim(backend, gain, back.grad_gain, back.write_gain);
+            aim(backend, bias, back.grad_bias, back.write_bias);
             backend.run(back);
         };
         ctx.tape->record("add_layer_norm", {gain, bias}, std::move(backward));
