@@ -19,6 +19,8 @@ struct SearchOptions {
     std::int64_t max_extra = 50;  // the output is at most this much longer than the input, both with end of sentence
     bool early_end = true;        // stop when no unfinished hypothesis can still win; never changes the result
     bool allow_unknown = false;   // the unknown piece has no text, so it is not chosen
+
+    bool operator==(const SearchOptions&) const = default;
 };
 
 // Throws Error for a beam outside [1, kMaxBeam] or negative numbers.

@@ -1,0 +1,108 @@
+// What one look at a sentence finds out: plain data on the host, for windows, files and tests alike.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "infer/hypotheses.h"
+#include "observe/attention_record.h"
+
+namespace headscope {
+
+// A change of one head's weights before they meet V.
+enum class EditKind : std::uint8_t {
+    Off,      // the head looks at nothing: its part of the output is 0
+    Uniform,  // the same weight on every key that the mask allows
+    Pin,      // all of the weight on one key
+};
+struct AttentionEdit {
+    AttentionSite site;
+    int head = 1;  // from 1
+    EditKind kind = EditKind::Off;
+    int query = -1;  // the token whose row is changed; -1: every row. From 0, as the record's tokens
+    int key = -1;    // Pin: the token that is looked at
+    bool operator==(const AttentionEdit&) const = default;
+};
+
+struct ExploreRequest {
+    std::string source;
+    // Set: the model is told this translation (one teacher-forced pass) instead of searching for one.
+    std::optional<std::string> target = {};
+    SearchOptions search = {};
+    std::vector<AttentionEdit> edits = {};
+    std::int64_t source_pads = 0;  // with a target only
+    int candidates = 10;           // likeliest next tokens kept of every step, at most 64
+    bool operator==(const ExploreRequest&) const = default;
+};
+
+struct NextCandidate {
+    std::int32_t token = 0;
+    std::string text;  // a piece as SentencePiece spells it, or "<EOS>"
+    double log_probability = 0.0;
+};
+
+// One token of the output: what else could have stood there.
+struct ExploredStep {
+    std::int32_t token = 0;                 // that was written, or given
+    double log_probability = 0.0;           // of that token
+    int rank = 0;                           // its place among all tokens, from 1; 0: not among `candidates`
+    std::vector<NextCandidate> candidates;  // best first
+};
+
+// The beam as a tree. Node 0 is the empty output.
+struct BeamNode {
+    enum class Fate : std::uint8_t {
+        Open,      // went on (it has children), or still goes on
+        Finished,  // ended by the end of sentence
+        Fell,      // was continued by nothing that stayed in the beam
+        Stopped,   // alive when nothing unfinished could win any more
+        Cut,       // reached the longest output
+    };
+    int parent = -1;
+    int step = 0;  // tokens from the root
+    std::int32_t token = 0;
+    std::string text;
+    double log_probability = 0.0;  // sum along the path
+    double score = 0.0;            // log_probability / lp(step), as it would count if it ended here
+    Fate fate = Fate::Open;
+    bool best = false;   // on the path of the hypothesis that won
+    std::string reason;  // why the branch ended, for people; empty for Open
+};
+
+struct Exploration {
+    AttentionRecord record;  // of all sites; after an error empty
+    std::string source;
+    std::string translation;
+    bool forced = false;              // a given target was read
+    std::vector<ExploredStep> steps;  // one for each token of record.target_out
+    std::vector<BeamNode> beam;       // empty where a target was given
+    double log_probability = 0.0;
+    double score = 0.0;
+    EndReason end = EndReason::EndOfSentence;
+    bool finished = false;          // false for what is shown while the decoding goes on
+    double seconds_to_first = 0.0;  // until the first token was known
+    double seconds = 0.0;
+    std::string problem;  // why there is nothing to see; normally empty
+};
+
+// What leaving one head out does to the sentence: the translation is given, the head is off.
+struct HeadImportance {
+    AttentionSite site;
+    int head = 1;                  // from 1
+    double log_probability = 0.0;  // of the translation without the head
+    double loss = 0.0;             // by how much that is less than with it: natural logarithm, whole sentence
+};
+
+// Equation 1 for one head: its queries and keys, from which the weights come.
+struct NeuronView {
+    AttentionSite site;
+    int head = 1;
+    std::int64_t queries = 0, keys = 0, d_k = 0;
+    float scale = 1.0F;    // 1 / sqrt(d_k)
+    std::vector<float> q;  // [queries, d_k]
+    std::vector<float> k;  // [keys, d_k]
+};
+
+}  // namespace headscope
