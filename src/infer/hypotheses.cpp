@@ -96,12 +96,12 @@ std::vector<SentenceBeam::Candidate> SentenceBeam::ranked_candidates(const NextT
 void SentenceBeam::advance(const NextTokens& next, std::int64_t first_row) {
     HEADSCOPE_CHECK(!done_, "a finished sentence was asked to go on");
     HEADSCOPE_CHECK(first_row >= 0 && first_row + live() <= next.rows, "the rows of a sentence are not all there");
-    const std::vector<Candidate> candidates = ranked_candidates(next, first_row);
+    candidates_ = ranked_candidates(next, first_row);
     const std::vector<Live> before = std::exchange(live_, {});
     ++length_;
     const auto beam = static_cast<std::size_t>(options_.beam);
-    for (std::size_t rank = 0; rank < candidates.size() && live_.size() < beam; ++rank) {
-        const Candidate& candidate = candidates[rank];
+    for (taken_ = 0; taken_ < candidates_.size() && live_.size() < beam; ++taken_) {
+        const Candidate& candidate = candidates_[taken_];
         const Live& parent = before[static_cast<std::size_t>(candidate.row)];
         if (candidate.token != rules_.eos) {
             live_.push_back({parent.tokens, candidate.log_probability, candidate.row});

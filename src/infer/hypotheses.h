@@ -74,6 +74,16 @@ public:
     // end live on; every end of sentence among or before them finishes a hypothesis.
     void advance(const NextTokens& next, std::int64_t first_row);
 
+    // What the last advance() chose from, for those who show the search: the best continuations of all rows, best
+    // first, and how many of them it took. A taken one either finished or, in order, lives on.
+    struct Candidate {
+        double log_probability = 0.0;  // of the whole hypothesis
+        std::int64_t row = 0;          // among the live hypotheses before
+        std::int32_t token = 0;
+    };
+    const std::vector<Candidate>& candidates() const { return candidates_; }
+    std::size_t taken() const { return taken_; }
+
     bool done() const { return done_; }
     std::int64_t live() const { return static_cast<std::int64_t>(live_.size()); }
     // Of live hypothesis i: the row it continues, among the rows before the last advance(), and its newest token.
@@ -89,11 +99,6 @@ private:
         double log_probability = 0.0;
         std::int64_t parent = 0;
     };
-    struct Candidate {
-        double log_probability = 0.0;
-        std::int64_t row = 0;
-        std::int32_t token = 0;
-    };
     std::vector<Candidate> ranked_candidates(const NextTokens& next, std::int64_t first_row) const;
     void finish(const Live& parent, std::int32_t token, double log_probability);
     void offer(Hypothesis hypothesis);
@@ -107,6 +112,8 @@ private:
     bool done_ = false;
     bool has_finished_ = false;
     std::vector<Live> live_;
+    std::vector<Candidate> candidates_;
+    std::size_t taken_ = 0;
     Hypothesis best_;
 };
 

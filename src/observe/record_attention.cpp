@@ -3,20 +3,11 @@
 #include <algorithm>
 
 #include "data/batch.h"
-#include "observe/weight_collector.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
-
-// ids [1, padded length], the rest pads.
-Tensor upload_row(Backend& backend, const ModelConfig& config, std::vector<std::int32_t> ids, std::int64_t at_least) {
-    const Padding padding{.longest = config.max_length};
-    const std::int64_t length = padding.of(std::max(static_cast<std::int64_t>(ids.size()), at_least));
-    ids.resize(static_cast<std::size_t>(length), config.pad_id);
-    return make_from_host<std::int32_t>(backend, {1, length}, DType::I32, ids);
-}
 
 // The first `queries` x `keys` of the first sentence, without the batch's padding.
 SiteWeights cut_out(const WeightCollector::Observation& seen, std::size_t queries, std::size_t keys) {
@@ -37,31 +28,46 @@ SiteWeights cut_out(const WeightCollector::Observation& seen, std::size_t querie
 
 }  // namespace
 
-AttentionRecord record_attention(Backend& backend, const Transformer& model, const RecordedText& source,
-                                 const RecordedText& target, const RecordOptions& options) {
-    const ModelConfig& config = model.config();
+Tensor upload_padded(Backend& backend, const ModelConfig& config, std::vector<std::int32_t> ids,
+                     std::int64_t at_least) {
+    const Padding padding{.longest = config.max_length};
+    const std::int64_t length = padding.of(std::max(static_cast<std::int64_t>(ids.size()), at_least));
+    ids.resize(static_cast<std::size_t>(length), config.pad_id);
+    return make_from_host<std::int32_t>(backend, {1, length}, DType::I32, ids);
+}
+
+AttentionRecord make_record(const ModelConfig& config, const RecordedText& source, std::int64_t source_pads,
+                            const RecordedText* target, const std::vector<WeightCollector::Observation>& seen) {
     AttentionRecord record;
     record.encoder_layers = config.encoder_layers;
     record.decoder_layers = config.decoder_layers;
-    record.source = source_tokens(config, source, options.source_pads);
+    record.source = source_tokens(config, source, source_pads);
+    if (target != nullptr) {
+        record.target_in = target_in_tokens(config, *target);
+        record.target_out = target_out_tokens(config, *target);
+    }
+    for (const WeightCollector::Observation& one : seen) {
+        record.sites.push_back(
+            cut_out(one, query_tokens(record, one.site.kind).size(), key_tokens(record, one.site.kind).size()));
+    }
+    return record;
+}
 
+AttentionRecord record_attention(Backend& backend, const Transformer& model, const RecordedText& source,
+                                 const RecordedText& target, const RecordOptions& options) {
+    const ModelConfig& config = model.config();
     WeightCollector collector(options.sites);
     Context ctx{.backend = backend, .observer = &collector, .compute = options.compute};
     const std::vector<std::int32_t> ids = source_ids(config, source);
-    const Tensor lengths =
-        make_from_host<std::int32_t>(backend, {1}, DType::I32, {static_cast<std::int32_t>(ids.size())});
-    const Tensor in = upload_row(backend, config, ids, static_cast<std::int64_t>(record.source.size()));
+    const auto length = static_cast<std::int64_t>(ids.size());
+    const Tensor lengths = make_from_host<std::int32_t>(backend, {1}, DType::I32, {static_cast<std::int32_t>(length)});
+    const Tensor in = upload_padded(backend, config, ids, length + options.source_pads);
     const Var memory = model.encode(ctx, in, lengths);  // [1, source length, d_model]
-    if (!target.ids.empty()) {
-        record.target_in = target_in_tokens(config, target);
-        record.target_out = target_out_tokens(config, target);
-        model.decode(ctx, upload_row(backend, config, target_in_ids(config, target), 0), memory, lengths);
+    const bool decodes = !target.ids.empty();
+    if (decodes) {
+        model.decode(ctx, upload_padded(backend, config, target_in_ids(config, target), 0), memory, lengths);
     }
-    for (const WeightCollector::Observation& seen : collector.fetch(backend)) {
-        record.sites.push_back(
-            cut_out(seen, query_tokens(record, seen.site.kind).size(), key_tokens(record, seen.site.kind).size()));
-    }
-    return record;
+    return make_record(config, source, options.source_pads, decodes ? &target : nullptr, collector.fetch(backend));
 }
 
 }  // namespace headscope
