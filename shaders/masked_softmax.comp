@@ -4,32 +4,16 @@
 #include "params.h"
 layout(push_constant) uniform Push { MaskedSoftmaxParams p; };
 #include "grid.glsl"
+#include "mask.glsl"
 #include "math.glsl"
 #include "reduce.glsl"
 layout(set = 0, binding = 0) readonly buffer Scores { float scores[]; };
-layout(set = 0, binding = 1) readonly buffer KeyLengths { int key_lengths[]; };
-layout(set = 0, binding = 2) readonly buffer QueryOffset { int query_offset[]; };
 layout(set = 0, binding = 3) buffer Weights { float weights[]; };
-
-uint allowed_keys() {
-    uint row = p.first_row + group_index();
-    int allowed = int(p.keys);
-    if (p.has_lengths != 0u) {
-        allowed = min(allowed, key_lengths[p.offset[1] + row / (p.heads * p.queries)]);
-    }
-    if (p.causal != 0u) {
-        int before = p.has_offset != 0u ? query_offset[p.offset[2]] : 0;
-        // Compared without adding to what may be the largest integer.
-        int query = int(row % p.queries);
-        allowed = before < allowed - query - 1 ? before + query + 1 : allowed;
-    }
-    return uint(max(allowed, 0));
-}
 
 void main() {
     uint from = p.offset[0] + group_index() * p.keys;
     uint to = p.offset[3] + group_index() * p.keys;
-    uint allowed = allowed_keys();
+    uint allowed = allowed_keys(p.first_row + group_index());
     float most = -infinity();
     for (uint key = lane(); key < allowed; key += lanes()) {
         most = max(most, scores[from + key]);

@@ -68,6 +68,22 @@ HEADSCOPE_CLONES void softmax_row(const float* scores, float* weights, std::int6
     }
 }
 
+void edit_row(const float* weights, float* out, std::int32_t rule, std::int64_t allowed, std::int64_t keys) {
+    if (rule == EditAttention::kOff) {
+        std::fill_n(out, keys, 0.0F);
+    } else if (rule == EditAttention::kUniform) {
+        std::fill_n(out, allowed, 1.0F / static_cast<float>(allowed));
+        std::fill(out + allowed, out + keys, 0.0F);
+    } else if (rule >= 0) {
+        std::fill_n(out, keys, 0.0F);
+        if (rule < allowed) {
+            out[rule] = 1.0F;
+        }
+    } else if (out != weights) {
+        std::copy_n(weights, keys, out);
+    }
+}
+
 HEADSCOPE_CLONES void softmax_back_row(const float* weights, const float* grad_weights, float* grad_scores,
                                        std::int64_t keys, bool adds) {
     const float mean = sum_over(keys, [&](std::int64_t j) { return weights[j] * grad_weights[j]; });
@@ -110,6 +126,23 @@ void CpuBackend::run(const MaskedSoftmaxBackward& op) {
                          for (std::int64_t row = begin; row < end; ++row) {
                              softmax_back_row(weights + row * keys, grad_weights + row * keys, grad_scores + row * keys,
                                               keys, op.write == Write::Accumulate);
+                         }
+                     });
+}
+
+void CpuBackend::run(const EditAttention& op) {
+    const std::int64_t heads = op.weights.dim(1);
+    const std::int64_t queries = op.weights.dim(2);
+    const std::int64_t keys = op.weights.dim(3);
+    const AllowedKeys allowed(op.mask, keys);
+    const auto* rules = data_of<const std::int32_t>(op.rules);
+    const float* weights = data_of<const float>(op.weights);
+    float* out = data_of<float>(op.out);
+    pool_.for_ranges(op.weights.dim(0) * heads * queries, kWorthAThread / std::max<std::int64_t>(keys, 1),
+                     [&](std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t row = begin; row < end; ++row) {
+                             edit_row(weights + row * keys, out + row * keys, rules[row % (heads * queries)],
+                                      allowed(row / (heads * queries), row % queries), keys);
                          }
                      });
 }

@@ -1,4 +1,4 @@
-// MaskedSoftmax, its way back, and CacheAppend: one block a row of weights.
+// MaskedSoftmax, its way back, EditAttention and CacheAppend: one block a row of weights.
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"
@@ -31,6 +31,16 @@ struct MaskKernel {
         return end < 0 ? 0 : end;
     }
 };
+
+// `rows` [batch, heads, queries, keys]
+MaskKernel mask_kernel(const Tensor& rows, const AttentionMask& mask) {
+    return {rows.dim(1),
+            rows.dim(2),
+            rows.dim(3),
+            data_of<std::int32_t>(mask.key_lengths),
+            data_of<std::int32_t>(mask.query_offset),
+            mask.causal};
+}
 
 // The row is read once where shared memory holds it, else again from where it came.
 template <class T>
@@ -75,6 +85,25 @@ __global__ void masked_softmax_backward(const T* weights, const T* grad_weights,
     }
 }
 
+template <class T>
+__global__ void edit_attention(const T* weights, const std::int32_t* rules, T* out, MaskKernel mask) {
+    const std::int64_t row = blockIdx.x;
+    const std::int64_t end = mask.allowed(row);
+    const std::int64_t first = row * mask.keys;
+    const std::int32_t rule = rules[row % (mask.heads * mask.queries)];
+    for (std::int64_t key = threadIdx.x; key < mask.keys; key += blockDim.x) {
+        if (rule == EditAttention::kOff) {
+            from_float(0.0F, out[first + key]);
+        } else if (rule == EditAttention::kUniform) {
+            from_float(key < end ? 1.0F / static_cast<float>(end) : 0.0F, out[first + key]);
+        } else if (rule >= 0) {
+            from_float(key == rule && key < end ? 1.0F : 0.0F, out[first + key]);
+        } else {
+            out[first + key] = weights[first + key];
+        }
+    }
+}
+
 // Of [batch, heads, length, depth], the last contiguous.
 struct Strides3 {
     std::int64_t batch, head, row;
@@ -109,12 +138,7 @@ void CudaBackend::run(const MaskedSoftmax& op) {
         return;
     }
     const std::int64_t keys = op.weights.dim(3);
-    const MaskKernel mask{op.scores.dim(1),
-                          op.scores.dim(2),
-                          keys,
-                          data_of<std::int32_t>(op.mask.key_lengths),
-                          data_of<std::int32_t>(op.mask.query_offset),
-                          op.mask.causal};
+    const MaskKernel mask = mask_kernel(op.scores, op.mask);
     constexpr std::int64_t kMostCached = 8192;  // 32 KiB, which every device has
     const bool cached = keys <= kMostCached;
     const Grid grid =
@@ -136,6 +160,19 @@ void CudaBackend::run(const MaskedSoftmaxBackward& op) {
         using T = decltype(tag);
         stream_.launch(MaskedSoftmaxBackward::kName, masked_softmax_backward<T>, grid, data_of<T>(op.weights),
                        data_of<T>(op.grad_weights), data_of<T>(op.grad_scores), keys, op.write == Write::Accumulate);
+    });
+}
+
+void CudaBackend::run(const EditAttention& op) {
+    if (op.out.elements() == 0) {
+        return;
+    }
+    const std::int64_t keys = op.out.dim(3);
+    const Grid grid = row_grid(op.out.elements() / keys, keys, 4);
+    visit_real(EditAttention::kName, op.out.dtype, [&](auto tag) {
+        using T = decltype(tag);
+        stream_.launch(EditAttention::kName, edit_attention<T>, grid, data_of<T>(op.weights),
+                       data_of<std::int32_t>(op.rules), data_of<T>(op.out), mask_kernel(op.weights, op.mask));
     });
 }
 

@@ -1,9 +1,26 @@
-// MaskedSoftmax, its way back, and CacheAppend. The fused Attention stays composed.
+// MaskedSoftmax, its way back, EditAttention and CacheAppend. The fused Attention stays composed.
 #include <array>
 
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {
+
+namespace {
+
+// `rows` [batch, heads, queries, keys]
+template <class Params>
+Params masked_params(const Tensor& rows, const AttentionMask& mask) {
+    Params params{};
+    params.heads = u32(rows.dim(1));
+    params.queries = u32(rows.dim(2));
+    params.keys = u32(rows.dim(3));
+    params.has_lengths = mask.key_lengths.defined() ? 1 : 0;
+    params.causal = mask.causal ? 1 : 0;
+    params.has_offset = mask.query_offset.defined() ? 1 : 0;
+    return params;
+}
+
+}  // namespace
 
 void VulkanBackend::run(const MaskedSoftmax& op) {
     require_dtype(MaskedSoftmax::kName, {&op.scores, &op.weights}, DType::F32);
@@ -12,13 +29,7 @@ void VulkanBackend::run(const MaskedSoftmax& op) {
     }
     const Tensor scores = as_rows(op.scores);
     const Tensor weights = as_rows(op.weights);
-    MaskedSoftmaxParams params{};
-    params.heads = u32(op.scores.dim(1));
-    params.queries = u32(op.scores.dim(2));
-    params.keys = u32(op.scores.dim(3));
-    params.has_lengths = op.mask.key_lengths.defined() ? 1 : 0;
-    params.causal = op.mask.causal ? 1 : 0;
-    params.has_offset = op.mask.query_offset.defined() ? 1 : 0;
+    auto params = masked_params<MaskedSoftmaxParams>(op.scores, op.mask);
     for_row_tiles(scores.dim(0), scores.dim(1), [&](std::int64_t first, std::int64_t count) {
         params.first_row = u32(first);
         const Tensor scores_part = scores.narrow(0, first, count);
@@ -46,6 +57,26 @@ void VulkanBackend::run(const MaskedSoftmaxBackward& op) {
         const Tensor grad_scores_part = grad_scores.narrow(0, first, count);
         stream_.dispatch(row_launch(Kernel::MaskedSoftmaxBackward, static_cast<std::uint64_t>(count), params.keys),
                          params, std::array{&weights_part, &grad_weights_part, &grad_scores_part});
+    });
+}
+
+void VulkanBackend::run(const EditAttention& op) {
+    require_dtype(EditAttention::kName, {&op.weights, &op.out}, DType::F32);
+    if (op.out.elements() == 0) {
+        return;
+    }
+    const Tensor weights = as_rows(op.weights);
+    const Tensor out = as_rows(op.out);
+    auto params = masked_params<EditAttentionParams>(op.weights, op.mask);
+    params.off = EditAttention::kOff;
+    params.uniform_weight = EditAttention::kUniform;
+    for_row_tiles(weights.dim(0), weights.dim(1), [&](std::int64_t first, std::int64_t count) {
+        params.first_row = u32(first);
+        const Tensor weights_part = weights.narrow(0, first, count);
+        const Tensor out_part = out.narrow(0, first, count);
+        stream_.dispatch(row_launch(Kernel::EditAttention, static_cast<std::uint64_t>(count), params.keys), params,
+                         std::array{&weights_part, &or_else(op.mask.key_lengths, weights_part),
+                                    &or_else(op.mask.query_offset, weights_part), &op.rules, &out_part});
     });
 }
 

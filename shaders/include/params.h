@@ -200,6 +200,21 @@ struct MaskedSoftmaxBackwardParams {
     uint accumulate;
 };
 
+// weights, key_lengths, query_offset, rules, out: one workgroup a row. The rules are those of EditAttention.
+struct EditAttentionParams {
+    uint first_group;
+    uint offset[5];
+    uint first_row;
+    uint heads;
+    uint queries;
+    uint keys;
+    uint has_lengths;
+    uint causal;
+    uint has_offset;
+    int off;
+    int uniform_weight;
+};
+
 // x, position, cache: one workgroup a row of x
 struct CacheAppendParams {
     uint first_group;

@@ -59,11 +59,12 @@ bool observed(const Context& ctx, const AttentionSite& site) {
 }
 
 // Hands the weights out; what comes back goes on in their place.
-Var attention_site(Context& ctx, const AttentionSite& site, const Var& weights) {
-    if (!observed(ctx, site)) {
+Var attention_site(Context& ctx, const Var& weights, AttentionView view) {
+    if (!observed(ctx, view.site)) {
         return weights;
     }
-    const Tensor after = ctx.observer->observe(ctx.backend, site, weights.value());
+    view.weights = weights.value();
+    const Tensor after = ctx.observer->observe(ctx.backend, view);
     HEADSCOPE_CHECK(after.shape == weights.shape(), "an observer of attention gave back " + after.to_string() +
                                                         " for weights of " + weights.shape().to_string());
     const bool same = after.buffer == weights.value().buffer && after.offset == weights.value().offset;
@@ -158,7 +159,9 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
     }
     const Var scores = matmul(ctx, Q, K, {.transpose_b = true, .alpha = scale});
     Var weights = masked_softmax(ctx, scores, mask);  // [batch, heads, queries, keys]
-    weights = attention_site(ctx, site, weights);
+    weights = attention_site(
+        ctx, weights,
+        {.site = site, .weights = {}, .queries = Q.value(), .keys = K.value(), .mask = mask, .scale = scale});
     weights = dropout(ctx, weights, rule);
     Var attended(out, wants_gradient(ctx, weights, V));
     matmul_into(ctx, weights, V, attended.heads(heads), {});

@@ -18,14 +18,24 @@ struct AttentionSite {
     bool operator==(const AttentionSite&) const = default;
 };
 
+// What an observer is shown of one attention, all of it on the device.
+struct AttentionView {
+    AttentionSite site;
+    Tensor weights;  // [batch, heads, queries, keys], before dropout
+    Tensor queries;  // [batch, heads, queries, d_k], of which the weights were made
+    Tensor keys;     // [batch, heads, keys, d_k]
+    AttentionMask mask;
+    float scale = 1.0F;  // of the products of queries and keys
+};
+
 // Looks at attention weights, and may replace them, before dropout and before they meet V.
 class AttentionObserver {
 public:
     virtual ~AttentionObserver() = default;
     // Only where this is true are the weights materialised for the observer's sake.
     virtual bool wants(const AttentionSite& site) const = 0;
-    // weights [batch, heads, queries, keys] on the device; returns what goes on (weights itself, or an edited tensor).
-    virtual Tensor observe(Backend& backend, const AttentionSite& site, const Tensor& weights) = 0;
+    // Returns the weights that go on: those of `view`, or others of their shape.
+    virtual Tensor observe(Backend& backend, const AttentionView& view) = 0;
 };
 
 // Dropout of a training pass (paper 5.4): all rates 0 when `step` is not defined.

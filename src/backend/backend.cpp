@@ -1,5 +1,6 @@
 #include "backend/backend.h"
 
+#include <chrono>
 #include <cmath>
 
 #include "backend/convert.h"
@@ -51,7 +52,31 @@ std::vector<std::byte> download_bytes(Backend& backend, const Tensor& tensor) {
     return bytes;
 }
 
+// Of a stream that was waited for.
+class HostEvent final : public Event {
+public:
+    bool reached() override { return true; }
+    void wait() override {}
+    double seconds_since(const Event& earlier) const override {
+        const auto* other = dynamic_cast<const HostEvent*>(&earlier);
+        HEADSCOPE_CHECK(other != nullptr, "two events of different backends have no time between them");
+        return std::chrono::duration<double>(at_ - other->at_).count();
+    }
+
+private:
+    const std::chrono::steady_clock::time_point at_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
+
+std::shared_ptr<Event> Backend::record_event() {
+    synchronize();
+    return std::make_shared<HostEvent>();
+}
+
+Support Backend::events() const {
+    return {SupportLevel::Composed, device().id + " has no clock of its own"};
+}
 
 void Backend::replay(const std::string& /*name*/, const std::vector<Tensor>& /*operands*/,
                      const std::function<void()>& body) {

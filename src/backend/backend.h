@@ -42,6 +42,21 @@ struct Support {
     std::string reason;  // for Composed and None
 };
 
+// A mark in a backend's stream, reached when all that was enqueued before it has been carried out. The backend outlives
+// its events.
+class Event {
+public:
+    Event() = default;
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+    virtual ~Event() = default;
+
+    virtual bool reached() = 0;  // never waits
+    virtual void wait() = 0;
+    // The device's time from `earlier`, an event of the same backend, to this one. Both have to be reached.
+    virtual double seconds_since(const Event& earlier) const = 0;
+};
+
 // One in-order stream: run and upload enqueue, only download and synchronize wait. One thread owns a backend.
 // Memory given out lives as long as its tensors; the backend outlives them all.
 class Backend {
@@ -66,6 +81,12 @@ public:
     // Waits for all that was enqueued, then copies a contiguous tensor to host memory.
     virtual void download(const Tensor& from, void* to, std::size_t bytes) = 0;
     virtual void synchronize() = 0;
+
+    // A mark at what was enqueued so far. Not within a replay(). By default it waits for all of it, and takes the
+    // host's clock for the device's.
+    virtual std::shared_ptr<Event> record_event();
+    // Native: an event takes the device's own time and holds nobody up. Composed: record_event() waits, and why.
+    virtual Support events() const;
 
     // Runs `body`, which enqueues ops and does nothing else that matters. A backend may keep what body enqueued and,
     // when the same comes again, enqueue that at once without calling body: so `name` says which ops these are, and

@@ -165,6 +165,14 @@ void Instrumented::synchronize() {
     impl_->inner->synchronize();
 }
 
+std::shared_ptr<Event> Instrumented::record_event() {
+    return impl_->inner->record_event();
+}
+
+Support Instrumented::events() const {
+    return impl_->inner->events();
+}
+
 void Instrumented::replay(const std::string& name, const std::vector<Tensor>& operands,
                           const std::function<void()>& body) {
     // Who times, traces or scans wants to see every op.

@@ -36,6 +36,8 @@ public:
     void upload(const Tensor& to, const void* from, std::size_t bytes) override;
     void download(const Tensor& from, void* to, std::size_t bytes) override;
     void synchronize() override;
+    std::shared_ptr<Event> record_event() override;
+    Support events() const override;
     void replay(const std::string& name, const std::vector<Tensor>& operands,
                 const std::function<void()>& body) override;
     MemoryUse memory() const override;

@@ -43,6 +43,9 @@ Outputs outputs_of(const MaskedSoftmax& op) {
 Outputs outputs_of(const MaskedSoftmaxBackward& op) {
     return {{"grad_scores", op.grad_scores}};
 }
+Outputs outputs_of(const EditAttention& op) {
+    return {{"out", op.out}};
+}
 Outputs outputs_of(const CacheAppend& op) {
     // What is appended; the rest of the cache may be noise.
     return {{"cache (the rows of x)", op.x}};

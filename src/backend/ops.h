@@ -25,6 +25,7 @@
     X(AddLayerNormBackward)   \
     X(MaskedSoftmax)          \
     X(MaskedSoftmaxBackward)  \
+    X(EditAttention)          \
     X(CacheAppend)            \
     X(Embed)                  \
     X(EmbedBackward)          \

@@ -59,6 +59,18 @@ void validate(const MaskedSoftmaxBackward& op) {
     check.accumulates_apart("grad_scores", op.grad_scores, op.grad_weights, op.write);
 }
 
+void validate(const EditAttention& op) {
+    OperandChecks check(EditAttention::kName);
+    check.real("weights", op.weights);
+    check.rank("weights", op.weights, 4, 4);
+    check.contiguous("weights", op.weights);
+    check.indices("rules", op.rules, Shape{op.weights.dim(1), op.weights.dim(2)});
+    check.plain("out", op.out, op.weights.shape);
+    check.same_or_apart("out", op.out, op.weights);
+    check.apart("out", op.out, {&op.rules, &op.mask.key_lengths, &op.mask.query_offset});
+    check_mask(check, op.mask, op.weights.dim(0));
+}
+
 void validate(const CacheAppend& op) {
     OperandChecks check(CacheAppend::kName);
     check.real("x", op.x);

@@ -11,9 +11,9 @@ bool WeightCollector::wants(const AttentionSite& site) const {
     return sites_.empty() || std::find(sites_.begin(), sites_.end(), site) != sites_.end();
 }
 
-Tensor WeightCollector::observe(Backend& /*backend*/, const AttentionSite& site, const Tensor& weights) {
-    seen_.push_back({site, weights});
-    return weights;
+Tensor WeightCollector::observe(Backend& /*backend*/, const AttentionView& view) {
+    seen_.push_back({view.site, view.weights});
+    return view.weights;
 }
 
 std::vector<WeightCollector::Observation> WeightCollector::fetch(Backend& backend) {

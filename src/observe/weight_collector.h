@@ -14,7 +14,7 @@ public:
     explicit WeightCollector(std::vector<AttentionSite> sites = {});
 
     bool wants(const AttentionSite& site) const override;
-    Tensor observe(Backend& backend, const AttentionSite& site, const Tensor& weights) override;
+    Tensor observe(Backend& backend, const AttentionView& view) override;
 
     struct Observation {
         AttentionSite site;

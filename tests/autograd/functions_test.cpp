@@ -146,9 +146,9 @@ TEST_CASE("attention without a tape and the materialised path are one and the sa
 
     struct Onlooker : AttentionObserver {
         bool wants(const AttentionSite& site) const override { return site.layer == 1; }
-        Tensor observe(Backend&, const AttentionSite&, const Tensor& weights) override {
-            seen = weights;
-            return edited.defined() ? edited : weights;
+        Tensor observe(Backend&, const AttentionView& view) override {
+            seen = view.weights;
+            return edited.defined() ? edited : view.weights;
         }
         Tensor seen, edited;
     } onlooker;

@@ -18,6 +18,8 @@ public:
     void upload(const Tensor& to, const void* from, std::size_t bytes) override { inner_->upload(to, from, bytes); }
     void download(const Tensor& from, void* to, std::size_t bytes) override { inner_->download(from, to, bytes); }
     void synchronize() override { inner_->synchronize(); }
+    std::shared_ptr<Event> record_event() override { return inner_->record_event(); }
+    Support events() const override { return inner_->events(); }
     MemoryUse memory() const override { return inner_->memory(); }
     Support support(const std::string& op, DType dtype) const override { return inner_->support(op, dtype); }
     Support products(Compute compute) const override { return inner_->products(compute); }

@@ -22,9 +22,9 @@ std::vector<double> logits_of(SmallModel& model, const DeviceBatch& batch, Atten
 // Keeps a copy of all weights it is shown.
 struct Recorder : AttentionObserver {
     bool wants(const AttentionSite&) const override { return true; }
-    Tensor observe(Backend& backend, const AttentionSite& site, const Tensor& weights) override {
-        seen.push_back({site, weights.shape, to_host<double>(backend, weights)});
-        return weights;
+    Tensor observe(Backend& backend, const AttentionView& view) override {
+        seen.push_back({view.site, view.weights.shape, to_host<double>(backend, view.weights)});
+        return view.weights;
     }
     struct Seen {
         AttentionSite site;

@@ -164,8 +164,10 @@ mutant attention cpu 'a query does not see its own key' backends/cpu/attention.c
     'causal_ ? offset_ + query + 1 : keys_' 'causal_ ? offset_ + query : keys_'
 mutant attention cpu 'keys past the first sixteen are the first again' backends/cpu/query.cpp \
     'std::min(first + j, keys.count - 1)' 'std::min(j, keys.count - 1)'
-mutant attention vulkan 'key lengths are those of another sentence' shaders/masked_softmax.comp \
+mutant attention vulkan 'key lengths are those of another sentence' shaders/include/mask.glsl \
     'row / (p.heads * p.queries)' 'row / p.queries % p.heads'
+mutant attention cpu 'all goes to a key that is forbidden, too' backends/cpu/attention.cpp \
+    'if (rule < allowed) {' 'if (rule < keys) {'
 mutant attention oracle 'the mean is not taken off the gradient' backends/cpu/reference/attention.cpp \
     'weights[j] * (grad_weights[j] - mean)' 'weights[j] * grad_weights[j]'
 

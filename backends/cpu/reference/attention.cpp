@@ -61,6 +61,34 @@ void CpuReference<Real>::run(const MaskedSoftmaxBackward& op) {
 }
 
 template <class Real>
+void CpuReference<Real>::run(const EditAttention& op) {
+    const View4<Real> weights(op.weights);
+    const View4<Real> out(op.out);
+    const std::int32_t* rules = data_of<std::int32_t>(op.rules);
+    const std::int32_t* lengths = data_of<std::int32_t>(op.mask.key_lengths);
+    const std::int64_t query_offset = scalar_of(op.mask.query_offset, 0);
+    for_each_index(out, [&](std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+        const auto allowed = [&](std::int64_t key) {
+            return (lengths == nullptr || key < lengths[b]) && (!op.mask.causal || key <= query_offset + i);
+        };
+        const std::int32_t rule = rules[h * out.size[2] + i];
+        Real weight = weights.at(b, h, i, j);
+        if (rule == EditAttention::kOff) {
+            weight = 0;
+        } else if (rule == EditAttention::kUniform) {
+            Real count = 0;
+            for (std::int64_t key = 0; key < out.size[3]; ++key) {
+                count += allowed(key) ? Real{1} : Real{0};
+            }
+            weight = allowed(j) ? 1 / count : Real{0};
+        } else if (rule >= 0) {
+            weight = j == rule && allowed(j) ? Real{1} : Real{0};
+        }
+        out.at(b, h, i, j) = weight;
+    });
+}
+
+template <class Real>
 void CpuReference<Real>::run(const CacheAppend& op) {
     const View4<Real> x(op.x);
     const View4<Real> cache(op.cache);
@@ -83,6 +111,7 @@ void CpuReference<Real>::run(const CacheAppend& op) {
 #define HEADSCOPE_INSTANTIATE(Real)                                      \
     template void CpuReference<Real>::run(const MaskedSoftmax&);         \
     template void CpuReference<Real>::run(const MaskedSoftmaxBackward&); \
+    template void CpuReference<Real>::run(const EditAttention&);         \
     template void CpuReference<Real>::run(const CacheAppend&);
 HEADSCOPE_INSTANTIATE(float)
 HEADSCOPE_INSTANTIATE(double)

@@ -33,6 +33,22 @@ struct MaskedSoftmaxBackward {
     Write write = Write::Overwrite;
 };
 
+// Attention weights as somebody wants them instead: row [b, h, i, :] by rules[h, i], which is one of the names below or
+// the number of a key. weights may be out. Contiguous. For looking into a model alone: there is no way back.
+struct EditAttention {
+    static constexpr const char* kName = "edit_attention";
+    static constexpr std::int32_t kKeep = -1;  // the row as it is, as for any number that means nothing
+    static constexpr std::int32_t kOff = -2;   // all 0
+    static constexpr std::int32_t kUniform =
+        -3;  // the same weight on every key that the mask allows, exactly 0 elsewhere
+    // k >= 0: 1 on key k, exactly 0 elsewhere; all 0 where the mask forbids k, or there is no such key.
+
+    Tensor weights;  // [batch, heads, queries, keys]
+    Tensor rules;    // I32 [heads, queries]
+    Tensor out;      // out, as weights
+    AttentionMask mask = {};
+};
+
 // cache[b, h, *position + i, :] = x[b, h, i, :]. Operands may be strided. Entries whose row would lie past the cache
 // are not written.
 struct CacheAppend {

@@ -1,0 +1,18 @@
+// How many keys a row of [batch, heads, queries] may look at: every mask of AttentionMask allows the first few. To be
+// included after the push constants `p`; takes the bindings 1 and 2.
+layout(set = 0, binding = 1) readonly buffer KeyLengths { int key_lengths[]; };
+layout(set = 0, binding = 2) readonly buffer QueryOffset { int query_offset[]; };
+
+uint allowed_keys(uint row) {
+    int allowed = int(p.keys);
+    if (p.has_lengths != 0u) {
+        allowed = min(allowed, key_lengths[p.offset[1] + row / (p.heads * p.queries)]);
+    }
+    if (p.causal != 0u) {
+        int before = p.has_offset != 0u ? query_offset[p.offset[2]] : 0;
+        // Compared without adding to what may be the largest integer.
+        int query = int(row % p.queries);
+        allowed = before < allowed - query - 1 ? before + query + 1 : allowed;
+    }
+    return uint(max(allowed, 0));
+}
