@@ -8,6 +8,7 @@
 
 #include "app/command.h"
 #include "app/precision_option.h"
+#include "drawing/svg.h"
 #include "infer/model_lookup.h"
 #include "infer/translator.h"
 #include "io/atomic_file.h"
@@ -15,7 +16,6 @@
 #include "observe/decoding_recorder.h"
 #include "observe/figure.h"
 #include "observe/record_attention.h"
-#include "observe/svg.h"
 #include "registry/registry.h"
 #include "support/check.h"
 

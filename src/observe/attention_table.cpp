@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "observe/utf8.h"
+#include "drawing/utf8.h"
 
 namespace headscope {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "observe/text_width.h"
+#include "drawing/text_width.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -22,8 +22,6 @@ constexpr double kSwatchNumber = 1.1;
 constexpr double kNote = 0.85;
 constexpr double kNoteLine = 1.3;  // from one base line to the next, of its size
 constexpr double kBaseline = 0.35;
-constexpr Colour kOffNumber{0x70, 0x70, 0x70};
-constexpr Colour kNoteColour{0x55, 0x55, 0x55};
 constexpr const char* kJoinedNote = "Pieces joined to words: weights summed over keys, averaged over queries.";
 
 double longest(const std::vector<RowItem>& row) {
@@ -52,8 +50,17 @@ std::vector<std::string> wrapped(std::string_view text, double width) {
     return lines;
 }
 
-std::string swatch_tip(int head, bool on) {
-    return fmt::format("head {} ({})", head, on ? "on" : "off");
+bool is_on(const FigureContent& content, int head) {
+    return std::binary_search(content.heads.begin(), content.heads.end(), head);
+}
+
+// The mean over the chosen queries: one bar, as high and as dark, whether a word is one piece or several.
+double slab_weight(const FigureContent& content, int head, std::size_t key) {
+    double weight = 0.0;
+    for (const std::size_t query : content.chosen) {
+        weight += static_cast<double>(content.weight(head, query, key));
+    }
+    return std::min(weight / static_cast<double>(content.chosen.size()), 1.0);
 }
 
 // Puts primitives down from top to bottom. Coordinates here are in units of the text size; `scale` makes pixels.
@@ -68,8 +75,8 @@ public:
         drawing_.width = width_ * options_.text_size;
         drawing_.height = height_ * options_.text_size;
         drawing_.title = content_.title;
-        rect({Role::Background}, kWhite, 1.0, {0.0, 0.0, width_, height_});
-        text({Role::Title}, kBlack,
+        rect({Role::Background}, options_.ink.paper, 1.0, {0.0, 0.0, width_, height_});
+        text({Role::Title}, options_.ink.text,
              {kMargin, kMargin + 0.8 * kTitle, kTitle, Anchor::Start, false, false, content_.title});
         swatches();
         chosen_cells();
@@ -78,7 +85,7 @@ public:
         labels();
         for (std::size_t line = 0; line < note_.size(); ++line) {
             const double y = key_bottom_ + (1.5 + kNoteLine * static_cast<double>(line)) * kNote;
-            text({Role::Note}, kNoteColour, {kMargin, y, kNote, Anchor::Start, false, false, note_[line]});
+            text({Role::Note}, options_.ink.faint, {kMargin, y, kNote, Anchor::Start, false, false, note_[line]});
         }
         return std::move(drawing_);
     }
@@ -118,22 +125,24 @@ private:
         put(std::move(mark), colour, 1.0, std::move(t));
     }
 
-    void put(Mark mark, Colour colour, double alpha, std::variant<Rect, Line, Text> shape) {
+    void put(Mark mark, Colour colour, double alpha, Shape2d shape) {
+        mark.layer = mark.head > 0 ? options_.layer : 0;
         drawing_.primitives.push_back({std::move(mark), colour, alpha, std::move(shape)});
     }
 
-    bool on(int head) const { return std::binary_search(content_.heads.begin(), content_.heads.end(), head); }
+    std::string tip(const Mark& mark) const { return options_.tips ? figure_tip(content_, mark) : std::string(); }
 
     void swatches() {
         for (int head = 1; head <= content_.model_heads; ++head) {
-            const bool active = on(head);
-            const Colour full = head_colour(options_.palette, head);
+            const bool active = is_on(content_, head);
+            const Colour full = head_colour(options_.palette, head, options_.ink);
             const double x = kMargin + (head - 1) % kSwatchesInRow * kSwatch;
             const int row = (head - 1) / kSwatchesInRow;
             const double y = swatch_top_ + row * kSwatch;
-            const std::string tip = swatch_tip(head, active);
-            rect({Role::Swatch, head, -1, -1, tip}, active ? full : lightened(full), 1.0, {x, y, kSwatch, kSwatch});
-            text({Role::SwatchLabel, head, -1, -1, tip}, active ? text_colour_on(full) : kOffNumber,
+            const std::string says = tip({Role::Swatch, head});
+            rect({Role::Swatch, head, -1, -1, says}, active ? full : faded(full, options_.ink), 1.0,
+                 {x, y, kSwatch, kSwatch});
+            text({Role::SwatchLabel, head, -1, -1, says}, active ? text_colour_on(full) : options_.ink.off,
                  {x + 0.5 * kSwatch, y + 0.5 * kSwatch + kBaseline * kSwatchNumber, kSwatchNumber, Anchor::Middle,
                   false, active, std::to_string(head)});
         }
@@ -141,13 +150,12 @@ private:
 
     void chosen_cells() {
         for (const std::size_t query : content_.chosen) {
-            rect({Role::ChosenWord, 0, static_cast<int>(query)}, kChosen, 1.0,
+            rect({Role::ChosenWord, 0, static_cast<int>(query)}, options_.ink.chosen, 1.0,
                  {left(query), query_top_, kPitch, query_bottom_ - query_top_});
         }
     }
 
-    // A key's band in one slab for each active head. Of several chosen queries it shows the mean, as one word of
-    // several pieces would.
+    // A key's band in one slab for each active head.
     void slabs() {
         if (content_.chosen.empty()) {
             return;
@@ -156,15 +164,13 @@ private:
         for (std::size_t key = 0; key < content_.keys.size(); ++key) {
             for (std::size_t slab = 0; slab < content_.heads.size(); ++slab) {
                 const int head = content_.heads[slab];
-                double weight = 0.0;
-                for (const std::size_t query : content_.chosen) {
-                    weight += static_cast<double>(content_.weight(head, query, key));
-                }
-                weight = std::min(weight / static_cast<double>(content_.chosen.size()), 1.0);
+                const double weight = slab_weight(content_, head, key);
                 if (weight >= kFaintest) {
-                    rect({Role::Slab, head, -1, static_cast<int>(key),
-                          fmt::format("head {}: {} {:.2f}", head, content_.keys[key].label, weight)},
-                         head_colour(options_.palette, head), weight,
+                    const Colour colour =
+                        ground_under_text(head_colour(options_.palette, head, options_.ink), options_.ink);
+                    Mark mark{Role::Slab, head, -1, static_cast<int>(key)};
+                    mark.tip = tip(mark);
+                    rect(std::move(mark), colour, weight,
                          {left(key), key_top_ + static_cast<double>(slab) * height, kPitch, height});
                 }
             }
@@ -181,26 +187,26 @@ private:
             share = options_.overview ? 1.0 / static_cast<double>(content_.heads.size()) : 1.0;
         }
         for (const int head : content_.heads) {
+            const Colour colour = head_colour(options_.palette, head, options_.ink);
             for (const std::size_t query : queries) {
                 for (std::size_t key = 0; key < content_.keys.size(); ++key) {
-                    line(head, query, key, share);
+                    line({Role::Attention, head, static_cast<int>(query), static_cast<int>(key)}, colour, share);
                 }
             }
         }
     }
 
     // The opacity is the weight and nothing else is: neither width nor colour changes with it.
-    void line(int head, std::size_t query, std::size_t key, double share) {
-        const double weight = static_cast<double>(content_.weight(head, query, key));
-        const double alpha = std::min(weight * share, 1.0);
+    void line(Mark mark, Colour colour, double share) {
+        const auto query = static_cast<std::size_t>(mark.query);
+        const auto key = static_cast<std::size_t>(mark.key);
+        const double alpha = std::min(static_cast<double>(content_.weight(mark.head, query, key)) * share, 1.0);
         if (alpha < kFaintest) {
             return;
         }
         const double s = options_.text_size;
-        put({Role::Attention, head, static_cast<int>(query), static_cast<int>(key),
-             fmt::format("head {}: {} \u2192 {} {:.2f}", head, content_.queries[query].label, content_.keys[key].label,
-                         weight)},
-            head_colour(options_.palette, head), alpha,
+        mark.tip = tip(mark);
+        put(std::move(mark), colour, alpha,
             Line{centre(query) * s, query_bottom_ * s, centre(key) * s, key_top_ * s, kStroke * s});
     }
 
@@ -208,13 +214,13 @@ private:
     // that both sit by the lines.
     void labels() {
         for (std::size_t i = 0; i < content_.queries.size(); ++i) {
-            text({Role::QueryLabel, 0, static_cast<int>(i)}, kBlack,
+            text({Role::QueryLabel, 0, static_cast<int>(i)}, options_.ink.text,
                  {centre(i) + kBaseline, query_bottom_ - kPadding, kLabel, Anchor::Start, true, false,
                   content_.queries[i].label});
         }
         for (std::size_t i = 0; i < content_.keys.size(); ++i) {
             text(
-                {Role::KeyLabel, 0, -1, static_cast<int>(i)}, kBlack,
+                {Role::KeyLabel, 0, -1, static_cast<int>(i)}, options_.ink.text,
                 {centre(i) + kBaseline, key_top_ + kPadding, kLabel, Anchor::End, true, false, content_.keys[i].label});
         }
     }
@@ -249,11 +255,33 @@ std::string describe(const FigureContent& content) {
 
 }  // namespace
 
-Drawing draw_figure(const AttentionRecord& record, const FigureOptions& options) {
-    const FigureContent content = select_content(record, options);
+std::string figure_tip(const FigureContent& content, const Mark& mark) {
+    switch (mark.role) {
+        case Role::Swatch:
+        case Role::SwatchLabel: return fmt::format("head {} ({})", mark.head, is_on(content, mark.head) ? "on" : "off");
+        case Role::Slab: {
+            const auto key = static_cast<std::size_t>(mark.key);
+            return fmt::format("head {}: {} {:.2f}", mark.head, content.keys[key].label,
+                               slab_weight(content, mark.head, key));
+        }
+        case Role::Attention: {
+            const auto query = static_cast<std::size_t>(mark.query);
+            const auto key = static_cast<std::size_t>(mark.key);
+            return fmt::format("head {}: {} \u2192 {} {:.2f}", mark.head, content.queries[query].label,
+                               content.keys[key].label, content.weight(mark.head, query, key));
+        }
+        default: return {};
+    }
+}
+
+Drawing draw_figure(const FigureContent& content, const FigureOptions& options) {
     Drawing drawing = Layout(content, options).draw();
     drawing.description = describe(content);
     return drawing;
+}
+
+Drawing draw_figure(const AttentionRecord& record, const FigureOptions& options) {
+    return draw_figure(select_content(record, options), options);
 }
 
 }  // namespace headscope

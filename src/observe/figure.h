@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "drawing/drawing.h"
+#include "drawing/ink.h"
 #include "observe/attention_record.h"
-#include "observe/drawing.h"
 #include "observe/words.h"
 
 namespace headscope {
@@ -21,6 +22,8 @@ struct FigureOptions {
     Palette palette = Palette::Paper;
     RowOptions rows = {};
     double text_size = 10.0;  // pixels; every length of the figure is a multiple of it
+    Ink ink = kLightInk;
+    bool tips = true;  // lines and slabs carry what hovering says; a window asks figure_tip when it hovers
 };
 
 // Lengths in units of the text size.
@@ -36,7 +39,6 @@ constexpr double kMargin = 1.0;
 constexpr int kSwatchesInRow = 16;
 // Below this opacity nothing is drawn: four of 255 steps.
 constexpr double kFaintest = 4.0 / 255.0;
-constexpr Colour kChosen{0xd3, 0xd3, 0xd3};
 }  // namespace figure
 
 // Error names what exists when a layer, head, word or position does not, or when a weight is not a number.
@@ -63,5 +65,10 @@ struct FigureContent {
     std::size_t strongest(int head, std::size_t query) const;
 };
 FigureContent select_content(const AttentionRecord& record, const FigureOptions& options);
+// The geometry alone, of content that was selected with the same options.
+Drawing draw_figure(const FigureContent& content, const FigureOptions& options);
+// What hovering over a primitive of the figure says: "head 5: its \u2192 Law 0.83". Empty where there is nothing to
+// say.
+std::string figure_tip(const FigureContent& content, const Mark& mark);
 
 }  // namespace headscope

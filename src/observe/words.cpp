@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "observe/utf8.h"
+#include "drawing/utf8.h"
 #include "support/check.h"
 
 namespace headscope {

@@ -4,11 +4,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "dump.h"
+#include "drawing/text_width.h"
 #include "observe/figure.h"
-#include "observe/text_width.h"
 #include "paper_record.h"
 #include "support/check.h"
+#include "tests/drawing/dump.h"
 #include "tests/house/files.h"
 
 using namespace headscope;
@@ -199,7 +199,7 @@ TEST_CASE("Swatches of heads that are off are lightened, and all carry their num
     const Drawing drawing = draw_figure(paper_record(), options);
     const auto swatches = all_of<Rect>(drawing, Role::Swatch);
     CHECK(swatches[4].first.colour == Colour{0x94, 0x67, 0xbd});
-    CHECK(swatches[3].first.colour == lightened(Colour{0xd6, 0x27, 0x28}));
+    CHECK(swatches[3].first.colour == faded(Colour{0xd6, 0x27, 0x28}, kLightInk));
     const auto numbers = all_of<Text>(drawing, Role::SwatchLabel);
     REQUIRE(numbers.size() == 8);
     CHECK(numbers[7].second.content == "8");

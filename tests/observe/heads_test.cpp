@@ -5,8 +5,9 @@
 #include <array>
 #include <cmath>
 
+#include "drawing/ink.h"
+#include "drawing/palette.h"
 #include "observe/head_selection.h"
-#include "observe/palette.h"
 #include "support/check.h"
 
 using namespace headscope;
@@ -97,7 +98,7 @@ TEST_CASE("Numbers on swatches are readable", "[palette]") {
     CHECK(text_colour_on(Colour{0x1f, 0x77, 0xb4}) == kWhite);
     CHECK(lightness(kWhite) == Approx(100.0).margin(0.1));
     CHECK(lightness(kBlack) == Approx(0.0).margin(0.1));
-    CHECK(lightness(lightened(kBlack)) > 80.0);
+    CHECK(lightness(faded(kBlack, kLightInk)) > 80.0);
 }
 
 TEST_CASE("A click toggles, but never the last head", "[heads]") {

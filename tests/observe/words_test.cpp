@@ -1,7 +1,7 @@
 // Pieces to words, and the weights that go with them.
 #include <catch2/catch.hpp>
 
-#include "observe/text_width.h"
+#include "drawing/text_width.h"
 #include "observe/words.h"
 #include "paper_record.h"
 #include "support/check.h"

@@ -1,6 +1,6 @@
-#include "observe/text_width.h"
+#include "drawing/text_width.h"
 
-#include "observe/utf8.h"
+#include "drawing/utf8.h"
 
 namespace headscope {
 

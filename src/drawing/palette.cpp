@@ -1,4 +1,4 @@
-#include "observe/palette.h"
+#include "drawing/palette.h"
 
 #include <array>
 #include <cmath>
@@ -45,12 +45,6 @@ Colour head_colour(Palette palette, int head) {
     HEADSCOPE_CHECK(head >= 1, "heads count from 1, this is " + std::to_string(head));
     const Colours& colours = palette == Palette::Paper ? kPaper : kOkabeIto;
     return colour_of(colours[static_cast<std::size_t>((head - 1) % kPaletteColours)]);
-}
-
-Colour lightened(Colour colour) {
-    // Four fifths of the way to white: clearly off, and still telling which hue it would be.
-    const auto lighten = [](std::uint8_t channel) { return static_cast<std::uint8_t>(255 - (255 - channel) / 5); };
-    return Colour{lighten(colour.red), lighten(colour.green), lighten(colour.blue)};
 }
 
 double lightness(Colour colour) {

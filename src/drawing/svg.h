@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "observe/drawing.h"
+#include "drawing/drawing.h"
 
 namespace headscope {
 

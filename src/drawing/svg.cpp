@@ -1,10 +1,10 @@
-#include "observe/svg.h"
+#include "drawing/svg.h"
 
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "observe/utf8.h"
+#include "drawing/utf8.h"
 
 namespace headscope {
 
@@ -32,9 +32,23 @@ std::string close(const char* element, const std::string& tip) {
 }
 
 std::string write(const Primitive& primitive, const Rect& rect) {
-    return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"{}{}", number(rect.x),
-                       number(rect.y), number(rect.width), number(rect.height), to_hex(primitive.colour),
-                       opacity("fill-opacity", primitive.alpha), close("rect", primitive.mark.tip));
+    const std::string colour = to_hex(primitive.colour);
+    const std::string paint = rect.stroke > 0.0
+                                  ? fmt::format(" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{}", colour,
+                                                number(rect.stroke), opacity("stroke-opacity", primitive.alpha))
+                                  : fmt::format(" fill=\"{}\"{}", colour, opacity("fill-opacity", primitive.alpha));
+    const std::string corners = rect.radius > 0.0 ? fmt::format(" rx=\"{}\"", number(rect.radius)) : "";
+    return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}{}{}", number(rect.x), number(rect.y),
+                       number(rect.width), number(rect.height), corners, paint, close("rect", primitive.mark.tip));
+}
+
+std::string write(const Primitive& primitive, const Polygon& polygon) {
+    std::string corners;
+    for (const Point& corner : polygon.corners) {
+        corners += fmt::format("{}{},{}", corners.empty() ? "" : " ", number(corner.x), number(corner.y));
+    }
+    return fmt::format("<polygon points=\"{}\" fill=\"{}\"{}{}", corners, to_hex(primitive.colour),
+                       opacity("fill-opacity", primitive.alpha), close("polygon", primitive.mark.tip));
 }
 
 std::string write(const Primitive& primitive, const Line& line) {
@@ -51,7 +65,9 @@ std::string write(const Primitive& primitive, const Text& text) {
     const std::string turn =
         text.upwards ? fmt::format(" transform=\"rotate(-90 {} {})\"", number(text.x), number(text.y)) : "";
     // Hovering goes through the texts that stand on a rectangle with a tip.
-    const bool covers = primitive.mark.role == Role::SwatchLabel || primitive.mark.role == Role::KeyLabel;
+    const Role role = primitive.mark.role;
+    const bool covers =
+        role == Role::SwatchLabel || role == Role::KeyLabel || role == Role::Label || role == Role::Value;
     return fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"{}{}{}{}>{}</text>\n", number(text.x),
                        number(text.y), number(text.size), to_hex(primitive.colour), anchor,
                        text.bold ? " font-weight=\"bold\"" : "", turn, covers ? " pointer-events=\"none\"" : "",
@@ -60,19 +76,7 @@ std::string write(const Primitive& primitive, const Text& text) {
 
 // What a group of primitives is called, so that a style sheet or another program can find it.
 std::string class_of(const Mark& mark) {
-    switch (mark.role) {
-        case Role::Background: return "background";
-        case Role::Title: return "title";
-        case Role::Swatch:
-        case Role::SwatchLabel: return "swatches";
-        case Role::ChosenWord: return "chosen";
-        case Role::Slab: return "slabs";
-        case Role::Attention: return fmt::format("attention head{}", mark.head);
-        case Role::QueryLabel: return "queries";
-        case Role::KeyLabel: return "keys";
-        case Role::Note: return "note";
-    }
-    return "";
+    return mark.role == Role::Attention ? fmt::format("attention head{}", mark.head) : name_of(mark.role);
 }
 
 bool allowed_in_xml(char32_t c) {

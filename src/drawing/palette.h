@@ -26,9 +26,6 @@ constexpr int kPaletteColours = 32;
 // `head` counts from 1.
 Colour head_colour(Palette palette, int head);
 
-// What a swatch shows while its head is off.
-Colour lightened(Colour colour);
-
 // Black or white, whichever reads better on `background`.
 Colour text_colour_on(Colour background);
 
