@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "gradient_check.h"
 
@@ -148,9 +149,11 @@ TEST_CASE("attention without a tape and the materialised path are one and the sa
         bool wants(const AttentionSite& site) const override { return site.layer == 1; }
         Tensor observe(Backend&, const AttentionView& view) override {
             seen = view.weights;
+            shown = view;
             return edited.defined() ? edited : view.weights;
         }
         Tensor seen, edited;
+        AttentionView shown;
     } onlooker;
     Context ctx{backend};
     ctx.observer = &onlooker;
@@ -173,6 +176,15 @@ TEST_CASE("attention without a tape and the materialised path are one and the sa
         CHECK(sum == Approx(1.0).epsilon(1e-12));
     }
     CHECK(weights[12 * 6 + 0] == 1.0);  // one key alone
+
+    // From all that an observer is shown the weights can be made again.
+    const AttentionView& shown = onlooker.shown;
+    CHECK(shown.site == observed);
+    CHECK(shown.scale == Approx(1.0 / std::sqrt(5.0)));
+    const Tensor again = backend.empty({2, 3, 4, 6}, DType::F64);
+    backend.run(Matmul{.a = shown.queries, .b = shown.keys, .out = again, .transpose_b = true, .alpha = shown.scale});
+    backend.run(MaskedSoftmax{.scores = again, .weights = again, .mask = shown.mask});
+    CHECK(to_host<double>(backend, again) == weights);
 
     // An edit goes on in the weights' place: all on key 0 gives V's first row to each query.
     std::vector<double> first(weights.size(), 0.0);

@@ -124,6 +124,13 @@ TEST_CASE("masks, indices and scalars are checked", "[validate]") {
     CHECK_THAT(refusal(MaskedSoftmax{.scores = scores, .weights = scores, .mask = {.query_offset = make({1})}}),
                Contains("mask.query_offset must be I32"));
     CHECK_THAT(refusal(MaskedSoftmax{.scores = scores.narrow(3, 0, 4), .weights = scores}), Contains("contiguous"));
+    const auto edit = [&](const Tensor& rules, const Tensor& out) {
+        return refusal(EditAttention{.weights = scores, .rules = rules, .out = out});
+    };
+    CHECK(edit(make({4, 3}, DType::I32), scores).empty());
+    CHECK_THAT(edit(make({3, 4}, DType::I32), scores), Contains("rules must have the shape [4, 3]"));
+    CHECK_THAT(edit(make({4, 3}), scores), Contains("rules must be I32"));
+    CHECK_THAT(edit(make({4, 3}, DType::I32), make({2, 4, 3, 4})), Contains("out must have the shape [2, 4, 3, 5]"));
     CHECK_THAT(
         refusal(LogSoftmaxTopK{.logits = make({2, 5}), .values = make({2, 6}), .indices = make({2, 6}, DType::I32)}),
         Contains("k must be between 1"));

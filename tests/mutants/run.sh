@@ -168,6 +168,10 @@ mutant attention vulkan 'key lengths are those of another sentence' shaders/incl
     'row / (p.heads * p.queries)' 'row / p.queries % p.heads'
 mutant attention cpu 'all goes to a key that is forbidden, too' backends/cpu/attention.cpp \
     'if (rule < allowed) {' 'if (rule < keys) {'
+mutant attention vulkan 'of a uniform row the forbidden keys count, too' shaders/edit_attention.comp \
+    '1.0 / float(allowed)' '1.0 / float(p.keys)'
+mutant attention oracle 'a query is given to a key that its sentence has not' backends/cpu/reference/attention.cpp \
+    'j == rule && allowed(j)' 'j == rule'
 mutant attention oracle 'the mean is not taken off the gradient' backends/cpu/reference/attention.cpp \
     'weights[j] * (grad_weights[j] - mean)' 'weights[j] * grad_weights[j]'
 
