@@ -9,7 +9,7 @@ HEADSCOPE=build/release/headscope
 readonly PACKAGES=(
     build-essential cmake ninja-build pkg-config
     libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libsentencepiece-dev
-    libdnnl-dev catch2 unzip
+    libdnnl-dev libstb-dev catch2 unzip
     libvulkan-dev glslang-tools spirv-tools mesa-vulkan-drivers
 )
 usage() {
