@@ -21,7 +21,8 @@ struct AttentionEdit {
     AttentionSite site;
     int head = 1;  // from 1
     EditKind kind = EditKind::Off;
-    int query = -1;  // the token whose row is changed; -1: every row. From 0, as the record's tokens
+    // Tokens from 0, as the record's. An edit of one that does not exist, or may not be looked at, changes nothing.
+    int query = -1;  // the token whose row is changed; -1: every row
     int key = -1;    // Pin: the token that is looked at
     bool operator==(const AttentionEdit&) const = default;
 };
@@ -30,12 +31,16 @@ struct ExploreRequest {
     std::string source;
     // Set: the model is told this translation (one teacher-forced pass) instead of searching for one.
     std::optional<std::string> target = {};
+    // The same by its tokens, as output_of() tells them: what was found, however its text would be cut into pieces.
+    std::vector<std::int32_t> target_tokens = {};
     SearchOptions search = {};
-    std::vector<AttentionEdit> edits = {};
-    std::int64_t source_pads = 0;  // with a target only
-    int candidates = 10;           // likeliest next tokens kept of every step, at most 64
+    std::vector<AttentionEdit> edits = {};  // of two that change the same row the later holds
+    std::int64_t source_pads = 0;           // with a target only
+    int candidates = 10;                    // likeliest next tokens kept of every step, at most 64
     bool operator==(const ExploreRequest&) const = default;
 };
+
+bool has_target(const ExploreRequest& request);
 
 struct NextCandidate {
     std::int32_t token = 0;
@@ -45,10 +50,10 @@ struct NextCandidate {
 
 // One token of the output: what else could have stood there.
 struct ExploredStep {
-    std::int32_t token = 0;                 // that was written, or given
-    double log_probability = 0.0;           // of that token
-    int rank = 0;                           // its place among all tokens, from 1; 0: not among `candidates`
-    std::vector<NextCandidate> candidates;  // best first
+    std::int32_t token = 0;                      // that was written, or given
+    double log_probability = 0.0;                // of that token
+    std::int64_t rank = 0;                       // its place among all tokens, from 1
+    std::vector<NextCandidate> candidates = {};  // best first; the model's, also what a search never writes
 };
 
 // The beam as a tree. Node 0 is the empty output.
@@ -67,8 +72,8 @@ struct BeamNode {
     double log_probability = 0.0;  // sum along the path
     double score = 0.0;            // log_probability / lp(step), as it would count if it ended here
     Fate fate = Fate::Open;
-    bool best = false;   // on the path of the hypothesis that won
-    std::string reason;  // why the branch ended, for people; empty for Open
+    bool best = false;        // on the path of the hypothesis that won
+    std::string reason = {};  // why the branch ended, for people; empty for Open
 };
 
 struct Exploration {
@@ -81,7 +86,7 @@ struct Exploration {
     double log_probability = 0.0;
     double score = 0.0;
     EndReason end = EndReason::EndOfSentence;
-    bool finished = false;          // false for what is shown while the decoding goes on
+    bool finished = false;          // false for what is shown while the decoding goes on, and where it was stopped
     double seconds_to_first = 0.0;  // until the first token was known
     double seconds = 0.0;
     std::string problem;  // why there is nothing to see; normally empty
@@ -95,14 +100,23 @@ struct HeadImportance {
     double loss = 0.0;             // by how much that is less than with it: natural logarithm, whole sentence
 };
 
+struct Importance {
+    std::vector<HeadImportance> heads;  // of every site in the order of the model: encoder, then layer by layer
+    double log_probability = 0.0;       // of the translation with all heads
+    std::int64_t total = 0;             // heads there will be
+    bool finished = false;              // false while it goes on, and where it was stopped
+    std::string problem;                // why there is nothing to see; normally empty
+};
+
 // Equation 1 for one head: its queries and keys, from which the weights come.
 struct NeuronView {
     AttentionSite site;
     int head = 1;
     std::int64_t queries = 0, keys = 0, d_k = 0;
-    float scale = 1.0F;    // 1 / sqrt(d_k)
-    std::vector<float> q;  // [queries, d_k]
-    std::vector<float> k;  // [keys, d_k]
+    float scale = 1.0F;         // 1 / sqrt(d_k)
+    std::vector<float> q = {};  // [queries, d_k]
+    std::vector<float> k = {};  // [keys, d_k]
+    std::string problem = {};   // why there is nothing to see; normally empty
 };
 
 }  // namespace headscope

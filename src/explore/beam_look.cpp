@@ -1,0 +1,104 @@
+#include "explore/beam_look.h"
+
+#include <algorithm>
+
+#include "explore/request_reader.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+std::int64_t limit_of(const ModelConfig& config, const SearchOptions& search, const RecordedText& source) {
+    return std::min(static_cast<std::int64_t>(source.ids.size()) + 1 + search.max_extra, config.max_length);
+}
+
+}  // namespace
+
+BeamLook::BeamLook(Backend& backend, const Translator& translator, Compute compute, const ExploreRequest& request,
+                   const RecordedText& source)
+    : backend_(backend),
+      model_(translator.model()),
+      request_(request),
+      source_(source),
+      limit_(limit_of(model_.config, request.search, source)),
+      rules_(token_rules(model_.config, request.search.allow_unknown)),
+      observer_(request.edits, static_cast<std::int64_t>(source.ids.size()) + 1, &collector_),
+      ctx_{.backend = backend, .observer = &observer_, .compute = compute},
+      scorer_(ctx_, translator.transformer(), {source.ids}),
+      recorder_(scorer_, collector_, backend_),
+      beam_(request.search, rules_, limit_),
+      tree_(request.search, rules_, limit_,
+            [this](std::int32_t token) { return token_text(*model_.target_tokenizer, model_.config, token); }),
+      tokens_{model_.config.bos_id},
+      parents_{0} {
+    const std::int64_t wanted = std::max<std::int64_t>(
+        SentenceBeam::tokens_per_row(request.search, rules_, scorer_.vocabulary()), request.candidates);
+    k_ = static_cast<int>(std::min({wanted, scorer_.vocabulary(), std::int64_t{LogSoftmaxTopK::kMaxK}}));
+}
+
+void BeamLook::step() {
+    observer_.set_first_query(static_cast<std::int64_t>(nexts_.size()));
+    nexts_.push_back(recorder_.step(tokens_, parents_, k_));
+    if (nexts_.size() == 1) {
+        seconds_to_first_ = seconds();
+    }
+    beam_.advance(nexts_.back(), 0);
+    tree_.follow(beam_);
+    tokens_.clear();
+    parents_.clear();
+    for (std::int64_t i = 0; i < beam_.live(); ++i) {
+        tokens_.push_back(beam_.newest(i));
+        parents_.push_back(static_cast<std::int32_t>(beam_.parent(i)));
+    }
+}
+
+// What the row that wrote this node's token was offered.
+ExploredStep BeamLook::explored(std::size_t index) const {
+    const BeamNode& node = tree_.nodes()[index];
+    const NextTokens& next = nexts_[static_cast<std::size_t>(node.step) - 1];
+    const std::size_t first = tree_.row_of(static_cast<std::size_t>(node.parent)) * static_cast<std::size_t>(next.k);
+    ExploredStep step{.token = node.token};
+    for (int rank = 0; rank < next.k; ++rank) {
+        const std::size_t at = first + static_cast<std::size_t>(rank);
+        const std::int32_t token = next.tokens[at];
+        const double log_probability = static_cast<double>(next.log_probabilities[at]);
+        if (token == node.token) {
+            step.rank = rank + 1;
+            step.log_probability = log_probability;
+        }
+        if (rank < request_.candidates) {
+            step.candidates.push_back(
+                {token, token_text(*model_.target_tokenizer, model_.config, token), log_probability});
+        }
+    }
+    return step;
+}
+
+Exploration BeamLook::look() const {
+    Exploration result;
+    result.source = request_.source;
+    result.finished = beam_.done();
+    result.seconds_to_first = seconds_to_first_;
+    if (beam_.done() && beam_.best().end == EndReason::Unusable) {
+        result.problem = unusable_message(beam_.best());
+        return result;
+    }
+    const std::vector<std::size_t> path = tree_.path_to(tree_.best());
+    std::vector<std::int32_t> tokens;
+    for (const std::size_t node : path) {
+        tokens.push_back(tree_.nodes()[node].token);
+        result.steps.push_back(explored(node));
+    }
+    const RecordedText target = text_of_output(*model_.target_tokenizer, model_.config, tokens);
+    result.record = recorder_.record(model_.config, 0, source_, target);
+    result.translation = model_.target_tokenizer->decode(target.ids);
+    result.beam = tree_.nodes();
+    result.log_probability = tree_.nodes()[tree_.best()].log_probability;
+    result.score = tree_.nodes()[tree_.best()].score;
+    result.end = target.ended || !beam_.done() ? EndReason::EndOfSentence : EndReason::Limit;
+    result.seconds = seconds();
+    return result;
+}
+
+}  // namespace headscope

@@ -1,0 +1,54 @@
+// Beam search over one sentence with all that can be seen of it kept.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "explore/beam_tree.h"
+#include "explore/editing_observer.h"
+#include "explore/exploration.h"
+#include "infer/model_scorer.h"
+#include "infer/translator.h"
+#include "observe/decoding_recorder.h"
+
+namespace headscope {
+
+class BeamLook {
+public:
+    // Runs the encoder. The request was read without a problem, `source` is its text; all outlive this.
+    BeamLook(Backend& backend, const Translator& translator, Compute compute, const ExploreRequest& request,
+             const RecordedText& source);
+
+    bool done() const { return beam_.done(); }
+    // Writes one more token of each hypothesis.
+    void step();
+    // Of the best hypothesis so far; after at least one step. Costs time in proportion to the weights seen.
+    Exploration look() const;
+
+private:
+    using Clock = std::chrono::steady_clock;
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+    ExploredStep explored(std::size_t node) const;
+
+    const Clock::time_point start_ = Clock::now();
+    Backend& backend_;
+    const ModelDirectory& model_;
+    const ExploreRequest& request_;
+    const RecordedText& source_;
+    std::int64_t limit_;
+    TokenRules rules_;
+    WeightCollector collector_;
+    EditingObserver observer_;
+    Context ctx_;
+    ModelScorer scorer_;
+    DecodingRecorder recorder_;
+    SentenceBeam beam_;
+    BeamTree tree_;
+    int k_ = 0;
+    std::vector<std::int32_t> tokens_, parents_;  // of the next step
+    std::vector<NextTokens> nexts_;               // of each step
+    double seconds_to_first_ = 0.0;
+};
+
+}  // namespace headscope

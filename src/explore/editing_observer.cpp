@@ -1,0 +1,90 @@
+#include "explore/editing_observer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "backend/backend.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+void run_rules(Backend& backend, const Tensor& weights, const AttentionMask& mask,
+               const std::vector<std::int32_t>& rules) {
+    const Tensor on_device = make_from_host<std::int32_t>(backend, {weights.dim(1), weights.dim(2)}, DType::I32, rules);
+    backend.run(EditAttention{.weights = weights, .rules = on_device, .out = weights, .mask = mask});
+}
+
+}  // namespace
+
+EditingObserver::EditingObserver(std::vector<AttentionEdit> edits, std::int64_t source_length, AttentionObserver* then)
+    : edits_(std::move(edits)), source_length_(source_length), then_(then) {}
+
+void EditingObserver::switch_off(const AttentionSite& site, std::vector<int> heads) {
+    off_site_ = site;
+    off_heads_ = std::move(heads);
+}
+
+bool EditingObserver::edits_site(const AttentionSite& site) const {
+    return std::any_of(edits_.begin(), edits_.end(), [&](const AttentionEdit& edit) { return edit.site == site; });
+}
+
+bool EditingObserver::wants(const AttentionSite& site) const {
+    return edits_site(site) || (!off_heads_.empty() && off_site_ == site) || (then_ != nullptr && then_->wants(site));
+}
+
+// What the edit makes of this row.
+std::int32_t EditingObserver::rule_of(const AttentionEdit& edit, std::int64_t query) const {
+    switch (edit.kind) {
+        case EditKind::Off: return EditAttention::kOff;
+        case EditKind::Uniform: return EditAttention::kUniform;
+        case EditKind::Pin: break;
+    }
+    // A token that is not there yet when this one is written may not be looked at by it, however much is read at once.
+    const std::int64_t keys = edit.site.kind == AttentionKind::DecoderSelf ? query + 1 : source_length_;
+    return edit.key >= 0 && edit.key < keys ? edit.key : EditAttention::kKeep;
+}
+
+// [heads, queries]
+std::vector<std::int32_t> EditingObserver::rules_of(const AttentionSite& site, std::int64_t heads,
+                                                    std::int64_t queries) const {
+    std::vector<std::int32_t> rules(static_cast<std::size_t>(heads * queries), EditAttention::kKeep);
+    const std::int64_t first = site.kind == AttentionKind::EncoderSelf ? 0 : first_query_;
+    for (const AttentionEdit& edit : edits_) {
+        if (!(edit.site == site)) {
+            continue;
+        }
+        for (std::int64_t i = 0; i < queries; ++i) {
+            if (edit.query < 0 || edit.query == first + i) {
+                const std::int32_t rule = rule_of(edit, first + i);
+                auto& stored = rules[static_cast<std::size_t>((edit.head - 1) * queries + i)];
+                stored = rule == EditAttention::kKeep ? stored : rule;
+            }
+        }
+    }
+    return rules;
+}
+
+Tensor EditingObserver::observe(Backend& backend, const AttentionView& view) {
+    const std::int64_t batch = view.weights.dim(0);
+    const std::int64_t heads = view.weights.dim(1);
+    const std::int64_t queries = view.weights.dim(2);
+    if (edits_site(view.site)) {
+        run_rules(backend, view.weights, view.mask, rules_of(view.site, heads, queries));
+    }
+    if (!off_heads_.empty() && off_site_ == view.site) {
+        HEADSCOPE_CHECK(static_cast<std::int64_t>(off_heads_.size()) == batch, "each sentence has one head off");
+        std::vector<std::int32_t> rules(static_cast<std::size_t>(heads * queries), EditAttention::kKeep);
+        for (std::int64_t b = 0; b < batch; ++b) {
+            const auto row = rules.begin() + (off_heads_[static_cast<std::size_t>(b)] - 1) * queries;
+            std::fill(row, row + queries, EditAttention::kOff);
+            // No key is asked for, so the mask does not matter.
+            run_rules(backend, view.weights.narrow(0, b, 1), {}, rules);
+            std::fill(row, row + queries, EditAttention::kKeep);
+        }
+    }
+    return then_ != nullptr && then_->wants(view.site) ? then_->observe(backend, view) : view.weights;
+}
+
+}  // namespace headscope

@@ -1,0 +1,39 @@
+// Edits of heads, carried out on the device where the weights are.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "autograd/context.h"
+#include "explore/exploration.h"
+
+namespace headscope {
+
+// Stands before another observer, which sees the weights as they go on.
+class EditingObserver final : public AttentionObserver {
+public:
+    // `source_length`: tokens of the source without pads. `then` may be null.
+    EditingObserver(std::vector<AttentionEdit> edits, std::int64_t source_length, AttentionObserver* then);
+
+    // The decoder's next pass begins with this token: 0 where it reads all at once, the step's number else.
+    void set_first_query(std::int64_t query) { first_query_ = query; }
+    // In the next passes sentence b of the batch also has head heads[b] (from 1) of this site off.
+    void switch_off(const AttentionSite& site, std::vector<int> heads);
+
+    bool wants(const AttentionSite& site) const override;
+    Tensor observe(Backend& backend, const AttentionView& view) override;
+
+private:
+    bool edits_site(const AttentionSite& site) const;
+    std::vector<std::int32_t> rules_of(const AttentionSite& site, std::int64_t heads, std::int64_t queries) const;
+    std::int32_t rule_of(const AttentionEdit& edit, std::int64_t query) const;
+
+    std::vector<AttentionEdit> edits_;
+    std::int64_t source_length_;
+    AttentionObserver* then_;
+    std::int64_t first_query_ = 0;
+    AttentionSite off_site_;
+    std::vector<int> off_heads_;
+};
+
+}  // namespace headscope

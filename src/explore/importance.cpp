@@ -1,0 +1,146 @@
+#include "explore/importance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "data/batch.h"
+#include "explore/editing_observer.h"
+#include "explore/forced_pass.h"
+#include "observe/record_attention.h"
+
+namespace headscope {
+
+namespace {
+
+// Several copies of one sentence go through the model side by side, each without a head of its own.
+class LeaveOneOut {
+public:
+    LeaveOneOut(Backend& backend, const Transformer& model, Compute compute, const std::vector<AttentionEdit>& edits,
+                const RecordedText& source, const RecordedText& target)
+        : backend_(backend),
+          model_(model),
+          observer_(edits, static_cast<std::int64_t>(source.ids.size()) + 1, nullptr),
+          ctx_{.backend = backend, .observer = &observer_, .compute = compute} {
+        const ModelConfig& config = model.config();
+        source_ = upload_padded(backend, config, source_ids(config, source), 0);
+        source_length_ =
+            make_from_host<std::int32_t>(backend, {1}, DType::I32, {static_cast<std::int32_t>(source.ids.size()) + 1});
+        target_in_ = upload_padded(backend, config, target_in_ids(config, target), 0);
+        std::vector<std::int32_t> out = written_ids(config, target);
+        out.resize(static_cast<std::size_t>(target_in_.dim(1)), kNoTarget);
+        target_out_ = make_from_host<std::int32_t>(backend, target_in_.shape, DType::I32, out);
+        memory_ = model.encode(ctx_, source_, source_length_);
+    }
+
+    // How many copies go at a time: the heads of a layer, but of long sentences fewer.
+    std::int64_t copies() const {
+        constexpr std::int64_t kTokens = 2048;
+        const std::int64_t longest = std::max(source_.dim(1), target_in_.dim(1));
+        return std::clamp<std::int64_t>(kTokens / longest, 1, model_.config().heads);
+    }
+
+    double with_all() { return run(memory_, 1).front(); }
+
+    // Log-probabilities of the translation without each of these heads.
+    std::vector<double> without(const AttentionSite& site, const std::vector<int>& heads) {
+        observer_.switch_off(site, heads);
+        const auto count = static_cast<std::int64_t>(heads.size());
+        // What the encoder says does not depend on the decoder's heads.
+        const Var memory = site.kind == AttentionKind::EncoderSelf
+                               ? model_.encode(ctx_, copied(source_, count), copied(source_length_, count))
+                               : Var(copied(memory_.value(), count));
+        std::vector<double> results = run(memory, count);
+        observer_.switch_off(site, {});
+        return results;
+    }
+
+private:
+    // [1, ...] to [count, ...]
+    Tensor copied(const Tensor& one, std::int64_t count) {
+        const Tensor index = make_from_host<std::int32_t>(backend_, {count}, DType::I32,
+                                                          std::vector<std::int32_t>(static_cast<std::size_t>(count)));
+        Shape shape = one.shape;
+        shape.set(0, count);
+        Tensor out = backend_.empty(shape, one.dtype);
+        backend_.run(GatherRows{.x = one, .index = index, .out = out});
+        return out;
+    }
+
+    std::vector<double> run(const Var& memory, std::int64_t count) {
+        const Var hidden =
+            model_.decode(ctx_, copied(target_in_, count), memory, copied(source_length_, count));  // [count, ..]
+        const Tensor all = backend_.empty({count}, backend_.real());
+        for (std::int64_t i = 0; i < count; ++i) {
+            const LossSums sums = model_.project_and_lose(ctx_, hidden.narrow(0, i, 1), target_out_, {.epsilon = 0.0F});
+            backend_.run(Copy{.x = sums.nll, .out = all.narrow(0, i, 1)});
+        }
+        std::vector<double> results = to_host<double>(backend_, all);
+        std::transform(results.begin(), results.end(), results.begin(), [](double nll) { return -nll; });
+        return results;
+    }
+
+    Backend& backend_;
+    const Transformer& model_;
+    EditingObserver observer_;
+    Context ctx_;
+    Tensor source_, source_length_;  // I32 [1, source length], [1]
+    Tensor target_in_, target_out_;  // I32 [1, target length]
+    Var memory_;                     // [1, source length, d_model]
+};
+
+std::vector<AttentionSite> sites_of(const ModelConfig& config) {
+    std::vector<AttentionSite> sites;
+    for (int layer = 0; layer < config.encoder_layers; ++layer) {
+        sites.push_back({AttentionKind::EncoderSelf, layer});
+    }
+    for (int layer = 0; layer < config.decoder_layers; ++layer) {
+        sites.push_back({AttentionKind::DecoderSelf, layer});
+        sites.push_back({AttentionKind::Cross, layer});
+    }
+    return sites;
+}
+
+std::vector<int> some_heads(std::int64_t first, std::int64_t count) {
+    std::vector<int> heads;
+    for (std::int64_t head = first; head < first + count; ++head) {
+        heads.push_back(static_cast<int>(head) + 1);
+    }
+    return heads;
+}
+
+}  // namespace
+
+Importance measure_importance(Backend& backend, const Translator& translator, Compute compute,
+                              const std::vector<AttentionEdit>& edits, const RecordedText& source,
+                              const RecordedText& target, const std::function<bool(const Importance&)>& so_far) {
+    const Transformer& model = translator.transformer();
+    const std::int64_t all_heads = model.config().heads;
+    const std::vector<AttentionSite> sites = sites_of(model.config());
+    LeaveOneOut leave_one_out(backend, model, compute, edits, source, target);
+    Importance result;
+    result.total = static_cast<std::int64_t>(sites.size()) * all_heads;
+    result.log_probability = leave_one_out.with_all();
+    if (!std::isfinite(result.log_probability)) {
+        result.problem =
+            "the model gives this translation no usable probability (NaN or infinite): its weights are damaged, or "
+            "training diverged";
+        return result;
+    }
+    for (const AttentionSite& site : sites) {
+        for (std::int64_t first = 0; first < all_heads; first += leave_one_out.copies()) {
+            const std::vector<int> heads = some_heads(first, std::min(leave_one_out.copies(), all_heads - first));
+            const std::vector<double> found = leave_one_out.without(site, heads);
+            for (std::size_t i = 0; i < heads.size(); ++i) {
+                result.heads.push_back({site, heads[i], found[i], result.log_probability - found[i]});
+            }
+            result.finished = static_cast<std::int64_t>(result.heads.size()) == result.total;
+            if (so_far && !so_far(result)) {
+                return result;
+            }
+        }
+    }
+    return result;
+}
+
+}  // namespace headscope

@@ -1,0 +1,259 @@
+// Looking into a (random) model: while it searches, while it is told a translation, and with heads changed.
+#include <catch2/catch.hpp>
+
+#include <limits>
+
+#include "tests/explore/tiny_explorer.h"
+#include "tests/ops/devices.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::vector<AttentionEdit> some_edits() {
+    return {{.site = {AttentionKind::EncoderSelf, 0}, .head = 2, .kind = EditKind::Off},
+            {.site = {AttentionKind::EncoderSelf, 1}, .head = 1, .kind = EditKind::Pin, .query = 3, .key = 1},
+            {.site = {AttentionKind::DecoderSelf, 0}, .head = 3, .kind = EditKind::Uniform},
+            {.site = {AttentionKind::DecoderSelf, 1}, .head = 4, .kind = EditKind::Pin, .key = 2},
+            {.site = {AttentionKind::Cross, 0}, .head = 1, .kind = EditKind::Off, .query = 2},
+            {.site = {AttentionKind::Cross, 1}, .head = 2, .kind = EditKind::Pin, .key = 4}};
+}
+
+float weight(const Exploration& look, AttentionKind kind, int layer, int head, std::int64_t query, std::int64_t key) {
+    return find_site(look.record, kind, layer).at(head - 1, query, key);
+}
+
+}  // namespace
+
+TEST_CASE("A search shows what one pass over its result shows", "[explore]") {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    const int beam = GENERATE(1, 4);
+    INFO(device << ", beam " << beam);
+    const TinyExplorer tiny(device);
+    const ExploreRequest request = tiny_request(beam);
+    const Exploration found = tiny.explorer.explore(request);
+    REQUIRE(found.problem.empty());
+    CHECK(found.finished);
+    CHECK_FALSE(found.forced);
+    CHECK(found.record.sites.size() == 2 + 2 + 2);
+    REQUIRE(found.steps.size() == found.record.target_out.size());
+    REQUIRE(found.record.source.size() != found.record.target_in.size());  // else swapped axes would not show
+    check_rows(found.record);
+    const Exploration given = tiny.explorer.explore(with_target(request, found));
+    REQUIRE(given.problem.empty());
+    CHECK(given.forced);
+    CHECK(given.translation == found.translation);
+    check_same(found, given);
+    CHECK(found.score == Approx(given.score).margin(1e-4));
+}
+
+TEST_CASE("So it is with heads changed", "[explore]") {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    INFO(device);
+    const TinyExplorer tiny(device);
+    ExploreRequest request = tiny_request();
+    const Exploration plain = tiny.explorer.explore(request);
+    request.edits = some_edits();
+    const Exploration found = tiny.explorer.explore(request);
+    REQUIRE(found.problem.empty());
+    REQUIRE(found.steps.size() > 4);
+    check_same(found, tiny.explorer.explore(with_target(request, found)));
+    CHECK(std::abs(found.log_probability - plain.log_probability) > 1e-3);
+
+    const auto length = static_cast<std::int64_t>(found.record.target_in.size());
+    for (std::int64_t query = 0; query < length; ++query) {
+        const float share = 1.0F / static_cast<float>(query + 1);
+        CHECK(weight(found, AttentionKind::DecoderSelf, 1, 3, query, query) == Approx(share));
+        CHECK(weight(found, AttentionKind::DecoderSelf, 1, 3, query, 0) == Approx(share));
+        // The third token is not there yet for the first two.
+        CHECK((weight(found, AttentionKind::DecoderSelf, 2, 4, query, 2) == 1.0F) == (query >= 2));
+        CHECK(weight(found, AttentionKind::Cross, 2, 2, query, 4) == 1.0F);
+        CHECK((weight(found, AttentionKind::Cross, 1, 1, query, 0) == 0.0F) == (query == 2));
+    }
+    CHECK(weight(found, AttentionKind::EncoderSelf, 1, 2, 0, 0) == 0.0F);
+    CHECK(weight(found, AttentionKind::EncoderSelf, 2, 1, 3, 1) == 1.0F);
+    CHECK(weight(found, AttentionKind::EncoderSelf, 2, 1, 2, 1) < 1.0F);
+}
+
+TEST_CASE("Edits of tokens that do not exist change nothing", "[explore]") {
+    const TinyExplorer tiny;
+    ExploreRequest request = tiny_request();
+    const Exploration plain = tiny.explorer.explore(request);
+    request.edits = {{.site = {AttentionKind::EncoderSelf, 0}, .head = 1, .kind = EditKind::Off, .query = 500},
+                     {.site = {AttentionKind::Cross, 0}, .head = 1, .kind = EditKind::Pin, .key = 500},
+                     {.site = {AttentionKind::DecoderSelf, 0}, .head = 1, .kind = EditKind::Pin, .query = 1, .key = 3}};
+    check_same(plain, tiny.explorer.explore(request));
+    const ExploreRequest given = with_target(request, plain);
+    check_same(plain, tiny.explorer.explore(given));
+}
+
+TEST_CASE("The later of two edits of one row holds", "[explore]") {
+    const TinyExplorer tiny;
+    ExploreRequest request = tiny_request();
+    const AttentionSite site{AttentionKind::Cross, 0};
+    request.edits = {{.site = site, .head = 1, .kind = EditKind::Off},
+                     {.site = site, .head = 1, .kind = EditKind::Pin, .query = 1, .key = 3}};
+    const Exploration found = tiny.explorer.explore(request);
+    CHECK(weight(found, AttentionKind::Cross, 1, 1, 0, 3) == 0.0F);
+    CHECK(weight(found, AttentionKind::Cross, 1, 1, 1, 3) == 1.0F);
+}
+
+TEST_CASE("Each step tells what else could have been written", "[explore]") {
+    const TinyExplorer tiny;
+    ExploreRequest request = tiny_request();
+    request.candidates = 64;  // of a vocabulary of 60: all
+    const Exploration found = tiny.explorer.explore(request);
+    const std::int64_t vocabulary = tiny.translator.model().config.target_vocabulary;
+    REQUIRE(vocabulary < 64);
+    double sum_along = 0.0;
+    for (const ExploredStep& step : found.steps) {
+        REQUIRE(static_cast<std::int64_t>(step.candidates.size()) == vocabulary);
+        double sum = 0.0;
+        for (const NextCandidate& candidate : step.candidates) {
+            sum += std::exp(candidate.log_probability);
+        }
+        CHECK(sum == Approx(1.0).margin(1e-5));
+        REQUIRE(step.rank >= 1);
+        const NextCandidate& own = step.candidates[static_cast<std::size_t>(step.rank - 1)];
+        CHECK(own.token == step.token);
+        CHECK(own.log_probability == step.log_probability);
+        sum_along += step.log_probability;
+    }
+    CHECK(found.log_probability == Approx(sum_along).margin(1e-5));
+    request.candidates = 3;
+    const Exploration few = tiny.explorer.explore(request);
+    CHECK(few.steps.front().candidates.size() == 3);
+    CHECK(few.steps.front().candidates[2].token == found.steps.front().candidates[2].token);
+    CHECK(few.translation == found.translation);
+}
+
+TEST_CASE("A given translation is read, whatever the model thinks of it", "[explore]") {
+    const TinyExplorer tiny;
+    ExploreRequest request = tiny_request();
+    request.target = "die katze";
+    request.source_pads = 3;
+    const Exploration given = tiny.explorer.explore(request);
+    REQUIRE(given.problem.empty());
+    CHECK(given.translation == "die katze");
+    CHECK(given.beam.empty());
+    CHECK(given.record.target_out.back().text == "<EOS>");
+    CHECK(given.record.source.back().kind == TokenKind::Pad);
+    REQUIRE(given.steps.size() == given.record.target_out.size());
+    CHECK(given.steps.back().token == tiny.translator.model().config.eos_id);
+    check_rows(given.record);
+    bool unlikely = false;
+    for (const ExploredStep& step : given.steps) {
+        CHECK(step.candidates.size() == 10);
+        const bool among = std::any_of(step.candidates.begin(), step.candidates.end(),
+                                       [&](const NextCandidate& c) { return c.token == step.token; });
+        CHECK(among == (step.rank <= 10));
+        unlikely = unlikely || step.rank > 10;
+    }
+    CHECK(unlikely);
+    request.target = "";
+    const Exploration empty = tiny.explorer.explore(request);
+    REQUIRE(empty.steps.size() == 1);
+    CHECK(empty.steps[0].candidates.size() == 10);
+}
+
+TEST_CASE("A search grows word by word and can be stopped", "[explore]") {
+    const TinyExplorer tiny;
+    const ExploreRequest request = tiny_request();
+    std::vector<Exploration> grown;
+    const Exploration whole = tiny.explorer.explore(request, [&](const Explorer::Snapshot& so_far) {
+        grown.push_back(so_far());
+        return true;
+    });
+    REQUIRE(grown.size() > 4);
+    for (std::size_t i = 0; i < grown.size(); ++i) {
+        CHECK_FALSE(grown[i].finished);
+        CHECK(grown[i].problem.empty());
+        CHECK(grown[i].steps.size() <= i + 1);
+        CHECK(grown[i].record.target_in.size() == grown[i].steps.size());
+        check_rows(grown[i].record);
+    }
+    CHECK(grown.front().steps.size() == 1);
+    CHECK(whole.finished);
+    CHECK(whole.seconds_to_first > 0.0);
+    CHECK(whole.seconds >= whole.seconds_to_first);
+
+    int steps = 0;
+    const Exploration stopped = tiny.explorer.explore(request, [&](const Explorer::Snapshot&) { return ++steps < 3; });
+    CHECK(steps == 3);
+    CHECK_FALSE(stopped.finished);
+    CHECK(stopped.problem.empty());
+    CHECK(stopped.beam.back().step == 3);
+
+    ExploreRequest given = request;
+    given.target = "die katze";
+    const Exploration encoded = tiny.explorer.explore(given, [&](const Explorer::Snapshot& so_far) {
+        CHECK(so_far().record.sites.size() == 2);
+        return false;
+    });
+    CHECK_FALSE(encoded.finished);
+    CHECK(encoded.record.target_in.empty());
+    CHECK(tiny.explorer.explore(given, [](const Explorer::Snapshot&) { return true; }).record.sites.size() == 6);
+}
+
+TEST_CASE("What cannot be looked at says why", "[explore]") {
+    const TinyExplorer tiny;
+    const auto problem = [&](auto change) {
+        ExploreRequest request = tiny_request();
+        change(request);
+        const Exploration result = tiny.explorer.explore(request);
+        CHECK(result.record.sites.empty());
+        CHECK(result.steps.empty());
+        CHECK(result.source == request.source);
+        return result.problem;
+    };
+    using R = ExploreRequest;
+    CHECK_THAT(problem([](R& r) { r.source = ""; }), Contains("no text"));
+    CHECK_THAT(problem([](R& r) { r.source = " \t "; }), Contains("no text"));
+    CHECK_THAT(problem([](R& r) { r.source = "a \xff\xfe"; }), Contains("UTF-8"));
+    const auto long_text = [] {
+        std::string text;
+        for (int i = 0; i < 2000; ++i) {
+            text += "cat ";
+        }
+        return text;
+    }();
+    CHECK_THAT(problem([&](R& r) { r.source = long_text; }), Contains("the sentence has") && Contains("at most 64"));
+    CHECK_THAT(problem([&](R& r) { r.target = long_text; }), Contains("the translation has"));
+    CHECK_THAT(problem([](R& r) { r.target = "\xc3("; }), Contains("UTF-8"));
+    CHECK_THAT(problem([](R& r) { r.target_tokens = {5, 999999}; }), Contains("999999"));
+    CHECK_THAT(problem([](R& r) { r.search.beam = 0; }), Contains("beam of 0"));
+    CHECK_THAT(problem([](R& r) { r.candidates = 65; }), Contains("65 candidates"));
+    CHECK_THAT(problem([](R& r) { r.source_pads = 2; }), Contains("pads"));
+    CHECK_THAT(problem([](R& r) {
+                   r.target = "die";
+                   r.source_pads = 60;
+               }),
+               Contains("60 pads"));
+    CHECK_THAT(problem([](R& r) { r.edits = {{.site = {AttentionKind::Cross, 2}}}; }), Contains("no layer 3 of cross"));
+    CHECK_THAT(problem([](R& r) { r.edits = {{.site = {}, .head = 5}}; }), Contains("no head 5"));
+    CHECK_THAT(problem([](R& r) { r.edits = {{.site = {}, .head = 1, .kind = EditKind::Pin}}; }), Contains("pinned"));
+    // Text of other scripts is text.
+    ExploreRequest scripts = tiny_request();
+    scripts.source = "🐈 שלום cat";
+    CHECK(tiny.explorer.explore(scripts).problem.empty());
+}
+
+TEST_CASE("A model of damaged weights has nothing to show", "[explore]") {
+    const std::unique_ptr<Backend> backend = open_device("cpu");
+    const Translator whole = tiny_translator(*backend);
+    auto damaged = std::make_shared<Parameters>(*backend, whole.model().config, false);
+    damaged->initialise(1);
+    const Tensor gain = damaged->stored("decoder.layers.1.feed_forward.norm.gain");
+    from_host(*backend, gain,
+              std::vector<float>(static_cast<std::size_t>(gain.elements()), std::numeric_limits<float>::quiet_NaN()));
+    const Translator translator(*backend, whole.model(), damaged);
+    const Explorer explorer(*backend, translator, Compute::F32);
+    ExploreRequest request = tiny_request();
+    CHECK_THAT(explorer.explore(request).problem, Contains("no usable probability for token 1"));
+    request.target = "die katze";
+    const Exploration given = explorer.explore(request);
+    CHECK_THAT(given.problem, Contains("no usable probability for token 1"));
+    CHECK(given.record.sites.empty());
+    CHECK_THAT(explorer.importance(request).problem, Contains("no usable probability"));
+}

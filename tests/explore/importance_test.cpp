@@ -1,0 +1,102 @@
+// Leaving heads out one by one, and what the weights are made of.
+#include <catch2/catch.hpp>
+
+#include "tests/explore/tiny_explorer.h"
+#include "tests/ops/devices.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+TEST_CASE("A head's importance is what a pass without it loses", "[importance]") {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    INFO(device);
+    const TinyExplorer tiny(device);
+    ExploreRequest request = tiny_request();
+    const bool edited = GENERATE(false, true);
+    if (edited) {
+        request.edits = {{.site = {AttentionKind::EncoderSelf, 1}, .head = 3, .kind = EditKind::Off},
+                         {.site = {AttentionKind::Cross, 0}, .head = 2, .kind = EditKind::Uniform}};
+    }
+    const Exploration found = tiny.explorer.explore(request);
+    const ExploreRequest given = with_target(request, found);
+    const Importance importance = tiny.explorer.importance(given);
+    REQUIRE(importance.problem.empty());
+    CHECK(importance.finished);
+    CHECK(importance.total == 6 * 4);
+    REQUIRE(importance.heads.size() == 6 * 4);
+    CHECK(importance.log_probability == Approx(found.log_probability).margin(1e-4));
+    int matters = 0;
+    for (const HeadImportance& head : importance.heads) {
+        INFO(name_of(head.site.kind) << " " << head.site.layer + 1 << " head " << head.head);
+        ExploreRequest without = given;
+        without.edits.push_back({.site = head.site, .head = head.head, .kind = EditKind::Off});
+        CHECK(head.log_probability == Approx(tiny.explorer.explore(without).log_probability).margin(1e-4));
+        CHECK(head.loss == Approx(importance.log_probability - head.log_probability).margin(1e-9));
+        matters += std::abs(head.loss) > 1e-3 ? 1 : 0;
+        if (edited && head.site == AttentionSite{AttentionKind::EncoderSelf, 1} && head.head == 3) {
+            CHECK(head.loss == Approx(0.0).margin(1e-5));
+        }
+    }
+    CHECK(matters > 12);
+}
+
+TEST_CASE("Measuring importance grows and can be stopped", "[importance]") {
+    const TinyExplorer tiny;
+    ExploreRequest request = tiny_request();
+    request.target = "die katze";
+    std::size_t before = 0;
+    const Importance stopped = tiny.explorer.importance(request, [&](const Importance& so_far) {
+        CHECK(so_far.heads.size() > before);
+        before = so_far.heads.size();
+        return before < 9;
+    });
+    CHECK(before >= 9);
+    CHECK(stopped.heads.size() == before);
+    CHECK_FALSE(stopped.finished);
+    CHECK_THAT(tiny.explorer.importance(tiny_request()).problem, Contains("no translation"));
+    request.source = "";
+    CHECK_THAT(tiny.explorer.importance(request).problem, Contains("no text"));
+}
+
+TEST_CASE("The softmax of scaled products of queries and keys is the weights", "[neuron]") {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    INFO(device);
+    const TinyExplorer tiny(device);
+    ExploreRequest request = tiny_request();
+    request.target = "die grosse katze";
+    request.source_pads = GENERATE(0, 2);
+    const Exploration given = tiny.explorer.explore(request);
+    for (const SiteWeights& site : given.record.sites) {
+        INFO(name_of(site.site.kind) << " " << site.site.layer + 1);
+        const int head = 3;
+        const NeuronView view = tiny.explorer.neuron(request, site.site, head);
+        REQUIRE(view.problem.empty());
+        REQUIRE(view.queries == site.queries);
+        REQUIRE(view.keys == site.keys);
+        REQUIRE(view.d_k == 8);
+        CHECK(view.scale == Approx(1.0 / std::sqrt(8.0)));
+        for (std::int64_t query = 0; query < view.queries; ++query) {
+            std::vector<double> weights;
+            double sum = 0.0;
+            for (std::int64_t key = 0; key < view.keys; ++key) {
+                double product = 0.0;
+                for (std::int64_t i = 0; i < view.d_k; ++i) {
+                    product += static_cast<double>(view.q[static_cast<std::size_t>(query * view.d_k + i)]) *
+                               static_cast<double>(view.k[static_cast<std::size_t>(key * view.d_k + i)]);
+                }
+                const bool pad = site.site.kind != AttentionKind::DecoderSelf &&
+                                 given.record.source[static_cast<std::size_t>(key)].kind == TokenKind::Pad;
+                const bool later = site.site.kind == AttentionKind::DecoderSelf && key > query;
+                weights.push_back(pad || later ? 0.0 : std::exp(product * static_cast<double>(view.scale)));
+                sum += weights.back();
+            }
+            for (std::int64_t key = 0; key < view.keys; ++key) {
+                CHECK(weights[static_cast<std::size_t>(key)] / sum ==
+                      Approx(site.at(head - 1, query, key)).margin(1e-5));
+            }
+        }
+    }
+    CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 0}, 9).problem, Contains("no head 9"));
+    CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 7}, 1).problem, Contains("no layer 8"));
+    CHECK_THAT(tiny.explorer.neuron(tiny_request(), {AttentionKind::Cross, 0}, 1).problem, Contains("no translation"));
+}
