@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "backends/cuda/errors.h"
+#include "backends/cuda/event.h"
 #include "support/check.h"
 
 namespace headscope::cuda {
@@ -79,6 +80,12 @@ bool CudaBackend::make_room() {
     stream_.synchronize();
     replays_.clear();
     return true;
+}
+
+std::shared_ptr<Event> CudaBackend::record_event() {
+    HEADSCOPE_CHECK(!recording_, "the body of a replay enqueues ops and nothing else; it recorded an event");
+    stream_.use_device();
+    return std::make_shared<StreamEvent>(stream_);
 }
 
 void CudaBackend::replay(const std::string& name, const std::vector<Tensor>& operands,

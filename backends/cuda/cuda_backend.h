@@ -42,6 +42,8 @@ public:
     void upload(const Tensor& to, const void* from, std::size_t bytes) override;
     void download(const Tensor& from, void* to, std::size_t bytes) override;
     void synchronize() override { stream_.synchronize(); }
+    std::shared_ptr<Event> record_event() override;
+    Support events() const override { return {}; }
     void replay(const std::string& name, const std::vector<Tensor>& operands,
                 const std::function<void()>& body) override;
     MemoryUse memory() const override { return memory_->use(); }

@@ -20,11 +20,11 @@ PinnedMemory::~PinnedMemory() {
     cudaFreeHost(data_);
 }
 
-Event::Event() {
-    require(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "make an event");
+RawEvent::RawEvent(unsigned flags) {
+    require(cudaEventCreateWithFlags(&event_, flags), "make an event");
 }
 
-Event::~Event() {
+RawEvent::~RawEvent() {
     cudaEventDestroy(event_);
 }
 

@@ -29,12 +29,12 @@ private:
     std::byte* data_ = nullptr;
 };
 
-class Event {
+class RawEvent {
 public:
-    Event();
-    Event(const Event&) = delete;
-    Event& operator=(const Event&) = delete;
-    ~Event();
+    explicit RawEvent(unsigned flags = cudaEventDisableTiming);
+    RawEvent(const RawEvent&) = delete;
+    RawEvent& operator=(const RawEvent&) = delete;
+    ~RawEvent();
     cudaEvent_t handle() const { return event_; }
 
 private:
@@ -92,7 +92,7 @@ private:
     static constexpr std::size_t kStagings = 4;
     struct Staging {
         PinnedMemory memory{kStagingBytes};
-        Event copied;
+        RawEvent copied;
     };
 
     const int ordinal_;

@@ -52,7 +52,7 @@ bool contains(const std::vector<VkExtensionProperties>& extensions, const char* 
 }
 
 // A queue family for compute alone keeps out of the way of graphics; any other with compute will do.
-bool find_queue_family(const InstanceFunctions& functions, VkPhysicalDevice device, std::uint32_t& found) {
+bool find_queue_family(const InstanceFunctions& functions, VkPhysicalDevice device, Capabilities& found) {
     std::uint32_t count = 0;
     functions.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
     std::vector<VkQueueFamilyProperties> families(count);
@@ -65,7 +65,8 @@ bool find_queue_family(const InstanceFunctions& functions, VkPhysicalDevice devi
         }
         const bool compute_alone = (flags & VK_QUEUE_GRAPHICS_BIT) == 0;
         if (!any || compute_alone) {
-            found = family;
+            found.queue_family = family;
+            found.timestamp_bits = families[family].timestampValidBits;
             any = true;
         }
         if (compute_alone) {
@@ -165,6 +166,7 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
         {"subgroup arithmetic", say(found.subgroup_arithmetic, options.subgroups)},
         {"full subgroups", say(found.full_subgroups, true)},
         {"16-bit storage", say(found.storage16, true)},
+        {"timestamps", say(found.timestamp_bits > 0, options.timestamps)},
     };
 }
 
@@ -183,7 +185,7 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
                type == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
     info.software = type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     found.software = info.software;
-    const bool compute_queue = find_queue_family(functions, device, found.queue_family);
+    const bool compute_queue = find_queue_family(functions, device, found);
     if (found.properties.apiVersion >= VK_API_VERSION_1_2) {
         auto memory =
             chained<VkPhysicalDeviceMemoryProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, nullptr);
@@ -204,6 +206,7 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
     }
     found.push_descriptors = found.push_descriptors && options.push_descriptors;
     found.subgroup_arithmetic = found.subgroup_arithmetic && options.subgroups;
+    found.timestamp_bits = options.timestamps ? found.timestamp_bits : 0;
     return result;
 }
 

@@ -17,6 +17,7 @@ struct Capabilities {
     VkPhysicalDeviceProperties properties{};
     VkPhysicalDeviceMemoryProperties memory{};
     std::uint32_t queue_family = 0;
+    std::uint32_t timestamp_bits = 0;  // of the queue's clock, 0 where it has none
     bool software = false;
     bool push_descriptors = false;
     bool subgroup_arithmetic = false;

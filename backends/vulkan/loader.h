@@ -68,6 +68,12 @@ namespace headscope::vulkan {
     X(vkDestroyFence)                \
     X(vkResetFences)                 \
     X(vkWaitForFences)               \
+    X(vkGetFenceStatus)              \
+    X(vkCreateQueryPool)             \
+    X(vkDestroyQueryPool)            \
+    X(vkGetQueryPoolResults)         \
+    X(vkCmdResetQueryPool)           \
+    X(vkCmdWriteTimestamp)           \
     X(vkQueueSubmit)
 
 #define HEADSCOPE_VK_MEMBER(name) PFN_##name name = nullptr;

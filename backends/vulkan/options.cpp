@@ -53,12 +53,15 @@ Options Options::from_environment() {
             options.subgroups = false;
         } else if (name == "vector_loads") {
             options.vector_loads = false;
+        } else if (name == "timestamps") {
+            options.timestamps = false;
         } else if (name == "pipeline_cache") {
             options.cache_directory.clear();
         } else {
             throw Error(
                 "HEADSCOPE_VULKAN_DISABLE names \"" + name +
-                "\"; expected push_descriptors, subgroups, vector_loads or pipeline_cache, separated by commas");
+                "\"; expected push_descriptors, subgroups, vector_loads, timestamps or pipeline_cache, separated by "
+                "commas");
         }
     }
     return options;

@@ -11,6 +11,7 @@ struct Options {
     bool push_descriptors = true;  // else descriptor sets from pools
     bool vector_loads = true;      // products with four elements a load, where operands allow it
     bool subgroups = true;         // else reductions through shared memory alone
+    bool timestamps = true;        // else events wait, and take the host's clock
     std::string cache_directory;   // of the pipeline cache; empty for none
 
     // Below what the device allows, so that small tests meet what only large tensors would; 0 for the device's own.
@@ -19,7 +20,8 @@ struct Options {
     // Invocations of a workgroup that has a row to itself: more than a subgroup's where llvmpipe would have just one.
     std::uint32_t row_lanes = 0;
 
-    // HEADSCOPE_VULKAN_VALIDATION=1, HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,pipeline_cache,
+    // HEADSCOPE_VULKAN_VALIDATION=1,
+    // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,timestamps,pipeline_cache,
     // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
     // of two, at most 256); the cache in XDG_CACHE_HOME/headscope, else HOME/.cache/headscope. Error for a value that
     // means nothing.

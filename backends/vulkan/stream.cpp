@@ -49,7 +49,7 @@ Binding binding_of(const Tensor& tensor, std::uint64_t alignment) {
 }  // namespace
 
 Stream::Stream(const Device& device, std::shared_ptr<Memory> memory, Pipelines& pipelines)
-    : device_(device), memory_(std::move(memory)), pipelines_(pipelines) {
+    : device_(device), memory_(std::move(memory)), pipelines_(pipelines), timestamps_(device) {
     const DeviceFunctions& functions = device_.functions();
     VkCommandPoolCreateInfo pool{};
     pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
@@ -102,6 +102,7 @@ Stream::Slot& Stream::current() {
         begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
         check(device_.functions().vkBeginCommandBuffer(slot.commands, &begin), "vkBeginCommandBuffer");
         slot.recording = true;
+        slot.submission = ++begun_;
         slot.dispatches = 0;
         slot.work = 0;
         slot.staged = 0;
@@ -119,6 +120,7 @@ void Stream::wait(Slot& slot) {
               "vkWaitForFences");
         check(device_.functions().vkResetFences(device_.handle(), 1, &slot.fence), "vkResetFences");
         slot.submitted = false;
+        finished_ = std::max(finished_, slot.submission);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "backends/vulkan/hazards.h"
 #include "backends/vulkan/memory.h"
 #include "backends/vulkan/pipelines.h"
+#include "backends/vulkan/timestamps.h"
 #include "tensor/tensor.h"
 
 namespace headscope::vulkan {
@@ -47,6 +48,17 @@ public:
     void download(const Tensor& from, std::byte* to, std::size_t bytes);
     void synchronize();
 
+    // Where the stream stands, with the device's clock; until it is forgotten.
+    struct Mark {
+        Timestamps::Place place;
+        std::uint64_t submission = 0;
+    };
+    Mark mark();
+    void forget(const Mark& mark) { timestamps_.give_back(mark.place); }
+    bool reached(const Mark& mark);  // never waits
+    void wait_for(const Mark& mark);
+    double seconds_between(const Mark& earlier, const Mark& later) const;
+
     // The most bytes one binding may have, from the tensor's first element on.
     std::uint64_t max_binding_bytes() const;
 
@@ -56,6 +68,7 @@ private:
         VkFence fence = VK_NULL_HANDLE;
         bool recording = false;
         bool submitted = false;
+        std::uint64_t submission = 0;  // counted from 1
         std::uint32_t dispatches = 0;
         std::uint64_t work = 0;
         std::unique_ptr<RawBuffer> staging;
@@ -72,6 +85,7 @@ private:
     Slot& current();
     void submit();
     void wait(Slot& slot);
+    Slot& slot_of(const Mark& mark);  // of one that is not finished
 
     const Device& device_;
     std::shared_ptr<Memory> memory_;
@@ -80,6 +94,9 @@ private:
     std::array<Slot, 4> slots_;
     std::size_t now_ = 0;
     Hazards hazards_;
+    Timestamps timestamps_;
+    std::uint64_t begun_ = 0;     // submissions
+    std::uint64_t finished_ = 0;  // of those, from the first
     std::unique_ptr<RawBuffer> download_;
 };
 

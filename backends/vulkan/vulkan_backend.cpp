@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backends/vulkan/event.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
 
@@ -90,6 +91,19 @@ void VulkanBackend::download(const Tensor& from, void* to, std::size_t bytes) {
 
 void VulkanBackend::synchronize() {
     stream_.synchronize();
+}
+
+std::shared_ptr<Event> VulkanBackend::record_event() {
+    if (events().level != SupportLevel::Native) {
+        return Backend::record_event();
+    }
+    return std::make_shared<StreamEvent>(stream_);
+}
+
+Support VulkanBackend::events() const {
+    return device_.capabilities().timestamp_bits > 0
+               ? Support{}
+               : Support{SupportLevel::Composed, "the device's queue has no timestamps"};
 }
 
 Support VulkanBackend::support(const std::string& op, DType dtype) const {

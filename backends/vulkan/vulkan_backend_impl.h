@@ -28,6 +28,8 @@ public:
     void upload(const Tensor& to, const void* from, std::size_t bytes) override;
     void download(const Tensor& from, void* to, std::size_t bytes) override;
     void synchronize() override;
+    std::shared_ptr<Event> record_event() override;
+    Support events() const override;
     MemoryUse memory() const override { return memory_->use(); }
     Support support(const std::string& op, DType dtype) const override;
     Support products(Compute compute) const override;

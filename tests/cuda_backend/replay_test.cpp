@@ -74,6 +74,18 @@ TEST_CASE("other operands or another name are another run", "[replay]") {
     CHECK(machine.first(x) == 27.0F * 9.0F);
 }
 
+TEST_CASE("a body that records an event cannot be recorded, and says so", "[replay]") {
+    const Machine machine;
+    const Tensor x = machine.filled(1.0F);
+    const auto marks = [&] {
+        machine.backend->run(AddScaled{.a = x, .out = x, .alpha = 3.0F});
+        machine.backend->record_event();
+    };
+    machine.backend->replay("marks", {x}, marks);  // the first time nothing is recorded
+    CHECK_THROWS_WITH(machine.backend->replay("marks", {x}, marks), Catch::Matchers::Contains("recorded an event"));
+    CHECK(machine.first(x) == 3.0F);
+}
+
 TEST_CASE("a body that waits cannot be recorded, and says so", "[replay]") {
     const Machine machine;
     const Tensor x = machine.filled(1.0F);

@@ -27,7 +27,8 @@ struct EmulatedGraph {
 struct EmulatedEvent {
     EmulatedStream* stream = nullptr;  // where it was recorded last and has not been reached
     std::uint64_t position = 0;        // in that stream's order
-    double seconds = 0.0;              // when it was reached
+    bool timed = true;
+    double seconds = 0.0;  // when it was reached
 };
 struct EmulatedStream {
     std::deque<std::function<cudaError_t()>> queue;

@@ -110,8 +110,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     });
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/) {
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     *event = new EmulatedEvent;
+    (*event)->timed = (flags & cudaEventDisableTiming) == 0;
     return cudaSuccess;
 }
 
@@ -143,9 +144,22 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
                                     : emulation::remember(emulation::drain_until(event->stream, event->position));
 }
 
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+    if (emulation::refuse_in_capture()) {
+        return emulation::remember(cudaErrorStreamCaptureUnsupported);
+    }
+    const bool reached = event->stream == nullptr || event->stream->done >= event->position;
+    return reached ? cudaSuccess : emulation::remember(cudaErrorNotReady);
+}
+
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-    if (end->stream == nullptr || end->stream->done < end->position) {
-        return emulation::remember(cudaErrorNotReady);
+    for (const cudaEvent_t event : {start, end}) {
+        if (event->stream == nullptr || !event->timed) {
+            return emulation::remember(cudaErrorInvalidResourceHandle);
+        }
+        if (event->stream->done < event->position) {
+            return emulation::remember(cudaErrorNotReady);
+        }
     }
     *milliseconds = static_cast<float>((end->seconds - start->seconds) * 1000.0);
     return cudaSuccess;
