@@ -37,6 +37,8 @@ struct AttentionRecord {
     std::vector<SiteWeights> sites;
     int encoder_layers = 0;  // of the model, whatever was recorded
     int decoder_layers = 0;
+    // What was computed from weights ("attention rollout"); empty: the weights as the model had them.
+    std::string derived = {};
 };
 
 // "encoder", "decoder", "cross"; Error names these three for anything else.

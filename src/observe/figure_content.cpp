@@ -79,6 +79,9 @@ FigureContent select_content(const AttentionRecord& record, const FigureOptions&
 
     FigureContent content;
     content.title = fmt::format("{} Layer{}", title_of(options.kind), options.layer);
+    if (!record.derived.empty()) {
+        content.title += ", " + record.derived;
+    }
     content.queries = make_row(query_row, options.rows);
     content.keys = make_row(key_row, options.rows);
     content.model_heads = static_cast<int>(weights.heads);

@@ -24,20 +24,10 @@ std::string without_mark(const std::string& piece) {
     return begins_word(piece) ? piece.substr(kWordStart.size()) : piece;
 }
 
-bool is_punctuation(char32_t c) {
+bool is_punctuation_character(char32_t c) {
     const bool ascii = c < 0x80 && c > 0x20 && !(c >= '0' && c <= '9') && !((c | 0x20U) >= 'a' && (c | 0x20U) <= 'z');
     // Guillemets, inverted marks, and the block of dashes, quotes and the ellipsis.
     return ascii || c == 0xAB || c == 0xBB || c == 0xA1 || c == 0xBF || (c >= 0x2010 && c <= 0x205E);
-}
-
-bool is_punctuation(const std::string& text) {
-    std::size_t at = 0;
-    while (at < text.size()) {
-        if (!is_punctuation(next_character(text, at))) {
-            return false;
-        }
-    }
-    return !text.empty();
 }
 
 struct Span {
@@ -109,6 +99,16 @@ bool shown(TokenKind kind, const RowOptions& options) {
 }
 
 }  // namespace
+
+bool is_punctuation(const std::string& text) {
+    std::size_t at = 0;
+    while (at < text.size()) {
+        if (!is_punctuation_character(next_character(text, at))) {
+            return false;
+        }
+    }
+    return !text.empty();
+}
 
 std::vector<RowItem> make_row(const std::vector<RecordedToken>& tokens, const RowOptions& options) {
     std::vector<RowItem> row;

@@ -27,6 +27,9 @@ struct RowOptions {
 // Punctuation at either end of a word stands alone, as it does in the paper's tokens.
 std::vector<RowItem> make_row(const std::vector<RecordedToken>& tokens, const RowOptions& options);
 
+// Nothing but punctuation, and not empty.
+bool is_punctuation(const std::string& text);
+
 // [heads, queries, keys] of the items: a sum over an item's keys, a mean over its queries, so that rows still add up to
 // what they did (to 1 where no item is hidden).
 std::vector<float> join_weights(const SiteWeights& weights, const std::vector<RowItem>& queries,

@@ -1,0 +1,57 @@
+#include "observe/head_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace headscope {
+
+HeadStatistics statistics_of(const AttentionRecord& record, const SiteWeights& weights, int head) {
+    const std::vector<RecordedToken>& queries = query_tokens(record, weights.site.kind);
+    const std::vector<RecordedToken>& keys = key_tokens(record, weights.site.kind);
+    HeadStatistics found{.site = weights.site, .head = head};
+    double counted = 0.0;
+    for (std::int64_t query = 0; query < weights.queries; ++query) {
+        if (queries[static_cast<std::size_t>(query)].kind == TokenKind::Pad) {
+            continue;
+        }
+        counted += 1.0;
+        double largest = 0.0;
+        for (std::int64_t key = 0; key < weights.keys; ++key) {
+            const TokenKind kind = keys[static_cast<std::size_t>(key)].kind;
+            const double weight = static_cast<double>(weights.at(head - 1, query, key));
+            if (kind == TokenKind::Pad || weight <= 0.0) {
+                continue;
+            }
+            const std::int64_t offset = key - query;
+            found.entropy -= weight * std::log2(weight);
+            found.distance += weight * static_cast<double>(std::abs(offset));
+            found.offset += weight * static_cast<double>(offset);
+            if (offset >= -1 && offset <= 1) {
+                found.diagonal[static_cast<std::size_t>(offset + 1)] += weight;
+            }
+            found.on_end += kind == TokenKind::End ? weight : 0.0;
+            largest = std::max(largest, weight);
+        }
+        found.sharpness += largest;
+    }
+    if (counted > 0.0) {
+        for (double* sum : {&found.entropy, &found.distance, &found.offset, &found.sharpness, &found.diagonal[0],
+                            &found.diagonal[1], &found.diagonal[2], &found.on_end}) {
+            *sum /= counted;
+        }
+    }
+    return found;
+}
+
+std::vector<HeadStatistics> head_statistics(const AttentionRecord& record) {
+    std::vector<HeadStatistics> found;
+    for (const SiteWeights& weights : record.sites) {
+        for (int head = 1; head <= static_cast<int>(weights.heads); ++head) {
+            found.push_back(statistics_of(record, weights, head));
+        }
+    }
+    return found;
+}
+
+}  // namespace headscope

@@ -1,0 +1,122 @@
+#include "observe/derived_records.h"
+
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+// Row-major.
+struct Matrix {
+    std::size_t rows = 0;
+    std::size_t columns = 0;
+    std::vector<double> values;
+
+    Matrix(std::size_t r, std::size_t c) : rows(r), columns(c), values(r * c, 0.0) {}
+    double& at(std::size_t row, std::size_t column) { return values[row * columns + column]; }
+    double at(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
+};
+
+Matrix identity(std::size_t size) {
+    Matrix matrix(size, size);
+    for (std::size_t i = 0; i < size; ++i) {
+        matrix.at(i, i) = 1.0;
+    }
+    return matrix;
+}
+
+// Half the residual path, half the heads' mean: the attention's part of it, scaled so that a row with its residual part
+// adds up to 1 even where heads were switched off.
+struct Mixed {
+    Matrix attention;              // [queries, keys]
+    std::vector<double> residual;  // [queries]
+};
+
+Mixed mixed(const SiteWeights& weights) {
+    const auto queries = static_cast<std::size_t>(weights.queries);
+    const auto keys = static_cast<std::size_t>(weights.keys);
+    Mixed result{Matrix(queries, keys), std::vector<double>(queries, 0.0)};
+    for (std::size_t query = 0; query < queries; ++query) {
+        double sum = 0.0;
+        for (std::size_t key = 0; key < keys; ++key) {
+            double mean = 0.0;
+            for (std::int64_t head = 0; head < weights.heads; ++head) {
+                mean += static_cast<double>(
+                    weights.at(head, static_cast<std::int64_t>(query), static_cast<std::int64_t>(key)));
+            }
+            mean /= static_cast<double>(weights.heads);
+            result.attention.at(query, key) = mean;
+            sum += mean;
+        }
+        for (std::size_t key = 0; key < keys; ++key) {
+            result.attention.at(query, key) /= 1.0 + sum;
+        }
+        result.residual[query] = 1.0 / (1.0 + sum);
+    }
+    return result;
+}
+
+// into = residual * into + attention * from
+Matrix passed_on(const Mixed& layer, const Matrix& into, const Matrix& from) {
+    Matrix result(into.rows, into.columns);
+    for (std::size_t row = 0; row < into.rows; ++row) {
+        for (std::size_t column = 0; column < into.columns; ++column) {
+            result.at(row, column) = layer.residual[row] * into.at(row, column);
+        }
+        for (std::size_t key = 0; key < from.rows; ++key) {
+            const double weight = layer.attention.at(row, key);
+            for (std::size_t column = 0; weight != 0.0 && column < into.columns; ++column) {
+                result.at(row, column) += weight * from.at(key, column);
+            }
+        }
+    }
+    return result;
+}
+
+// What came from elsewhere stays by the residual part alone.
+Matrix kept(const Mixed& layer, const Matrix& matrix) {
+    return passed_on(layer, matrix, Matrix(0, matrix.columns));
+}
+
+SiteWeights site_of(AttentionSite site, const Matrix& matrix) {
+    return {site, 1, static_cast<std::int64_t>(matrix.rows), static_cast<std::int64_t>(matrix.columns),
+            std::vector<float>(matrix.values.begin(), matrix.values.end())};
+}
+
+bool has_decoder(const AttentionRecord& record) {
+    for (const SiteWeights& weights : record.sites) {
+        if (weights.site.kind != AttentionKind::EncoderSelf) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+AttentionRecord rollout(const AttentionRecord& record) {
+    AttentionRecord result = record;
+    result.sites.clear();
+    result.derived = "attention rollout";
+    Matrix source = identity(record.source.size());
+    for (int layer = 1; layer <= record.encoder_layers; ++layer) {
+        source = passed_on(mixed(find_site(record, AttentionKind::EncoderSelf, layer)), source, source);
+        result.sites.push_back(site_of({AttentionKind::EncoderSelf, layer - 1}, source));
+    }
+    if (!has_decoder(record)) {
+        return result;
+    }
+    Matrix own = identity(record.target_in.size());               // [target, target]
+    Matrix other(record.target_in.size(), record.source.size());  // [target, source]
+    for (int layer = 1; layer <= record.decoder_layers; ++layer) {
+        const Mixed self = mixed(find_site(record, AttentionKind::DecoderSelf, layer));
+        const Mixed cross = mixed(find_site(record, AttentionKind::Cross, layer));
+        own = kept(cross, passed_on(self, own, own));
+        other = passed_on(cross, passed_on(self, other, other), source);
+        result.sites.push_back(site_of({AttentionKind::DecoderSelf, layer - 1}, own));
+        result.sites.push_back(site_of({AttentionKind::Cross, layer - 1}, other));
+    }
+    return result;
+}
+
+}  // namespace headscope
