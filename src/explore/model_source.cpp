@@ -1,0 +1,180 @@
+#include "explore/model_source.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "support/check.h"
+#include "train/averaging.h"
+#include "train/checkpoint.h"
+#include "train/train_config.h"
+#include "train/training_state.h"
+
+namespace headscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kConfig = "config.json";
+constexpr const char* kCheckpoints = "checkpoints";
+constexpr const char* kTokenizers = "tokenizer";
+constexpr const char* kLog = "log.jsonl";
+
+bool is_there(const fs::path& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+}
+
+// The tokenizers of a run, as prepare_training_data() left them.
+void open_tokenizers(const fs::path& folder, ModelDirectory& model) {
+    const auto open = [&](const char* name) {
+        return std::make_shared<const Tokenizer>(Tokenizer::load((folder / name).string()));
+    };
+    if (is_there(folder / "sentencepiece.model")) {
+        model.source_tokenizer = model.target_tokenizer = open("sentencepiece.model");
+        return;
+    }
+    model.source_tokenizer = open("source.model");
+    model.target_tokenizer = open("target.model");
+}
+
+// What a checkpoint knows of its model; its sizes come from the tokenizers.
+ModelConfig config_of(const Checkpoint& checkpoint, const ModelDirectory& tokenizers) {
+    const nlohmann::json& state = checkpoint.state();
+    const auto config = state.find("config");
+    if (config == state.end() || !config->is_object() || !config->contains("model")) {
+        throw Error(
+            fmt::format("{} does not say which model it is of: it is no checkpoint of a training", checkpoint.path()));
+    }
+    const TrainConfig run{.file = checkpoint.path(),
+                          .model = (*config)["model"],
+                          .train = {},
+                          .valid = {},
+                          .tokenizer = {},
+                          .training = {}};
+    return run.model_config(tokenizers.source_tokenizer->size(), tokenizers.target_tokenizer->size());
+}
+
+// In 16 bits the masters are needed to make the working copy of, and those come with gradients.
+std::shared_ptr<const Parameters> parameters_of(Backend& backend, const Checkpoint& checkpoint,
+                                                const ModelConfig& config, DType storage) {
+    auto parameters = std::make_shared<Parameters>(backend, config, storage != DType::F32, storage);
+    if (checkpoint.parameters().dtype == backend.real()) {
+        checkpoint.read(backend, {.parameters = parameters->flat_values()});
+    } else {
+        average_checkpoints(backend, {checkpoint}, parameters->flat_values());  // of one: converts
+    }
+    parameters->refresh_working();
+    return parameters;
+}
+
+double number_at(const nlohmann::json& line, const char* key) {
+    const auto value = line.find(key);
+    return value != line.end() && value->is_number() ? value->get<double>() : std::nan("");
+}
+
+std::int64_t step_at(const nlohmann::json& line) {
+    const auto value = line.find("step");
+    return value != line.end() && value->is_number_integer() ? value->get<std::int64_t>() : -1;
+}
+
+}  // namespace
+
+ModelSource ModelSource::at(const std::string& path) {
+    if (is_there(fs::path(path) / kConfig)) {
+        return {Kind::Model, path};
+    }
+    if (is_there(fs::path(path) / kCheckpoints)) {
+        return {Kind::Training, path};
+    }
+    throw Error(fmt::format("'{}' {}: expected a model directory (with {}) or the folder of a training (with {}/)",
+                            path, is_there(path) ? "holds no model" : "does not exist", kConfig, kCheckpoints));
+}
+
+std::string ModelSource::in(const char* name) const {
+    return (fs::path(path_) / name).string();
+}
+
+std::vector<std::int64_t> ModelSource::steps() const {
+    if (kind_ == Kind::Model) {
+        return {};
+    }
+    if (!is_there(in(kCheckpoints))) {  // CheckpointFolder would make it
+        throw Error(fmt::format("'{}' is gone: the training was moved or removed", in(kCheckpoints)));
+    }
+    try {
+        return CheckpointFolder(in(kCheckpoints)).steps();
+    } catch (const fs::filesystem_error& problem) {  // as when it goes at this moment
+        throw Error(fmt::format("cannot list '{}': {}", in(kCheckpoints), problem.code().message()));
+    }
+}
+
+LossCurve ModelSource::loss_curve() const {
+    LossCurve curve;
+    std::ifstream file(in(kLog));
+    for (std::string text; std::getline(file, text);) {
+        const nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
+        if (!line.is_object() || !line.contains("kind")) {
+            continue;
+        }
+        const LossPoint point{.step = step_at(line), .loss = number_at(line, "loss"), .nll = number_at(line, "nll")};
+        if (point.step < 0) {
+            continue;
+        }
+        if (line["kind"] == "train") {
+            curve.training.push_back(point);
+        } else if (line["kind"] == "validation") {
+            curve.validation.push_back(point);
+        }
+    }
+    return curve;
+}
+
+ModelSource::Loaded ModelSource::load(Backend& backend, std::optional<std::int64_t> step, DType storage) const {
+    if (kind_ == Kind::Training) {
+        return load_checkpoint(backend, step, storage);
+    }
+    if (step) {
+        throw Error(fmt::format("'{}' is a model and has no checkpoint after step {}: open the folder of its training",
+                                path_, *step));
+    }
+    return {std::make_unique<const Translator>(backend, path_, storage), std::nullopt};
+}
+
+ModelSource::Loaded ModelSource::load_checkpoint(Backend& backend, std::optional<std::int64_t> step,
+                                                 DType storage) const {
+    const std::vector<std::int64_t> known = steps();
+    const CheckpointFolder folder(in(kCheckpoints));
+    std::vector<Checkpoint> found;
+    if (step) {
+        if (std::find(known.begin(), known.end(), *step) == known.end()) {
+            throw Error(fmt::format("'{}' has no checkpoint after step {}; there are {}", path_, *step,
+                                    known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+        }
+        found.push_back(Checkpoint::open(folder.file_of(*step)));
+    } else {
+        std::string why;
+        found = folder.newest_whole(1, std::numeric_limits<std::int64_t>::max(),
+                                    [&](const std::string& skipped) { why += ": " + skipped; });
+        if (found.empty()) {
+            throw Error(fmt::format("'{}' holds no whole checkpoint yet{}", path_, why));
+        }
+    }
+    ModelDirectory model;
+    model.path = found.front().path();
+    open_tokenizers(in(kTokenizers), model);
+    model.config = config_of(found.front(), model);
+    const std::int64_t after = parse_training_state(found.front().state(), found.front().path()).step;
+    std::shared_ptr<const Parameters> parameters = parameters_of(backend, found.front(), model.config, storage);
+    return {std::make_unique<const Translator>(backend, std::move(model), std::move(parameters)), after};
+}
+
+}  // namespace headscope

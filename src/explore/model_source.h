@@ -1,0 +1,59 @@
+// Where a model that is to be looked at comes from: a model directory, or a training, running or over, with its
+// checkpoints.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "infer/translator.h"
+
+namespace headscope {
+
+struct LossPoint {
+    std::int64_t step = 0;
+    double loss = 0.0;  // smoothed, per token
+    double nll = 0.0;   // per token, natural logarithm
+};
+
+// What a training wrote into its log.
+struct LossCurve {
+    std::vector<LossPoint> training;
+    std::vector<LossPoint> validation;
+};
+
+class ModelSource {
+public:
+    enum class Kind : std::uint8_t { Model, Training };
+
+    // `path`: a model directory, or the folder of a run of `headscope train`. Error says what was expected there.
+    // Nothing is kept open: what follows reads what is there at that moment, and says what is missing.
+    static ModelSource at(const std::string& path);
+
+    Kind kind() const { return kind_; }
+    const std::string& path() const { return path_; }
+
+    // Of a training's checkpoints, rising; a running one adds some and removes others. A model directory has none.
+    std::vector<std::int64_t> steps() const;
+    // Empty where there is no log. Lines that are not whole are passed over: the last may be being written.
+    LossCurve loss_curve() const;
+
+    struct Loaded {
+        std::unique_ptr<const Translator> translator;
+        std::optional<std::int64_t> step;  // of the checkpoint
+    };
+    // A training's checkpoint after `step`, or without one the newest that is whole. `storage` as Translator's.
+    Loaded load(Backend& backend, std::optional<std::int64_t> step, DType storage) const;
+
+private:
+    ModelSource(Kind kind, std::string path) : kind_(kind), path_(std::move(path)) {}
+    std::string in(const char* name) const;
+    Loaded load_checkpoint(Backend& backend, std::optional<std::int64_t> step, DType storage) const;
+
+    Kind kind_;
+    std::string path_;
+};
+
+}  // namespace headscope

@@ -1,0 +1,126 @@
+// Opening models and trainings, also while they change.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "explore/explorer.h"
+#include "explore/model_source.h"
+#include "tests/train/digits_run.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+// 24 steps, of which checkpoints 8, 16 and 24 are kept, and the model.
+struct DoneRun {
+    DoneRun() {
+        DigitsRun run(folder, write_digits(folder), "out");
+        run.start().run();
+        run.trainer->write_model(folder.file("out/model"));
+        last_weights = run.weights();
+    }
+    std::string file(const std::string& name) const { return folder.file("out/" + name); }
+    std::string checkpoint(int step) const { return file(fmt::format("checkpoints/step-{:08}.safetensors", step)); }
+
+    TemporaryFolder folder;
+    std::vector<double> last_weights;
+};
+
+Exploration look(Backend& backend, const Translator& translator) {
+    return Explorer(backend, translator, Compute::F32).explore({.source = "12 7"});
+}
+
+}  // namespace
+
+TEST_CASE("A training's checkpoints are models", "[source]") {
+    const DoneRun run;
+    const std::unique_ptr<Backend> backend = open_device("cpu");
+    const ModelSource source = ModelSource::at(run.folder.file("out"));
+    CHECK(source.kind() == ModelSource::Kind::Training);
+    CHECK(source.steps() == std::vector<std::int64_t>{8, 16, 24});
+
+    const ModelSource::Loaded newest = source.load(*backend, std::nullopt, DType::F32);
+    CHECK(newest.step == 24);
+    CHECK(to_host<double>(*backend, newest.translator->parameters().flat_values()) == run.last_weights);
+    const Exploration now = look(*backend, *newest.translator);
+    CHECK(now.problem.empty());
+    CHECK(now.record.sites.size() == 3);
+    const ModelSource::Loaded earlier = source.load(*backend, 8, DType::F32);
+    CHECK(earlier.step == 8);
+    CHECK(look(*backend, *earlier.translator).log_probability != now.log_probability);
+    CHECK(earlier.translator->model().path == run.checkpoint(8));
+
+    const ModelSource model = ModelSource::at(run.file("model"));
+    CHECK(model.kind() == ModelSource::Kind::Model);
+    CHECK(model.steps().empty());
+    CHECK(model.loss_curve().training.empty());
+    CHECK(look(*backend, *model.load(*backend, std::nullopt, DType::F32).translator).problem.empty());
+    CHECK_THAT(error_of([&] { model.load(*backend, 8, DType::F32); }), Contains("no checkpoint after step 8"));
+}
+
+TEST_CASE("A checkpoint is opened in another precision, too", "[source]") {
+    const DoneRun run;
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const ModelSource::Loaded loaded = ModelSource::at(run.folder.file("out")).load(*oracle, std::nullopt, DType::F32);
+    CHECK(to_host<double>(*oracle, loaded.translator->parameters().flat_values()) == run.last_weights);
+    CHECK(look(*oracle, *loaded.translator).problem.empty());
+}
+
+TEST_CASE("A training's log is a curve, whatever else is in it", "[source]") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directories(folder.file("run/checkpoints"));
+    const ModelSource source = ModelSource::at(folder.file("run"));
+    CHECK(source.loss_curve().training.empty());
+    folder.write("run/log.jsonl",
+                 "{\"kind\": \"train\", \"step\": 10, \"loss\": 3.5, \"nll\": 3.25}\n"
+                 "{\"kind\": \"validation\", \"step\": 10, \"loss\": 3.0, \"nll\": 2.5}\n"
+                 "{\"kind\": \"train\", \"step\": \"?\"}\n[1]\n\n"
+                 "{\"kind\": \"train\", \"step\": 20, \"loss\": null, \"nll\": 3.0}\n"
+                 "{\"kind\": \"model\", \"step\": 20, \"nll\": 1.0}\n{\"kind\": \"tra");
+    const LossCurve curve = source.loss_curve();
+    REQUIRE(curve.training.size() == 2);
+    CHECK(curve.training[0].step == 10);
+    CHECK(curve.training[0].loss == 3.5);
+    CHECK(curve.training[0].nll == 3.25);
+    CHECK(std::isnan(curve.training[1].loss));
+    REQUIRE(curve.validation.size() == 1);
+    CHECK(curve.validation[0].nll == 2.5);
+}
+
+TEST_CASE("What is missing, damaged or gone is named", "[source]") {
+    const DoneRun run;
+    const std::unique_ptr<Backend> backend = open_device("cpu");
+    const auto load = [&](std::optional<std::int64_t> step) {
+        return error_of([&] { ModelSource::at(run.folder.file("out")).load(*backend, step, DType::F32); });
+    };
+    CHECK_THAT(error_of([&] { ModelSource::at(run.folder.file("nowhere")); }), Contains("does not exist"));
+    CHECK_THAT(error_of([&] { ModelSource::at(run.folder.file("train.tsv")); }), Contains("holds no model"));
+    CHECK_THAT(error_of([&] { ModelSource::at(run.file("tokenizer")); }), Contains("holds no model"));
+    CHECK_THAT(load(9), Contains("no checkpoint after step 9") && Contains("8, 16, 24"));
+
+    std::filesystem::resize_file(run.checkpoint(24), 5000);
+    CHECK_THAT(load(24), Contains("step-00000024"));
+    const ModelSource source = ModelSource::at(run.folder.file("out"));
+    CHECK(source.load(*backend, std::nullopt, DType::F32).step == 16);
+    std::filesystem::remove(run.file("tokenizer/sentencepiece.model"));
+    CHECK_THAT(load(16), Contains("source.model"));
+    std::filesystem::remove_all(run.file("checkpoints"));
+    CHECK_THAT(error_of([&] { source.steps(); }), Contains("gone"));
+    CHECK_THAT(error_of([&] { source.load(*backend, std::nullopt, DType::F32); }), Contains("gone"));
+    CHECK_FALSE(std::filesystem::exists(run.file("checkpoints")));  // looking leaves nothing behind
+    std::filesystem::create_directories(run.file("checkpoints"));
+    CHECK_THAT(error_of([&] { source.load(*backend, std::nullopt, DType::F32); }), Contains("no whole checkpoint yet"));
+}
+
+TEST_CASE("A model that is removed under a look goes on, and is missing when it is opened again", "[source]") {
+    const DoneRun run;
+    const std::unique_ptr<Backend> backend = open_device("cpu");
+    const ModelSource source = ModelSource::at(run.file("model"));
+    const ModelSource::Loaded loaded = source.load(*backend, std::nullopt, DType::F32);
+    std::filesystem::remove_all(run.file("model"));
+    CHECK(look(*backend, *loaded.translator).problem.empty());
+    CHECK_THAT(error_of([&] { source.load(*backend, std::nullopt, DType::F32); }), Contains("cannot open"));
+}
