@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -82,7 +83,7 @@ BenchRuns runs_of(bool training, Backend& backend, const BenchOptions& options, 
 }
 
 // The time of each op in one run, after one that warms up.
-OpTimes profile(bool training, const BenchOptions& options) {
+void profile(bool training, const BenchOptions& options, BenchResult& result) {
     Instrumented backend(open_device(options.device), {.time = true});
     OpTimes before;
     runs_of(training, backend, options, 1, [&] { before = backend.times(); });
@@ -92,7 +93,8 @@ OpTimes profile(bool training, const BenchOptions& options) {
         times[name].seconds -= time.seconds;
     }
     std::erase_if(times, [](const auto& entry) { return entry.second.calls == 0; });
-    return times;
+    result.profile = std::move(times);
+    result.profile_events = backend.events();
 }
 
 void bench(bool training, BenchOptions options) {
@@ -110,7 +112,7 @@ void bench(bool training, BenchOptions options) {
     result.peak = measure_peak(*backend, options.shape.arithmetic);
     backend.reset();
     if (options.profile) {
-        result.profile = profile(training, options);
+        profile(training, options, result);
     }
     write_output(options.json ? to_json(result).dump(2) + "\n" : to_text(result));
 }
@@ -154,8 +156,7 @@ void add_shape_options(CLI::App& command, BenchOptions& options) {
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
     add_precision_option(command, options.precision, "f32 (default), tf32, bf16 or f16, where the device has it");
-    command.add_flag("--profile", options.profile,
-                     "Also the time of each op, in another run that waits after every one");
+    command.add_flag("--profile", options.profile, "Also the time that the device takes for each op, in another run");
     command.add_flag("--json", options.json, "For programs: one object");
 }
 

@@ -42,13 +42,18 @@ double all_seconds(const OpTimes& times) {
     return seconds;
 }
 
-std::string profile_text(const OpTimes& times) {
+// Whose clock the times of ops are of.
+std::string clock_text(const Support& events) {
+    return events.level == SupportLevel::Native ? "device time" : "every op waited for, since " + events.reason;
+}
+
+std::string profile_text(const OpTimes& times, const Support& events) {
     if (times.empty()) {
         return "";
     }
     const double all = all_seconds(times);
-    std::string text = fmt::format("\n{:<26}{:>8}{:>12}{:>8}   every op waited for: {:.2f} ms in one run\n", "op",
-                                   "calls", "ms", "share", kMilli * all);
+    std::string text = fmt::format("\n{:<26}{:>8}{:>12}{:>8}   {}: {:.2f} ms in one run\n", "op", "calls", "ms",
+                                   "share", clock_text(events), kMilli * all);
     for (const auto& [name, time] : by_time(times)) {
         text += fmt::format("{:<26}{:>8}{:>12.3f}{:>7.1f}%\n", name, time.calls, kMilli * time.seconds,
                             100.0 * time.seconds / all);
@@ -108,6 +113,7 @@ nlohmann::ordered_json to_json(const BenchResult& result) {
         json["beam"] = shape.beam;
     }
     if (!result.profile.empty()) {
+        json["profile_clock"] = clock_text(result.profile_events);
         json["profile"] = profile_json(result.profile);
     }
     return json;
@@ -138,7 +144,7 @@ std::string to_text(const BenchResult& result) {
     text += fmt::format("memory      {:.0f} MiB resident at most, {:.0f} MiB on the device\n",
                         static_cast<double>(result.resident_bytes) / kMebi,
                         static_cast<double>(result.memory.peak) / kMebi);
-    return text + profile_text(result.profile);
+    return text + profile_text(result.profile, result.profile_events);
 }
 
 }  // namespace headscope

@@ -23,7 +23,8 @@ struct BenchResult {
     Backend::MemoryUse memory = {};  // of the timed runs
     std::uint64_t resident_bytes = 0;
     Peak peak = {};
-    OpTimes profile = {};  // of one run in which every op was waited for; empty where that was not asked for
+    OpTimes profile = {};         // of one more run; empty where that was not asked for
+    Support profile_events = {};  // whose time that is: see Backend::events
 };
 
 nlohmann::ordered_json to_json(const BenchResult& result);

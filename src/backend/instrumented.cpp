@@ -1,10 +1,11 @@
 #include "backend/instrumented.h"
 
-#include <chrono>
 #include <cmath>
+#include <deque>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "backend/op_outputs.h"
 #include "backend/validate.h"
@@ -14,12 +15,10 @@ namespace headscope {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 struct TraceEvent {
     const char* op;
     std::string label;
-    double begin;  // microseconds since the backend was made
+    double begin;  // microseconds since the first op
     double length;
 };
 
@@ -54,25 +53,57 @@ nlohmann::json trace_json(const std::vector<TraceEvent>& events, const std::stri
 }  // namespace
 
 struct Instrumented::Impl {
+    // An op whose time is not known yet.
+    struct Timed {
+        const char* op;
+        std::string label;
+        std::shared_ptr<Event> begin, end;
+    };
+
     std::unique_ptr<Backend> inner;
     InstrumentOptions options;
     std::string label;
     std::map<std::string, OpTime> times;
     std::vector<TraceEvent> events;
     std::ofstream trace;
-    Clock::time_point made = Clock::now();
+    std::deque<Timed> pending;
+    std::shared_ptr<Event> last_begin;  // of what was traced last
+    double last_begin_seconds = 0.0;    // since the first op
 
     bool timed() const { return options.time || !options.trace_file.empty(); }
 
-    void account(const char* op, Clock::time_point begin) {
-        inner->synchronize();
-        const std::chrono::duration<double> length = Clock::now() - begin;
-        OpTime& total = times[op];
+    void add(Timed op) {
+        // Far more than any device lets a host be ahead of it: the older half has long been carried out.
+        constexpr std::size_t kMostPending = 4096;
+        pending.push_back(std::move(op));
+        if (pending.size() == kMostPending) {
+            settle(kMostPending / 2);
+        }
+    }
+
+    // The first `count` pending ops into the totals.
+    void settle(std::size_t count) {
+        if (count == 0) {
+            return;
+        }
+        pending[count - 1].end->wait();
+        for (; count > 0; --count) {
+            account(pending.front());
+            pending.pop_front();
+        }
+    }
+
+    void account(const Timed& op) {
+        const double seconds = op.end->seconds_since(*op.begin);
+        OpTime& total = times[op.op];
         ++total.calls;
-        total.seconds += length.count();
+        total.seconds += seconds;
         if (trace.is_open()) {
-            events.push_back(
-                {op, label, std::chrono::duration<double, std::micro>(begin - made).count(), length.count() * 1e6});
+            constexpr double kMicro = 1e6;
+            // From op to op: clocks tell short times more exactly than long ones.
+            last_begin_seconds += last_begin == nullptr ? 0.0 : op.begin->seconds_since(*last_begin);
+            last_begin = op.begin;
+            events.push_back({op.op, op.label, kMicro * last_begin_seconds, kMicro * seconds});
         }
     }
 
@@ -105,6 +136,10 @@ Instrumented::Instrumented(std::unique_ptr<Backend> inner, InstrumentOptions opt
 
 Instrumented::~Instrumented() {
     if (impl_->trace.is_open()) {
+        try {
+            impl_->settle(impl_->pending.size());
+        } catch (const Error&) {  // a device that was lost: what is known is written
+        }
         impl_->trace << trace_json(impl_->events, impl_->inner->device().name) << '\n';
     }
 }
@@ -112,10 +147,10 @@ Instrumented::~Instrumented() {
 template <class Op>
 void Instrumented::observe(const Op& op) {
     validate(op);
-    const Clock::time_point begin = impl_->timed() ? Clock::now() : Clock::time_point{};
+    const std::shared_ptr<Event> begin = impl_->timed() ? impl_->inner->record_event() : nullptr;
     impl_->inner->run(op);
-    if (impl_->timed()) {
-        impl_->account(Op::kName, begin);
+    if (begin != nullptr) {
+        impl_->add({Op::kName, impl_->trace.is_open() ? impl_->label : "", begin, impl_->inner->record_event()});
     }
     if (impl_->options.scan_for_nan) {
         for (const NamedTensor& output : outputs_of(op)) {
@@ -135,7 +170,8 @@ void Instrumented::set_label(std::string label) {
     impl_->label = std::move(label);
 }
 
-const std::map<std::string, OpTime>& Instrumented::times() const {
+const std::map<std::string, OpTime>& Instrumented::times() {
+    impl_->settle(impl_->pending.size());
     return impl_->times;
 }
 

@@ -11,7 +11,7 @@
 namespace headscope {
 
 struct InstrumentOptions {
-    bool time = false;            // waits after every op and keeps a total for each name
+    bool time = false;            // between events around every op (Backend::events), a total for each name
     bool scan_for_nan = false;    // downloads every real output; Error names the op, the output and the label
     std::string trace_file = {};  // Chrome trace format, written when the backend is destroyed; implies time
 };
@@ -28,7 +28,8 @@ public:
 
     // What the model is doing ("encoder.0.self_attention"), for traces and NaN messages.
     void set_label(std::string label);
-    const std::map<std::string, OpTime>& times() const;
+    // Of all ops so far, for which it waits.
+    const std::map<std::string, OpTime>& times();
 
     const DeviceInfo& device() const override;
     DType real() const override;

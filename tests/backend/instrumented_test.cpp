@@ -3,11 +3,13 @@
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "forwarding_backend.h"
 #include "recording_backend.h"
 #include "support/check.h"
 
@@ -71,6 +73,118 @@ TEST_CASE("ops are counted and timed by name on request", "[instrumented]") {
     CHECK(backend.times().at("add_scaled").calls == 2);
     CHECK(backend.times().at("fill").calls == 1);
     CHECK(backend.times().at("fill").seconds >= 0.0);
+}
+
+namespace {
+
+// A device of a clock of its own, on which every op takes as many seconds as its place in the stream, and which is as
+// far behind the host as can be: nothing is done before somebody waits.
+struct Script {
+    int enqueued = 0;  // ops
+    int done = 0;
+    int synchronized = 0;
+    int waits = 0;
+    int live_events = 0;
+    int most_live_events = 0;
+};
+
+class ScriptedEvent final : public Event {
+public:
+    explicit ScriptedEvent(Script& script) : script_(script), position_(script.enqueued) {
+        script.most_live_events = std::max(script.most_live_events, ++script.live_events);
+    }
+    ~ScriptedEvent() override { --script_.live_events; }
+    bool reached() override { return script_.done >= position_; }
+    void wait() override {
+        ++script_.waits;
+        script_.done = std::max(script_.done, position_);
+    }
+    double seconds_since(const Event& earlier) const override {
+        const auto& other = dynamic_cast<const ScriptedEvent&>(earlier);
+        REQUIRE(script_.done >= std::max(position_, other.position_));
+        return seconds_at(position_) - seconds_at(other.position_);
+    }
+
+private:
+    static double seconds_at(int position) { return 0.5 * position * (position + 1); }  // 1 + 2 + ..
+    Script& script_;
+    int position_;
+};
+
+class ScriptedBackend final : public ForwardingBackend {
+public:
+    ScriptedBackend(std::unique_ptr<Backend> inner, Script& script) : ForwardingBackend(std::move(inner)), s_(script) {}
+
+    std::shared_ptr<Event> record_event() override { return std::make_shared<ScriptedEvent>(s_); }
+    void synchronize() override { ++s_.synchronized; }
+    using ForwardingBackend::run;
+    void run(const AddScaled& /*op*/) override { ++s_.enqueued; }
+    void run(const Fill& /*op*/) override { ++s_.enqueued; }
+
+private:
+    Script& s_;
+};
+
+std::unique_ptr<Backend> scripted(std::vector<std::string>& ran, Script& script) {
+    return std::make_unique<ScriptedBackend>(std::make_unique<RecordingBackend>(ran), script);
+}
+
+}  // namespace
+
+TEST_CASE("an op's time is what passes on the device, and nothing waits for it before it is asked for",
+          "[instrumented]") {
+    std::vector<std::string> ran;
+    Script script;
+    Instrumented backend(scripted(ran, script), {.time = true});
+    const AddScaled op = some_op(backend);
+    backend.run(op);
+    backend.run(Fill{.out = op.out});
+    backend.run(op);
+    CHECK(script.waits == 0);
+    CHECK(backend.times().at("add_scaled").seconds == 1.0 + 3.0);
+    CHECK(backend.times().at("add_scaled").calls == 2);
+    CHECK(backend.times().at("fill").seconds == 2.0);
+    CHECK(script.waits == 1);
+    CHECK(script.synchronized == 0);
+    CHECK(script.live_events == 0);
+}
+
+TEST_CASE("any number of ops is timed with a bounded number of events", "[instrumented]") {
+    std::vector<std::string> ran;
+    Script script;
+    Instrumented backend(scripted(ran, script), {.time = true});
+    const AddScaled op = some_op(backend);
+    constexpr int kOps = 20000;
+    for (int i = 0; i < kOps; ++i) {
+        backend.run(op);
+    }
+    CHECK(script.most_live_events <= 2 * 4096);
+    CHECK(script.waits <= kOps / 2048);
+    CHECK(script.done < kOps - 1000);  // the newest are left to the device
+    CHECK(backend.times().at("add_scaled").calls == kOps);
+    CHECK(backend.times().at("add_scaled").seconds == 0.5 * kOps * (kOps + 1));
+}
+
+TEST_CASE("a trace tells when the device began each op", "[instrumented]") {
+    const TemporaryFile file;
+    std::vector<std::string> ran;
+    Script script;
+    {
+        Instrumented backend(scripted(ran, script), {.trace_file = file.path});
+        const AddScaled op = some_op(backend);
+        for (int i = 0; i < 3; ++i) {
+            backend.set_label("layer " + std::to_string(i));
+            backend.run(op);
+        }
+        CHECK(script.waits == 0);
+    }
+    std::ifstream stream(file.path);
+    const nlohmann::json events = nlohmann::json::parse(stream).at("traceEvents");
+    REQUIRE(events.size() == 3);
+    CHECK(events[2].at("ts").get<double>() == 3e6);
+    CHECK(events[2].at("dur").get<double>() == 3e6);
+    CHECK(events[2].at("args").at("label") == "layer 2");
+    CHECK(events[0].at("ts").get<double>() == 0.0);
 }
 
 TEST_CASE("a NaN is reported with op, output and label", "[instrumented]") {

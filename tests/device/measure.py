@@ -171,7 +171,7 @@ def summary(work, commit, seconds, dry=""):
         lines += ["", "A ratio above 1 is Headscope's advantage. The peak is what a large product reaches in the same run."]
     profile = read_json(os.path.join(work, "bench", "profile.json"))
     if profile and "profile" in profile:
-        lines += ["", "## Where a step's time goes (each op waited for)", ""]
+        lines += ["", "## Where a step's time goes (" + profile.get("profile_clock", "every op waited for") + ")", ""]
         lines += table(["op", "calls", "ms", "share"], ["---", "---:", "---:", "---:"],
                        [[op["op"], str(op["calls"]), f"{op['milliseconds']:.2f}", f"{100 * op['share']:.1f} %"]
                         for op in profile["profile"]])

@@ -222,6 +222,14 @@ expect "a profile has every op of a step" eval 'says "adam " && says "matmul " &
 add_up() { awk '/^op / { all = $(NF - 4) } / [0-9.]+%$/ { left += $3 } END { left -= all; exit !(all > 0 && left < 0.02 && left > -0.02) }' out; }
 expect "whose times add up" add_up
 expect "and of one step alone" grep -qE '^adam +1 ' out
+expect "in the time of the device" says "device time: "
+# shellcheck disable=SC2086
+HEADSCOPE_VULKAN_DISABLE=timestamps run bench train $small --source-length 5 --target-length 7 --repeat 1 --steps 1 --profile --device vulkan
+if complains "Vulkan"; then
+    echo "SKIPPED: a profile without timestamps: there is no Vulkan device"
+else
+    expect "which a queue without timestamps does not tell" says "every op waited for, since the device's queue has no timestamps"
+fi
 # shellcheck disable=SC2086
 run bench train $small --config big --source-length 5 --target-length 7 --repeat 1 --steps 1 --json
 expect "options change what a configuration chose, wherever they stand" eval 'says "\"d_model\": 32," && says "\"dropout\": 0.3"'
