@@ -86,7 +86,7 @@ struct Exploration {
     double log_probability = 0.0;
     double score = 0.0;
     EndReason end = EndReason::EndOfSentence;
-    bool finished = false;          // false for what is shown while the decoding goes on, and where it was stopped
+    bool finished = false;          // false for what is shown while it goes on, and where it was stopped
     double seconds_to_first = 0.0;  // until the first token was known
     double seconds = 0.0;
     std::string problem;  // why there is nothing to see; normally empty

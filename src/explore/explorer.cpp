@@ -53,6 +53,7 @@ Exploration Explorer::explore(const ExploreRequest& request, const Progress& pro
         result.source = request.source;
         result.forced = has_target(request);
         result.problem = texts.problem;
+        result.finished = true;
         return result;
     }
     if (texts.target) {
@@ -122,6 +123,7 @@ Importance Explorer::importance(const ExploreRequest& request, const ImportanceP
     if (!texts.problem.empty()) {
         Importance result;
         result.problem = texts.problem;
+        result.finished = true;
         return result;
     }
     return measure_importance(backend_, translator_, compute_, request.edits, texts.source, *texts.target, progress);

@@ -122,6 +122,7 @@ Importance measure_importance(Backend& backend, const Translator& translator, Co
     result.total = static_cast<std::int64_t>(sites.size()) * all_heads;
     result.log_probability = leave_one_out.with_all();
     if (!std::isfinite(result.log_probability)) {
+        result.finished = true;
         result.problem =
             "the model gives this translation no usable probability (NaN or infinite): its weights are damaged, or "
             "training diverged";

@@ -104,9 +104,6 @@ std::string ModelSource::in(const char* name) const {
 }
 
 std::vector<std::int64_t> ModelSource::steps() const {
-    if (kind_ == Kind::Model) {
-        return {};
-    }
     if (!is_there(in(kCheckpoints))) {  // CheckpointFolder would make it
         throw Error(fmt::format("'{}' is gone: the training was moved or removed", in(kCheckpoints)));
     }
@@ -117,8 +114,10 @@ std::vector<std::int64_t> ModelSource::steps() const {
     }
 }
 
-LossCurve ModelSource::loss_curve() const {
-    LossCurve curve;
+TrainingRun ModelSource::run() const {
+    HEADSCOPE_CHECK(kind_ == Kind::Training, "a model directory has no training");
+    TrainingRun run;
+    run.checkpoints = steps();
     std::ifstream file(in(kLog));
     for (std::string text; std::getline(file, text);) {
         const nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
@@ -130,12 +129,12 @@ LossCurve ModelSource::loss_curve() const {
             continue;
         }
         if (line["kind"] == "train") {
-            curve.training.push_back(point);
+            run.training.push_back(point);
         } else if (line["kind"] == "validation") {
-            curve.validation.push_back(point);
+            run.validation.push_back(point);
         }
     }
-    return curve;
+    return run;
 }
 
 ModelSource::Loaded ModelSource::load(Backend& backend, std::optional<std::int64_t> step, DType storage) const {

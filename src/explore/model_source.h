@@ -18,10 +18,11 @@ struct LossPoint {
     double nll = 0.0;   // per token, natural logarithm
 };
 
-// What a training wrote into its log.
-struct LossCurve {
-    std::vector<LossPoint> training;
-    std::vector<LossPoint> validation;
+// What there is of a training by now.
+struct TrainingRun {
+    std::vector<std::int64_t> checkpoints;  // steps, rising; a running training adds some and removes others
+    std::vector<LossPoint> training;        // from its log: per report and
+    std::vector<LossPoint> validation;      // per validation
 };
 
 class ModelSource {
@@ -35,10 +36,9 @@ public:
     Kind kind() const { return kind_; }
     const std::string& path() const { return path_; }
 
-    // Of a training's checkpoints, rising; a running one adds some and removes others. A model directory has none.
-    std::vector<std::int64_t> steps() const;
-    // Empty where there is no log. Lines that are not whole are passed over: the last may be being written.
-    LossCurve loss_curve() const;
+    // Of a training. Without a log the curves are empty; of a log lines that are not whole are passed over, since the
+    // last may be being written.
+    TrainingRun run() const;
 
     struct Loaded {
         std::unique_ptr<const Translator> translator;
@@ -50,6 +50,7 @@ public:
 private:
     ModelSource(Kind kind, std::string path) : kind_(kind), path_(std::move(path)) {}
     std::string in(const char* name) const;
+    std::vector<std::int64_t> steps() const;
     Loaded load_checkpoint(Backend& backend, std::optional<std::int64_t> step, DType storage) const;
 
     Kind kind_;

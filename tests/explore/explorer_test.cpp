@@ -205,6 +205,7 @@ TEST_CASE("What cannot be looked at says why", "[explore]") {
         CHECK(result.record.sites.empty());
         CHECK(result.steps.empty());
         CHECK(result.source == request.source);
+        CHECK(result.finished);
         return result.problem;
     };
     using R = ExploreRequest;

@@ -40,7 +40,7 @@ TEST_CASE("A training's checkpoints are models", "[source]") {
     const std::unique_ptr<Backend> backend = open_device("cpu");
     const ModelSource source = ModelSource::at(run.folder.file("out"));
     CHECK(source.kind() == ModelSource::Kind::Training);
-    CHECK(source.steps() == std::vector<std::int64_t>{8, 16, 24});
+    CHECK(source.run().checkpoints == std::vector<std::int64_t>{8, 16, 24});
 
     const ModelSource::Loaded newest = source.load(*backend, std::nullopt, DType::F32);
     CHECK(newest.step == 24);
@@ -55,8 +55,6 @@ TEST_CASE("A training's checkpoints are models", "[source]") {
 
     const ModelSource model = ModelSource::at(run.file("model"));
     CHECK(model.kind() == ModelSource::Kind::Model);
-    CHECK(model.steps().empty());
-    CHECK(model.loss_curve().training.empty());
     CHECK(look(*backend, *model.load(*backend, std::nullopt, DType::F32).translator).problem.empty());
     CHECK_THAT(error_of([&] { model.load(*backend, 8, DType::F32); }), Contains("no checkpoint after step 8"));
 }
@@ -73,14 +71,14 @@ TEST_CASE("A training's log is a curve, whatever else is in it", "[source]") {
     const TemporaryFolder folder;
     std::filesystem::create_directories(folder.file("run/checkpoints"));
     const ModelSource source = ModelSource::at(folder.file("run"));
-    CHECK(source.loss_curve().training.empty());
+    CHECK(source.run().training.empty());
     folder.write("run/log.jsonl",
                  "{\"kind\": \"train\", \"step\": 10, \"loss\": 3.5, \"nll\": 3.25}\n"
                  "{\"kind\": \"validation\", \"step\": 10, \"loss\": 3.0, \"nll\": 2.5}\n"
                  "{\"kind\": \"train\", \"step\": \"?\"}\n[1]\n\n"
                  "{\"kind\": \"train\", \"step\": 20, \"loss\": null, \"nll\": 3.0}\n"
                  "{\"kind\": \"model\", \"step\": 20, \"nll\": 1.0}\n{\"kind\": \"tra");
-    const LossCurve curve = source.loss_curve();
+    const TrainingRun curve = source.run();
     REQUIRE(curve.training.size() == 2);
     CHECK(curve.training[0].step == 10);
     CHECK(curve.training[0].loss == 3.5);
@@ -108,7 +106,7 @@ TEST_CASE("What is missing, damaged or gone is named", "[source]") {
     std::filesystem::remove(run.file("tokenizer/sentencepiece.model"));
     CHECK_THAT(load(16), Contains("source.model"));
     std::filesystem::remove_all(run.file("checkpoints"));
-    CHECK_THAT(error_of([&] { source.steps(); }), Contains("gone"));
+    CHECK_THAT(error_of([&] { source.run(); }), Contains("gone"));
     CHECK_THAT(error_of([&] { source.load(*backend, std::nullopt, DType::F32); }), Contains("gone"));
     CHECK_FALSE(std::filesystem::exists(run.file("checkpoints")));  // looking leaves nothing behind
     std::filesystem::create_directories(run.file("checkpoints"));

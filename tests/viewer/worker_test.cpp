@@ -1,0 +1,414 @@
+// The thread behind the window: newest requests win, and nothing that goes wrong there leaves it.
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include "explore/explorer.h"
+#include "model/model_directory.h"
+#include "registry/registry.h"
+#include "tests/backend/forwarding_backend.h"
+#include "tests/infer/tiny_model.h"
+#include "tests/io/temporary_folder.h"
+#include "text/tokenizer_training.h"
+#include "viewer/worker.h"
+
+using namespace headscope;
+using namespace headscope::viewer;
+using Catch::Matchers::Contains;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// A model directory of random weights.
+std::string write_model(const TemporaryFolder& folder, const std::string& name, std::uint64_t seed) {
+    const std::string tokenizer = folder.write(
+        "tokenizer", train_tokenizer({.sentences = {"the small dog sees the big cat", "a cat sleeps on the mat",
+                                                    "der kleine hund sieht die grosse katze"},
+                                      .vocabulary_size = 60}));
+    const std::unique_ptr<Backend> backend = open_device("cpu");
+    ModelConfig config = tiny_config(Tokenizer::load(tokenizer).size());
+    config.max_length = 200;
+    const TinyModel model(*backend, config, seed);
+    write_model_directory(*backend, folder.file(name), config, *model.parameters, DType::F32, tokenizer, tokenizer);
+    return folder.file(name);
+}
+
+// Takes a while for each token, and can be lost.
+struct Trouble {
+    std::atomic<int> milliseconds{0};
+    std::atomic<bool> lost{false};
+    std::atomic<int> steps{0};
+    std::atomic<int> opened{0};
+};
+class TroubledBackend final : public ForwardingBackend {
+public:
+    explicit TroubledBackend(Trouble& trouble) : ForwardingBackend(open_device("cpu")), trouble_(trouble) {}
+    using ForwardingBackend::run;
+    void run(const LogSoftmaxTopK& op) override {
+        ++trouble_.steps;
+        std::this_thread::sleep_for(std::chrono::milliseconds(trouble_.milliseconds));
+        if (trouble_.lost) {
+            throw Error("the device is lost");
+        }
+        ForwardingBackend::run(op);
+    }
+    void synchronize() override {
+        if (trouble_.lost) {
+            throw Error("the device is lost");
+        }
+        ForwardingBackend::synchronize();
+    }
+
+private:
+    Trouble& trouble_;
+};
+
+// A worker, and all that it told.
+struct Desk {
+    explicit Desk(Worker::OpenDevice open_device = {}) : worker([this] { ++wakes; }, std::move(open_device)) {}
+    explicit Desk(Trouble& trouble)
+        : Desk([&trouble](const std::string&) {
+              ++trouble.opened;
+              return std::make_unique<TroubledBackend>(trouble);
+          }) {}
+
+    // Polls until `done` finds what it waits for among the news, or so many seconds have passed.
+    template <class Done>
+    bool wait(const Done& done, double seconds = 20.0) {
+        const Clock::time_point start = Clock::now();
+        while (seconds_since(start) < seconds) {
+            for (News& news : worker.poll()) {
+                heard.push_back(news);
+                if (done(heard.back())) {
+                    return true;
+                }
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return false;
+    }
+    Opened open(const std::string& model, const std::string& device = "cpu") {
+        const Tag tag = worker.open({.model = model, .device = device});
+        Opened found;
+        REQUIRE(wait([&](const News& news) {
+            if (const auto* failed = std::get_if<Failed>(&news)) {
+                FAIL(failed->message);
+            }
+            const auto* opened = std::get_if<Opened>(&news);
+            found = opened != nullptr ? *opened : Opened{};
+            return found.tag == tag;
+        }));
+        return found;
+    }
+    std::shared_ptr<const Exploration> finished(Tag tag) {
+        std::shared_ptr<const Exploration> found;
+        REQUIRE(wait([&](const News& news) {
+            const auto* explored = std::get_if<Explored>(&news);
+            if (explored != nullptr && explored->tag == tag && explored->exploration->finished) {
+                found = explored->exploration;
+            }
+            return found != nullptr;
+        }));
+        return found;
+    }
+    std::string failure(Tag tag) {
+        std::string message;
+        REQUIRE(wait([&](const News& news) {
+            const auto* failed = std::get_if<Failed>(&news);
+            if (failed != nullptr && failed->tag == tag) {
+                message = failed->message;
+            }
+            return !message.empty();
+        }));
+        return message;
+    }
+
+    std::atomic<int> wakes{0};
+    std::vector<News> heard;
+    Worker worker;  // last: its thread counts wakes
+};
+
+ExploreRequest request(const std::string& text = "the small dog sees the big cat") {
+    return {.source = text, .search = {.beam = 4, .max_extra = 50}};
+}
+
+}  // namespace
+
+TEST_CASE("A model is opened and asked, and the answer grows", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string model = write_model(folder, "first", 3);
+    Trouble trouble;
+    trouble.milliseconds = 20;  // each token's state is worth showing
+    Desk desk(trouble);
+    const Opened opened = desk.open(model + "/");
+    CHECK(opened.name == "first");
+    CHECK(opened.path == model + "/");
+    CHECK(opened.device == "cpu");
+    CHECK(opened.config.heads == 4);
+    CHECK(opened.parameters == count_parameters(opened.config));
+    CHECK(opened.arithmetic == "F32");
+    CHECK(opened.run == nullptr);
+    CHECK_FALSE(opened.checkpoint);
+
+    const Tag tag = desk.worker.explore(request());
+    const std::shared_ptr<const Exploration> whole = desk.finished(tag);
+    CHECK(whole->problem.empty());
+    std::size_t shown = 0;
+    for (const News& news : desk.heard) {
+        if (const auto* explored = std::get_if<Explored>(&news)) {
+            CHECK(explored->tag == tag);
+            CHECK_FALSE(explored->exploration->record.sites.empty());
+            ++shown;
+        }
+    }
+    CHECK(shown > whole->steps.size() / 2);
+    CHECK(desk.wakes >= static_cast<int>(shown));
+}
+
+TEST_CASE("What a worker finds is what an explorer finds", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string model = write_model(folder, "first", 3);
+    Desk desk;
+    desk.open(model);
+    const ExploreRequest asked = request();
+    const Tag tag = desk.worker.explore(asked);
+    const Tag original = desk.worker.explore_original(request("a cat sleeps"));
+    const std::shared_ptr<const Exploration> found = desk.finished(tag);
+    CHECK(desk.finished(original)->source == "a cat sleeps");
+    const std::unique_ptr<Backend> backend = open_device("cpu");
+    const Translator translator(*backend, model);
+    const Explorer explorer(*backend, translator, Compute::F32);
+    CHECK(found->translation == explorer.explore(asked).translation);
+
+    const ExploreRequest given = with_target(asked, *found);
+    const Tag neuron = desk.worker.look_at_neuron({.explore = given, .site = {AttentionKind::Cross, 1}, .head = 2});
+    const Tag measure = desk.worker.measure(given);
+    std::size_t heads = 0;
+    bool seen = false;
+    REQUIRE(desk.wait([&](const News& news) {
+        if (const auto* view = std::get_if<NeuronSeen>(&news)) {
+            CHECK(view->tag == neuron);
+            CHECK(view->view->q == explorer.neuron(given, {AttentionKind::Cross, 1}, 2).q);
+            seen = true;
+        }
+        const auto* measured = std::get_if<Measured>(&news);
+        if (measured == nullptr) {
+            return false;
+        }
+        CHECK(measured->tag == measure);
+        CHECK(measured->importance->heads.size() > heads);
+        heads = measured->importance->heads.size();
+        return measured->importance->finished;
+    }));
+    CHECK(seen);
+    CHECK(heads == 6 * 4);
+    const Tag empty = desk.worker.explore(request(""));
+    CHECK_THAT(desk.finished(empty)->problem, Contains("no text"));
+}
+
+TEST_CASE("Of hundreds of quick requests the newest is answered", "[worker]") {
+    const TemporaryFolder folder;
+    Trouble trouble;
+    trouble.milliseconds = 5;
+    Desk desk(trouble);
+    desk.open(write_model(folder, "first", 3));
+    Tag last = 0;
+    std::string text;
+    for (int i = 0; i < 300; ++i) {
+        text = "the cat " + std::to_string(i);
+        last = desk.worker.explore(request(text));
+        if (i % 10 == 0) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+        for (const News& news : desk.worker.poll()) {
+            const auto* explored = std::get_if<Explored>(&news);
+            REQUIRE(explored != nullptr);
+            CHECK(explored->tag == last);
+        }
+    }
+    CHECK(desk.finished(last)->source == text);
+    for (const News& news : desk.heard) {
+        if (const auto* explored = std::get_if<Explored>(&news)) {
+            CHECK(explored->tag == last);
+        }
+    }
+    CHECK(trouble.steps < 300 * 10);  // most were not even begun
+}
+
+TEST_CASE("A newer request stops a running one, and the end does not wait", "[worker]") {
+    const TemporaryFolder folder;
+    Trouble trouble;
+    Clock::time_point start;
+    {
+        Desk desk(trouble);
+        desk.open(write_model(folder, "first", 3));
+        trouble.milliseconds = 100;  // a whole search takes seconds
+        const Tag old = desk.worker.explore(request());
+        REQUIRE(desk.wait([&](const News& news) { return std::holds_alternative<Explored>(news); }));
+        const int before = trouble.steps;
+        ExploreRequest given = request();
+        given.target = "die katze";
+        const Tag newer = desk.worker.explore(given);
+        CHECK(desk.finished(newer)->forced);
+        CHECK(trouble.steps <= before + 2);
+        for (const News& news : desk.heard) {
+            const auto* explored = std::get_if<Explored>(&news);
+            CHECK((explored == nullptr || explored->tag != old || !explored->exploration->finished));
+        }
+        desk.worker.explore(request());
+        REQUIRE(desk.wait([&](const News& news) { return std::holds_alternative<Explored>(news); }));
+        start = Clock::now();
+    }
+    CHECK(seconds_since(start) < 1.0);
+}
+
+TEST_CASE("A new sentence ends the measuring of the old one", "[worker]") {
+    const TemporaryFolder folder;
+    Desk desk;
+    desk.open(write_model(folder, "first", 3));
+    ExploreRequest given = request();
+    given.target = "die katze";
+    const Tag measure = desk.worker.measure(given);
+    const Tag explore = desk.worker.explore(request());
+    desk.finished(explore);
+    CHECK_FALSE(desk.wait(
+        [&](const News& news) { return std::visit([](const auto& n) { return n.tag; }, news) == measure; }, 0.3));
+}
+
+TEST_CASE("What cannot be opened is told, and the model from before stays", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string model = write_model(folder, "first", 3);
+    Desk desk;
+    CHECK_THAT(desk.failure(desk.worker.explore(request())), Contains("no model is open"));
+    CHECK_THAT(desk.failure(desk.worker.read_run()), Contains("no training is open"));
+    CHECK_THAT(desk.failure(desk.worker.open({.model = folder.file("nowhere")})), Contains("does not exist"));
+    desk.open(model);
+    CHECK_THAT(desk.failure(desk.worker.open({.model = folder.file("nowhere")})), Contains("does not exist"));
+    CHECK_THAT(desk.failure(desk.worker.open({.model = model, .device = "gpu9"})), Contains("gpu9"));
+    folder.write("first/model.safetensors", "no tensors");
+    CHECK_THAT(desk.failure(desk.worker.open({.model = model, .device = "cpu"})), Contains("model.safetensors"));
+    CHECK(desk.finished(desk.worker.explore(request()))->problem.empty());
+}
+
+TEST_CASE("Opening ends what was asked before", "[worker]") {
+    const TemporaryFolder folder;
+    Trouble trouble;
+    Desk desk(trouble);
+    const std::string model = write_model(folder, "first", 3);
+    desk.open(model);
+    trouble.milliseconds = 50;
+    const Tag old = desk.worker.explore(request());
+    const Tag original = desk.worker.explore_original(request());
+    desk.heard.clear();
+    desk.open(model);
+    trouble.milliseconds = 0;
+    const Tag now = desk.worker.explore(request());
+    desk.finished(now);
+    for (const News& news : desk.heard) {
+        const Tag tag = std::visit([](const auto& one) { return one.tag; }, news);
+        CHECK(tag != old);
+        CHECK(tag != original);
+    }
+    CHECK(trouble.opened == 1);  // the device was there already
+}
+
+TEST_CASE("A lost device is told, and the next opening starts afresh", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string model = write_model(folder, "first", 3);
+    Trouble trouble;
+    Desk desk(trouble);
+    desk.open(model);
+    trouble.lost = true;
+    CHECK_THAT(desk.failure(desk.worker.explore(request())), Contains("the device is lost; open the model again"));
+    CHECK_THAT(desk.failure(desk.worker.explore(request())), Contains("no model is open"));
+    trouble.lost = false;
+    desk.open(model);
+    CHECK(trouble.opened == 2);
+    CHECK(desk.finished(desk.worker.explore(request()))->problem.empty());
+    // It may be lost while nobody asks, and be found so by an opening that fails.
+    trouble.lost = true;
+    CHECK_THAT(desk.failure(desk.worker.open({.model = folder.file("nowhere"), .device = "cpu"})),
+               Contains("does not exist") && Contains("; open the model again"));
+    trouble.lost = false;
+    desk.open(model);
+    CHECK(trouble.opened == 3);
+}
+
+TEST_CASE("A model that is replaced on disk stays as it was until it is opened again", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string model = write_model(folder, "first", 3);
+    Desk desk;
+    desk.open(model);
+    const std::shared_ptr<const Exploration> before = desk.finished(desk.worker.explore(request()));
+    write_model(folder, "first", 4);
+    CHECK(desk.finished(desk.worker.explore(request()))->log_probability == before->log_probability);
+    desk.open(model);
+    CHECK(desk.finished(desk.worker.explore(request()))->log_probability != before->log_probability);
+    std::filesystem::remove_all(model);
+    CHECK(desk.finished(desk.worker.explore(request()))->problem.empty());
+}
+
+TEST_CASE("Two workers work at once", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string first = write_model(folder, "first", 3);
+    const std::string second = write_model(folder, "second", 4);
+    Desk one;
+    Desk two;
+    one.open(first);
+    two.open(second);
+    const std::shared_ptr<const Exploration> alone = one.finished(one.worker.explore(request()));
+    for (int i = 0; i < 20; ++i) {
+        const Tag a = one.worker.explore(request());
+        const Tag b = two.worker.explore(request());
+        const std::shared_ptr<const Exploration> of_two = two.finished(b);
+        const std::shared_ptr<const Exploration> of_one = one.finished(a);
+        CHECK(of_one->translation == alone->translation);
+        CHECK(of_one->log_probability == alone->log_probability);
+        CHECK(of_two->log_probability != alone->log_probability);
+    }
+}
+
+TEST_CASE("The shipped model's first token after a keystroke", "[.bench]") {
+    Desk desk;
+    desk.open(HEADSCOPE_SOURCE_DIR "/assets/models/en-de");
+    double worst = 0.0;
+    double sum = 0.0;
+    std::string text;
+    int asked = 0;
+    for (const char* word :
+         {"The", " animal", " didn't", " cross", " the", " street", " because", " it", " was", " too", " tired", "."}) {
+        text += word;
+        const Clock::time_point start = Clock::now();
+        const Tag tag = desk.worker.explore(request(text));
+        REQUIRE(desk.wait([&](const News& news) {
+            const auto* explored = std::get_if<Explored>(&news);
+            return explored != nullptr && explored->tag == tag;
+        }));
+        const double seconds = seconds_since(start);
+        worst = std::max(worst, seconds);
+        sum += seconds;
+        ++asked;
+    }
+    std::printf("first token: mean %.1f ms, worst %.1f ms of %d requests, each stopping the one before\n",
+                1000.0 * sum / asked, 1000.0 * worst, asked);
+    const std::shared_ptr<const Exploration> whole = desk.finished(desk.worker.explore(request(text)));
+    std::printf("whole sentence: %.0f ms, first %.1f ms, %zu tokens: %s\n", 1000.0 * whole->seconds,
+                1000.0 * whole->seconds_to_first, whole->steps.size(), whole->translation.c_str());
+    const Clock::time_point start = Clock::now();
+    desk.worker.measure(with_target(request(text), *whole));
+    REQUIRE(desk.wait([](const News& news) {
+        const auto* measured = std::get_if<Measured>(&news);
+        return measured != nullptr && measured->importance->finished;
+    }));
+    std::printf("importance of all heads: %.2f s\n", seconds_since(start));
+    CHECK(worst < 0.15);
+}
