@@ -1,6 +1,7 @@
 // The thread behind the window: newest requests win, and nothing that goes wrong there leaves it.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -411,4 +412,29 @@ TEST_CASE("The shipped model's first token after a keystroke", "[.bench]") {
     }));
     std::printf("importance of all heads: %.2f s\n", seconds_since(start));
     CHECK(worst < 0.15);
+}
+
+TEST_CASE("The shipped model's longest sentences", "[.bench]") {
+    Desk desk;
+    desk.open(HEADSCOPE_SOURCE_DIR "/assets/models/en-de");
+    std::string text;
+    for (int i = 0; i < 33; ++i) {
+        text += "The animal didn't cross the street, ";
+    }
+    const Tag tag = desk.worker.explore(request(text));
+    const std::shared_ptr<const Exploration> whole = desk.finished(tag);
+    const auto shown = std::count_if(desk.heard.begin(), desk.heard.end(),
+                                     [](const News& news) { return std::holds_alternative<Explored>(news); });
+    std::printf("%zu source tokens: %.2f s, first %.1f ms, %zu tokens, shown %d times\n", whole->record.source.size(),
+                whole->seconds, 1000.0 * whole->seconds_to_first, whole->steps.size(), static_cast<int>(shown));
+    const Clock::time_point start = Clock::now();
+    desk.worker.measure(with_target(request(text), *whole));
+    REQUIRE(desk.wait(
+        [](const News& news) {
+            const auto* measured = std::get_if<Measured>(&news);
+            return measured != nullptr && measured->importance->finished;
+        },
+        120.0));
+    std::printf("importance of all heads: %.2f s\n", seconds_since(start));
+    CHECK(whole->problem.empty());
 }
