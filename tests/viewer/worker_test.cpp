@@ -47,6 +47,7 @@ std::string write_model(const TemporaryFolder& folder, const std::string& name, 
 struct Trouble {
     std::atomic<int> milliseconds{0};
     std::atomic<bool> lost{false};
+    std::atomic<bool> broken{false};  // while it searches alone
     std::atomic<int> steps{0};
     std::atomic<int> opened{0};
 };
@@ -57,7 +58,7 @@ public:
     void run(const LogSoftmaxTopK& op) override {
         ++trouble_.steps;
         std::this_thread::sleep_for(std::chrono::milliseconds(trouble_.milliseconds));
-        if (trouble_.lost) {
+        if (trouble_.lost || trouble_.broken) {
             throw Error("the device is lost");
         }
         ForwardingBackend::run(op);
@@ -278,11 +279,26 @@ TEST_CASE("A new sentence ends the measuring of the old one", "[worker]") {
     desk.open(write_model(folder, "first", 3));
     ExploreRequest given = request();
     given.target = "die katze";
-    const Tag measure = desk.worker.measure(given);
-    const Tag explore = desk.worker.explore(request());
-    desk.finished(explore);
-    CHECK_FALSE(desk.wait(
-        [&](const News& news) { return std::visit([](const auto& n) { return n.tag; }, news) == measure; }, 0.3));
+    desk.worker.measure(given);
+    desk.finished(desk.worker.explore(request()));
+    desk.wait([](const News&) { return false; }, 0.3);
+    CHECK(std::none_of(desk.heard.begin(), desk.heard.end(),
+                       [](const News& news) { return std::holds_alternative<Measured>(news); }));
+}
+
+TEST_CASE("News of what was asked before is not told", "[worker]") {
+    const TemporaryFolder folder;
+    Trouble trouble;
+    Desk desk(trouble);
+    desk.open(write_model(folder, "first", 3));
+    trouble.milliseconds = 200;
+    const int before = desk.wakes;
+    desk.worker.explore(request());
+    while (desk.wakes == before) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    desk.worker.explore(request("a cat sleeps"));
+    CHECK(desk.worker.poll().empty());
 }
 
 TEST_CASE("What cannot be opened is told, and the model from before stays", "[worker]") {
@@ -342,6 +358,11 @@ TEST_CASE("A lost device is told, and the next opening starts afresh", "[worker]
     trouble.lost = false;
     desk.open(model);
     CHECK(trouble.opened == 3);
+    trouble.broken = true;
+    CHECK_THAT(desk.failure(desk.worker.explore(request())), Contains("open the model again"));
+    trouble.broken = false;
+    desk.open(model);
+    CHECK(trouble.opened == 4);
 }
 
 TEST_CASE("A model that is replaced on disk stays as it was until it is opened again", "[worker]") {
