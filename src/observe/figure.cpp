@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "drawing/sketch.h"
 #include "drawing/text_width.h"
 #include "support/check.h"
 
@@ -16,12 +17,11 @@ namespace {
 
 using namespace figure;
 
-// Sizes of the figure's smaller texts and how far a base line lies below the middle of its letters.
+// Sizes of the figure's smaller texts.
 constexpr double kLabel = 1.0;
 constexpr double kSwatchNumber = 1.1;
 constexpr double kNote = 0.85;
 constexpr double kNoteLine = 1.3;  // from one base line to the next, of its size
-constexpr double kBaseline = 0.35;
 constexpr const char* kJoinedNote = "Pieces joined to words: weights summed over keys, averaged over queries.";
 
 double longest(const std::vector<RowItem>& row) {
@@ -264,7 +264,8 @@ std::string figure_tip(const FigureContent& content, const Mark& mark) {
             return fmt::format("head {}: {} {:.2f}", mark.head, content.keys[key].label,
                                slab_weight(content, mark.head, key));
         }
-        case Role::Attention: {
+        case Role::Attention:
+        case Role::Cell: {
             const auto query = static_cast<std::size_t>(mark.query);
             const auto key = static_cast<std::size_t>(mark.key);
             return fmt::format("head {}: {} \u2192 {} {:.2f}", mark.head, content.queries[query].label,
