@@ -17,6 +17,8 @@ void add_inspect_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
 void add_devices_command(CLI::App& app);
 void add_attention_command(CLI::App& app);
+// With the process' own command line, which it hands on.
+void add_view_command(CLI::App& app, int count, const char* const* words);
 
 // Standard output was closed by its reader (`headscope ... | head`): the program ends without a word, but not with 0.
 class OutputClosed {};

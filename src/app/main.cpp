@@ -24,7 +24,7 @@ constexpr const char* kExamples =
     "  headscope attention --text 'The cat sleeps because it is tired.' --word it -o cat.svg\n"
     "  headscope devices";
 
-void add_commands(CLI::App& app) {
+void add_commands(CLI::App& app, int count, const char* const* words) {
     using namespace headscope;
     add_train_command(app);
     add_translate_command(app);
@@ -32,6 +32,7 @@ void add_commands(CLI::App& app) {
     add_compare_command(app);
     add_bench_command(app);
     add_attention_command(app);
+    add_view_command(app, count, words);
     add_inspect_command(app);
     add_devices_command(app);
     add_prepare_command(app);
@@ -136,7 +137,7 @@ int main(int argc, char** argv) {
     app.footer(kExamples);
     app.get_formatter()->column_width(36);
     try {
-        add_commands(app);
+        add_commands(app, argc, argv);
         app.parse(argc, argv);
         return 0;
     } catch (const CLI::ParseError& error) {

@@ -1,0 +1,64 @@
+#include "app/view_options.h"
+
+#include "app/precision_option.h"
+#include "infer/model_lookup.h"
+#include "viewer/app/rows.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr const char* kExamples =
+    "F1 lists the keys. Panels: figure, heads, matrix, time, surgery, model, compare, training.\n\n"
+    "Examples:\n"
+    "  headscope view\n"
+    "  headscope view --text 'The cat sleeps because it is tired.' --device vulkan\n"
+    "  headscope view --text 'The cat sleeps.' --panel heads --render heads.png\n"
+    "  headscope view --open view.headscope";
+
+}  // namespace
+
+viewer::SavedView view_of(const ViewOptions& options) {
+    viewer::SavedView view;
+    view.state.text = viewer::example_sentences().front();
+    if (!options.open.empty()) {
+        view = viewer::read_view(options.open);
+    }
+    if (!options.text.empty()) {
+        view.state.text = options.text;
+        view.state.target.reset();
+    }
+    if (!options.target.empty()) {
+        view.state.target = options.target;
+    }
+    if (!options.panel.empty()) {
+        view.state.panel = viewer::parse_panel(options.panel);
+    }
+    if (!options.model.empty() || view.model.empty()) {
+        view.model = find_model(options.model);
+    }
+    if (!options.device.empty()) {
+        view.device = options.device;
+    }
+    return view;
+}
+
+void add_view_options(CLI::App& command, ViewOptions& options) {
+    command.footer(kExamples);
+    command.add_option("--model", options.model,
+                       "Model directory, or the folder of a training; without it HEADSCOPE_MODEL or the en-de model");
+    command.add_option("--device", options.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
+    add_precision_option(command, options.precision, "f32 (default), tf32, bf16 or f16, where the device has it");
+    command.add_option("--text", options.text, "The sentence to begin with");
+    command.add_option("--target", options.target, "Read this translation instead of searching for one");
+    command.add_option("--panel", options.panel, "The panel to begin with");
+    command.add_option("--open", options.open, "A view that was saved (Ctrl+S)");
+    command.add_option("--render", options.render, "Write the panel to this .svg, .png or .json file; no window");
+    command.add_option("--scale", options.scale, "Of a .png: 3 is three pixels for one of the .svg")
+        ->check(CLI::Range(0.1, 20.0))
+        ->capture_default_str();
+    command.add_option("--script", options.script, "Play this script in the window instead of listening to anyone");
+    command.add_option("--record", options.record, "Write what is done in the window as such a script");
+}
+
+}  // namespace headscope

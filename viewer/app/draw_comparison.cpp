@@ -1,0 +1,10 @@
+#include "viewer/app/panels.h"
+
+namespace headscope::viewer {
+
+Drawing draw_comparison(const Scene& scene, const PanelOptions& options) {
+    static_cast<void>(scene);
+    return draw_remark("(soon)", options);
+}
+
+}  // namespace headscope::viewer

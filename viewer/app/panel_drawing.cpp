@@ -1,0 +1,173 @@
+#include "viewer/app/panel_drawing.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "drawing/sketch.h"
+#include "drawing/text_width.h"
+#include "observe/derived_records.h"
+#include "observe/record_json.h"
+#include "support/check.h"
+#include "viewer/app/panels.h"
+#include "viewer/app/rows.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+Look look_of(const PanelOptions& options) {
+    return {.text_size = options.text_size, .ink = options.ink, .tips = options.tips};
+}
+
+// Why a side shows nothing; empty when it does.
+std::string nothing_there(const Side& side) {
+    if (!side.problem.empty()) {
+        return side.problem;
+    }
+    if (!side.model.has_value()) {
+        return "Opening the model \u2026";
+    }
+    if (side.shown == nullptr) {
+        return "Looking \u2026";
+    }
+    return side.shown->problem;
+}
+
+bool recorded(const AttentionRecord& record, const AttentionSite& site) {
+    for (const SiteWeights& weights : record.sites) {
+        if (weights.site == site) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+Drawing draw_remark(const std::string& text, const PanelOptions& options) {
+    Sketch sketch(look_of(options));
+    const double room = options.width / options.text_size;
+    const double width = std::min(text_width(text), room - 4.0);
+    sketch.text({Role::Note}, options.ink.faint,
+                {2.0, 2.5, 1.1, Anchor::Start, false, false, shortened(text, width / 1.1 + 1.0)});
+    return sketch.finish(std::max(width + 4.0, 12.0), 4.0, "", text);
+}
+
+FigureOptions figure_options(const Scene& scene, const AttentionRecord& record, const PanelOptions& options) {
+    const ViewState& state = scene.state;
+    FigureOptions figure;
+    figure.kind = state.kind;
+    figure.layer =
+        shown_layer(state, state.kind == AttentionKind::EncoderSelf ? record.encoder_layers : record.decoder_layers);
+    const AttentionSite site{figure.kind, figure.layer - 1};
+    for (const SiteWeights& weights : record.sites) {
+        if (weights.site == site) {
+            figure.heads = active_heads(state, static_cast<int>(weights.heads));
+        }
+    }
+    figure.overview = state.overview;
+    figure.palette = state.palette;
+    figure.rows = row_options(state);
+    figure.text_size = options.text_size;
+    figure.ink = options.ink;
+    figure.tips = options.tips;
+    return figure;
+}
+
+namespace {
+
+// The chosen word, or the one under the pointer, where the row has so many.
+void choose_word(const Scene& scene, FigureOptions& figure) {
+    const int word = scene.hovered_word >= 0 ? scene.hovered_word : scene.state.word;
+    if (word >= 0 && word < static_cast<int>(words_of(scene, scene.state.direction))) {
+        figure.positions = {word + 1};
+    }
+}
+
+Drawing draw_attention(const Scene& scene, const PanelOptions& options) {
+    const AttentionRecord& record = scene.main.shown->record;
+    FigureOptions figure = figure_options(scene, record, options);
+    choose_word(scene, figure);
+    return draw_figure(record, figure);
+}
+
+Drawing draw_heads(const Scene& scene, const PanelOptions& options) {
+    const AttentionRecord& record = scene.main.shown->record;
+    AllHeadsOptions all{.lines = scene.state.small_figures,
+                        .rows = row_options(scene.state),
+                        .palette = scene.state.palette,
+                        .look = look_of(options)};
+    return draw_all_heads(record, head_tiles(record, scene.state.kind, scene.state.order), all);
+}
+
+Drawing draw_matrix(const Scene& scene, const PanelOptions& options) {
+    const AttentionRecord record = matrix_record(scene, scene.main.shown->record);
+    FigureOptions figure = figure_options(scene, record, options);
+    const int head = figure.heads.empty() ? 1 : figure.heads.front();
+    choose_word(scene, figure);
+    const HeatMapOptions map{.scale = scene.state.logarithmic ? Scale::Logarithmic : Scale::Linear,
+                             .look = look_of(options)};
+    return draw_heat_map(select_content(record, figure), head, map);
+}
+
+}  // namespace
+
+AttentionRecord matrix_record(const Scene& scene, const AttentionRecord& record) {
+    switch (scene.state.matrix) {
+        case MatrixView::Head: return record;
+        case MatrixView::HeadMean: return mean_of_heads(record);
+        case MatrixView::LayerMean: return mean_of_layers(record);
+        case MatrixView::Rollout: return rollout(record);
+    }
+    return record;
+}
+
+Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options) {
+    const std::string nothing = nothing_there(scene.main);
+    const bool needs_attention = panel != PanelId::Model && panel != PanelId::Training;
+    if (!nothing.empty() && needs_attention) {
+        return draw_remark(nothing, options);
+    }
+    if (needs_attention && !recorded(scene.main.shown->record, shown_site(scene))) {
+        return draw_remark("This attention appears with the first word of the translation.", options);
+    }
+    switch (panel) {
+        case PanelId::Figure: return draw_attention(scene, options);
+        case PanelId::Heads: return draw_heads(scene, options);
+        case PanelId::Matrix: return draw_matrix(scene, options);
+        case PanelId::Time: return draw_time(scene, options);
+        case PanelId::Surgery: return draw_surgery(scene, options);
+        case PanelId::Model: return draw_model(scene, options);
+        case PanelId::Compare: return draw_comparison(scene, options);
+        case PanelId::Training: return draw_training(scene, options);
+    }
+    return {};
+}
+
+const Drawing& PanelPictures::of(const Scene& scene, PanelId panel, const PanelOptions& options) {
+    Key key{.state = scene.state, .options = options, .hovered = scene.hovered_word};
+    key.parts = {scene.main.shown.get(),
+                 scene.main.original.get(),
+                 scene.importance.get(),
+                 scene.neuron.get(),
+                 scene.run.get(),
+                 nullptr,
+                 nullptr,
+                 nullptr};
+    if (scene.other.has_value()) {
+        key.parts[5] = scene.other->shown.get();
+    }
+    auto& kept = kept_[static_cast<std::size_t>(panel)];
+    const bool same_words = kept.has_value() && kept->parts.main.problem == scene.main.problem &&
+                            kept->parts.main.model.has_value() == scene.main.model.has_value() &&
+                            (!scene.main.model.has_value() || kept->parts.main.model->tag == scene.main.model->tag) &&
+                            kept->parts.other.has_value() == scene.other.has_value() &&
+                            (!scene.other.has_value() || kept->parts.other->problem == scene.other->problem);
+    if (!same_words || !(kept->key == key)) {
+        kept = Kept{std::move(key), scene, draw_panel(scene, panel, options)};
+    }
+    return kept->drawing;
+}
+
+}  // namespace headscope::viewer

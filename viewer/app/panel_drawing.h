@@ -1,0 +1,60 @@
+// What a panel shows, as a drawing: the same for the window and for files.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "drawing/drawing.h"
+#include "drawing/ink.h"
+#include "layout/heat_map.h"
+#include "observe/figure.h"
+#include "viewer/app/scene.h"
+
+namespace headscope::viewer {
+
+struct PanelOptions {
+    Ink ink = kLightInk;
+    double text_size = 12.0;  // pixels
+    double width = 900.0;     // of the room there is, in pixels: what can be folded is folded to it
+    bool tips = true;         // windows ask panel_tip() when they hover
+    bool operator==(const PanelOptions&) const = default;
+};
+
+// What there is to see in a panel now. Where there is nothing yet, the drawing says why.
+Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options);
+// What hovering over a part of it says.
+std::string panel_tip(const Scene& scene, PanelId panel, const Mark& mark);
+// The numbers behind it.
+std::string panel_json(const Scene& scene, PanelId panel);
+// The matrix of the panel as tab-separated text.
+std::string matrix_tsv(const Scene& scene);
+
+// The drawings of all panels, made anew only when what they show has changed.
+class PanelPictures {
+public:
+    const Drawing& of(const Scene& scene, PanelId panel, const PanelOptions& options);
+
+private:
+    struct Key {
+        ViewState state;
+        PanelOptions options;
+        std::array<const void*, 8> parts{};
+        int hovered = -1;
+        bool operator==(const Key&) const = default;
+    };
+    struct Kept {
+        Key key;
+        Scene parts;  // holds what the key points at, so that an address is not used again
+        Drawing drawing;
+    };
+    std::array<std::optional<Kept>, kPanels> kept_;
+};
+
+// The figure's options that a state means, for a record of so many layers and heads.
+FigureOptions figure_options(const Scene& scene, const AttentionRecord& record, const PanelOptions& options);
+// The record that the matrix panel draws from: as it is, averaged, or rolled out.
+AttentionRecord matrix_record(const Scene& scene, const AttentionRecord& record);
+
+}  // namespace headscope::viewer

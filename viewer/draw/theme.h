@@ -1,0 +1,16 @@
+// The window's colours and measures, from the ink that its drawings use.
+#pragma once
+
+#include <imgui.h>
+
+#include "drawing/ink.h"
+
+namespace headscope::viewer {
+
+ImVec4 to_vec4(Colour colour, float alpha = 1.0F);
+ImU32 to_u32(Colour colour, double alpha = 1.0);
+
+// Sets Dear ImGui's style anew. `scale` as for Fonts::build.
+void apply_theme(const Ink& ink, float scale);
+
+}  // namespace headscope::viewer

@@ -1,0 +1,54 @@
+// headscope-viewer: the window of `headscope view`, which starts it with its own options.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "app/view_options.h"
+#include "support/check.h"
+#include "viewer/ui/program.h"
+
+namespace {
+
+using namespace headscope;
+
+int fail(const std::string& problem) {
+    std::fputs(("headscope: " + problem + "\n").c_str(), stderr);
+    return 1;
+}
+
+viewer::ProgramOptions program_of(const ViewOptions& options) {
+    const viewer::SavedView view = view_of(options);
+    viewer::ProgramOptions program{.script = options.script, .record = options.record};
+    program.session = {.model = view.model, .device = view.device, .precision = options.precision, .view = view};
+    if (options.script.empty()) {  // a script sees the same window everywhere
+        std::string problem;
+        program.session.settings_file = viewer::settings_path();
+        program.session.settings = viewer::load_settings(program.session.settings_file, problem);
+        if (!problem.empty()) {
+            fail(problem);
+        }
+    }
+    return program;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app("Look at every head, live, in a window.", "headscope-viewer");
+    ViewOptions options;
+    add_view_options(app, options);
+    try {
+        app.parse(argc, argv);
+        viewer::run_program(program_of(options));
+        return 0;
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error);
+    } catch (const Error& error) {
+        return fail(error.what());
+    } catch (const std::exception& error) {
+        return fail(fmt::format("internal error: {}", error.what()));
+    }
+}

@@ -1,0 +1,11 @@
+// Versions: of the program and of what it draws with.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace headscope::viewer {
+
+std::vector<std::string> about_lines(const std::string& window_gpu);
+
+}  // namespace headscope::viewer

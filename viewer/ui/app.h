@@ -1,0 +1,73 @@
+// The desktop program: the window, what it shows, and what keys and pointer do to it.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "viewer/app/edits.h"
+#include "viewer/app/panel_drawing.h"
+#include "viewer/app/rows.h"
+#include "viewer/app/session.h"
+#include "viewer/draw/fonts.h"
+#include "viewer/ui/canvas.h"
+#include "viewer/ui/commands.h"
+#include "viewer/ui/probes.h"
+#include "viewer/window/window.h"
+
+namespace headscope::viewer {
+
+// What is open besides the panels.
+enum class Overlay : std::uint8_t { None, Help, Palette, About, Settings, Export, Models, SaveView, OpenView };
+
+struct Interface {
+    Window& window;
+    Session& session;
+    Fonts fonts = {};
+    Probes probes = {};
+    Commands commands = {};
+    Overlay overlay = Overlay::None;
+    bool overlay_opened = false;  // in this frame
+    std::array<CanvasMemory, kPanels> canvases = {};
+    PanelPictures pictures = {};    // kept from frame to frame
+    std::string typed_text = {};    // the sentence as it is in its field
+    std::string typed_target = {};  // the translation, while it is edited
+    bool editing_target = false;
+    bool focus_sentence = false;
+    bool focus_target = false;
+    bool typing = false;     // the keyboard belongs to a text field
+    std::string query = {};  // of the command palette
+    int palette_row = 0;
+    std::string path = {};  // in file dialogs
+    std::string typed_device = {};
+    std::string typed_other_model = {};
+    std::string typed_other_device = {};
+    bool playing = false;  // the steps of the decoding, one after the other
+    History::Clock::time_point played{};
+    PanelId docked_panel = PanelId::Figure;  // whose window has the focus, where panels are windows
+
+    const Ink& ink() const { return session.settings().dark ? kDarkInk : kLightInk; }
+    float scale() const { return window.content_scale() * static_cast<float>(session.settings().scale); }
+    float em() const { return fonts.text_size(); }
+    ViewState& state() { return session.state(); }
+    void show(Overlay which) {
+        overlay = which;
+        overlay_opened = true;
+    }
+};
+
+// Parts of the window, each in a file of its own. Called between ImGui::NewFrame() and ImGui::Render().
+void show_shell(Interface& ui);
+void show_sentence_bar(Interface& ui);
+void show_status_bar(Interface& ui);
+void show_panel(Interface& ui, PanelId panel);
+void show_controls(Interface& ui);
+void show_overlays(Interface& ui);
+
+// All that can be done, with its keys.
+void add_commands(Interface& ui);
+void add_view_commands(Interface& ui);
+
+}  // namespace headscope::viewer

@@ -1,0 +1,81 @@
+#include "viewer/ui/canvas.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headscope::viewer {
+
+namespace {
+
+constexpr float kTolerance = 3.0F;  // pixels that a line may be missed by
+constexpr float kZoomStep = 1.15F;
+constexpr float kTipWidth = 26.0F;  // of the text's size
+
+void zoom_about_pointer(CanvasMemory& memory, const Placement& place) {
+    const float wheel = ImGui::GetIO().MouseWheel;
+    if (wheel == 0.0F || !ImGui::GetIO().KeyCtrl) {
+        return;
+    }
+    const float before = memory.zoom;
+    memory.zoom = std::clamp(before * std::pow(kZoomStep, wheel), kSmallestZoom, kLargestZoom);
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const float grown = memory.zoom / before - 1.0F;
+    ImGui::SetScrollX(ImGui::GetScrollX() + (mouse.x - place.origin.x) * grown);
+    ImGui::SetScrollY(ImGui::GetScrollY() + (mouse.y - place.origin.y) * grown);
+}
+
+void drag_with_middle_button() {
+    if (ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 0.0F)) {
+        ImGui::SetScrollX(ImGui::GetScrollX() - ImGui::GetIO().MouseDelta.x);
+        ImGui::SetScrollY(ImGui::GetScrollY() - ImGui::GetIO().MouseDelta.y);
+        ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeAll);
+    }
+}
+
+void show_tip(const std::string& text) {
+    if (text.empty()) {
+        return;
+    }
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(kTipWidth * ImGui::GetFontSize());
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+}
+
+}  // namespace
+
+CanvasEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, const Fonts& fonts,
+                         Probes& probes, const CanvasOptions& options) {
+    CanvasEvents events;
+    ImGui::BeginChild(name.c_str(), ImVec2(0.0F, 0.0F), false, ImGuiWindowFlags_HorizontalScrollbar);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 size(static_cast<float>(drawing.width) * memory.zoom,
+                      static_cast<float>(drawing.height) * memory.zoom);
+    Placement place{ImGui::GetCursorScreenPos(), memory.zoom};
+    if (options.centre) {
+        place.origin.x += std::floor(std::max(0.0F, 0.5F * (room.x - size.x)));
+        place.origin.y += std::floor(std::max(0.0F, 0.5F * (room.y - size.y)));
+    }
+    ImGui::InvisibleButton("drawing", ImVec2(std::max({size.x, room.x, 1.0F}), std::max({size.y, room.y, 1.0F})));
+    const bool over = ImGui::IsItemHovered();
+    events.clicked = ImGui::IsItemClicked(ImGuiMouseButton_Left);
+    events.double_clicked = over && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+    events.right_clicked = ImGui::IsItemClicked(ImGuiMouseButton_Right);
+    paint(*ImGui::GetWindowDrawList(), drawing, place, fonts);
+    probes.drawing(name, drawing, place);
+    if (over) {
+        zoom_about_pointer(memory, place);
+        drag_with_middle_button();
+        events.pointer = place.to_drawing(ImGui::GetIO().MousePos);
+        const auto found = hit(drawing, *events.pointer, static_cast<double>(kTolerance / memory.zoom), options.roles);
+        if (found.has_value()) {
+            events.hovered = drawing.primitives[*found].mark;
+            show_tip(options.tip ? options.tip(*events.hovered) : events.hovered->tip);
+        }
+    }
+    ImGui::EndChild();
+    return events;
+}
+
+}  // namespace headscope::viewer

@@ -1,0 +1,297 @@
+// What can be set of each panel, to its right.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "viewer/app/rows.h"
+#include "viewer/draw/theme.h"
+#include "viewer/ui/app.h"
+#include "viewer/ui/widgets.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+int heads_of(const Interface& ui) {
+    const auto& model = ui.session.scene().main.model;
+    return model.has_value() ? static_cast<int>(model->config.heads) : 1;
+}
+
+void kind_and_layer(Interface& ui, bool with_layer) {
+    ViewState& state = ui.state();
+    heading(ui, "Attention");
+    if (segmented_enum(ui, "kind", state.kind, {"Encoder", "Decoder", "Cross"})) {
+        state.word = -1;
+        state.key = -1;
+    }
+    if (with_layer) {
+        const int layers = std::max(layers_of(ui.session.scene()), 1);
+        int layer = shown_layer(state, layers);
+        if (stepper(ui, "layer", fmt::format("Layer {} of {}", layer, layers), layer, 1, layers)) {
+            state.layer = layer;
+        }
+    }
+}
+
+void heads_row(Interface& ui) {
+    heading(ui, "Heads");
+    const int heads = heads_of(ui);
+    const std::vector<int> active = active_heads(ui.state(), heads);
+    const float side = 1.75F * ui.em();
+    const float room = ImGui::GetContentRegionAvail().x;
+    float used = 0.0F;
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(2.0F, 2.0F));
+    for (int head = 1; head <= heads; ++head) {
+        if (head > 1 && used + side <= room) {
+            ImGui::SameLine();
+        } else {
+            used = 0.0F;
+        }
+        used += side + 2.0F;
+        const bool on = std::find(active.begin(), active.end(), head) != active.end();
+        const Colour full = head_colour(ui.state().palette, head, ui.ink());
+        const Colour colour = on ? full : faded(full, ui.ink());
+        ImGui::PushStyleColor(ImGuiCol_Button, to_vec4(colour));
+        ImGui::PushStyleColor(ImGuiCol_ButtonHovered, to_vec4(mixed(colour, ui.ink().text, 0.15)));
+        ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(on ? text_colour_on(full) : ui.ink().off));
+        if (ImGui::Button(fmt::format("{}##head", head).c_str(), ImVec2(side, side))) {
+            toggle_head(ui.state(), heads, head, ImGui::GetIO().KeyShift);
+        }
+        ImGui::PopStyleColor(3);
+        ui.probes.item(fmt::format("head.{}", head), on ? "on" : "off");
+        tip("Click: on or off. Shift and click: alone, or all again.");
+    }
+    ImGui::PopStyleVar();
+}
+
+void row_toggles(Interface& ui) {
+    ViewState& state = ui.state();
+    bool pieces = !state.join_words;
+    if (toggle(ui, "pieces", "The model's pieces", pieces,
+               "The model reads pieces of words. Joined to words, weights are summed over the key's pieces and "
+               "averaged over the query's.")) {
+        state.join_words = !pieces;
+        state.word = state.key = -1;
+    }
+    bool hidden = !state.show_special;
+    if (toggle(ui, "special", "Hide <BOS> and <EOS>", hidden,
+               "What they are looked at is hidden, not shared out among the others: rows no longer add up to 1.")) {
+        state.show_special = !hidden;
+        state.word = state.key = -1;
+    }
+}
+
+void figure_controls(Interface& ui) {
+    ViewState& state = ui.state();
+    kind_and_layer(ui, true);
+    heads_row(ui);
+    heading(ui, "Words");
+    segmented_enum(ui, "direction", state.direction, {"Where it looks", "Who looks here"});
+    row_toggles(ui);
+    heading(ui, "Drawing");
+    int mode = state.overview ? 1 : 0;
+    if (segmented(ui, "mode", mode, {"As the paper", "Overview"})) {
+        state.overview = mode == 1;
+    }
+    tip("Overview: with no word chosen each line is drawn at its weight divided by the number of heads.");
+    segmented_enum(ui, "colours", state.palette, {"Paper", "Okabe-Ito"});
+    remark(ui,
+           "A line's opacity is the weight. Point at a word to see its lines alone, click to keep it. "
+           "Attention shows where a head reads from, not by itself why a word was chosen.");
+}
+
+void heads_controls(Interface& ui) {
+    ViewState& state = ui.state();
+    kind_and_layer(ui, false);
+    heading(ui, "Order");
+    int order = static_cast<int>(state.order);
+    if (segmented(ui, "order", order, {"Layers", "Entropy", "Distance", "Sharpness", "Diagonal"})) {
+        state.order = static_cast<HeadOrder>(order);
+    }
+    heading(ui, "Pictures");
+    int lines = state.small_figures ? 1 : 0;
+    if (segmented(ui, "pictures", lines, {"Matrices", "Figures"})) {
+        state.small_figures = lines == 1;
+    }
+    row_toggles(ui);
+    remark(ui, "Click a head to open it. Dark diagonals follow positions; scattered dark cells follow meaning.");
+}
+
+void matrix_controls(Interface& ui) {
+    ViewState& state = ui.state();
+    kind_and_layer(ui, true);
+    heads_row(ui);
+    heading(ui, "Shown");
+    segmented_enum(ui, "matrix", state.matrix, {"Head", "Mean of heads", "Mean of layers", "Rollout"});
+    if (state.matrix != MatrixView::Head) {
+        remark(ui, "Computed from weights: not what any one head looked at.");
+    }
+    heading(ui, "Scale");
+    int scale = state.logarithmic ? 1 : 0;
+    if (segmented(ui, "scale", scale, {"Linear", "Logarithmic"})) {
+        state.logarithmic = scale == 1;
+    }
+    row_toggles(ui);
+    if (button(ui, "copy", "Copy as TSV", "The exact weights, for a spreadsheet")) {
+        ImGui::SetClipboardText(matrix_tsv(ui.session.scene()).c_str());
+        ui.session.tell("Copied the matrix");
+    }
+    remark(ui, "Click a cell: its query and key are multiplied out below, as equation 1 says.");
+}
+
+void time_controls(Interface& ui) {
+    ViewState& state = ui.state();
+    const auto& shown = ui.session.scene().main.shown;
+    const int steps = shown ? static_cast<int>(shown->steps.size()) : 0;
+    heading(ui, "Step");
+    int step = state.step < 0 ? steps : std::min(state.step + 1, steps);
+    if (stepper(ui, "step", fmt::format("{} of {}", step, steps), step, 1, std::max(steps, 1))) {
+        state.step = step - 1;
+        ui.playing = false;
+    }
+    if (button(ui, "play", ui.playing ? "Stop" : "Play", "Space", steps > 0)) {
+        ui.commands.run("time.play");
+    }
+    heading(ui, "Beam");
+    stepper(ui, "beam", fmt::format("{} hypotheses", state.beam), state.beam, 1, SearchOptions::kMaxBeam);
+    auto penalty = static_cast<float>(state.length_penalty);
+    ImGui::SetNextItemWidth(-1.0F);
+    if (ImGui::SliderFloat("##penalty", &penalty, 0.0F, 2.0F, "length penalty %.1f")) {
+        state.length_penalty = std::round(static_cast<double>(penalty) * 10.0) / 10.0;
+    }
+    ui.probes.item("penalty", fmt::format("{:.1f}", state.length_penalty));
+    toggle(ui, "fallen", "Show branches that fell", state.show_fallen);
+    remark(ui,
+           "Above: the translation token by token, and what else could have stood at the chosen place. Below: the "
+           "beam as a tree; pointing at the end of a branch says why it ended.");
+}
+
+void edit_row(Interface& ui, std::size_t index) {
+    ViewState& state = ui.state();
+    const AttentionEdit& edit = state.edits[index];
+    ImGui::PushID(static_cast<int>(index));
+    if (ImGui::SmallButton("\u00D7")) {
+        state.edits.erase(state.edits.begin() + static_cast<std::ptrdiff_t>(index));
+        ImGui::PopID();
+        return;
+    }
+    ui.probes.item(fmt::format("edit.{}.remove", index));
+    ImGui::SameLine();
+    ImGui::TextUnformatted(describe(edit).c_str());
+    ui.probes.item(fmt::format("edit.{}", index), describe(edit));
+    ImGui::PopID();
+}
+
+void surgery_controls(Interface& ui) {
+    ViewState& state = ui.state();
+    kind_and_layer(ui, true);
+    heading(ui, "Operate");
+    const AttentionSite site = shown_site(ui.session.scene());
+    const int head = first_head(ui.session.scene());
+    heads_row(ui);
+    if (button(ui, "edit.off", fmt::format("Head {} off", head).c_str(), "The head adds nothing to the layer")) {
+        switch_head(state, site, head);
+    }
+    ImGui::SameLine();
+    if (button(ui, "edit.uniform", "Uniform", "The head looks at every word alike")) {
+        put_edit(state, {.site = site, .head = head, .kind = EditKind::Uniform});
+    }
+    ImGui::SameLine();
+    if (button(ui, "edit.pin", "Pin", "The chosen word (in the figure or matrix) looks at the other chosen one alone",
+               pinnable(ui.session.scene()))) {
+        put_edit(state, pinned(ui.session.scene()));
+    }
+    for (std::size_t index = 0; index < state.edits.size(); ++index) {
+        edit_row(ui, index);
+    }
+    if (button(ui, "edits.clear", "Take all back", "R", !state.edits.empty())) {
+        state.edits.clear();
+    }
+    heading(ui, "Importance");
+    if (button(ui, "importance", ui.session.measuring() ? "Measuring \u2026" : "Leave each head out",
+               "How much log probability the translation loses without each head", !ui.session.measuring())) {
+        ui.session.measure_importance();
+    }
+    remark(ui,
+           "A head that is switched off changes what later layers read: a small loss can mean that others stood in "
+           "for it. That is why importance is measured by leaving out, and not read off the weights.");
+}
+
+void model_controls(Interface& ui) {
+    const auto& model = ui.session.scene().main.model;
+    if (model.has_value()) {
+        heading(ui, model->name.c_str());
+        remark(ui,
+               fmt::format("{:.1f} M parameters, {} heads, d_model {}", static_cast<double>(model->parameters) / 1e6,
+                           model->config.heads, model->config.d_model));
+        remark(ui, fmt::format("{} ({}), {}", model->device, model->device_name, model->arithmetic));
+    }
+    if (button(ui, "models", "Open another\u2026")) {
+        ui.show(Overlay::Models);
+    }
+    remark(ui,
+           "Figures 1 and 2 of the paper, with this model's shapes and parameter counts. Click an attention block "
+           "to look at its heads.");
+}
+
+void compare_controls(Interface& ui) {
+    kind_and_layer(ui, true);
+    heads_row(ui);
+    heading(ui, "With");
+    text_field(ui, "compare.model", "model directory (empty: the same)", ui.typed_other_model, false);
+    text_field(ui, "compare.device", "device, such as cpu or vulkan", ui.typed_other_device, false);
+    if (button(ui, "compare.start", "Compare")) {
+        const std::string model = ui.typed_other_model.empty() ? ui.session.model_path() : ui.typed_other_model;
+        ui.session.compare_with(model, ui.typed_other_device);
+    }
+    ImGui::SameLine();
+    if (button(ui, "compare.end", "End", nullptr, ui.session.scene().other.has_value())) {
+        ui.session.end_comparison();
+    }
+    remark(ui, "The difference map is left minus right, weight by weight, where both read the same tokens.");
+}
+
+void training_controls(Interface& ui) {
+    const auto& run = ui.session.scene().run;
+    if (run == nullptr) {
+        remark(ui,
+               "Open the folder of a training (of `headscope train`), running or over: its checkpoints can be "
+               "stepped through, and a fixed sentence's heads watched as they form.");
+    } else {
+        heading(ui, "Checkpoint");
+        const auto& model = ui.session.scene().main.model;
+        const auto& steps = run->checkpoints;
+        if (!steps.empty() && model.has_value() && model->checkpoint.has_value()) {
+            const auto at = std::lower_bound(steps.begin(), steps.end(), *model->checkpoint);
+            int index = static_cast<int>(std::min<std::ptrdiff_t>(at - steps.begin(), std::ssize(steps) - 1)) + 1;
+            const std::string label = fmt::format("step {} ({} of {})", *model->checkpoint, index, steps.size());
+            if (stepper(ui, "checkpoint", label, index, 1, static_cast<int>(steps.size()))) {
+                ui.session.open_checkpoint(steps[static_cast<std::size_t>(index - 1)]);
+            }
+        }
+        kind_and_layer(ui, true);
+        heads_row(ui);
+    }
+    if (button(ui, "models", "Open\u2026")) {
+        ui.show(Overlay::Models);
+    }
+}
+
+}  // namespace
+
+void show_controls(Interface& ui) {
+    switch (ui.state().panel) {
+        case PanelId::Figure: figure_controls(ui); break;
+        case PanelId::Heads: heads_controls(ui); break;
+        case PanelId::Matrix: matrix_controls(ui); break;
+        case PanelId::Time: time_controls(ui); break;
+        case PanelId::Surgery: surgery_controls(ui); break;
+        case PanelId::Model: model_controls(ui); break;
+        case PanelId::Compare: compare_controls(ui); break;
+        case PanelId::Training: training_controls(ui); break;
+    }
+}
+
+}  // namespace headscope::viewer

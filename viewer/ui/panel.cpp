@@ -1,0 +1,142 @@
+// A panel: its drawing, and what pointing and clicking there mean.
+#include <algorithm>
+#include <cmath>
+
+#include "viewer/app/rows.h"
+#include "viewer/ui/app.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+RoleSet pointable(PanelId panel) {
+    switch (panel) {
+        case PanelId::Figure:
+            return {Role::Swatch,     Role::SwatchLabel, Role::Attention, Role::Slab,
+                    Role::QueryLabel, Role::KeyLabel,    Role::ChosenWord};
+        default: return RoleSet::all_but({Role::Background, Role::Grid, Role::Note, Role::Title});
+    }
+}
+
+// The column of the label that stands in this row nearest to the pointer: a whole column answers, not its letters
+// alone.
+int column_at(const Drawing& drawing, Point at, Role role, double pitch) {
+    int column = -1;
+    double nearest = 0.5 * pitch;
+    double top = 1e30;
+    double bottom = -1e30;
+    for (const Primitive& primitive : drawing.primitives) {
+        if (primitive.mark.role != role) {
+            continue;
+        }
+        const Rect box = box_of(std::get<Text>(primitive.shape));
+        top = std::min(top, box.y);
+        bottom = std::max(bottom, box.y + box.height);
+        const double away = std::abs(box.x + 0.5 * box.width - at.x);
+        if (away < nearest) {
+            nearest = away;
+            column = role == Role::QueryLabel ? primitive.mark.query : primitive.mark.key;
+        }
+    }
+    return at.y >= top && at.y <= bottom ? column : -1;
+}
+
+void figure_events(Interface& ui, const Drawing& drawing, const CanvasEvents& events) {
+    ViewState& state = ui.state();
+    const Scene& scene = ui.session.scene();
+    const auto& model = scene.main.model;
+    if (events.hovered.has_value() && events.hovered->role == Role::Swatch && model.has_value()) {
+        // The second press of a double click is a click as well: what it switched is switched back by the double one.
+        if (events.double_clicked) {
+            toggle_head(state, static_cast<int>(model->config.heads), events.hovered->head, true);
+        } else if (events.clicked) {
+            toggle_head(state, static_cast<int>(model->config.heads), events.hovered->head, false);
+        }
+        return;
+    }
+    const double pitch = figure::kPitch * static_cast<double>(ui.em());
+    const Role role = state.direction == Direction::From ? Role::QueryLabel : Role::KeyLabel;
+    const int column = events.pointer.has_value() ? column_at(drawing, *events.pointer, role, pitch) : -1;
+    ui.session.hover_word(column);
+    if (events.clicked && column >= 0) {
+        state.word = state.word == column ? -1 : column;
+    }
+}
+
+void heads_events(Interface& ui, const CanvasEvents& events) {
+    if (!events.hovered.has_value() || events.hovered->head == 0 || events.hovered->layer == 0) {
+        return;
+    }
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (events.clicked) {
+        ViewState& state = ui.state();
+        state.layer = events.hovered->layer;
+        state.heads = {events.hovered->head};
+        state.panel = PanelId::Figure;
+    }
+}
+
+void matrix_events(Interface& ui, const CanvasEvents& events) {
+    if (events.clicked && events.hovered.has_value() && events.hovered->query >= 0) {
+        ViewState& state = ui.state();
+        const bool same = state.word == events.hovered->query && state.key == events.hovered->key;
+        state.direction = Direction::From;
+        state.word = same ? -1 : events.hovered->query;
+        state.key = same ? -1 : events.hovered->key;
+    }
+}
+
+void time_events(Interface& ui, const CanvasEvents& events) {
+    if (events.clicked && events.hovered.has_value() && events.hovered->role == Role::Cell &&
+        events.hovered->item >= 0) {
+        ui.state().step = events.hovered->item;
+        ui.playing = false;
+    }
+}
+
+void surgery_events(Interface& ui, const CanvasEvents& events) {
+    if (events.clicked && events.hovered.has_value() && events.hovered->head > 0 && events.hovered->layer > 0) {
+        switch_head(ui.state(), {ui.state().kind, events.hovered->layer - 1}, events.hovered->head);
+    }
+}
+
+void training_events(Interface& ui, const CanvasEvents& events) {
+    if (events.clicked && events.hovered.has_value() && events.hovered->role == Role::Point &&
+        events.hovered->item >= 0) {
+        const auto& run = ui.session.scene().run;
+        if (run != nullptr && events.hovered->item < static_cast<int>(run->checkpoints.size())) {
+            ui.session.open_checkpoint(run->checkpoints[static_cast<std::size_t>(events.hovered->item)]);
+        }
+    }
+}
+
+}  // namespace
+
+void show_panel(Interface& ui, PanelId panel) {
+    const Scene& scene = ui.session.scene();
+    // Text of a drawing is as large as that of the window, which Dear ImGui names by the height of its lines.
+    const PanelOptions options{.ink = ui.ink(),
+                               .text_size = std::round(static_cast<double>(ui.em()) / 1.25),
+                               .width = static_cast<double>(ImGui::GetContentRegionAvail().x),
+                               .tips = false};
+    const Drawing& drawing = ui.pictures.of(scene, panel, options);
+    CanvasMemory& memory = ui.canvases[static_cast<std::size_t>(panel)];
+    const CanvasEvents events = show_canvas(
+        name_of(panel), drawing, memory, ui.fonts, ui.probes,
+        {.roles = pointable(panel), .tip = [&](const Mark& mark) { return panel_tip(scene, panel, mark); }});
+    switch (panel) {
+        case PanelId::Figure: figure_events(ui, drawing, events); break;
+        case PanelId::Heads: heads_events(ui, events); break;
+        case PanelId::Matrix: matrix_events(ui, events); break;
+        case PanelId::Time: time_events(ui, events); break;
+        case PanelId::Surgery: surgery_events(ui, events); break;
+        case PanelId::Training: training_events(ui, events); break;
+        case PanelId::Model:
+        case PanelId::Compare: break;
+    }
+    if (panel != PanelId::Figure) {
+        ui.session.hover_word(-1);
+    }
+}
+
+}  // namespace headscope::viewer

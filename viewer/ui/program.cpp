@@ -1,0 +1,159 @@
+#include "viewer/ui/program.h"
+
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "drawing/png.h"
+#include "io/atomic_file.h"
+#include "support/check.h"
+#include "viewer/draw/theme.h"
+#include "viewer/ui/app.h"
+#include "viewer/ui/script.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+constexpr double kFollowing = 1.0;  // seconds between looks at a training that runs
+constexpr double kPlaying = 0.45;   // seconds a step of the decoding is shown
+
+std::string read_text(const std::string& path) {
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream) {
+        throw Error("the script " + path + " cannot be read");
+    }
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return text.str();
+}
+
+class Program {
+public:
+    explicit Program(const ProgramOptions& options)
+        : options_(options),
+          window_({.width = options.session.settings.width,
+                   .height = options.session.settings.height,
+                   .scripted = !options.script.empty()}),
+          session_(options.session, Window::wake),
+          ui_{.window = window_, .session = session_} {
+        add_commands(ui_);
+        add_view_commands(ui_);
+        window_.on_fonts([this] {
+            ui_.fonts.build(ui_.scale());
+            apply_theme(ui_.ink(), ui_.scale());
+        });
+        if (!options.script.empty()) {
+            ScriptPlayer::Stage stage{.window = window_,
+                                      .probes = ui_.probes,
+                                      .commands = ui_.commands,
+                                      .busy = [this] { return session_.busy(); },
+                                      .shoot = [this](const std::string& path) { shot_ = path; },
+                                      .say = {}};
+            player_.emplace(parse_script(read_text(options.script), options.script), options.script, std::move(stage));
+        }
+        start_recording();
+    }
+
+    void run() {
+        while (!window_.close_requested()) {
+            if (player_.has_value()) {
+                window_.poll();
+                player_->advance();
+                if (player_->done()) {
+                    window_.request_close();
+                }
+            } else {
+                window_.wait(patience());
+            }
+            frame();
+        }
+        if (!recorded_.empty()) {
+            atomic_write_file(options_.record, recorded_);
+        }
+    }
+
+private:
+    // How long nothing may happen, in seconds; 0: for ever.
+    double patience() const { return ui_.playing ? kPlaying : session_.follows_run() ? kFollowing : 0.0; }
+
+    void start_recording() {
+        if (options_.record.empty()) {
+            return;
+        }
+        window_.record([this](const InputEvent& event) {
+            if (event.kind != InputEvent::Kind::Key || event.down) {  // a key of a script goes down and up
+                recorded_ += script_line(event) + "\n";
+            }
+        });
+    }
+
+    void play_on(History::Clock::time_point now) {
+        const auto& shown = session_.scene().main.shown;
+        if (!ui_.playing || shown == nullptr || now - ui_.played < std::chrono::duration<double>(kPlaying)) {
+            return;
+        }
+        ui_.played = now;
+        const int last = static_cast<int>(shown->steps.size()) - 1;
+        int& step = session_.state().step;
+        step = std::min(step + 1, last);
+        ui_.playing = step < last;
+    }
+
+    void frame() {
+        const auto now = History::Clock::now();
+        for (const Chord& chord : window_.take_chords()) {
+            ui_.commands.press(chord, ui_.typing);
+        }
+        for (const std::string& path : window_.take_dropped()) {
+            path.ends_with(".headscope") ? session_.open_view(path) : session_.open(path, session_.device());
+        }
+        play_on(now);
+        session_.update(now);
+        name_window();
+        Picture picture;
+        const std::string file = std::exchange(shot_, {});
+        window_.frame(
+            [this] {
+                ui_.probes.clear();
+                show_shell(ui_);
+            },
+            file.empty() ? nullptr : &picture);
+        if (!file.empty()) {
+            atomic_write_file(file, to_png(Bitmap{picture.width, picture.height, std::move(picture.pixels)}));
+        }
+    }
+
+    void name_window() {
+        const auto& model = session_.scene().main.model;
+        const std::string title =
+            model.has_value() ? fmt::format("{} on {} \u2013 Headscope", model->name, model->device) : "Headscope";
+        if (title != title_) {
+            window_.set_title(title);
+            title_ = title;
+        }
+        ui_.probes.value("window.title", title_);
+    }
+
+    ProgramOptions options_;
+    Window window_;
+    Session session_;
+    Interface ui_;
+    std::optional<ScriptPlayer> player_;
+    std::string shot_;
+    std::string recorded_;
+    std::string title_;
+};
+
+}  // namespace
+
+void run_program(const ProgramOptions& options) {
+    Program(options).run();
+}
+
+}  // namespace headscope::viewer

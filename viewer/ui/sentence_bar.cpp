@@ -1,0 +1,149 @@
+// The sentence, its translation as it grows, and which model on which device makes it.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include "viewer/draw/theme.h"
+#include "viewer/ui/app.h"
+#include "viewer/ui/widgets.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+constexpr float kLabelWidth = 3.4F;  // of the text's size
+
+void label(Interface& ui, const char* text) {
+    ImGui::AlignTextToFramePadding();
+    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(ui.ink().faint));
+    ImGui::TextUnformatted(text);
+    ImGui::PopStyleColor();
+    ImGui::SameLine(kLabelWidth * ui.em() + ImGui::GetStyle().WindowPadding.x);
+}
+
+// Sentences that were looked at before, and the examples.
+void history_menu(Interface& ui) {
+    if (!ImGui::BeginPopup("sentences")) {
+        return;
+    }
+    const auto offer = [&](const std::vector<std::string>& texts, const char* title, const char* probe) {
+        if (texts.empty()) {
+            return;
+        }
+        ImGui::TextDisabled("%s", title);
+        for (std::size_t index = 0; index < texts.size(); ++index) {
+            ImGui::PushID(&texts[index]);
+            if (ImGui::Selectable(texts[index].c_str())) {
+                ui.state().text = texts[index];
+                ui.state().target.reset();
+            }
+            ImGui::PopID();
+            ui.probes.item(fmt::format("{}.{}", probe, index));
+        }
+    };
+    offer(ui.session.settings().recent_texts, "Before", "recent");
+    offer(example_sentences(), "Examples", "example");
+    ImGui::EndPopup();
+}
+
+void source_line(Interface& ui, float right) {
+    label(ui, "Source");
+    if (ui.typed_text != ui.state().text && !ui.typing) {
+        ui.typed_text = ui.state().text;  // undone, taken from the examples, or another view
+    }
+    if (std::exchange(ui.focus_sentence, false)) {
+        ImGui::SetKeyboardFocusHere();
+    }
+    ImGui::SetNextItemWidth(-right);
+    ImGui::PushFont(ui.fonts.large());
+    const bool entered = ImGui::InputTextWithHint("##source", "Type a sentence: what every head looks at appears here",
+                                                  &ui.typed_text, ImGuiInputTextFlags_EnterReturnsTrue);
+    ImGui::PopFont();
+    ui.probes.item("source", ui.typed_text);
+    if (ImGui::IsItemEdited()) {
+        // A new sentence has a translation of its own, and no edits of the old one's words.
+        ui.state().text = ui.typed_text;
+        ui.state().target.reset();
+        ui.editing_target = false;
+    }
+    if (entered || ImGui::IsItemDeactivatedAfterEdit()) {
+        remember(ui.session.settings().recent_texts, ui.typed_text);
+    }
+    ImGui::SameLine();
+    if (button(ui, "sentences", "\u25BE##sentences", "Sentences from before, and examples")) {
+        ImGui::OpenPopup("sentences");
+    }
+    history_menu(ui);
+}
+
+const char* ending(const Exploration& shown) {
+    return !shown.finished ? " \u2026" : shown.end == EndReason::Limit ? " (cut at the longest output)" : "";
+}
+
+void start_editing(Interface& ui) {
+    const auto& shown = ui.session.scene().main.shown;
+    ui.typed_target = ui.state().target.value_or(shown ? shown->translation : "");
+    ui.editing_target = true;
+    ui.focus_target = true;
+}
+
+void edited_line(Interface& ui, float right) {
+    ImGui::SetNextItemWidth(-right);
+    if (std::exchange(ui.focus_target, false)) {
+        ImGui::SetKeyboardFocusHere();
+    }
+    ImGui::PushFont(ui.fonts.large());
+    ImGui::InputTextWithHint("##target", "What the model shall be told it wrote", &ui.typed_target);
+    ImGui::PopFont();
+    ui.probes.item("target", ui.typed_target);
+    if (ImGui::IsItemEdited()) {
+        ui.state().target = ui.typed_target;
+        ui.state().step = -1;
+    }
+    ImGui::SameLine();
+    if (button(ui, "target.own", "\u21BA##own", "Back to the model's own translation")) {
+        ui.state().target.reset();
+        ui.editing_target = false;
+    }
+}
+
+void translation_line(Interface& ui, float right) {
+    label(ui, "Target");
+    if (ui.editing_target || ui.state().target.has_value()) {
+        if (!ui.editing_target) {
+            start_editing(ui);
+        }
+        edited_line(ui, right);
+        return;
+    }
+    const Side& side = ui.session.scene().main;
+    const bool nothing = side.shown == nullptr || !side.shown->problem.empty();
+    std::string text = nothing ? side.shown == nullptr ? side.problem : side.shown->problem
+                               : side.shown->translation + ending(*side.shown);
+    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(nothing ? ui.ink().warning : ui.ink().text));
+    ImGui::PushStyleColor(ImGuiCol_Button, to_vec4(ui.ink().paper, 0.0F));
+    ImGui::PushStyleVar(ImGuiStyleVar_ButtonTextAlign, ImVec2(0.0F, 0.5F));
+    ImGui::PushFont(ui.fonts.large());
+    const float width = std::max(ImGui::GetContentRegionAvail().x - right, 4.0F * ui.em());
+    if (ImGui::Button((text + "##translation").c_str(), ImVec2(width, 0.0F)) && !nothing) {
+        start_editing(ui);
+    }
+    ImGui::PopFont();
+    ImGui::PopStyleVar();
+    ImGui::PopStyleColor(2);
+    ui.probes.item("translation", text);
+    tip(nothing ? nullptr : "Click to write another translation: why not this word?");
+}
+
+}  // namespace
+
+void show_sentence_bar(Interface& ui) {
+    const float right = 2.2F * ui.em();
+    source_line(ui, right);
+    translation_line(ui, right);
+    ImGui::Dummy(ImVec2(0.0F, 0.1F * ui.em()));
+}
+
+}  // namespace headscope::viewer

@@ -1,0 +1,127 @@
+// How the window is divided: sentence above, panels to the left, the panel, its controls to the right, news below.
+#include <algorithm>
+
+#include <imgui.h>
+
+#include "viewer/draw/theme.h"
+#include "viewer/ui/app.h"
+#include "viewer/ui/widgets.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+constexpr float kControlsWidth = 18.5F;  // of the text's size
+constexpr float kNavigationWidth = 8.2F;
+constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                                    ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                                    ImGuiWindowFlags_NoSavedSettings;
+
+void navigation(Interface& ui) {
+    const float height = 1.9F * ui.em();
+    ImGui::PushStyleVar(ImGuiStyleVar_ButtonTextAlign, ImVec2(0.0F, 0.5F));
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0.0F, 0.15F * ui.em()));
+    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0.0F);
+    for (int index = 0; index < kPanels; ++index) {
+        const auto panel = static_cast<PanelId>(index);
+        const bool on = ui.state().panel == panel;
+        const ImVec4 ground = on ? to_vec4(mixed(ui.ink().surface, ui.ink().accent, 0.22)) : ImVec4(0, 0, 0, 0);
+        ImGui::PushStyleColor(ImGuiCol_Button, ground);
+        ImGui::PushFont(on ? ui.fonts.bold() : ui.fonts.text());
+        if (ImGui::Button(title_of(panel), ImVec2(-1.0F, height))) {
+            ui.state().panel = panel;
+        }
+        ImGui::PopFont();
+        ImGui::PopStyleColor();
+        ui.probes.item(std::string("panel.") + name_of(panel), on ? "on" : "off");
+        if (on) {
+            const ImVec2 low = ImGui::GetItemRectMin();
+            ImGui::GetWindowDrawList()->AddRectFilled(low, ImVec2(low.x + 3.0F * ui.scale(), low.y + height),
+                                                      to_u32(ui.ink().accent), 1.5F * ui.scale());
+        }
+    }
+    ImGui::PopStyleVar(3);
+    const float rest = ImGui::GetContentRegionAvail().y - 3.0F * height;
+    ImGui::Dummy(ImVec2(0.0F, std::max(0.0F, rest)));
+    ImGui::PushStyleVar(ImGuiStyleVar_ButtonTextAlign, ImVec2(0.0F, 0.5F));
+    const auto entry = [&](const char* name, const char* label, Overlay overlay) {
+        ImGui::PushStyleColor(ImGuiCol_Button, ImVec4(0, 0, 0, 0));
+        ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0.0F);
+        if (ImGui::Button(label, ImVec2(-1.0F, 0.0F))) {
+            ui.show(overlay);
+        }
+        ImGui::PopStyleVar();
+        ImGui::PopStyleColor();
+        ui.probes.item(name);
+    };
+    entry("open.palette", "Commands\u2026", Overlay::Palette);
+    entry("open.settings", "Settings\u2026", Overlay::Settings);
+    entry("open.help", "Help", Overlay::Help);
+    ImGui::PopStyleVar();
+}
+
+#ifdef IMGUI_HAS_DOCK
+// Where docking exists the panels are windows that can be placed side by side; they begin as tabs.
+void panels(Interface& ui, ImVec2 size) {
+    const ImGuiID space = ImGui::GetID("panels");
+    ImGui::DockSpace(space, size);
+    const bool chosen = ui.docked_panel != ui.state().panel;  // by other means than its window
+    for (int index = 0; index < kPanels; ++index) {
+        const auto panel = static_cast<PanelId>(index);
+        ImGui::SetNextWindowDockID(space, ImGuiCond_FirstUseEver);
+        if (chosen && panel == ui.state().panel) {
+            ImGui::SetNextWindowFocus();
+        }
+        ImGui::PushStyleColor(ImGuiCol_WindowBg, to_vec4(ui.ink().paper));
+        const bool visible = ImGui::Begin(title_of(panel));
+        ImGui::PopStyleColor();
+        if (!chosen && ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows)) {
+            ui.state().panel = panel;
+        }
+        if (visible) {
+            show_panel(ui, panel);
+        }
+        ImGui::End();
+    }
+    ui.docked_panel = ui.state().panel;
+}
+#else
+void panels(Interface& ui, ImVec2 size) {
+    ImGui::PushStyleColor(ImGuiCol_ChildBg, to_vec4(ui.ink().paper));
+    ImGui::BeginChild("panel", size, true, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+    ImGui::PopStyleColor();
+    show_panel(ui, ui.state().panel);
+    ImGui::EndChild();
+}
+#endif
+
+}  // namespace
+
+void show_shell(Interface& ui) {
+    const ImGuiViewport* viewport = ImGui::GetMainViewport();
+    ImGui::SetNextWindowPos(viewport->WorkPos);
+    ImGui::SetNextWindowSize(viewport->WorkSize);
+    ImGui::Begin("Headscope", nullptr, kFixed);
+    show_sentence_bar(ui);
+    const float gap = ImGui::GetStyle().ItemSpacing.x;
+    const float below = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemSpacing.y;
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float height = std::max(room.y - below, 8.0F * ui.em());
+    const float side = kNavigationWidth * ui.em();
+    const float controls = kControlsWidth * ui.em();
+    ImGui::BeginChild("navigation", ImVec2(side, height));
+    navigation(ui);
+    ImGui::EndChild();
+    ImGui::SameLine();
+    panels(ui, ImVec2(std::max(room.x - side - controls - 2.0F * gap, 10.0F * ui.em()), height));
+    ImGui::SameLine();
+    ImGui::BeginChild("controls", ImVec2(controls, height));
+    show_controls(ui);
+    ImGui::EndChild();
+    show_status_bar(ui);
+    ImGui::End();
+    show_overlays(ui);
+    ui.typing = ImGui::GetIO().WantTextInput;
+}
+
+}  // namespace headscope::viewer

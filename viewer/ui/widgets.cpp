@@ -1,0 +1,137 @@
+#include "viewer/ui/widgets.h"
+
+#include <algorithm>
+
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include "viewer/draw/theme.h"
+
+namespace headscope::viewer {
+
+bool segmented(Interface& ui, const char* name, int& chosen, const std::vector<const char*>& labels) {
+    const int before = chosen;
+    const float gap = 1.0F;
+    const float room = ImGui::GetContentRegionAvail().x;
+    float natural = 0.0F;
+    for (const char* label : labels) {
+        natural += ImGui::CalcTextSize(label).x + 2.0F * ImGui::GetStyle().FramePadding.x + gap;
+    }
+    // A part that has no room begins a new line.
+    const bool stretch = natural <= room;
+    const float extra = stretch ? (room - natural) / static_cast<float>(labels.size()) : 0.0F;
+    ImGui::PushID(name);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gap, ImGui::GetStyle().ItemSpacing.y));
+    float used = 0.0F;
+    for (int index = 0; index < static_cast<int>(labels.size()); ++index) {
+        const char* label = labels[static_cast<std::size_t>(index)];
+        const float width = ImGui::CalcTextSize(label).x + 2.0F * ImGui::GetStyle().FramePadding.x + extra;
+        if (index > 0 && used + width <= room + 1.0F) {
+            ImGui::SameLine();
+        } else {
+            used = 0.0F;
+        }
+        used += width + gap;
+        const bool on = index == before;
+        if (on) {
+            ImGui::PushStyleColor(ImGuiCol_Button, to_vec4(ui.ink().accent));
+            ImGui::PushStyleColor(ImGuiCol_ButtonHovered, to_vec4(ui.ink().accent));
+            ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(text_colour_on(ui.ink().accent)));
+        }
+        if (ImGui::Button(label, ImVec2(width, 0.0F))) {
+            chosen = index;
+        }
+        if (on) {
+            ImGui::PopStyleColor(3);
+        }
+        ui.probes.item(std::string(name) + "." + label, on ? "on" : "off");
+    }
+    ImGui::PopStyleVar();
+    ImGui::PopID();
+    return chosen != before;
+}
+
+bool stepper(Interface& ui, const char* name, const std::string& label, int& value, int least, int most) {
+    const int before = value;
+    ImGui::PushID(name);
+    const float side = ImGui::GetFrameHeight();
+    const auto step = [&](const char* sign, int by, const char* probe) {
+        ImGui::BeginDisabled(value + by < least || value + by > most);
+        if (ImGui::Button(sign, ImVec2(side, 0.0F))) {
+            value += by;
+        }
+        ImGui::EndDisabled();
+        ui.probes.item(std::string(name) + probe);
+    };
+    step("\u2212", -1, ".less");
+    ImGui::SameLine();
+    const float room = ImGui::GetContentRegionAvail().x - side - ImGui::GetStyle().ItemSpacing.x;
+    const float width = ImGui::CalcTextSize(label.c_str()).x;
+    const float x = ImGui::GetCursorPosX();
+    ImGui::AlignTextToFramePadding();
+    ImGui::SetCursorPosX(x + std::max(0.0F, 0.5F * (room - width)));
+    ImGui::TextUnformatted(label.c_str());
+    ui.probes.item(name, label);
+    ImGui::SameLine();
+    ImGui::SetCursorPosX(x + std::max(room, width) + ImGui::GetStyle().ItemSpacing.x);
+    step("+", 1, ".more");
+    ImGui::PopID();
+    return value != before;
+}
+
+bool toggle(Interface& ui, const char* name, const char* label, bool& value, const char* text) {
+    const bool changed = ImGui::Checkbox(label, &value);
+    ui.probes.item(name, value ? "on" : "off");
+    tip(text);
+    return changed;
+}
+
+bool button(Interface& ui, const char* name, const char* label, const char* text, bool enabled) {
+    ImGui::BeginDisabled(!enabled);
+    ImGui::PushID(name);
+    const bool pressed = ImGui::Button(label);
+    ImGui::PopID();
+    ImGui::EndDisabled();
+    ui.probes.item(name, label);
+    tip(text);
+    return pressed;
+}
+
+void heading(Interface& ui, const char* text) {
+    ImGui::Dummy(ImVec2(0.0F, 0.15F * ui.em()));
+    ImGui::PushFont(ui.fonts.bold());
+    ImGui::TextUnformatted(text);
+    ImGui::PopFont();
+}
+
+void remark(Interface& ui, const std::string& text) {
+    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(ui.ink().faint));
+    ImGui::PushTextWrapPos(0.0F);
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::PopStyleColor();
+}
+
+void tip(const char* text) {
+    if (text != nullptr && ImGui::IsItemHovered()) {
+        ImGui::BeginTooltip();
+        ImGui::PushTextWrapPos(24.0F * ImGui::GetFontSize());
+        ImGui::TextUnformatted(text);
+        ImGui::PopTextWrapPos();
+        ImGui::EndTooltip();
+    }
+}
+
+bool text_field(Interface& ui, const char* name, const char* hint, std::string& text, bool focus) {
+    if (focus) {
+        ImGui::SetKeyboardFocusHere();
+    }
+    ImGui::SetNextItemWidth(-1.0F);
+    ImGui::PushID(name);
+    const bool entered = ImGui::InputTextWithHint("##field", hint, &text, ImGuiInputTextFlags_EnterReturnsTrue);
+    ImGui::PopID();
+    ui.probes.item(name, text);
+    return entered;
+}
+
+}  // namespace headscope::viewer

@@ -1,0 +1,51 @@
+// The window's own VkDevice: one queue that draws and presents. It shares nothing with the backend that runs the
+// model, so that no computation ever holds up a frame.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <vulkan/vulkan.h>
+
+struct GLFWwindow;
+
+namespace headscope::viewer {
+
+// Error naming the call and what Vulkan answered.
+void check_vulkan(VkResult result, const char* call);
+
+class Gpu {
+public:
+    // The first device that can draw into `window`, real GPUs before software. Error says why each one found cannot.
+    explicit Gpu(GLFWwindow* window);
+    Gpu(const Gpu&) = delete;
+    Gpu& operator=(const Gpu&) = delete;
+    ~Gpu();
+
+    VkInstance instance() const { return instance_; }
+    VkPhysicalDevice physical() const { return physical_; }
+    VkDevice device() const { return device_; }
+    VkSurfaceKHR surface() const { return surface_; }
+    std::uint32_t family() const { return family_; }
+    VkQueue queue() const { return queue_; }
+    const std::string& name() const { return name_; }
+
+    // The index of a memory type of these among the allowed `bits`; Error when there is none.
+    std::uint32_t memory_type(std::uint32_t bits, VkMemoryPropertyFlags wanted) const;
+
+private:
+    void create_instance();
+    void choose_device();
+    void create_device();
+    void destroy();
+
+    VkInstance instance_ = VK_NULL_HANDLE;
+    VkSurfaceKHR surface_ = VK_NULL_HANDLE;
+    VkPhysicalDevice physical_ = VK_NULL_HANDLE;
+    VkDevice device_ = VK_NULL_HANDLE;
+    std::uint32_t family_ = 0;
+    VkQueue queue_ = VK_NULL_HANDLE;
+    std::string name_;
+};
+
+}  // namespace headscope::viewer

@@ -1,0 +1,121 @@
+#include "viewer/window/imgui_renderer.h"
+
+#include <algorithm>
+
+#include <imgui.h>
+#include <imgui_impl_glfw.h>
+#include <imgui_impl_vulkan.h>
+
+#include "support/check.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+// Enough for the one texture that old versions make and the few of today's, which grow their atlas.
+constexpr std::uint32_t kDescriptors = 64;
+
+void check_imgui(VkResult result) {
+    check_vulkan(result, "Dear ImGui's Vulkan backend");
+}
+
+// The render pass moved into the structure, and then into a part of it.
+template <class Info>
+void init_vulkan(Info& info, VkRenderPass render_pass) {
+    if constexpr (requires { info.PipelineInfoMain; }) {
+        info.PipelineInfoMain.RenderPass = render_pass;
+        info.PipelineInfoMain.MSAASamples = VK_SAMPLE_COUNT_1_BIT;
+        ImGui_ImplVulkan_Init(&info);
+    } else {
+        info.MSAASamples = VK_SAMPLE_COUNT_1_BIT;
+        if constexpr (requires { info.RenderPass; }) {
+            info.RenderPass = render_pass;
+            ImGui_ImplVulkan_Init(&info);
+        } else {
+            ImGui_ImplVulkan_Init(&info, render_pass);
+        }
+    }
+}
+
+// Old versions want to be told when the atlas is to be copied; today's do it by themselves.
+template <class Commands>
+void upload_fonts(Swapchain& swapchain, Commands) {
+    if constexpr (requires(Commands commands) { ImGui_ImplVulkan_CreateFontsTexture(commands); }) {
+        swapchain.run_now([](Commands commands) { ImGui_ImplVulkan_CreateFontsTexture(commands); });
+    }
+}
+
+}  // namespace
+
+ImguiRenderer::ImguiRenderer(const Gpu& gpu, Swapchain& swapchain, GLFWwindow* window, bool listen)
+    : gpu_(gpu), swapchain_(swapchain) {
+    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, kDescriptors};
+    const VkDescriptorPoolCreateInfo pool{.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                          .flags = VK_DESCRIPTOR_POOL_CREATE_FREE_DESCRIPTOR_SET_BIT,
+                                          .maxSets = kDescriptors,
+                                          .poolSizeCount = 1,
+                                          .pPoolSizes = &size};
+    check_vulkan(vkCreateDescriptorPool(gpu.device(), &pool, nullptr, &descriptors_), "vkCreateDescriptorPool");
+    IMGUI_CHECKVERSION();
+    ImGui::CreateContext();
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;  // what is kept of a session is kept in the settings and in state files
+    io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+    io.ConfigInputTextCursorBlink = false;  // a window that is left alone costs nothing
+#ifdef IMGUI_HAS_DOCK
+    io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
+#endif
+    ImGui_ImplGlfw_InitForVulkan(window, listen);
+}
+
+ImguiRenderer::~ImguiRenderer() {
+    vkDeviceWaitIdle(gpu_.device());
+    if (started_) {
+        ImGui_ImplVulkan_Shutdown();
+    }
+    ImGui_ImplGlfw_Shutdown();
+    ImGui::DestroyContext();
+    vkDestroyDescriptorPool(gpu_.device(), descriptors_, nullptr);
+}
+
+void ImguiRenderer::start() {
+    ImGui_ImplVulkan_InitInfo info{};
+    info.Instance = gpu_.instance();
+    info.PhysicalDevice = gpu_.physical();
+    info.Device = gpu_.device();
+    info.QueueFamily = gpu_.family();
+    info.Queue = gpu_.queue();
+    info.DescriptorPool = descriptors_;
+    info.MinImageCount = 2;
+    info.ImageCount = std::max(swapchain_.images(), 2U);
+    info.CheckVkResultFn = check_imgui;
+    init_vulkan(info, swapchain_.render_pass());
+    started_ = true;
+}
+
+void ImguiRenderer::rebuild_fonts(const std::function<void()>& build) {
+    if (started_) {
+        check_vulkan(vkDeviceWaitIdle(gpu_.device()), "vkDeviceWaitIdle");
+        ImGui_ImplVulkan_Shutdown();
+        started_ = false;
+    }
+    ImGui::GetIO().Fonts->Clear();
+    build();
+    start();
+    upload_fonts(swapchain_, VkCommandBuffer{});
+}
+
+void ImguiRenderer::begin_frame() {
+    ImGui_ImplVulkan_NewFrame();
+    ImGui_ImplGlfw_NewFrame();
+}
+
+bool ImguiRenderer::draw(Swapchain& swapchain, Picture* picture) {
+    const ImVec4 background = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
+    const float colour[3] = {background.x, background.y, background.z};
+    return swapchain.draw(
+        colour, [](VkCommandBuffer commands) { ImGui_ImplVulkan_RenderDrawData(ImGui::GetDrawData(), commands); },
+        picture);
+}
+
+}  // namespace headscope::viewer

@@ -1,0 +1,74 @@
+// The images of the window, drawn one after the other. Made anew when the window's size changes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "viewer/window/gpu.h"
+
+namespace headscope::viewer {
+
+// RGBA, 8 bits each, rows from top to bottom.
+struct Picture {
+    int width = 0;
+    int height = 0;
+    std::vector<std::uint8_t> pixels;
+};
+
+class Swapchain {
+public:
+    Swapchain(const Gpu& gpu, int width, int height);
+    Swapchain(const Swapchain&) = delete;
+    Swapchain& operator=(const Swapchain&) = delete;
+    ~Swapchain();
+
+    VkRenderPass render_pass() const { return render_pass_; }
+    std::uint32_t images() const { return static_cast<std::uint32_t>(frames_.size()); }
+
+    void resize(int width, int height);
+
+    // Records a frame by `draw` over `background` (RGB, 0 to 1), shows it, and copies it to `picture` where one is
+    // wanted. False when the window has changed its size: resize and draw again.
+    bool draw(const float background[3], const std::function<void(VkCommandBuffer)>& draw, Picture* picture);
+
+    // Runs commands at once and waits for them.
+    void run_now(const std::function<void(VkCommandBuffer)>& record);
+
+private:
+    struct Frame {
+        VkImage image = VK_NULL_HANDLE;
+        VkImageView view = VK_NULL_HANDLE;
+        VkFramebuffer framebuffer = VK_NULL_HANDLE;
+        VkSemaphore drawn = VK_NULL_HANDLE;
+    };
+    // Memory that a frame is copied to on request.
+    struct Readback {
+        VkBuffer buffer = VK_NULL_HANDLE;
+        VkDeviceMemory memory = VK_NULL_HANDLE;
+    };
+    void create(int width, int height);
+    void choose_format();
+    void create_render_pass();
+    void create_commands();
+    void create_frames();
+    void destroy_frames();
+    void destroy();
+    Readback start_readback(VkImage image);
+    Picture finish_readback(const Readback& readback) const;
+    void free(const Readback& readback) const;
+
+    const Gpu& gpu_;
+    VkSurfaceFormatKHR format_{};
+    bool can_copy_ = false;
+    VkExtent2D extent_{};
+    VkRenderPass render_pass_ = VK_NULL_HANDLE;
+    VkSwapchainKHR swapchain_ = VK_NULL_HANDLE;
+    VkCommandPool pool_ = VK_NULL_HANDLE;
+    VkCommandBuffer commands_ = VK_NULL_HANDLE;
+    VkFence idle_ = VK_NULL_HANDLE;  // of commands_
+    VkSemaphore acquired_ = VK_NULL_HANDLE;
+    std::vector<Frame> frames_;
+};
+
+}  // namespace headscope::viewer

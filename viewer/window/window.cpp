@@ -1,0 +1,298 @@
+#include "viewer/window/window.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_impl_glfw.h>
+
+#include "support/check.h"
+#include "viewer/window/imgui_renderer.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+// Dear ImGui shows what an input leads to one frame after it, and what that leads to in the next.
+constexpr int kFramesAfterInput = 3;
+constexpr int kSmallest = 480;  // pixels either way, below which nothing can be read
+
+std::string display_advice() {
+    const bool none = std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr;
+    return none ? "there is no display (DISPLAY and WAYLAND_DISPLAY are not set). `headscope view --render FILE` and "
+                  "`headscope attention -o FILE` draw without one"
+                : "the display does not answer";
+}
+
+std::string glfw_problem() {
+    const char* text = nullptr;
+    glfwGetError(&text);
+    return text == nullptr ? std::string("no reason given") : std::string(text);
+}
+
+// GLFW's own state is the process': it lives as long as the window.
+class Glfw {
+public:
+    Glfw() {
+        if (glfwInit() != GLFW_TRUE) {
+            throw Error(fmt::format("no window can be opened: {} ({})", display_advice(), glfw_problem()));
+        }
+    }
+    Glfw(const Glfw&) = delete;
+    Glfw& operator=(const Glfw&) = delete;
+    ~Glfw() { glfwTerminate(); }
+};
+
+class GlfwWindow {
+public:
+    explicit GlfwWindow(const WindowOptions& options) {
+        if (glfwVulkanSupported() != GLFW_TRUE) {
+            throw Error(
+                "no window can be opened: there is no Vulkan loader or no driver for it (on Debian "
+                "mesa-vulkan-drivers has one that needs no GPU). `headscope attention -o FILE` draws without");
+        }
+        glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
+        glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+        glfwWindowHintString(GLFW_X11_CLASS_NAME, "headscope");
+        glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "headscope");
+        window_ = glfwCreateWindow(options.width, options.height, options.title.c_str(), nullptr, nullptr);
+        if (window_ == nullptr) {
+            throw Error("no window can be opened: " + glfw_problem());
+        }
+        glfwSetWindowSizeLimits(window_, kSmallest, kSmallest, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    }
+    GlfwWindow(const GlfwWindow&) = delete;
+    GlfwWindow& operator=(const GlfwWindow&) = delete;
+    ~GlfwWindow() { glfwDestroyWindow(window_); }
+    GLFWwindow* get() const { return window_; }
+
+private:
+    GLFWwindow* window_ = nullptr;
+};
+
+}  // namespace
+
+struct Window::Impl {
+    explicit Impl(const WindowOptions& wanted) : options(wanted), window(wanted), gpu(window.get()) {
+        int width = 0;
+        int height = 0;
+        glfwGetFramebufferSize(window.get(), &width, &height);
+        swapchain.emplace(gpu, width, height);
+        glfwSetWindowUserPointer(window.get(), this);
+        install_callbacks();
+        renderer.emplace(gpu, *swapchain, window.get(), !wanted.scripted);
+    }
+
+    static Impl& of(GLFWwindow* window) { return *static_cast<Impl*>(glfwGetWindowUserPointer(window)); }
+
+    // Before Dear ImGui's, which call these in turn.
+    void install_callbacks() {
+        GLFWwindow* w = window.get();
+        glfwSetWindowRefreshCallback(w, [](GLFWwindow* at) { of(at).owed = kFramesAfterInput; });
+        glfwSetFramebufferSizeCallback(w, [](GLFWwindow* at, int, int) { of(at).resized = true; });
+        glfwSetWindowContentScaleCallback(w, [](GLFWwindow* at, float, float) { of(at).fonts_due = true; });
+        glfwSetDropCallback(w, [](GLFWwindow* at, int count, const char** paths) {
+            Impl& impl = of(at);
+            impl.dropped.insert(impl.dropped.end(), paths, paths + count);
+            impl.owed = kFramesAfterInput;
+        });
+        if (options.scripted) {
+            return;
+        }
+        glfwSetCursorPosCallback(w, [](GLFWwindow* at, double x, double y) {
+            of(at).heard({.kind = InputEvent::Kind::Move, .x = x, .y = y});
+        });
+        glfwSetMouseButtonCallback(w, [](GLFWwindow* at, int button, int action, int modifiers) {
+            of(at).heard({.kind = InputEvent::Kind::Button,
+                          .code = button,
+                          .down = action == GLFW_PRESS,
+                          .modifiers = modifiers});
+        });
+        glfwSetScrollCallback(w, [](GLFWwindow* at, double x, double y) {
+            of(at).heard({.kind = InputEvent::Kind::Wheel, .x = x, .y = y});
+        });
+        glfwSetKeyCallback(w, [](GLFWwindow* at, int key, int, int action, int modifiers) {
+            of(at).heard(
+                {.kind = InputEvent::Kind::Key, .code = key, .down = action != GLFW_RELEASE, .modifiers = modifiers});
+        });
+        glfwSetCharCallback(w, [](GLFWwindow* at, unsigned) { of(at).owed = kFramesAfterInput; });
+    }
+
+    void heard(const InputEvent& event) {
+        owed = kFramesAfterInput;
+        if (event.kind == InputEvent::Kind::Key && event.down) {
+            constexpr int kKnown = GLFW_MOD_CONTROL | GLFW_MOD_SHIFT | GLFW_MOD_ALT;  // not the locks
+            chords.push_back({event.code, event.modifiers & kKnown});
+        }
+        if (recorder) {
+            recorder(event);
+        }
+    }
+
+    // What was played goes to Dear ImGui after what the desktop says, and stays: the pointer does not jump back.
+    void feed_played() {
+        if (!options.scripted) {
+            return;
+        }
+        for (const InputEvent& event : played) {
+            if (event.kind == InputEvent::Kind::Move) {
+                pointer = event;
+            } else if (event.kind == InputEvent::Kind::Button) {
+                buttons[static_cast<std::size_t>(event.code)] = event.down;
+            }
+            feed_imgui(event);
+        }
+        played.clear();
+        feed_imgui(pointer);
+        for (std::size_t button = 0; button < buttons.size(); ++button) {
+            feed_imgui({.kind = InputEvent::Kind::Button, .code = static_cast<int>(button), .down = buttons[button]});
+        }
+    }
+
+    WindowOptions options;
+    Glfw glfw;
+    GlfwWindow window;
+    Gpu gpu;
+    std::optional<Swapchain> swapchain;
+    std::optional<ImguiRenderer> renderer;
+    std::function<void()> build_fonts = [] {};
+    std::function<void(const InputEvent&)> recorder;
+    std::vector<InputEvent> played;
+    InputEvent pointer{.kind = InputEvent::Kind::Move, .x = -1.0, .y = -1.0};
+    std::array<bool, 3> buttons{};
+    std::vector<Chord> chords;
+    std::vector<std::string> dropped;
+    std::array<int, 4> windowed{};  // place and size before the full screen
+    int owed = kFramesAfterInput;
+    bool resized = false;
+    bool fonts_due = true;
+};
+
+Window::Window(const WindowOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Window::~Window() = default;
+
+bool Window::close_requested() const {
+    return glfwWindowShouldClose(impl_->window.get()) == GLFW_TRUE;
+}
+void Window::request_close() {
+    glfwSetWindowShouldClose(impl_->window.get(), GLFW_TRUE);
+}
+void Window::set_title(const std::string& title) {
+    glfwSetWindowTitle(impl_->window.get(), title.c_str());
+}
+void Window::set_size(int width, int height) {
+    glfwSetWindowSize(impl_->window.get(), width, height);
+}
+
+void Window::toggle_fullscreen() {
+    GLFWwindow* window = impl_->window.get();
+    auto& [x, y, width, height] = impl_->windowed;
+    if (glfwGetWindowMonitor(window) != nullptr) {
+        glfwSetWindowMonitor(window, nullptr, x, y, width, height, GLFW_DONT_CARE);
+    } else if (GLFWmonitor* monitor = glfwGetPrimaryMonitor(); monitor != nullptr) {
+        glfwGetWindowPos(window, &x, &y);
+        glfwGetWindowSize(window, &width, &height);
+        const GLFWvidmode* mode = glfwGetVideoMode(monitor);
+        glfwSetWindowMonitor(window, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+    }
+}
+
+bool Window::minimised() const {
+    int width = 0;
+    int height = 0;
+    glfwGetFramebufferSize(impl_->window.get(), &width, &height);
+    return width == 0 || height == 0;
+}
+
+float Window::content_scale() const {
+    float x = 1.0F;
+    float y = 1.0F;
+    glfwGetWindowContentScale(impl_->window.get(), &x, &y);
+    return std::max(x, y);
+}
+
+const std::string& Window::gpu() const {
+    return impl_->gpu.name();
+}
+
+void Window::on_fonts(std::function<void()> build) {
+    impl_->build_fonts = std::move(build);
+}
+void Window::request_fonts() {
+    impl_->fonts_due = true;
+}
+
+void Window::wait(double seconds) {
+    if (impl_->owed > 0 && !minimised()) {
+        glfwPollEvents();
+        return;
+    }
+    if (seconds > 0.0) {
+        glfwWaitEventsTimeout(seconds);
+    } else {
+        glfwWaitEvents();
+    }
+    impl_->owed = std::max(impl_->owed, 1);
+}
+
+void Window::poll() {
+    glfwPollEvents();
+}
+
+void Window::wake() {
+    glfwPostEmptyEvent();
+}
+
+void Window::frame(const std::function<void()>& build, Picture* picture) {
+    Impl& impl = *impl_;
+    if (minimised()) {
+        return;
+    }
+    impl.owed = std::max(impl.owed - 1, 0);
+    if (impl.fonts_due) {
+        impl.fonts_due = false;
+        impl.renderer->rebuild_fonts(impl.build_fonts);
+    }
+    impl.renderer->begin_frame();
+    impl.feed_played();
+    ImGui::NewFrame();
+    build();
+    ImGui::Render();
+    // A window that changed its size is drawn into images of the new one; what was built is at most one frame behind.
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        if (std::exchange(impl.resized, false)) {
+            int width = 0;
+            int height = 0;
+            glfwGetFramebufferSize(impl.window.get(), &width, &height);
+            impl.swapchain->resize(width, height);
+            impl.owed = kFramesAfterInput;
+        }
+        if (impl.renderer->draw(*impl.swapchain, picture)) {
+            return;
+        }
+        impl.resized = true;
+    }
+}
+
+std::vector<Chord> Window::take_chords() {
+    return std::exchange(impl_->chords, {});
+}
+std::vector<std::string> Window::take_dropped() {
+    return std::exchange(impl_->dropped, {});
+}
+void Window::record(std::function<void(const InputEvent&)> recorder) {
+    impl_->recorder = std::move(recorder);
+}
+
+void Window::play(const InputEvent& event) {
+    impl_->played.push_back(event);
+    impl_->heard(event);
+}
+
+}  // namespace headscope::viewer
