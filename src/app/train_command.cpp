@@ -27,6 +27,7 @@ struct TrainOptions {
     bool resume = false;
     bool finish = false;
     bool overfit = false;
+    bool watch_gradients = false;
     std::optional<Precision> precision;  // none: as the configuration says
     std::int64_t steps = 0;              // 0: as the configuration says
     double minutes = 0.0;
@@ -74,6 +75,9 @@ TrainConfig configuration(const TrainOptions& options) {
     }
     if (options.minutes > 0.0) {
         config.training.minutes = options.minutes;
+    }
+    if (options.watch_gradients) {
+        config.training.watch_gradients = true;
     }
     if (options.precision) {
         config.training.precision = options.precision;
@@ -139,6 +143,8 @@ void add_train_command(CLI::App& app) {
     command->add_option("--device", options->device,
                         "cpu, cuda, vulkan, vulkan:1; default: the best GPU, else the CPU");
     add_precision_option(*command, options->precision, "f32, tf32, bf16 or f16, instead of the configuration's");
+    command->add_flag("--watch-gradients", options->watch_gradients,
+                      "The norm of each layer's gradient in log.jsonl, and where one was not finite");
     CLI::Option* resume = command->add_flag("--resume", options->resume, "Continue from the newest checkpoint");
     CLI::Option* finish =
         command->add_flag("--finish", options->finish, "Train no further: write model/ from the checkpoints there are");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -38,21 +39,31 @@ void RunTotals::add(const StepRecord& record, bool scale_fell, std::int64_t sour
 }
 
 void RunTotals::restart() {
-    *this = RunTotals{.skipped_in_a_row = skipped_in_a_row, .stuck_in_a_row = stuck_in_a_row};
+    *this = RunTotals{.skipped_in_a_row = skipped_in_a_row,
+                      .stuck_in_a_row = stuck_in_a_row,
+                      .first_not_finite = std::move(first_not_finite)};
 }
 
 nlohmann::json to_json(const RunTotals& t) {
-    return {{"loss", t.loss},
-            {"nll", t.nll},
-            {"gradient_norm", t.gradient_norm},
-            {"steps", t.steps},
-            {"skipped", t.skipped},
-            {"skipped_in_a_row", t.skipped_in_a_row},
-            {"stuck_in_a_row", t.stuck_in_a_row},
-            {"source_tokens", t.source_tokens},
-            {"target_tokens", t.target_tokens},
-            {"all_tokens", t.all_tokens},
-            {"seconds", t.seconds}};
+    nlohmann::json json = {{"loss", t.loss},
+                           {"nll", t.nll},
+                           {"gradient_norm", t.gradient_norm},
+                           {"steps", t.steps},
+                           {"skipped", t.skipped},
+                           {"skipped_in_a_row", t.skipped_in_a_row},
+                           {"stuck_in_a_row", t.stuck_in_a_row},
+                           {"source_tokens", t.source_tokens},
+                           {"target_tokens", t.target_tokens},
+                           {"all_tokens", t.all_tokens},
+                           {"seconds", t.seconds}};
+    if (!t.layer_norms.empty()) {
+        json["watched_steps"] = t.watched_steps;
+        json["layer_norms"] = t.layer_norms;
+    }
+    if (!t.first_not_finite.empty()) {
+        json["first_not_finite"] = t.first_not_finite;
+    }
+    return json;
 }
 
 std::int64_t count_at(const nlohmann::json& json, const char* key) {
@@ -78,6 +89,11 @@ RunTotals parse_run_totals(const nlohmann::json& json) {
     t.target_tokens = count_at(json, "target_tokens");
     t.all_tokens = count_at(json, "all_tokens");
     json.at("seconds").get_to(t.seconds);
+    if (json.contains("layer_norms")) {
+        t.watched_steps = count_at(json, "watched_steps");
+        json.at("layer_norms").get_to(t.layer_norms);
+    }
+    t.first_not_finite = json.value("first_not_finite", t.first_not_finite);
     return t;
 }
 
@@ -103,6 +119,9 @@ std::string Report::line() const {
     }
     if (totals.skipped > 0) {
         text += fmt::format("  SKIPPED {} steps whose gradient was not finite", totals.skipped);
+        if (!totals.first_not_finite.empty()) {
+            text += fmt::format(", first on the way back that of {}", totals.first_not_finite);
+        }
     }
     return text;
 }
@@ -123,6 +142,12 @@ nlohmann::json Report::json() const {
                            {"skipped", totals.skipped}};
     if (loss_scale > 0.0) {
         line["loss_scale"] = loss_scale;
+    }
+    for (const auto& [layer, sum] : totals.layer_norms) {
+        line["gradient_norms"][layer] = per(sum, totals.watched_steps);
+    }
+    if (totals.skipped > 0 && !totals.first_not_finite.empty()) {
+        line["first_not_finite"] = totals.first_not_finite;
     }
     return line;
 }

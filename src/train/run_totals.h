@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,11 @@ struct RunTotals {
     std::int64_t target_tokens = 0;
     std::int64_t all_tokens = 0;  // source and target, for the speed
     double seconds = 0.0;
+    // Where gradients are watched: the norm of each layer's, summed over so many of the steps, and of the newest
+    // skipped step the first parameter on the way back whose gradient was not finite.
+    std::int64_t watched_steps = 0;
+    std::map<std::string, double> layer_norms = {};
+    std::string first_not_finite = {};
 
     // One step; a skipped one must not spoil the means with its NaN. `scale_fell`: the next one has a smaller loss
     // scale, and with it a chance of its own.

@@ -63,6 +63,7 @@ void parse_steps(ConfigReader& reader, TrainingOptions& options) {
     options.split_when_out_of_memory = reader.boolean("split_when_out_of_memory", options.split_when_out_of_memory);
     options.max_length = reader.integer("max_length", options.max_length, 2, 100'000);
     options.report_every = reader.integer("report_every", options.report_every, 1, 100'000);
+    options.watch_gradients = reader.boolean("watch_gradients", options.watch_gradients);
     options.validate_every = reader.integer("validate_every", options.validate_every, 0, kMany);
     options.checkpoint_every = reader.integer("checkpoint_every", options.checkpoint_every, 0, kMany);
     options.checkpoint_minutes = reader.number("checkpoint_minutes", options.checkpoint_minutes, 0.0, 1e6);

@@ -70,6 +70,7 @@ struct TrainingOptions {
     double loss_scale_most = 16777216.0;
 
     std::int64_t report_every = 50;
+    bool watch_gradients = false;  // the norm of each layer's gradient in every report
     std::int64_t validate_every = 1000;
     std::int64_t checkpoint_every = 0;  // steps; 0: by time alone
     double checkpoint_minutes = 5.0;    // 0: by steps alone

@@ -58,6 +58,16 @@ BatchBudget micro_budget(const TrainingOptions& t) {
                                                    .longest = t.max_length};
 }
 
+std::optional<GradientWatch> watch_for(const TrainingOptions& t, Backend& backend, const Parameters& parameters) {
+    return t.watch_gradients ? std::optional<GradientWatch>(std::in_place, backend, parameters) : std::nullopt;
+}
+
+// Steps that go by before the host reads what the device noted of them.
+std::int64_t history_length(const TrainingOptions& t) {
+    constexpr std::int64_t kMostWatched = 1000;  // each has a number for every parameter
+    return t.watch_gradients ? std::min(t.report_every, kMostWatched) : t.report_every;
+}
+
 }  // namespace
 
 Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data, std::string directory,
@@ -73,7 +83,8 @@ Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data,
       model_(model_config_, parameters_),
       pass_(backend, model_, parameters_),
       optimizer_(backend, parameters_, optimizer_options(config.training, arithmetic_)),
-      history_(backend, config.training.report_every),
+      watch_(watch_for(config.training, backend, parameters_)),
+      history_(backend, history_length(config.training), watch_ ? watch_->count() : 0),
       batcher_(std::move(data_.train.pairs), step_budget(config.training),
                static_cast<std::uint64_t>(config.training.seed), special_ids(model_config_)),
       checkpoints_(path("checkpoints")),
@@ -244,12 +255,13 @@ void Trainer::train_step(const std::vector<Batch>& parts, double learning_rate, 
     StepTokens tokens;
     for (const Batch& part : parts) {
         const bool first = &part == parts.data();
+        rules.watch = watch_ && &part == &parts.back() ? &*watch_ : nullptr;
         history_.add_losses(pass_.run(upload(backend_, part), first, regularise ? step_tensor_ : Tensor(), rules));
         tokens.source += part.source_tokens;
         tokens.target += part.target_tokens;
     }
     optimizer_.step(state_.step, learning_rate, tokens.target);
-    history_.finish_step(optimizer_.scalars());
+    history_.finish_step(optimizer_.scalars(), watch_ ? watch_->squares() : Tensor());
     pending_.push_back(tokens);
     if (history_.full()) {
         collect();
@@ -262,6 +274,10 @@ void Trainer::collect() {
         const LossScaleState<double>& scale = records[i].loss_scale;
         const bool fell = scales_loss() && state_.loss_scale && scale.scale < state_.loss_scale->scale;
         state_.totals.add(records[i], fell, pending_[i].source, pending_[i].target);
+        if (watch_) {
+            const double scaled_by = scales_loss() && state_.loss_scale ? state_.loss_scale->scale : 1.0;
+            watch(records[i], static_cast<double>(pending_[i].target) * scaled_by);
+        }
         if (scales_loss()) {
             state_.loss_scale = scale;
         }
@@ -269,6 +285,18 @@ void Trainer::collect() {
     pending_.clear();
     state_.totals.seconds += seconds_since(reported_at_);
     reported_at_ = Clock::now();
+}
+
+// What was found of a step's gradients, which are sums over `divisor`.
+void Trainer::watch(const StepRecord& record, double divisor) {
+    if (record.skipped) {
+        state_.totals.first_not_finite = watch_->first_not_finite(record.gradient_squares);
+        return;
+    }
+    ++state_.totals.watched_steps;
+    for (const auto& [layer, norm] : watch_->norms(record.gradient_squares, divisor)) {
+        state_.totals.layer_norms[layer] += norm;
+    }
 }
 
 void Trainer::checkpoint() {

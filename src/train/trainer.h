@@ -12,6 +12,7 @@
 #include "model/parameters.h"
 #include "model/transformer.h"
 #include "train/checkpoint.h"
+#include "train/gradient_watch.h"
 #include "train/optimizer.h"
 #include "train/run_log.h"
 #include "train/run_totals.h"
@@ -67,6 +68,7 @@ private:
     bool halve_parts(const std::vector<Batch>& parts, const OutOfMemory& error);
     BatchBudget part_budget() const;
     void train_step(const std::vector<Batch>& parts, double learning_rate, bool regularise);
+    void watch(const StepRecord& record, double divisor);
     void collect();  // the history into the totals; waits for the device
     void log(const nlohmann::json& line);
     void report();
@@ -100,6 +102,7 @@ private:
     Transformer model_;
     TrainingPass pass_;
     Optimizer optimizer_;
+    std::optional<GradientWatch> watch_;
     StepHistory history_;
     Batcher batcher_;
     std::unique_ptr<Batcher> valid_;  // none without validation text

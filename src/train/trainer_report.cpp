@@ -66,9 +66,12 @@ void Trainer::require_progress() const {
     }
     const std::int64_t spoilt = state_.step - skipped;  // the newest weights are those after this step
     throw Error(fmt::format(
-        "step {}: the gradients of the last {} steps were not finite{}: the weights after step {} lead "
+        "step {}: the gradients of the last {} steps were not finite{}{}: the weights after step {} lead "
         "nowhere; {}; HEADSCOPE_SCAN_NAN=1 names the op",
         state_.step, skipped,
+        state_.totals.first_not_finite.empty()
+            ? ""
+            : fmt::format(", first on the way back that of {}", state_.totals.first_not_finite),
         scales_loss() ? fmt::format(", the last ones at a loss scale of {:g}", state_.loss_scale->scale) : "", spoilt,
         way_back(spoilt)));
 }

@@ -8,6 +8,7 @@
 #include "data/device_batch.h"
 #include "model/parameters.h"
 #include "model/transformer.h"
+#include "train/gradient_watch.h"
 
 namespace headscope {
 
@@ -19,6 +20,8 @@ public:
         LossOptions loss = {};
         Compute compute = Compute::F32;
         std::function<void(const std::string&)> label = {};  // see Context
+        // Told of the gradients that are final after this pass: of a step's last one.
+        GradientWatch* watch = nullptr;
     };
 
     TrainingPass(Backend& backend, const Transformer& model, const Parameters& parameters)

@@ -110,6 +110,10 @@ expect "nor can that be resumed" eval 'complains "--resume" && ! ended_with 0'
 run train tiny.json --data data --output whole
 expect "a run ends well" ended_with 0
 expect "with a model" present whole/model/model.safetensors
+expect "without what nobody asked for" eval '! grep -q gradient_norms whole/log.jsonl'
+run train tiny.json --data data --output watched --watch-gradients
+expect "the gradients of layers are written where they are asked for" grep -q '"gradient_norms":{"decoder.layers.0.cross_attention":' watched/log.jsonl
+expect "and the model is the same" same whole/model/model.safetensors watched/model/model.safetensors
 run train tiny.json --data data --output parts --steps 4
 expect "a shorter run" ended_with 0
 cp parts/tokenizer/sentencepiece.model tokenizer-before

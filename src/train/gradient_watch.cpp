@@ -1,0 +1,76 @@
+#include "train/gradient_watch.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+// "encoder.layers.0.self_attention" of all that a sublayer has, else the name without what kind of tensor it is.
+std::string layer_of(const std::string& name) {
+    const std::size_t layers = name.find(".layers.");
+    if (layers == std::string::npos) {
+        return name.substr(0, name.rfind('.'));
+    }
+    constexpr int kComponents = 3;  // "layers", its number, the sublayer
+    std::size_t end = layers;
+    for (int i = 0; i < kComponents; ++i) {
+        end = name.find('.', end + 1);
+    }
+    return name.substr(0, end);
+}
+
+}  // namespace
+
+GradientWatch::GradientWatch(Backend& backend, const Parameters& parameters)
+    : backend_(backend), parameters_(parameters) {
+    for (const ParameterSpec& spec : parameters.table()) {
+        // Masters and gradients lie alike.
+        parts_.push_back({spec.name, layer_of(spec.name),
+                          parameters.stored(spec.name).offset - parameters.flat_values().offset,
+                          spec.shape.elements()});
+    }
+    HEADSCOPE_CHECK(
+        std::is_sorted(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) { return a.begin < b.begin; }),
+        "the table of parameters is in the order of the flat buffer");
+    squares_ = backend.empty({static_cast<std::int64_t>(parts_.size())}, backend.real());
+    backend.run(Fill{.out = squares_});  // of what no pass writes
+}
+
+void GradientWatch::final_gradient(const Var& parameter) {
+    const Tensor gradient = parameter.gradient();
+    const Tensor& flat = parameters_.flat_gradients();
+    HEADSCOPE_CHECK(gradient.buffer == flat.buffer, parameter.name() + " is none of the parameters that are watched");
+    const std::int64_t begin = gradient.offset - flat.offset;
+    const std::int64_t end = begin + gradient.elements();
+    auto part = std::lower_bound(parts_.begin(), parts_.end(), begin,
+                                 [](const Part& a, std::int64_t at) { return a.begin < at; });
+    for (; part != parts_.end() && part->begin < end; ++part) {
+        const auto index = static_cast<std::size_t>(part - parts_.begin());
+        backend_.run(SquareSum{.x = flat.narrow(0, part->begin, part->elements),
+                               .out = squares_.narrow(0, static_cast<std::int64_t>(index), 1)});
+        order_.push_back(index);
+    }
+}
+
+std::map<std::string, double> GradientWatch::norms(const std::vector<double>& squares, double divisor) const {
+    std::map<std::string, double> sums;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+        sums[parts_[i].layer] += squares.at(i);
+    }
+    for (auto& [layer, sum] : sums) {
+        sum = std::sqrt(sum) / divisor;
+    }
+    return sums;
+}
+
+std::string GradientWatch::first_not_finite(const std::vector<double>& squares) const {
+    const auto found = std::find_if(order_.begin(), order_.end(),
+                                    [&](std::size_t index) { return !std::isfinite(squares.at(index)); });
+    return found == order_.end() ? "" : parts_[*found].name;
+}
+
+}  // namespace headscope

@@ -1,0 +1,208 @@
+#include "train/gradient_watch.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "tests/model/small_model.h"
+#include "tests/ops/devices.h"
+#include "tests/train/digits_run.h"
+#include "train/training_pass.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The sum of squares of each parameter's part of the flat gradient, added up by the host.
+std::vector<double> squares_by_host(Backend& backend, const Parameters& parameters) {
+    std::vector<double> sums;
+    const auto gradients = to_host<double>(backend, parameters.flat_gradients());
+    for (const ParameterSpec& spec : parameters.table()) {
+        const std::int64_t begin = parameters.stored(spec.name).offset - parameters.flat_values().offset;
+        double sum = 0.0;
+        for (std::int64_t i = begin; i < begin + spec.shape.elements(); ++i) {
+            sum += gradients[static_cast<std::size_t>(i)] * gradients[static_cast<std::size_t>(i)];
+        }
+        sums.push_back(sum);
+    }
+    return sums;
+}
+
+nlohmann::json watching(const TemporaryFolder& folder) {
+    nlohmann::json settings = write_digits(folder);
+    settings["training"]["watch_gradients"] = true;
+    settings["training"]["report_every"] = 1;
+    settings["training"]["steps"] = 3;
+    settings["training"]["validate_every"] = 0;
+    settings["training"]["source_tokens"] = 128;
+    settings["training"]["target_tokens"] = 192;
+    return settings;
+}
+
+}  // namespace
+
+TEST_CASE("the sums of squares are those of each parameter, also where a pass is replayed", "[watch]") {
+    for (const std::string& id : conformance::devices_under_test()) {
+        for (const NamedConfig& varied : varied_configs()) {
+            INFO(id << ", " << varied.name);
+            SmallModel model(varied.config, id);
+            const DeviceBatch batch = model.batch(random_pairs(model.config, 3, 1));
+            const TrainingPass pass(*model.backend, model.transformer, model.parameters);
+            GradientWatch watch(*model.backend, model.parameters);
+            int bodies = 0;
+            TrainingPass::Rules rules{.loss = {.epsilon = 0.1F}};
+            rules.label = [&bodies](const std::string& label) { bodies += label == "encoder.embedding" ? 1 : 0; };
+            rules.watch = &watch;
+            for (int turn = 1; turn <= 4; ++turn) {
+                pass.run(batch, true, Tensor(), rules);
+                const auto found = to_host<double>(*model.backend, watch.squares());
+                const auto expected = squares_by_host(*model.backend, model.parameters);
+                REQUIRE(found.size() == expected.size());
+                for (std::size_t i = 0; i < found.size(); ++i) {
+                    INFO(model.parameters.table()[i].name << ", turn " << turn);
+                    CHECK(found[i] == Approx(expected[i]).epsilon(1e-4).margin(1e-12));
+                }
+                CHECK(watch.first_not_finite(found).empty());
+                // Other weights, other gradients.
+                const Tensor values = model.parameters.flat_values();
+                model.backend->run(
+                    AddScaled{.a = values, .b = model.parameters.flat_gradients(), .out = values, .beta = -0.01F});
+            }
+            const bool replays = model.backend->device().backend == "cuda";
+            CHECK(bodies == (replays ? 2 : 4));
+            std::vector<double> spoilt = to_host<double>(*model.backend, watch.squares());
+            spoilt[0] = kInfinity;  // of a pass that was replayed, too, the order is known
+            CHECK(watch.first_not_finite(spoilt) == model.parameters.table()[0].name);
+        }
+    }
+}
+
+TEST_CASE("the first on the way back is the first to be final, one by one where they are packed", "[watch]") {
+    SmallModel model(small_config(), "cpu:oracle");
+    Backend& backend = *model.backend;
+    GradientWatch watch(backend, model.parameters);
+    backend.run(Fill{.out = model.parameters.flat_gradients(), .value = 0.5F});
+    const auto spoil = [&](const std::string& name) {
+        backend.run(Fill{.out = model.parameters.at(name).gradient_target(backend).tensor,
+                         .value = std::numeric_limits<float>::infinity()});
+    };
+    spoil("encoder.layers.0.self_attention.k.weight");
+    spoil("embedding.weight");
+    model.parameters.forget_gradients();
+    const auto finish = [&](const Var& parameter) {
+        parameter.gradient_target(backend);
+        watch.final_gradient(parameter);
+    };
+    watch.begin();
+    finish(model.parameters.at("decoder.layers.0.feed_forward.outer.weight"));
+    finish(model.parameters.packed("encoder.layers.0.self_attention.q.weight", 3));
+    finish(model.parameters.at("embedding.weight"));
+    auto squares = to_host<double>(backend, watch.squares());
+    CHECK(watch.first_not_finite(squares) == "encoder.layers.0.self_attention.k.weight");
+
+    const auto index = [&](const std::string& name) {
+        const auto& table = model.parameters.table();
+        return static_cast<std::size_t>(
+            std::find_if(table.begin(), table.end(), [&](const ParameterSpec& spec) { return spec.name == name; }) -
+            table.begin());
+    };
+    CHECK(squares[index("encoder.layers.0.self_attention.q.weight")] == 0.25 * 64);
+    CHECK(squares[index("encoder.layers.0.self_attention.v.weight")] == 0.25 * 64);
+    CHECK(squares[index("encoder.layers.1.self_attention.v.weight")] == 0.0);  // was not part of it
+    squares[index("encoder.layers.0.self_attention.k.weight")] = 36.0;
+    CHECK(watch.first_not_finite(squares) == "embedding.weight");
+    const auto norms = watch.norms(squares, 2.0);
+    CHECK(norms.at("encoder.layers.0.self_attention") == Approx(std::sqrt(16.0 + 36.0 + 16.0) / 2.0));
+    CHECK(norms.at("decoder.layers.0.feed_forward") == Approx(std::sqrt(0.25 * 8 * 12) / 2.0));
+}
+
+TEST_CASE("watched gradients are reported by layer, and change nothing", "[watch][trainer]") {
+    std::vector<std::pair<std::string, const char*>> all;
+    for (const std::string& id : conformance::devices_under_test()) {
+        all.emplace_back(id, "f32");
+    }
+    for (const std::string& id : conformance::devices_with_storage()) {
+        all.emplace_back(id, "f16");  // where gradients come multiplied with the loss scale
+    }
+    for (const auto& [id, precision] : all) {
+        INFO(id << " in " << precision);
+        const TemporaryFolder folder;
+        nlohmann::json settings = watching(folder);
+        settings["training"]["precision"] = precision;
+        settings["training"]["micro_batch_tokens"] = 64;
+        settings["training"]["clip_norm"] = 0.5;
+        DigitsRun watched(folder, settings, "watched", id);
+        watched.start().run();
+        const auto lines = logged(watched.output_folder, "train");
+        REQUIRE(lines.size() == 3);
+        for (const nlohmann::json& line : lines) {
+            const auto norms = line.at("gradient_norms").get<std::map<std::string, double>>();
+            std::set<std::string> layers;
+            double squares = 0.0;
+            for (const auto& [layer, norm] : norms) {
+                layers.insert(layer);
+                CHECK(norm > 0.0);
+                squares += norm * norm;
+            }
+            CHECK(layers == std::set<std::string>{"decoder.layers.0.cross_attention", "decoder.layers.0.feed_forward",
+                                                  "decoder.layers.0.self_attention", "embedding",
+                                                  "encoder.layers.0.feed_forward", "encoder.layers.0.self_attention"});
+            CHECK(std::sqrt(squares) == Approx(line.at("gradient_norm").get<double>()).epsilon(1e-4));
+        }
+        settings["training"]["watch_gradients"] = false;
+        DigitsRun plain(folder, settings, "plain", id);
+        plain.start().run();
+        CHECK(plain.weights() == watched.weights());
+        CHECK_FALSE(logged(plain.output_folder, "train").front().contains("gradient_norms"));
+    }
+}
+
+TEST_CASE("a report's norms are the means over its steps, also over a stop", "[watch][trainer]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = watching(folder);
+    settings["training"]["steps"] = 4;
+    DigitsRun each(folder, settings, "each");
+    each.start().run();
+    settings["training"]["report_every"] = 4;
+    DigitsRun together(folder, settings, "together");
+    together.hooks.stop_requested = stop_after(3);
+    CHECK(together.start().run() == RunEnd::Stopped);
+    DigitsRun rest(folder, settings, "together");
+    CHECK(rest.start(true).run() == RunEnd::Finished);
+    const auto lines = logged(each.output_folder, "train");
+    const auto line = logged(rest.output_folder, "train").at(0);
+    REQUIRE(lines.size() == 4);
+    for (const auto& [layer, norm] : line.at("gradient_norms").items()) {
+        double sum = 0.0;
+        for (const nlohmann::json& one : lines) {
+            sum += one.at("gradient_norms").at(layer).get<double>();
+        }
+        CHECK(norm.get<double>() == Approx(sum / 4.0).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("a run that diverges names the first gradient that was not finite", "[watch][divergence]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = watching(folder);
+    settings["training"]["steps"] = 24;
+    settings["training"]["checkpoint_every"] = 1000;
+    DigitsRun run(folder, settings, "out");
+    run.hooks.stop_requested = [&run] {
+        if (run.trainer->step() == 2) {
+            run.backend->run(Fill{.out = run.trainer->parameters().flat_values(), .value = 1e30F});
+        }
+        return false;
+    };
+    const std::string problem = error_of([&] { run.start().run(); });
+    // The loss itself was not.
+    const std::string first = "first on the way back that of decoder.layers.0.feed_forward.norm.gain";
+    CHECK_THAT(problem, Contains("step 12: the gradients of the last 10 steps were not finite, " + first + ":"));
+    CHECK_THAT(run.said, Contains("SKIPPED 1 steps whose gradient was not finite, " + first + "\n"));
+    const auto lines = logged(run.output_folder, "train");
+    CHECK(lines.back().at("first_not_finite") == "decoder.layers.0.feed_forward.norm.gain");
+    CHECK_FALSE(lines.front().contains("first_not_finite"));
+}
