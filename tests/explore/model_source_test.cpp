@@ -7,6 +7,7 @@
 
 #include "explore/explorer.h"
 #include "explore/model_source.h"
+#include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"
 
 using namespace headscope;
@@ -65,6 +66,23 @@ TEST_CASE("A checkpoint is opened in another precision, too", "[source]") {
     const ModelSource::Loaded loaded = ModelSource::at(run.folder.file("out")).load(*oracle, std::nullopt, DType::F32);
     CHECK(to_host<double>(*oracle, loaded.translator->parameters().flat_values()) == run.last_weights);
     CHECK(look(*oracle, *loaded.translator).problem.empty());
+}
+
+TEST_CASE("A checkpoint is opened in 16 bits", "[source][storage]") {
+    const DoneRun run;
+    const ModelSource source = ModelSource::at(run.folder.file("out"));
+    const std::unique_ptr<Backend> cpu = open_device("cpu");
+    ExploreRequest request{.source = "12 7", .target = "twelve"};
+    const auto read = [&](Backend& backend, DType storage) {
+        const ModelSource::Loaded loaded = source.load(backend, std::nullopt, storage);
+        return Explorer(backend, *loaded.translator, Compute::F32).explore(request).log_probability;
+    };
+    const double exact = read(*cpu, DType::F32);
+    for (const std::string& device : conformance::devices_with_storage()) {
+        const std::unique_ptr<Backend> backend = open_device(device);
+        CHECK(read(*backend, DType::BF16) == Approx(exact).epsilon(0.01));
+        CHECK(read(*backend, DType::F16) == Approx(exact).epsilon(0.001));
+    }
 }
 
 TEST_CASE("A training's log is a curve, whatever else is in it", "[source]") {
