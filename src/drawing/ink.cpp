@@ -56,12 +56,12 @@ Colour head_colour(Palette palette, int head, const Ink& ink) {
     return mixed(colour, kWhite, share);
 }
 
-Colour ground_under_text(Colour colour, const Ink& ink) {
+Colour ground_under_text(Colour colour, const Ink& ink, double alpha) {
     if (!ink.dark) {
         return colour;
     }
     double share = 0.0;
-    while (contrast(mixed(colour, kBlack, share), ink.text) < kReadable) {
+    while (contrast(mixed(ink.paper, mixed(colour, kBlack, share), alpha), ink.text) < kReadable) {
         share += 1.0 / 32.0;
     }
     return mixed(colour, kBlack, share);

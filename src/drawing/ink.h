@@ -48,8 +48,8 @@ constexpr Ink kDarkInk{
 // A head's colour as lines of it are seen on this paper: on light paper the palette's own, on dark paper those too dark
 // to be seen are lightened.
 Colour head_colour(Palette palette, int head, const Ink& ink);
-// The same as a ground that the ink's text is read on: on dark paper darkened until it can be.
-Colour ground_under_text(Colour colour, const Ink& ink);
+// The same as a ground of this opacity that the ink's text is read on: on dark paper darkened until it can be.
+Colour ground_under_text(Colour colour, const Ink& ink, double alpha = 1.0);
 // What a swatch shows while its head is off: four fifths of the way to the paper.
 Colour faded(Colour colour, const Ink& ink);
 

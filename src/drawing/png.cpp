@@ -55,6 +55,7 @@ public:
     Painter(Bitmap& bitmap, double scale) : bitmap_(bitmap), scale_(scale), coverage_(bitmap.width, bitmap.height) {}
 
     void paint(const Primitive& primitive) {
+        role_ = primitive.mark.role;
         colour_ = primitive.colour;
         alpha_ = std::clamp(primitive.alpha, 0.0, 1.0);
         std::visit([this](const auto& shape) { draw(shape); }, primitive.shape);
@@ -64,6 +65,15 @@ private:
     void draw(const Rect& r) {
         const double s = scale_;
         const double more = r.stroke / 2.0;
+        if (role_ == Role::Background) {
+            fill({rounded(0.0, 0.0, bitmap_.width, bitmap_.height, 0.0, false)});
+            return;
+        }
+        if (is_tile(r)) {
+            fill({rounded(std::round(r.x * s), std::round(r.y * s), std::round((r.x + r.width) * s),
+                          std::round((r.y + r.height) * s), 0.0, false)});
+            return;
+        }
         Contours contours{rounded((r.x - more) * s, (r.y - more) * s, (r.x + r.width + more) * s,
                                   (r.y + r.height + more) * s, r.radius > 0.0 ? (r.radius + more) * s : 0.0, false)};
         if (r.stroke > 0.0 && r.width > r.stroke && r.height > r.stroke) {
@@ -71,6 +81,12 @@ private:
                                        (r.y + r.height - more) * s, std::max(0.0, r.radius - more) * s, true));
         }
         fill(contours);
+    }
+
+    // Cells touch: with edges between pixels the paper would shine through their seams. Whole pixels have none.
+    bool is_tile(const Rect& r) const {
+        return (role_ == Role::Cell || role_ == Role::Legend) && r.radius == 0.0 && r.stroke == 0.0 &&
+               r.width * scale_ >= 1.0 && r.height * scale_ >= 1.0;
     }
 
     void draw(const Line& line) {
@@ -140,6 +156,7 @@ private:
     double scale_;
     Coverage coverage_;
     Glyphs glyphs_;
+    Role role_ = Role::Background;
     Colour colour_{};
     double alpha_ = 1.0;
 };

@@ -115,7 +115,10 @@ std::string to_svg(const Drawing& drawing) {
     for (const Primitive& primitive : drawing.primitives) {
         const std::string group = class_of(primitive.mark);
         if (group != open) {
-            svg += fmt::format("{}<g class=\"{}\">\n", open.empty() ? "" : "</g>\n", group);
+            // Cells touch, and seams of half covered pixels would show between them.
+            const Role role = primitive.mark.role;
+            const char* crisp = role == Role::Cell || role == Role::Legend ? " shape-rendering=\"crispEdges\"" : "";
+            svg += fmt::format("{}<g class=\"{}\"{}>\n", open.empty() ? "" : "</g>\n", group, crisp);
             open = group;
         }
         svg += std::visit([&](const auto& shape) { return write(primitive, shape); }, primitive.shape);

@@ -40,4 +40,21 @@ double text_width(std::string_view text) {
     return width;
 }
 
+std::vector<std::string> wrapped(std::string_view text, double width) {
+    std::vector<std::string> lines;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        const std::string_view word = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        const bool fits = !lines.empty() && text_width(lines.back()) + text_width(" ") + text_width(word) <= width;
+        if (fits) {
+            lines.back() += ' ';
+            lines.back() += word;
+        } else {
+            lines.emplace_back(word);
+        }
+    }
+    return lines;
+}
+
 }  // namespace headscope

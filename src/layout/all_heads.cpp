@@ -17,6 +17,7 @@ constexpr double kMargin = 1.0;
 constexpr double kGap = 0.8;
 constexpr double kLabel = 0.9;
 constexpr double kLabelHeight = 1.4;
+constexpr double kNote = 0.85;
 constexpr double kFaintest = 1.0 / 64.0;
 constexpr float kFaintestLine = 0.1F;  // of a small figure, where a hundred heads share a window
 
@@ -27,15 +28,27 @@ constexpr std::pair<HeadOrder, const char*> kOrders[] = {{HeadOrder::Model, "mod
                                                          {HeadOrder::Diagonal, "diagonal"}};
 
 // What to sort by, so that the first is the greatest, and how it reads.
-std::pair<double, std::string> measure(const HeadStatistics& one, HeadOrder order) {
+struct Measure {
+    double value = 0.0;
+    std::string shown;
+    std::string words;
+};
+
+Measure measure(const HeadStatistics& one, HeadOrder order) {
     switch (order) {
-        case HeadOrder::Distance: return {one.distance, fmt::format("{:.1f} away", one.distance)};
-        case HeadOrder::Sharpness: return {one.sharpness, fmt::format("sharp {:.2f}", one.sharpness)};
-        case HeadOrder::Diagonal: return {one.on_diagonal(), fmt::format("diag {:.2f}", one.on_diagonal())};
+        case HeadOrder::Distance:
+            return {one.distance, fmt::format("{:.1f}", one.distance),
+                    fmt::format("mean distance {:.2f}", one.distance)};
+        case HeadOrder::Sharpness:
+            return {one.sharpness, fmt::format("{:.2f}", one.sharpness),
+                    fmt::format("sharpness {:.3f}", one.sharpness)};
+        case HeadOrder::Diagonal:
+            return {one.on_diagonal(), fmt::format("{:.2f}", one.on_diagonal()),
+                    fmt::format("{:.3f} on the diagonal and beside it", one.on_diagonal())};
         case HeadOrder::Entropy:
         case HeadOrder::Model: break;
     }
-    return {-one.entropy, fmt::format("{:.1f} bits", one.entropy)};
+    return {-one.entropy, fmt::format("{:.1f} bits", one.entropy), fmt::format("entropy {:.2f} bits", one.entropy)};
 }
 
 class AllHeads {
@@ -51,20 +64,24 @@ public:
         const std::string title = tiles_.empty() ? "No heads" : title_of();
         sketch_.text({Role::Title}, ink_.text,
                      {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title});
+        if (!options_.note.empty()) {
+            sketch_.text({Role::Note}, ink_.faint,
+                         {kMargin, kMargin + 1.6 * kTitleSize, kNote, Anchor::Start, false, false, options_.note});
+        }
+        const double top = kMargin + 1.6 * kTitleSize + (options_.note.empty() ? 0.0 : 1.0);
         for (std::size_t i = 0; i < tiles_.size(); ++i) {
             const int column = static_cast<int>(i) % columns_;
             const int row = static_cast<int>(i) / columns_;
             tile(static_cast<int>(i), tiles_[i],
-                 {kMargin + column * (options_.tile + kGap),
-                  kMargin + 1.6 * kTitleSize + row * (options_.tile + kLabelHeight + kGap), options_.tile,
-                  options_.tile});
+                 {kMargin + column * (options_.tile + kGap), top + row * (options_.tile + kLabelHeight + kGap),
+                  options_.tile, options_.tile});
         }
         const int used = std::min(columns_, static_cast<int>(tiles_.size()));
         const int rows = (static_cast<int>(tiles_.size()) + columns_ - 1) / columns_;
-        const double width = std::max(used * (options_.tile + kGap) - kGap, text_width(title) * kTitleSize);
+        const double width = std::max(
+            {used * (options_.tile + kGap) - kGap, text_width(title) * kTitleSize, text_width(options_.note) * kNote});
         return sketch_.finish(
-            2.0 * kMargin + width,
-            2.0 * kMargin + 1.6 * kTitleSize + rows * (options_.tile + kLabelHeight + kGap) - kGap, title,
+            2.0 * kMargin + width, top + kMargin + rows * (options_.tile + kLabelHeight + kGap) - kGap, title,
             fmt::format("{} heads, each as a small {} with its queries from above to below and its keys from left to "
                         "right.",
                         tiles_.size(), options_.lines ? "figure" : "heat-map"));
@@ -98,7 +115,7 @@ private:
         mark.item = item;
         if (sketch_.tips()) {
             mark.tip =
-                fmt::format("layer {}, head {}{}{}", mark.layer, tile.head, tile.value.empty() ? "" : ": ", tile.value);
+                fmt::format("layer {}, head {}{}{}", mark.layer, tile.head, tile.tip.empty() ? "" : ": ", tile.tip);
         }
         sketch_.rect(mark, ink_.paper, place);
         mark.tip.clear();
@@ -178,6 +195,15 @@ private:
 
 }  // namespace
 
+const char* name_of(HeadOrder order) {
+    for (const auto& [known, name] : kOrders) {
+        if (known == order) {
+            return name;
+        }
+    }
+    return "";
+}
+
 HeadOrder parse_head_order(const std::string& name) {
     for (const auto& [order, known] : kOrders) {
         if (name == known) {
@@ -191,8 +217,9 @@ std::vector<HeadTile> head_tiles(const AttentionRecord& record, AttentionKind ki
     std::vector<std::pair<double, HeadTile>> ranked;
     for (const HeadStatistics& one : head_statistics(record)) {
         if (one.site.kind == kind) {
-            const auto [value, text] = measure(one, order);
-            ranked.emplace_back(order == HeadOrder::Model ? 0.0 : value, HeadTile{one.site, one.head, text});
+            const Measure found = measure(one, order);
+            ranked.emplace_back(order == HeadOrder::Model ? 0.0 : found.value,
+                                HeadTile{one.site, one.head, found.shown, found.words});
         }
     }
     std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });

@@ -14,10 +14,12 @@ namespace headscope {
 struct HeadTile {
     AttentionSite site;
     int head = 1;            // from 1
-    std::string value = {};  // beside its name: "1.32 bits"; may be empty
+    std::string value = {};  // beside its name: "1.3 bits"; may be empty
+    std::string tip = {};    // the same in words: "entropy 1.32 bits"
 };
 
 enum class HeadOrder : std::uint8_t { Model, Entropy, Distance, Sharpness, Diagonal };
+const char* name_of(HeadOrder order);
 // "model", "entropy", "distance", "sharpness", "diagonal"; Error names these for anything else.
 HeadOrder parse_head_order(const std::string& name);
 // The heads of one kind: as the model has them, or the least entropy, the greatest distance, sharpness or share of the
@@ -25,9 +27,10 @@ HeadOrder parse_head_order(const std::string& name);
 std::vector<HeadTile> head_tiles(const AttentionRecord& record, AttentionKind kind, HeadOrder order);
 
 struct AllHeadsOptions {
-    int columns = 0;     // 0: as many as a layer has heads, so that a row is a layer
-    double tile = 9.0;   // width and height of a picture
-    bool lines = false;  // small figures in the paper's manner instead of heat-maps
+    int columns = 0;        // 0: as many as a layer has heads, so that a row is a layer
+    double tile = 9.0;      // width and height of a picture
+    std::string note = {};  // under the title: what the numbers are
+    bool lines = false;     // small figures in the paper's manner instead of heat-maps
     RowOptions rows = {};
     Palette palette = Palette::Paper;
     Look look = {};

@@ -91,7 +91,7 @@ private:
         for (const NextCandidate& row : rows) {
             label = std::max(label, std::min(text_width(row.text), kLongestLabel));
         }
-        const double left = kMargin + 1.2 + 1.1 * label + kPadding;
+        const double left = kMargin + 1.2 + 1.1 * label + 2.0 * kPadding;
         const double longest = std::max(options_.width - left - text_width("100.0 %") - kPadding, 6.0);
         right_ = std::max(right_, left + longest + kPadding + text_width("100.0 %"));
         double y = top;
@@ -123,8 +123,9 @@ private:
                      {place.x, place.y, std::max(share * place.width, 0.1), place.height});
         mark.tip.clear();
         if (is_written) {
+            const double tip = place.x - 2.0 * kPadding - 1.1 * text_width(shortened(row.text, kLongestLabel));
             sketch_.polygon({Role::Legend}, ink_.accent,
-                            {{kMargin, line - 0.75}, {kMargin + 0.7, line - 0.35}, {kMargin, line + 0.05}});
+                            {{tip - 0.7, line - 0.75}, {tip, line - 0.35}, {tip - 0.7, line + 0.05}});
         }
         mark.role = Role::Label;
         sketch_.text(

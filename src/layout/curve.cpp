@@ -17,10 +17,11 @@ constexpr double kStroke = 0.16;
 constexpr double kPoint = 0.42;
 constexpr double kColumn = 0.1;  // what thinning takes for one column
 
-std::string tick_text(double value) {
-    return std::abs(value) >= 1e6   ? fmt::format("{:g} M", value / 1e6)
-           : std::abs(value) >= 1e4 ? fmt::format("{:g} k", value / 1e3)
-                                    : fmt::format("{:g}", value);
+// In the unit of the greatest of an axis.
+std::string tick_text(double value, double greatest) {
+    return greatest >= 1e6   ? fmt::format("{:g} M", value / 1e6)
+           : greatest >= 1e4 ? fmt::format("{:g} k", value / 1e3)
+                             : fmt::format("{:g}", value);
 }
 
 class Curves {
@@ -93,7 +94,7 @@ private:
     void find_ticks() {
         if (!options_.logarithmic) {
             for (const double value : nice_ticks(y_low_, y_high_, 5)) {
-                y_ticks_.emplace_back(value, tick_text(value));
+                y_ticks_.emplace_back(value, tick_text(value, std::abs(y_high_)));
             }
             return;
         }
@@ -102,7 +103,7 @@ private:
             for (const int digit : {1, 2, 5}) {
                 const double value = digit * std::pow(10.0, power);
                 if (std::log10(value) >= y_low_ && std::log10(value) <= y_high_) {
-                    y_ticks_.emplace_back(std::log10(value), tick_text(value));
+                    y_ticks_.emplace_back(std::log10(value), fmt::format("{:g}", value));
                 }
             }
         }
@@ -118,7 +119,8 @@ private:
         for (const double value : nice_ticks(x_low_, x_high_, wanted)) {
             sketch_.line({Role::Axis}, ink_.off, {x(value), bottom_, x(value), bottom_ + 0.4, 0.08});
             sketch_.text({Role::Axis}, ink_.faint,
-                         {x(value), bottom_ + 0.6 + kSmall, kSmall, Anchor::Middle, false, false, tick_text(value)});
+                         {x(value), bottom_ + 0.6 + kSmall, kSmall, Anchor::Middle, false, false,
+                          value == 0.0 ? "0" : tick_text(value, std::abs(x_high_))});
         }
         sketch_.line({Role::Axis}, ink_.off, {left_, bottom_, right_, bottom_, 0.08});
         sketch_.text({Role::Axis}, ink_.faint,

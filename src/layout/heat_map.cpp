@@ -14,7 +14,7 @@ namespace {
 constexpr double kMargin = 1.0;
 constexpr double kGap = 0.5;
 constexpr double kSmall = 0.85;
-constexpr double kLeastLegend = 14.0;
+constexpr double kLeastLegend = 18.0;
 constexpr double kLegendHeight = 0.9;
 constexpr double kFaintest = 1.0 / 255.0;
 

@@ -67,13 +67,13 @@ public:
             stack({{ModelBlock::DecoderSelfAttention, ModelBlock::DecoderSelfNorm, "Masked Multi-Head Attention"},
                    {ModelBlock::CrossAttention, ModelBlock::CrossNorm, "Multi-Head Attention"},
                    {ModelBlock::DecoderFeedForward, ModelBlock::DecoderFeedForwardNorm, "Feed Forward"}});
-        above_ = 2.0 * kGap + kTall + kLow + kGap + (pre() ? kLow + kGap : 0.0);
-        const double tallest = std::max(height(encoder_), height(decoder_) + above_ - 2.0 * kGap);
+        above_ = 3.0 * kGap + kTall + kLow + 1.4 + (pre() ? kLow + kGap : 0.0);
+        const double tallest = std::max(height(encoder_) + 2.0 * kGap + kLow, height(decoder_) + above_);
         title_ = kMargin + 1.6 * kTitleSize + 1.4;
-        box_bottom_ = title_ + 1.4 + tallest + 2.0 * kPadding;
+        box_bottom_ = title_ + tallest + 2.0 * kPadding;
         height_ = box_bottom_ + kGap + 1.6 + kGap + kTall + kGap + 1.4 + kMargin;
-        encoder_x_ = kMargin + 4.0 + kPadding + 1.0 + kBlock / 2.0;
-        decoder_x_ = encoder_x_ + kBlock + 2.0 * kPadding + 7.0;
+        encoder_x_ = kMargin + 4.0 + kPadding + kBlock / 2.0;
+        decoder_x_ = encoder_x_ + kBlock + 2.0 * kPadding + 8.0;
     }
 
     Drawing draw() {
@@ -136,8 +136,8 @@ private:
         switch (block) {
             case ModelBlock::EncoderFeedForward:
             case ModelBlock::DecoderFeedForward:
-                return fmt::format("{} \u2192 {} \u2192 {}  \u00b7  {}", config_.d_model, config_.d_ff, config_.d_model,
-                                   count);
+                return fmt::format("{} \u2192 {} \u2192 {}  \u00b7  {}", config_.d_model, with_thousands(config_.d_ff),
+                                   config_.d_model, count);
             default:
                 return config_.d_k == config_.d_v
                            ? fmt::format("{} heads of {}  \u00b7  {}", config_.heads, config_.d_k, count)
@@ -164,7 +164,7 @@ private:
         mark.role = Role::Label;
         const Rect inside{place.x + 0.4, place.y, place.width - 0.8,
                           detail.empty() ? place.height : place.height * 0.6};
-        sketch_.centred(mark, ink_.text, inside, 1.0, name);
+        sketch_.centred(mark, ink_.text, inside, place.height < kLow + 0.1 && place.width < kBlock ? 0.85 : 1.0, name);
         if (!detail.empty()) {
             mark.role = Role::Value;
             sketch_.centred(mark, ink_.text,
@@ -231,7 +231,8 @@ private:
             }
             y = top - kGap;
         }
-        y += kGap;
+        path({{x, y + kGap}, {x, box.y}}, false);
+        y = box.y;
         if (pre()) {
             const double norm = box.y - kGap;
             path({{x, y}, {x, norm}}, true);
@@ -299,23 +300,23 @@ private:
         sketch_.line({Role::Edge}, ink_.faint, {x - 0.4, plus, x + 0.4, plus, kStroke});
         sketch_.line({Role::Edge}, ink_.faint, {x, plus - 0.4, x, plus + 0.4, kStroke});
         positions(decoder, x, plus);
-        note(decoder ? x - 0.5 : x + 0.5, box_bottom_ + 0.65,
+        note(decoder ? x - 0.5 : x + 0.5, box_bottom_ + 0.95,
              fmt::format("[{}, {}]", decoder ? "target" : "source", config_.d_model),
              decoder ? Anchor::End : Anchor::Start);
     }
 
     void positions(bool decoder, double x, double y) {
-        const double width = 6.4;
+        const double width = 8.8;
         const double left = decoder ? x + 2.2 : x - 2.2 - width;
         block(decoder ? ModelBlock::TargetPositions : ModelBlock::SourcePositions, 0, {left, y - 0.8, width, 1.6},
-              config_.positions == Positions::Learned ? "Positions (learned)" : "Positional Encoding", "");
+              config_.positions == Positions::Learned ? "Learned Positions" : "Positional Encoding", "");
         path({{decoder ? left : left + width, y}, {decoder ? x + 0.65 : x - 0.65, y}}, true);
     }
 
     void outputs(double x, double y) {
         const double left = x - kBlock / 2.0;
         const bool tied = config_.tying != Tying::None;
-        const double linear = y - (pre() ? 0.0 : kPadding) - kGap;
+        const double linear = y - kGap;
         path({{x, y}, {x, linear}}, true);
         block(ModelBlock::Linear, 0, {left, linear - kTall, kBlock, kTall}, "Linear",
               tied ? fmt::format("{} \u2192 {}  \u00b7  the embedding", config_.d_model,
@@ -345,7 +346,7 @@ private:
 
     // Figure 2 with this model's numbers. Returns its right edge.
     double figure2(double left) {
-        const double width = 13.0;
+        const double width = 17.0;
         const auto chain = [&](double x, double top, ModelBlock which, const std::string& title,
                                const std::vector<std::string>& parts, const std::string& below) {
             sketch_.text({Role::Label}, ink_.text, {x + width / 2.0, top, 1.05, Anchor::Middle, false, true, title});

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kMargin = 1.0;
 constexpr double kGap = 1.2;
+constexpr double kBlock = 25.6;  // width of d_k cells
 constexpr double kRow = 1.7;
 constexpr double kCellHeight = 1.3;
 constexpr double kSmall = 0.85;
@@ -42,11 +43,11 @@ public:
         for (const std::string& key : keys) {
             label = std::max(label, text_width(key));
         }
-        cell_ = view.d_k <= 32 ? 0.6 : view.d_k <= 64 ? 0.4 : 26.0 / static_cast<double>(view.d_k);
-        block_ = cell_ * static_cast<double>(view.d_k);
+        cell_ = kBlock / static_cast<double>(view.d_k);
+
         left_ = snapped(kMargin + std::min(label, kLongestLabel) + 2.6);
-        product_ = left_ + block_ + kGap;
-        sum_ = product_ + block_ + kGap;
+        product_ = left_ + kBlock + kGap;
+        sum_ = product_ + kBlock + kGap;
         scaled_ = sum_ + kNumber;
         weight_ = scaled_ + kNumber + 0.4;
         // One scale for q and k, another for their products.
@@ -78,9 +79,9 @@ public:
             y = bars(y + 1.2);
         }
         legend(y + 0.6);
-        const double width =
-            std::max(weight_ + kWeight + text_width("0.00") + 0.6, kMargin + kTitleSize * text_width(title));
-        return sketch_.finish(width + kMargin, y + 0.6 + 1.2 + kMargin, title,
+        right_ =
+            std::max({right_, weight_ + kWeight + text_width("0.00") + 0.6, kMargin + kTitleSize * text_width(title)});
+        return sketch_.finish(right_ + kMargin, y + 0.6 + 1.2 + kMargin, title,
                               "For each key: k, q times k by dimension, their sum, the sum times 1/sqrt(d_k), and the "
                               "weight that softmax gives it.");
     }
@@ -126,7 +127,7 @@ private:
             sketch_.rect(std::move(mark), diverging_colour(largest > 0.0 ? value(d) / largest : 0.0, ink_),
                          {x + static_cast<double>(d) * cell_, y, cell_, kCellHeight});
         }
-        sketch_.rect({Role::Frame}, ink_.rule, {x, y, block_, kCellHeight, 0.0, 0.1});
+        sketch_.rect({Role::Frame}, ink_.rule, {x, y, kBlock, kCellHeight, 0.0, 0.1});
     }
 
     void query_row(double y) {
@@ -165,7 +166,7 @@ private:
     double bars(double y) {
         const int key = options_.chosen;
         const std::string& name = keys_[static_cast<std::size_t>(key)];
-        const double width = (2.0 * block_ + kGap) / static_cast<double>(view_.d_k);
+        const double width = (2.0 * kBlock + kGap) / static_cast<double>(view_.d_k);
         const auto row = [&](const std::string& text, double largest, auto value) {
             const double zero = y + kBars / 2.0;
             heading(left_ - 0.4, zero + kBaseline * kSmall, text, Anchor::End);
@@ -180,20 +181,20 @@ private:
                              {left_ + static_cast<double>(d) * width, std::min(zero, zero - height), 0.8 * width,
                               std::max(std::abs(height), 0.02)});
             }
-            sketch_.line({Role::Axis}, ink_.off, {left_, zero, left_ + 2.0 * block_ + kGap, zero, 0.06});
+            sketch_.line({Role::Axis}, ink_.off, {left_, zero, left_ + 2.0 * kBlock + kGap, zero, 0.06});
             y += kBars;
         };
         row("q", largest_, [&](std::int64_t d) { return q(d); });
         row("k", largest_, [&](std::int64_t d) { return k(key, d); });
         row("q \u00d7 k", largest_product_, [&](std::int64_t d) { return q(d) * k(key, d); });
         const double dot = dot_product(view_, query_, key);
-        sketch_.text(
-            {Role::Note}, ink_.text,
-            {left_, y + 0.9, 1.0, Anchor::Start, false, false,
-             fmt::format("\u201c{}\u201d: the products add up to {:.3f}; times 1/\u221a{} = {:.3f} that is {:.3f}; "
-                         "softmax over all keys makes it {:.3f}.",
-                         name, dot, view_.d_k, view_.scale, dot * static_cast<double>(view_.scale),
-                         weights_[static_cast<std::size_t>(key)])});
+        const std::string note = fmt::format(
+            "\u201c{}\u201d: the products add up to {:.3f}; times 1/\u221a{} = {:.3f} that is {:.3f}; "
+            "softmax over all keys makes it {:.3f}.",
+            name, dot, view_.d_k, view_.scale, dot * static_cast<double>(view_.scale),
+            weights_[static_cast<std::size_t>(key)]);
+        sketch_.text({Role::Note}, ink_.text, {left_, y + 0.9, 1.0, Anchor::Start, false, false, note});
+        right_ = std::max(right_, left_ + text_width(note));
         return y + 1.6;
     }
 
@@ -225,8 +226,8 @@ private:
     Sketch sketch_;
     const Ink& ink_;
     double cell_ = 0.0;
-    double block_ = 0.0;  // width of one block of d_k cells
     double left_ = 0.0, product_ = 0.0, sum_ = 0.0, scaled_ = 0.0, weight_ = 0.0;
+    double right_ = 0.0;
     double largest_ = 0.0;
     double largest_product_ = 0.0;
 };

@@ -70,9 +70,10 @@ Drawing draw_sinusoids(const ModelConfig& config, const SinusoidOptions& options
                      false, position == 0 ? "position 0" : std::to_string(position)});
     }
     sketch.text({Role::Axis}, ink.faint, {left, top - 0.5, kSmall, Anchor::Start, false, false, "dimension 0"});
-    sketch.text({Role::Axis}, ink.faint,
-                {left + width, top - 0.5, kSmall, Anchor::End, false, false,
-                 std::to_string(dimensions.empty() ? 0 : dimensions.back())});
+    const std::string last = std::to_string(dimensions.back());
+    if (width > kSmall * text_width("dimension 0 " + last)) {
+        sketch.text({Role::Axis}, ink.faint, {left + width, top - 0.5, kSmall, Anchor::End, false, false, last});
+    }
     const std::string legend = "blue \u22121, paper 0, orange 1";
     sketch.text({Role::Legend}, ink.faint, {left, top + height + 1.3, kSmall, Anchor::Start, false, false, legend});
     return sketch.finish(

@@ -32,13 +32,10 @@ public:
                     last_step_[parent] = std::max(last_step_[parent], last_step_[i]);
                 }
                 lasting[parent] = lasting[parent] || lasting[i];
-                result_.hidden[parent] += result_.hidden[i] + (keep_[i] ? 0 : 1);
-            }
-        }
-        // What is hidden under a shown child is that child's.
-        for (std::size_t i = 0; i < nodes.size(); ++i) {
-            for (const std::size_t child : children_[i]) {
-                result_.hidden[i] -= keep_[child] ? result_.hidden[child] : 0;
+                if (!keep_[i]) {
+                    result_.hidden[parent] += result_.hidden[i] + 1;
+                    result_.hidden[i] = 0;
+                }
             }
         }
         for (std::vector<std::size_t>& of_one : children_) {

@@ -32,24 +32,6 @@ double longest(const std::vector<RowItem>& row) {
     return length;
 }
 
-// The words in lines of at most `width`, in units of the text size; a longer word has a line of its own.
-std::vector<std::string> wrapped(std::string_view text, double width) {
-    std::vector<std::string> lines;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        const std::string_view word = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        const bool fits = !lines.empty() && text_width(lines.back()) + text_width(" ") + text_width(word) <= width;
-        if (fits) {
-            lines.back() += ' ';
-            lines.back() += word;
-        } else {
-            lines.emplace_back(word);
-        }
-    }
-    return lines;
-}
-
 bool is_on(const FigureContent& content, int head) {
     return std::binary_search(content.heads.begin(), content.heads.end(), head);
 }
@@ -167,7 +149,7 @@ private:
                 const double weight = slab_weight(content_, head, key);
                 if (weight >= kFaintest) {
                     const Colour colour =
-                        ground_under_text(head_colour(options_.palette, head, options_.ink), options_.ink);
+                        ground_under_text(head_colour(options_.palette, head, options_.ink), options_.ink, weight);
                     Mark mark{Role::Slab, head, -1, static_cast<int>(key)};
                     mark.tip = tip(mark);
                     rect(std::move(mark), colour, weight,

@@ -61,7 +61,7 @@ TEST_CASE("Every layout can be looked at", "[gallery]") {
             const AttentionRecord paper = test::paper_record(test::kFigure3, 0);
             keep(std::string("all-heads") + (lines ? "-lines" : "") + theme,
                  draw_all_heads(paper, head_tiles(paper, AttentionKind::EncoderSelf, HeadOrder::Sharpness),
-                                {.columns = 4, .lines = lines, .look = look}));
+                                {.columns = 4, .note = "sorted by sharpness", .lines = lines, .look = look}));
         }
         keep("candidates" + theme, draw_candidates(test::exploration_sample(), 3, {.look = look}));
         keep("beam" + theme, draw_beam_tree(test::beam_sample(4, 9), {.look = look}));
