@@ -1,10 +1,26 @@
+// The loaded model as the paper draws its own, and its positions.
+#include <algorithm>
+
+#include "drawing/compose.h"
+#include "layout/model_map.h"
+#include "layout/sinusoid_drawing.h"
 #include "viewer/app/panels.h"
 
 namespace headscope::viewer {
 
 Drawing draw_model(const Scene& scene, const PanelOptions& options) {
-    static_cast<void>(scene);
-    return draw_remark("(soon)", options);
+    if (!scene.main.model.has_value()) {
+        return draw_remark(nothing_there(scene.main), options);
+    }
+    const ModelConfig& config = scene.main.model->config;
+    std::vector<Drawing> parts;
+    parts.push_back(draw_model_map(config, {.encoder_layer = shown_layer(scene.state, config.encoder_layers),
+                                            .decoder_layer = shown_layer(scene.state, config.decoder_layers),
+                                            .look = look_of(options)}));
+    if (config.positions == Positions::Sinusoid) {
+        parts.push_back(draw_sinusoids(config, {.look = look_of(options)}));
+    }
+    return stacked(std::move(parts), 2.0 * options.text_size, options.ink);
 }
 
 }  // namespace headscope::viewer

@@ -1,10 +1,59 @@
+// What edits of heads do to the translation, and how much each head matters.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "drawing/compose.h"
+#include "layout/candidates.h"
+#include "layout/importance_drawing.h"
 #include "viewer/app/panels.h"
 
 namespace headscope::viewer {
 
+namespace {
+
+Drawing translation_strip(const std::string& title, const Exploration& shown, const PanelOptions& options) {
+    const std::string text =
+        fmt::format("{}: \u201C{}\u201D, log probability {:.2f}", title, shown.translation, shown.log_probability);
+    const double width = std::max(options.width / options.text_size - 4.0, 24.0);
+    return stacked(
+        {draw_heading(text, options), draw_candidates(shown, -1, {.width = width, .look = look_of(options)})}, 0.0,
+        options.ink);
+}
+
+std::string verdict(const Exploration& original, const Exploration& edited) {
+    const bool same = original.translation == edited.translation;
+    return fmt::format("{} The log probability changed by {:+.2f}.",
+                       same ? "The translation stays the same." : "The translation is another one.",
+                       edited.log_probability - original.log_probability);
+}
+
+}  // namespace
+
 Drawing draw_surgery(const Scene& scene, const PanelOptions& options) {
-    static_cast<void>(scene);
-    return draw_remark("(soon)", options);
+    const Side& side = scene.main;
+    std::vector<Drawing> parts;
+    const bool edited = !scene.state.edits.empty();
+    if (side.original != nullptr && side.original->problem.empty()) {
+        parts.push_back(translation_strip(edited ? "Without the edits" : "As the model is", *side.original, options));
+    }
+    if (edited) {
+        parts.push_back(translation_strip("With the edits", *side.shown, options));
+        if (side.original != nullptr && side.original->finished && side.shown->finished) {
+            parts.push_back(draw_remark(verdict(*side.original, *side.shown), options));
+        }
+    }
+    if (scene.importance != nullptr && !scene.importance->problem.empty()) {
+        parts.push_back(draw_remark(scene.importance->problem, options));
+    } else if (scene.importance != nullptr) {
+        parts.push_back(draw_importance(*scene.importance, {.palette = scene.state.palette, .look = look_of(options)}));
+    } else {
+        parts.push_back(
+            draw_remark("\u201CLeave each head out\u201D measures how much the translation needs every head. "
+                        "Then a click on a head switches it off.",
+                        options));
+    }
+    return stacked(std::move(parts), options.text_size, options.ink);
 }
 
 }  // namespace headscope::viewer

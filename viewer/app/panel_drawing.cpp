@@ -4,7 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "drawing/sketch.h"
+#include "drawing/compose.h"
+#include "drawing/text_width.h"
 #include "drawing/text_width.h"
 #include "observe/derived_records.h"
 #include "observe/record_json.h"
@@ -14,13 +15,10 @@
 
 namespace headscope::viewer {
 
-namespace {
-
 Look look_of(const PanelOptions& options) {
     return {.text_size = options.text_size, .ink = options.ink, .tips = options.tips};
 }
 
-// Why a side shows nothing; empty when it does.
 std::string nothing_there(const Side& side) {
     if (!side.problem.empty()) {
         return side.problem;
@@ -34,6 +32,8 @@ std::string nothing_there(const Side& side) {
     return side.shown->problem;
 }
 
+namespace {
+
 bool recorded(const AttentionRecord& record, const AttentionSite& site) {
     for (const SiteWeights& weights : record.sites) {
         if (weights.site == site) {
@@ -45,13 +45,23 @@ bool recorded(const AttentionRecord& record, const AttentionSite& site) {
 
 }  // namespace
 
-Drawing draw_remark(const std::string& text, const PanelOptions& options) {
+Drawing draw_heading(const std::string& text, const PanelOptions& options) {
     Sketch sketch(look_of(options));
-    const double room = options.width / options.text_size;
-    const double width = std::min(text_width(text), room - 4.0);
-    sketch.text({Role::Note}, options.ink.faint,
-                {2.0, 2.5, 1.1, Anchor::Start, false, false, shortened(text, width / 1.1 + 1.0)});
-    return sketch.finish(std::max(width + 4.0, 12.0), 4.0, "", text);
+    sketch.text({Role::Title}, options.ink.text, {1.0, 1.9, 1.15, Anchor::Start, false, true, text});
+    return sketch.finish(text_width(text) * 1.25 + 3.0, 2.6, "", text);
+}
+
+Drawing draw_remark(const std::string& text, const PanelOptions& options) {
+    constexpr double kSize = 1.1;
+    constexpr double kLine = 1.6;
+    Sketch sketch(look_of(options));
+    const double room = std::max(options.width / options.text_size - 4.0, 12.0);
+    double y = 2.5;
+    for (const std::string& line : wrapped(text, room / kSize)) {
+        sketch.text({Role::Note}, options.ink.faint, {2.0, y, kSize, Anchor::Start, false, false, line});
+        y += kLine;
+    }
+    return sketch.finish(std::min(room, text_width(text) * kSize + 1.0) + 4.0, y, "", text);
 }
 
 FigureOptions figure_options(const Scene& scene, const AttentionRecord& record, const PanelOptions& options) {
@@ -85,12 +95,16 @@ void choose_word(const Scene& scene, FigureOptions& figure) {
     }
 }
 
-Drawing draw_attention(const Scene& scene, const PanelOptions& options) {
-    const AttentionRecord& record = scene.main.shown->record;
+}  // namespace
+
+Drawing draw_attention(const Scene& scene, const Side& side, const PanelOptions& options) {
+    const AttentionRecord& record = side.shown->record;
     FigureOptions figure = figure_options(scene, record, options);
     choose_word(scene, figure);
     return draw_figure(record, figure);
 }
+
+namespace {
 
 Drawing draw_heads(const Scene& scene, const PanelOptions& options) {
     const AttentionRecord& record = scene.main.shown->record;
@@ -108,7 +122,8 @@ Drawing draw_matrix(const Scene& scene, const PanelOptions& options) {
     choose_word(scene, figure);
     const HeatMapOptions map{.scale = scene.state.logarithmic ? Scale::Logarithmic : Scale::Linear,
                              .look = look_of(options)};
-    return draw_heat_map(select_content(record, figure), head, map);
+    return stacked({draw_heat_map(select_content(record, figure), head, map), draw_neuron(scene, options)},
+                   2.0 * options.text_size, options.ink);
 }
 
 }  // namespace
@@ -133,7 +148,7 @@ Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& option
         return draw_remark("This attention appears with the first word of the translation.", options);
     }
     switch (panel) {
-        case PanelId::Figure: return draw_attention(scene, options);
+        case PanelId::Figure: return draw_attention(scene, scene.main, options);
         case PanelId::Heads: return draw_heads(scene, options);
         case PanelId::Matrix: return draw_matrix(scene, options);
         case PanelId::Time: return draw_time(scene, options);

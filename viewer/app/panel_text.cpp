@@ -15,7 +15,9 @@ FigureContent content_of(const Scene& scene) {
     return select_content(record, figure_options(scene, record, {}));
 }
 
-bool anything(const Scene& scene) { return scene.main.shown != nullptr && scene.main.shown->problem.empty(); }
+bool anything(const Scene& scene) {
+    return scene.main.shown != nullptr && scene.main.shown->problem.empty();
+}
 
 }  // namespace
 

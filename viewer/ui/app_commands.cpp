@@ -24,8 +24,8 @@ void scale_by(Interface& ui, double factor) {
 }
 
 void zoom_by(Interface& ui, float factor) {
-    float& zoom = ui.canvases[static_cast<std::size_t>(ui.state().panel)].zoom;
-    zoom = factor == 0.0F ? 1.0F : std::clamp(zoom * factor, kSmallestZoom, kLargestZoom);
+    CanvasMemory& memory = ui.canvases[static_cast<std::size_t>(ui.state().panel)];
+    memory.zoom = factor == 0.0F ? 0.0F : std::clamp(memory.shown * factor, kSmallestZoom, kLargestZoom);
 }
 
 // What is open goes first, then what is chosen.

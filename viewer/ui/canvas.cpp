@@ -16,7 +16,7 @@ void zoom_about_pointer(CanvasMemory& memory, const Placement& place) {
     if (wheel == 0.0F || !ImGui::GetIO().KeyCtrl) {
         return;
     }
-    const float before = memory.zoom;
+    const float before = place.zoom;
     memory.zoom = std::clamp(before * std::pow(kZoomStep, wheel), kSmallestZoom, kLargestZoom);
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const float grown = memory.zoom / before - 1.0F;
@@ -45,18 +45,29 @@ void show_tip(const std::string& text) {
 
 }  // namespace
 
+float zoom_of(const CanvasMemory& memory, const Drawing& drawing, ImVec2 room, const CanvasOptions& options) {
+    if (memory.zoom > 0.0F || drawing.width <= 0.0 || drawing.height <= 0.0) {
+        return memory.zoom > 0.0F ? memory.zoom : 1.0F;
+    }
+    const float across = room.x / static_cast<float>(drawing.width);
+    const float down = room.y / static_cast<float>(drawing.height);
+    return across < 1.0F ? std::max(across, options.least_fit)
+                         : std::clamp(std::min(across, down), 1.0F, options.most_fit);
+}
+
 CanvasEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, const Fonts& fonts,
                          Probes& probes, const CanvasOptions& options) {
     CanvasEvents events;
     ImGui::BeginChild(name.c_str(), ImVec2(0.0F, 0.0F), false, ImGuiWindowFlags_HorizontalScrollbar);
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const ImVec2 size(static_cast<float>(drawing.width) * memory.zoom,
-                      static_cast<float>(drawing.height) * memory.zoom);
-    Placement place{ImGui::GetCursorScreenPos(), memory.zoom};
-    if (options.centre) {
-        place.origin.x += std::floor(std::max(0.0F, 0.5F * (room.x - size.x)));
-        place.origin.y += std::floor(std::max(0.0F, 0.5F * (room.y - size.y)));
-    }
+    const float zoom = zoom_of(memory, drawing, room, options);
+    memory.shown = zoom;
+    const ImVec2 size(std::floor(static_cast<float>(drawing.width) * zoom),
+                      std::floor(static_cast<float>(drawing.height) * zoom));
+    Placement place{ImGui::GetCursorScreenPos(), zoom};
+    // What is smaller than its room stands in the middle, a little above it.
+    place.origin.x += std::floor(std::max(0.0F, 0.5F * (room.x - size.x)));
+    place.origin.y += std::floor(std::max(0.0F, 0.4F * (room.y - size.y)));
     ImGui::InvisibleButton("drawing", ImVec2(std::max({size.x, room.x, 1.0F}), std::max({size.y, room.y, 1.0F})));
     const bool over = ImGui::IsItemHovered();
     events.clicked = ImGui::IsItemClicked(ImGuiMouseButton_Left);
@@ -68,7 +79,7 @@ CanvasEvents show_canvas(const std::string& name, const Drawing& drawing, Canvas
         zoom_about_pointer(memory, place);
         drag_with_middle_button();
         events.pointer = place.to_drawing(ImGui::GetIO().MousePos);
-        const auto found = hit(drawing, *events.pointer, static_cast<double>(kTolerance / memory.zoom), options.roles);
+        const auto found = hit(drawing, *events.pointer, static_cast<double>(kTolerance / zoom), options.roles);
         if (found.has_value()) {
             events.hovered = drawing.primitives[*found].mark;
             show_tip(options.tip ? options.tip(*events.hovered) : events.hovered->tip);

@@ -13,7 +13,8 @@ namespace headscope::viewer {
 
 // What a canvas remembers from frame to frame.
 struct CanvasMemory {
-    float zoom = 1.0F;
+    float zoom = 0.0F;   // 0: as large as fits, see CanvasOptions
+    float shown = 1.0F;  // what it was drawn at last
 };
 
 struct CanvasEvents {
@@ -26,10 +27,16 @@ struct CanvasEvents {
 
 struct CanvasOptions {
     RoleSet roles = RoleSet::all_but({Role::Background});  // what can be pointed at
-    bool centre = true;                                    // a drawing smaller than its room stands in the middle
+    // A drawing that was not zoomed is made smaller until its width fits and larger until it fills its room, within
+    // these bounds.
+    float least_fit = 0.7F;
+    float most_fit = 1.8F;
     // What hovering says; without it the mark's own tip.
     std::function<std::string(const Mark&)> tip = {};
 };
+
+// What a canvas is drawn at now.
+float zoom_of(const CanvasMemory& memory, const Drawing& drawing, ImVec2 room, const CanvasOptions& options);
 
 constexpr float kSmallestZoom = 0.2F;
 constexpr float kLargestZoom = 8.0F;

@@ -151,6 +151,12 @@ void time_controls(Interface& ui) {
         state.step = step - 1;
         ui.playing = false;
     }
+    ImGui::SetNextItemWidth(-1.0F);
+    if (steps > 1 && ImGui::SliderInt("##scrubber", &step, 1, steps, "")) {
+        state.step = step - 1;
+        ui.playing = false;
+    }
+    ui.probes.item("scrubber", fmt::format("{}", step));
     if (button(ui, "play", ui.playing ? "Stop" : "Play", "Space", steps > 0)) {
         ui.commands.run("time.play");
     }

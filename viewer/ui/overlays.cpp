@@ -18,6 +18,12 @@ namespace {
 
 constexpr float kWidth = 38.0F;  // of the text's size
 
+// "Ctrl+Y or Ctrl+Shift+Z"
+std::string readable(const std::string& keys) {
+    const std::size_t space = keys.find(' ');
+    return space == std::string::npos ? keys : keys.substr(0, space) + " or " + keys.substr(space + 1);
+}
+
 void help(Interface& ui) {
     std::string group;
     if (!ImGui::BeginTable("keys", 2, ImGuiTableFlags_ScrollY, ImVec2(0.0F, -2.6F * ui.em()))) {
@@ -36,12 +42,11 @@ void help(Interface& ui) {
         ImGui::TableNextColumn();
         ImGui::TextUnformatted(command.title.c_str());
         ImGui::TableNextColumn();
-        std::string keys = command.keys;
-        std::replace(keys.begin(), keys.end(), ' ', ',');
-        ImGui::TextDisabled("%s", keys.c_str());
+        ImGui::TextDisabled("%s", readable(command.keys).c_str());
     }
     ImGui::EndTable();
-    remark(ui, "Ctrl and the wheel zoom, the middle button drags. Tab and the arrows move between controls.");
+    remark(ui,
+           "Ctrl and the wheel zoom, the middle button drags. Whatever has no key of its own is found with Ctrl+P.");
 }
 
 void palette(Interface& ui) {
@@ -66,9 +71,9 @@ void palette(Interface& ui) {
             chosen = &command;
         }
         ui.probes.item("palette." + command.id);
-        const float width = ImGui::CalcTextSize(command.keys.c_str()).x;
-        ImGui::SameLine(ImGui::GetWindowWidth() - width - 2.0F * ui.em());
-        ImGui::TextDisabled("%s", command.keys.c_str());
+        const std::string keys = readable(command.keys);
+        ImGui::SameLine(ImGui::GetWindowWidth() - ImGui::CalcTextSize(keys.c_str()).x - 2.0F * ui.em());
+        ImGui::TextDisabled("%s", keys.c_str());
         ImGui::PopID();
     }
     ImGui::EndChild();

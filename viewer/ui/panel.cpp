@@ -14,8 +14,15 @@ RoleSet pointable(PanelId panel) {
         case PanelId::Figure:
             return {Role::Swatch,     Role::SwatchLabel, Role::Attention, Role::Slab,
                     Role::QueryLabel, Role::KeyLabel,    Role::ChosenWord};
-        default: return RoleSet::all_but({Role::Background, Role::Grid, Role::Note, Role::Title});
+        case PanelId::Matrix: return {Role::Cell, Role::QueryLabel, Role::KeyLabel, Role::Legend};
+        case PanelId::Training: return {Role::Point, Role::Curve, Role::Attention, Role::Slab};
+        case PanelId::Heads:
+        case PanelId::Time:
+        case PanelId::Surgery:
+        case PanelId::Model:
+        case PanelId::Compare: break;
     }
+    return RoleSet::all_but({Role::Background, Role::Grid, Role::Note, Role::Title});
 }
 
 // The column of the label that stands in this row nearest to the pointer: a whole column answers, not its letters
@@ -87,16 +94,28 @@ void matrix_events(Interface& ui, const CanvasEvents& events) {
 }
 
 void time_events(Interface& ui, const CanvasEvents& events) {
-    if (events.clicked && events.hovered.has_value() && events.hovered->role == Role::Cell &&
-        events.hovered->item >= 0) {
-        ui.state().step = events.hovered->item;
-        ui.playing = false;
+    if (!events.clicked || !events.hovered.has_value() || events.hovered->item < 0) {
+        return;
     }
+    const auto& shown = ui.session.scene().main.shown;
+    if (events.hovered->role == Role::Cell) {
+        ui.state().step = events.hovered->item;
+    } else if (events.hovered->role == Role::Node && shown != nullptr &&
+               events.hovered->item < static_cast<int>(shown->beam.size())) {
+        ui.state().step = std::max(shown->beam[static_cast<std::size_t>(events.hovered->item)].step - 1, 0);
+    }
+    ui.playing = false;
 }
 
 void surgery_events(Interface& ui, const CanvasEvents& events) {
-    if (events.clicked && events.hovered.has_value() && events.hovered->head > 0 && events.hovered->layer > 0) {
-        switch_head(ui.state(), {ui.state().kind, events.hovered->layer - 1}, events.hovered->head);
+    const auto& importance = ui.session.scene().importance;
+    if (importance == nullptr || !events.hovered.has_value() || events.hovered->head == 0) {
+        return;
+    }
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    const auto item = static_cast<std::size_t>(events.hovered->item);
+    if (events.clicked && item < importance->heads.size()) {
+        switch_head(ui.state(), importance->heads[item].site, importance->heads[item].head);
     }
 }
 

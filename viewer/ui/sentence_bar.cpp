@@ -15,12 +15,26 @@ namespace {
 
 constexpr float kLabelWidth = 3.4F;  // of the text's size
 
+// Before a field of large text: in the middle of its height.
 void label(Interface& ui, const char* text) {
-    ImGui::AlignTextToFramePadding();
+    const float field = ui.fonts.large_size() + 2.0F * ImGui::GetStyle().FramePadding.y;
+    ImGui::SetCursorPosY(ImGui::GetCursorPosY() + 0.5F * (field - ImGui::GetFontSize()));
     ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(ui.ink().faint));
     ImGui::TextUnformatted(text);
     ImGui::PopStyleColor();
     ImGui::SameLine(kLabelWidth * ui.em() + ImGui::GetStyle().WindowPadding.x);
+    ImGui::SetCursorPosY(ImGui::GetCursorPosY() - 0.5F * (field - ImGui::GetFontSize()));
+}
+
+// As high as the field of large text that it stands behind.
+bool large_button(Interface& ui, const char* name, const char* sign, const char* text) {
+    ImGui::PushFont(ui.fonts.large());
+    const bool pressed =
+        ImGui::Button(fmt::format("{}##{}", sign, name).c_str(), ImVec2(ImGui::GetContentRegionAvail().x, 0.0F));
+    ImGui::PopFont();
+    ui.probes.item(name);
+    tip(text);
+    return pressed;
 }
 
 // Sentences that were looked at before, and the examples.
@@ -72,7 +86,7 @@ void source_line(Interface& ui, float right) {
         remember(ui.session.settings().recent_texts, ui.typed_text);
     }
     ImGui::SameLine();
-    if (button(ui, "sentences", "\u25BE##sentences", "Sentences from before, and examples")) {
+    if (large_button(ui, "sentences", "\u25BE", "Sentences from before, and examples")) {
         ImGui::OpenPopup("sentences");
     }
     history_menu(ui);
@@ -103,7 +117,7 @@ void edited_line(Interface& ui, float right) {
         ui.state().step = -1;
     }
     ImGui::SameLine();
-    if (button(ui, "target.own", "\u21BA##own", "Back to the model's own translation")) {
+    if (large_button(ui, "target.own", "\u21BA", "Back to the model's own translation")) {
         ui.state().target.reset();
         ui.editing_target = false;
     }

@@ -41,7 +41,8 @@ void navigation(Interface& ui) {
         }
     }
     ImGui::PopStyleVar(3);
-    const float rest = ImGui::GetContentRegionAvail().y - 3.0F * height;
+    const float entries = 3.0F * ImGui::GetFrameHeightWithSpacing() + ImGui::GetStyle().ItemSpacing.y;
+    const float rest = ImGui::GetContentRegionAvail().y - entries;
     ImGui::Dummy(ImVec2(0.0F, std::max(0.0F, rest)));
     ImGui::PushStyleVar(ImGuiStyleVar_ButtonTextAlign, ImVec2(0.0F, 0.5F));
     const auto entry = [&](const char* name, const char* label, Overlay overlay) {
@@ -109,7 +110,7 @@ void show_shell(Interface& ui) {
     const float height = std::max(room.y - below, 8.0F * ui.em());
     const float side = kNavigationWidth * ui.em();
     const float controls = kControlsWidth * ui.em();
-    ImGui::BeginChild("navigation", ImVec2(side, height));
+    ImGui::BeginChild("navigation", ImVec2(side, height), false, ImGuiWindowFlags_NoScrollbar);
     navigation(ui);
     ImGui::EndChild();
     ImGui::SameLine();

@@ -46,6 +46,48 @@ void step_time(Interface& ui, int by) {
     }
 }
 
+void choose_matrix(Interface& ui, MatrixView view) {
+    ui.state().panel = PanelId::Matrix;
+    ui.state().matrix = view;
+}
+
+void sort_heads(Interface& ui, HeadOrder order) {
+    ui.state().panel = PanelId::Heads;
+    ui.state().order = order;
+}
+
+void change_beam(Interface& ui, int by) {
+    ui.state().beam = std::clamp(ui.state().beam + by, 1, SearchOptions::kMaxBeam);
+}
+
+void edit_head(Interface& ui, EditKind kind) {
+    const Scene& scene = ui.session.scene();
+    ui.state().panel = PanelId::Surgery;
+    if (kind == EditKind::Pin && !pinnable(scene)) {
+        ui.session.tell("Choose two words first: click a cell of the matrix.");
+    } else if (kind == EditKind::Pin) {
+        put_edit(ui.state(), pinned(scene));
+    } else if (kind == EditKind::Uniform) {
+        put_edit(ui.state(), {.site = shown_site(scene), .head = first_head(scene), .kind = kind});
+    } else {
+        switch_head(ui.state(), shown_site(scene), first_head(scene));
+    }
+}
+
+void step_checkpoint(Interface& ui, int by) {
+    const Scene& scene = ui.session.scene();
+    if (scene.run == nullptr || !scene.main.model.has_value() || !scene.main.model->checkpoint.has_value()) {
+        ui.session.tell("This is a model, not a training: it has no checkpoints.");
+        return;
+    }
+    const auto& steps = scene.run->checkpoints;
+    const auto at = std::lower_bound(steps.begin(), steps.end(), *scene.main.model->checkpoint) - steps.begin();
+    const auto wanted = std::clamp<std::ptrdiff_t>(at + by, 0, std::ssize(steps) - 1);
+    if (!steps.empty() && steps[static_cast<std::size_t>(wanted)] != *scene.main.model->checkpoint) {
+        ui.session.open_checkpoint(steps[static_cast<std::size_t>(wanted)]);
+    }
+}
+
 void alone(Interface& ui, int head) {
     toggle_head(ui.state(), heads_of_model(ui), head, true);
 }
@@ -108,6 +150,41 @@ void add_view_commands(Interface& ui) {
             at->state().step = 0;
         }
     });
+    add("beam.wider", "Time", "A wider beam", "Shift+Period", [at] { change_beam(*at, 1); });
+    add("beam.narrower", "Time", "A narrower beam", "Shift+Comma", [at] { change_beam(*at, -1); });
+    add("time.fallen", "Time", "Show or hide the branches that fell", "F",
+        [at] { at->state().show_fallen = !at->state().show_fallen; });
+    add("order.layers", "All heads", "Sort heads by layer", "", [at] { sort_heads(*at, HeadOrder::Model); });
+    add("order.entropy", "All heads", "Sort heads by entropy", "", [at] { sort_heads(*at, HeadOrder::Entropy); });
+    add("order.distance", "All heads", "Sort heads by distance", "", [at] { sort_heads(*at, HeadOrder::Distance); });
+    add("order.sharpness", "All heads", "Sort heads by sharpness", "", [at] { sort_heads(*at, HeadOrder::Sharpness); });
+    add("order.diagonal", "All heads", "Sort heads by their diagonal", "",
+        [at] { sort_heads(*at, HeadOrder::Diagonal); });
+    add("pictures", "All heads", "Small figures, or matrices", "G",
+        [at] { at->state().small_figures = !at->state().small_figures; });
+    add("matrix.head", "Matrix", "One head", "", [at] { choose_matrix(*at, MatrixView::Head); });
+    add("matrix.head-mean", "Matrix", "The mean of a layer's heads", "",
+        [at] { choose_matrix(*at, MatrixView::HeadMean); });
+    add("matrix.layer-mean", "Matrix", "The mean of all layers", "",
+        [at] { choose_matrix(*at, MatrixView::LayerMean); });
+    add("matrix.rollout", "Matrix", "Attention rollout", "", [at] { choose_matrix(*at, MatrixView::Rollout); });
+    add("scale", "Matrix", "A linear or a logarithmic scale", "L",
+        [at] { at->state().logarithmic = !at->state().logarithmic; });
+    add("edit.off", "Surgery", "The first chosen head off or on", "X", [at] { edit_head(*at, EditKind::Off); });
+    add("edit.uniform", "Surgery", "The first chosen head looks at everything alike", "U",
+        [at] { edit_head(*at, EditKind::Uniform); });
+    add("edit.pin", "Surgery", "Pin the chosen word on the other chosen one", "N",
+        [at] { edit_head(*at, EditKind::Pin); });
+    add("compare.device", "Compare", "Compare with the same model elsewhere, or end it", "", [at] {
+        at->state().panel = PanelId::Compare;
+        if (at->session.scene().other.has_value()) {
+            at->session.end_comparison();
+        } else {
+            at->session.compare_with(at->session.model_path(), at->typed_other_device);
+        }
+    });
+    add("checkpoint.next", "Training", "The next checkpoint", "Shift+Right", [at] { step_checkpoint(*at, 1); });
+    add("checkpoint.before", "Training", "The checkpoint before", "Shift+Left", [at] { step_checkpoint(*at, -1); });
     add("importance", "Surgery", "Measure every head's importance for this sentence", "I", [at] {
         at->state().panel = PanelId::Surgery;
         at->session.measure_importance();
