@@ -4,11 +4,24 @@
 #include <cublas_v2.h>
 
 #include <cstdint>
+#include <memory>
+#include <type_traits>
 
 #include "backends/cuda/stream.h"
 #include "tensor/tensor.h"
 
 namespace headscope::cuda {
+
+// What cuBLAS or cuBLASLt made (Handle), given back by `destroy` also where what comes next fails.
+template <auto destroy>
+struct Destroy {
+    template <class Made>
+    void operator()(Made* made) const {
+        destroy(made);
+    }
+};
+template <class Handle, auto destroy>
+using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroy<destroy>>;
 
 // OutOfMemory or Error naming what was tried, unless `status` is success.
 void require_blas(cublasStatus_t status, const char* what);

@@ -117,8 +117,8 @@ bool CudaBackend::record_and_launch(const std::string& key, const std::function<
     } catch (const OutOfMemory&) {
         // There is no room for a second set of activations. Op by op the same is computed, a little slower.
         recording(false);
-        graphs_ = false;
         make_room();
+        replays_.postpone();
         return false;
     } catch (...) {
         recording(false);

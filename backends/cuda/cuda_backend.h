@@ -56,7 +56,7 @@ public:
 #undef HEADSCOPE_DECLARE
 
 private:
-    // False where the graph's memory does not fit: from then on nothing is recorded.
+    // False where the graph's memory does not fit: nothing is recorded for a while.
     bool record_and_launch(const std::string& key, const std::function<void()>& body);
     bool make_room();
     std::shared_ptr<CudaBuffer> scratch(std::size_t bytes);
@@ -70,7 +70,7 @@ private:
     Stream stream_;
     Products products_;
     FusedProducts fused_products_;
-    bool graphs_;
+    const bool graphs_;
     Replays<Graph> replays_;
     bool recording_ = false;
 };

@@ -11,17 +11,9 @@ namespace {
 // More shapes than the steps of a training run have. A plan is some hundred bytes, and soon made again.
 constexpr std::size_t kMostPlans = 4096;
 
-template <auto destroy>
-struct Destroy {
-    template <class Descriptor>
-    void operator()(Descriptor* descriptor) const {
-        destroy(descriptor);
-    }
-};
-using Operation = std::unique_ptr<std::remove_pointer_t<cublasLtMatmulDesc_t>, Destroy<cublasLtMatmulDescDestroy>>;
-using Layout = std::unique_ptr<std::remove_pointer_t<cublasLtMatrixLayout_t>, Destroy<cublasLtMatrixLayoutDestroy>>;
-using Preference =
-    std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreference_t>, Destroy<cublasLtMatmulPreferenceDestroy>>;
+using Operation = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
+using Layout = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
+using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
 
 template <class Value>
 void set(const Operation& operation, cublasLtMatmulDescAttributes_t attribute, Value value) {
@@ -126,12 +118,12 @@ FusedShape fused_shape(const Linear& op) {
 
 FusedProducts::FusedProducts(Stream& stream, std::shared_ptr<CudaBuffer> workspace)
     : stream_(stream), workspace_(std::move(workspace)) {
-    require_blas(cublasLtCreate(&handle_), "start cuBLASLt");
+    cublasLtHandle_t handle = nullptr;
+    require_blas(cublasLtCreate(&handle), "start cuBLASLt");
+    handle_.reset(handle);
 }
 
-FusedProducts::~FusedProducts() {
-    cublasLtDestroy(handle_);
-}
+FusedProducts::~FusedProducts() = default;
 
 const FusedProducts::Plan* FusedProducts::plan(const FusedShape& shape) {
     stream_.use_device();
@@ -156,8 +148,8 @@ std::unique_ptr<FusedProducts::Plan> FusedProducts::make_plan(const FusedShape& 
     cublasLtMatmulHeuristicResult_t best{};
     int found = 0;
     const cublasStatus_t status =
-        cublasLtMatmulAlgoGetHeuristic(handle_, plan->operation.get(), plan->weight.get(), plan->x.get(), plan->y.get(),
-                                       plan->y.get(), preference.get(), 1, &best, &found);
+        cublasLtMatmulAlgoGetHeuristic(handle_.get(), plan->operation.get(), plan->weight.get(), plan->x.get(),
+                                       plan->y.get(), plan->y.get(), preference.get(), 1, &best, &found);
     if (status == CUBLAS_STATUS_NOT_SUPPORTED) {
         return nullptr;
     }
@@ -178,7 +170,7 @@ void FusedProducts::multiply(const Plan& plan, const Linear& op) {
     constexpr float kZero = 0.0F;  // y is not read
     auto* y = data_of<void>(op.y);
     const cublasStatus_t status =
-        cublasLtMatmul(handle_, plan.operation.get(), &kOne, data_of<const void>(op.weight), plan.weight.get(),
+        cublasLtMatmul(handle_.get(), plan.operation.get(), &kOne, data_of<const void>(op.weight), plan.weight.get(),
                        data_of<const void>(op.x), plan.x.get(), &kZero, y, plan.y.get(), y, plan.y.get(),
                        &plan.algorithm, workspace_->data(), workspace_->bytes(), stream_.handle());
     enqueued_product(stream_, Linear::kName, status);

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "backend/ops/matmul.h"
+#include "backends/cuda/blas.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/stream.h"
 
@@ -59,7 +60,7 @@ private:
 
     Stream& stream_;
     std::shared_ptr<CudaBuffer> workspace_;
-    cublasLtHandle_t handle_ = nullptr;
+    Owned<cublasLtHandle_t, cublasLtDestroy> handle_;
     std::map<FusedShape, std::unique_ptr<Plan>> plans_;
 };
 

@@ -76,19 +76,17 @@ std::vector<ProductCall> product_calls(const Matmul& op) {
 }
 
 Products::Products(Stream& stream, Memory& memory, int architecture) : stream_(stream), architecture_(architecture) {
-    require_blas(cublasCreate(&handle_), "start");
+    cublasHandle_t handle = nullptr;
+    require_blas(cublasCreate(&handle), "start");
+    handle_.reset(handle);
     // A workspace of its own: with it results repeat bit for bit, and graphs can be captured. 32 MiB is what NVIDIA's
     // documentation asks for on sm_90.
     constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20U;
     workspace_ = memory.allocate(kWorkspaceBytes);
-    require_blas(cublasSetStream(handle_, stream.handle()), "take a stream");
-    require_blas(cublasSetWorkspace(handle_, workspace_->data(), kWorkspaceBytes), "take a workspace");
+    require_blas(cublasSetStream(handle, stream.handle()), "take a stream");
+    require_blas(cublasSetWorkspace(handle, workspace_->data(), kWorkspaceBytes), "take a workspace");
     // Split sums of 16-bit products are added in F32 as well.
-    require_blas(cublasSetMathMode(handle_, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION), "set its precision");
-}
-
-Products::~Products() {
-    cublasDestroy(handle_);
+    require_blas(cublasSetMathMode(handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION), "set its precision");
 }
 
 void Products::multiply(const Matmul& op) {
@@ -103,7 +101,7 @@ void Products::call(const Matmul& op, const ProductCall& call) {
     const bool tf32 = op.a.dtype == DType::F32 && op.compute == Compute::TF32;
     const cublasComputeType_t compute = tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     const cublasStatus_t status = cublasGemmStridedBatchedEx(
-        handle_, transposed(op.transpose_b), transposed(op.transpose_a), call.n, call.m, call.k, &op.alpha,
+        handle_.get(), transposed(op.transpose_b), transposed(op.transpose_a), call.n, call.m, call.k, &op.alpha,
         address(op.b, call.b), data_type(op.b.dtype), call.b_row, call.b_stride, address(op.a, call.a),
         data_type(op.a.dtype), call.a_row, call.a_stride, &op.beta, const_cast<void*>(address(op.out, call.out)),
         data_type(op.out.dtype), call.out_row, call.out_stride, call.count, compute, CUBLAS_GEMM_DEFAULT);

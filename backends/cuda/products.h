@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/ops/matmul.h"
+#include "backends/cuda/blas.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/stream.h"
 
@@ -32,7 +33,6 @@ public:
     Products(Stream& stream, Memory& memory, int architecture);
     Products(const Products&) = delete;
     Products& operator=(const Products&) = delete;
-    ~Products();
 
     bool has_bf16() const { return architecture_ >= 80; }
     bool has_tf32() const { return architecture_ >= 80; }
@@ -47,8 +47,8 @@ private:
 
     Stream& stream_;
     const int architecture_;
-    cublasHandle_t handle_ = nullptr;
     std::shared_ptr<CudaBuffer> workspace_;
+    Owned<cublasHandle_t, cublasDestroy> handle_;
 };
 
 }  // namespace headscope::cuda

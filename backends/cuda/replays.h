@@ -1,6 +1,7 @@
 // Which runs of ops come again, and what is kept of them: bookkeeping alone, tested without a device.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -16,11 +17,14 @@ namespace headscope::cuda {
 std::string replay_key(const std::string& name, const std::vector<Tensor>& operands);
 
 // `Graph` is whatever a run is kept as. A run is kept when it comes for the second time, since many never come again;
-// of those kept, the one not used for longest makes room for the next.
+// of those kept, the one not used for longest makes room for the next. Where one could not be kept for lack of memory,
+// all are run as they come for a while, twice as long each time, so that what a graph costs is not paid in vain again
+// and again, and memory that comes free is made use of.
 template <class Graph>
 class Replays {
 public:
-    explicit Replays(std::size_t most) : most_(most) {}
+    // `pause`: runs until the next attempt after the first that failed.
+    explicit Replays(std::size_t most, std::uint64_t pause = 256) : most_(most), pause_(pause) {}
 
     enum class Turn : std::uint8_t { Run, Record, Launch };
     // What to do with a run of this key. After Record, keep() or nothing if that failed.
@@ -31,12 +35,22 @@ public:
             return Turn::Launch;
         }
         forget_surplus(key);
+        if (waiting_ > 0) {
+            --waiting_;
+            return Turn::Run;
+        }
         return ++entry.runs == 1 ? Turn::Run : Turn::Record;
     }
 
     void keep(const std::string& key, std::unique_ptr<Graph> graph) { entries_.at(key).graph = std::move(graph); }
     Graph& graph(const std::string& key) { return *entries_.at(key).graph; }
     void clear() { entries_.clear(); }
+    // There was no memory to keep a run.
+    void postpone() {
+        constexpr std::uint64_t kLongest = std::uint64_t{1} << 20U;
+        waiting_ = pause_;
+        pause_ = std::min(2 * pause_, kLongest);
+    }
     std::size_t size() const { return entries_.size(); }
 
 private:
@@ -59,6 +73,8 @@ private:
     }
 
     std::size_t most_;
+    std::uint64_t pause_;        // the next one
+    std::uint64_t waiting_ = 0;  // runs until something may be kept again
     std::uint64_t clock_ = 0;
     std::map<std::string, Entry> entries_;
 };

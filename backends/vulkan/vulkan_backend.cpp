@@ -125,6 +125,9 @@ Support VulkanBackend::support(const std::string& op, DType dtype) const {
                    ? Support{}
                    : Support{SupportLevel::None, "the device has no 16-bit storage buffers"};
     }
+    if (sixteen) {
+        return {SupportLevel::None, "it computes in F32 alone"};
+    }
     return {SupportLevel::None, fmt::format("the vulkan backend has no {} for {}", op, headscope::name_of(dtype))};
 }
 

@@ -4,6 +4,7 @@
 
 #include "autograd/aim.h"
 #include "autograd/functions.h"
+#include "backend/operand_checks.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -143,9 +144,12 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
     const DType dtype = Q.value().dtype;
     const Tensor out = ctx.backend.empty({Q.shape()[0], Q.shape()[2], heads * d_v}, dtype);
     const bool recorded = wants_gradient(ctx, Q, K) || wants_gradient(ctx, K, V);
-    // What composes the way back would make the weights twice: with a tape it is better off keeping them.
+    // What composes the way back would make the weights twice: with a tape it is better off keeping them. Neither does
+    // one op write the gradients of one variable in two roles.
     const bool goes_back =
-        !recorded || ctx.backend.support(AttentionBackward::kName, dtype).level == SupportLevel::Native;
+        !recorded || (ctx.backend.support(AttentionBackward::kName, dtype).level == SupportLevel::Native &&
+                      !may_overlap(Q.value(), K.value()) && !may_overlap(Q.value(), V.value()) &&
+                      !may_overlap(K.value(), V.value()));
     if (goes_back && !observed(ctx, site)) {
         const Attention op{.q = Q.value(),
                            .k = K.value(),

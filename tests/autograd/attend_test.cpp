@@ -1,6 +1,7 @@
 // The two ways in which attention goes back: by an op of its own, and through the weights.
 #include <catch2/catch.hpp>
 
+#include "backend/validate.h"
 #include "backends/cpu/reference/reference.h"
 #include "gradient_check.h"
 
@@ -23,6 +24,7 @@ public:
         Backend::run(op);
     }
     void run(const AttentionBackward& op) override {
+        validate(op);  // a kernel would write its gradients at once
         ++backward;
         CHECK(op.log_sums.buffer == log_sums.buffer);
         Backend::run(op);
@@ -131,6 +133,13 @@ TEST_CASE("attention by an op of its own agrees with central differences", "[att
             CHECK(check.worst({{2, 4, 5}, {16, 5}}, self, true) < 1e-8);
         }
     }
+    // One variable in two roles, or three.
+    CHECK(check.worst({{2, 4, 6}, {2, 4, 4}}, [](Context& ctx, const std::vector<Var>& in) {
+        return attend(ctx, {}, in[0].heads(2), in[0].heads(2), in[1].heads(2), {.causal = true});
+    }) < 1e-8);
+    CHECK(check.worst({{2, 4, 6}}, [](Context& ctx, const std::vector<Var>& in) {
+        return attend(ctx, {}, in[0].heads(2), in[0].heads(2), in[0].heads(2), {.causal = true});
+    }) < 1e-8);
     // Into variables that were written before, and with a gradient for some alone.
     for (const bool twice : {false, true}) {
         const auto cross = [](Context& ctx, const std::vector<Var>& in) {

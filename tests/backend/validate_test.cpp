@@ -116,6 +116,34 @@ TEST_CASE("dropout wants its step and its ordinals", "[validate]") {
     CHECK_THAT(refusal(Dropout{.x = longer, .y = longer, .rule = rule}), Contains("at most 65536"));
 }
 
+TEST_CASE("the way back of attention refuses two gradients in one place", "[validate]") {
+    const Tensor x = make({2, 3, 5, 4});
+    const Tensor out = make({2, 3, 5, 4});
+    const Tensor sums = make({2, 3, 5});
+    const Tensor one = make({2, 3, 5, 4});
+    const Tensor other = make({2, 3, 5, 4});
+    const auto refused = [&](const Tensor& q, const Tensor& k, const Tensor& v) {
+        return refusal(AttentionBackward{.q = x,
+                                         .k = x,
+                                         .v = x,
+                                         .out = out,
+                                         .grad_out = out,
+                                         .log_sums = sums,
+                                         .grad_q = q,
+                                         .grad_k = k,
+                                         .grad_v = v});
+    };
+    CHECK(refused(one, other, Tensor()).empty());
+    CHECK_THAT(refused(one, one, Tensor()), Contains("grad_q"));
+    CHECK_THAT(refused(one, other, one), Contains("grad_q"));
+    CHECK_THAT(refused(other, one, one), Contains("grad_k"));
+    CHECK_THAT(refused(Tensor(), one, one), Contains("grad_k"));
+    const Tensor packed = make({2, 5, 24});  // q and k of three heads of four, and what lies between two of them
+    CHECK(refused(packed.narrow(2, 0, 12).heads(3), packed.narrow(2, 12, 12).heads(3), Tensor()).empty());
+    CHECK_THAT(refused(packed.narrow(2, 0, 12).heads(3), packed.narrow(2, 8, 12).heads(3), Tensor()),
+               Contains("grad_q"));
+}
+
 TEST_CASE("masks, indices and scalars are checked", "[validate]") {
     const Tensor scores = make({2, 4, 3, 5});
     CHECK_THAT(

@@ -69,18 +69,43 @@ TEST_CASE("without room for a graph's own memory the ops run one by one", "[fail
     std::size_t free_bytes = 0;
     std::size_t total = 0;
     REQUIRE(cudaMemGetInfo(&free_bytes, &total) == cudaSuccess);
-    const auto most = static_cast<std::int64_t>(free_bytes * 2 / 3);
+    auto large = static_cast<std::int64_t>(free_bytes * 2 / 3);
     const Tensor x = backend.empty({8}, DType::F32);
     int calls = 0;
-    for (int run = 0; run < 4; ++run) {
+    const auto run = [&] {
         backend.replay("large", {x}, [&] {
             ++calls;
-            const Tensor large = backend.empty({most}, DType::I8);
+            const Tensor activations = backend.empty({large}, DType::I8);
             backend.run(Fill{.out = x, .value = static_cast<float>(calls)});
         });
+    };
+    for (int i = 0; i < 4; ++i) {
+        run();
     }
     CHECK(calls == 5);  // the second time twice: once to be recorded, in vain
     CHECK(to_host<float>(backend, x)[0] == 5.0F);
+
+    large /= 4;  // as if something else had let go of memory
+    for (int i = 0; i < 400; ++i) {
+        run();
+    }
+    CHECK(calls < 300);  // after a while it is launched as a graph all the same
+}
+
+TEST_CASE("a backend that cannot be made leaves no handle behind", "[failures]") {
+    cuda_emulation::BlasHandles& handles = cuda_emulation::blas_handles();
+    REQUIRE(handles.live == 0);
+    for (bool* refused : {&handles.refuse_workspace, &handles.refuse_lt}) {
+        *refused = true;
+        CHECK_THAT(message_of([] { CudaBackend backend(0, {}); }), Contains("cuBLAS could not"));
+        *refused = false;
+        CHECK(handles.live == 0);
+    }
+    {
+        const CudaBackend backend(0, {});
+        CHECK(handles.live == 2);
+    }
+    CHECK(handles.live == 0);
 }
 
 TEST_CASE("a launch that the device refuses names the op", "[failures]") {

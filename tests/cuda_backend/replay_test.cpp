@@ -149,3 +149,21 @@ TEST_CASE("runs are kept at the second coming, and the one not used for longest 
     replays.clear();
     CHECK(replays.next("a") == Turn::Run);
 }
+
+TEST_CASE("where there was no memory to keep a run, it is tried again after longer and longer pauses", "[replay]") {
+    using Turn = Replays<int>::Turn;
+    Replays<int> replays(2, 3);
+    replays.next("a");
+    for (const int pause : {3, 6, 12}) {
+        CHECK(replays.next("a") == Turn::Record);
+        replays.clear();  // which gave memory back, in vain
+        replays.postpone();
+        for (int run = 0; run < pause; ++run) {
+            CHECK(replays.next(run % 2 == 0 ? "a" : "b") == Turn::Run);
+        }
+        CHECK(replays.next("a") == Turn::Run);  // for the first time since
+    }
+    CHECK(replays.next("a") == Turn::Record);
+    replays.keep("a", std::make_unique<int>(1));
+    CHECK(replays.next("a") == Turn::Launch);
+}

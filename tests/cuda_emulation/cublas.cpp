@@ -44,12 +44,19 @@ void multiply(const Gemm& gemm, std::int64_t index) {
 
 }  // namespace
 
+headscope::cuda_emulation::BlasHandles& headscope::cuda_emulation::blas_handles() {
+    static BlasHandles handles;
+    return handles;
+}
+
 cublasStatus_t cublasCreate(cublasHandle_t* handle) {
     *handle = new EmulatedCublas;
+    ++headscope::cuda_emulation::blas_handles().live;
     return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasDestroy(cublasHandle_t handle) {
+    --headscope::cuda_emulation::blas_handles().live;
     delete handle;
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -60,7 +67,8 @@ cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
 }
 
 cublasStatus_t cublasSetWorkspace(cublasHandle_t /*handle*/, void* /*workspace*/, std::size_t /*bytes*/) {
-    return CUBLAS_STATUS_SUCCESS;
+    return headscope::cuda_emulation::blas_handles().refuse_workspace ? CUBLAS_STATUS_INVALID_VALUE
+                                                                      : CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasSetMathMode(cublasHandle_t /*handle*/, cublasMath_t /*mode*/) {

@@ -204,11 +204,16 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
     if (emulation::refuse_unsafe_in_capture()) {  // it allocates
         return CUBLAS_STATUS_ALLOC_FAILED;
     }
+    if (emulation::blas_handles().refuse_lt) {
+        return CUBLAS_STATUS_INVALID_VALUE;
+    }
     *handle = new EmulatedLt;
+    ++emulation::blas_handles().live;
     return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
+    --emulation::blas_handles().live;
     delete handle;
     return CUBLAS_STATUS_SUCCESS;
 }

@@ -50,6 +50,14 @@ constexpr std::size_t kMostSharedBytes = 232448 - 1024;  // what an H200 gives o
 // Either queued, or recorded where the stream is captured.
 cudaError_t enqueue(cudaStream_t stream, std::function<cudaError_t()> work);
 
+// The handles of cuBLAS and cuBLASLt that live, and a call that is to fail.
+struct BlasHandles {
+    int live = 0;
+    bool refuse_workspace = false;
+    bool refuse_lt = false;
+};
+BlasHandles& blas_handles();
+
 // What cuBLASLt was asked, and whether it has an algorithm for anything.
 struct LtHeuristics {
     int asked = 0;

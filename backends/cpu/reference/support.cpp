@@ -6,8 +6,7 @@ template <class Real>
 Support CpuReference<Real>::support(const std::string& op, DType dtype) const {
     const bool any_dtype = op == Fill::kName || op == Copy::kName || op == GatherRows::kName;
     if (dtype != kDTypeOf<Real> && !any_dtype) {
-        return {SupportLevel::None,
-                std::string("computes in ") + name_of(kDTypeOf<Real>) + "; the 16-bit types are storage, see Copy"};
+        return {SupportLevel::None, std::string("it computes in ") + name_of(kDTypeOf<Real>) + " alone"};
     }
     if (op == Attention::kName) {
         return {SupportLevel::Composed, "matmul, masked_softmax and matmul"};
