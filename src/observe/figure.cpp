@@ -2,6 +2,7 @@
 #include "observe/figure.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -36,13 +37,24 @@ bool is_on(const FigureContent& content, int head) {
     return std::binary_search(content.heads.begin(), content.heads.end(), head);
 }
 
-// The mean over the chosen queries: one bar, as high and as dark, whether a word is one piece or several.
-double slab_weight(const FigureContent& content, int head, std::size_t key) {
+// The weight that a slab shows: of a key, the mean over the chosen queries; of a query, the sum over the chosen keys.
+// As words that are joined of pieces have it.
+double slab_weight(const FigureContent& content, const Mark& mark) {
     double weight = 0.0;
     for (const std::size_t query : content.chosen) {
-        weight += static_cast<double>(content.weight(head, query, key));
+        weight += static_cast<double>(content.weight(mark.head, query, static_cast<std::size_t>(mark.key))) /
+                  static_cast<double>(content.chosen.size());
     }
-    return std::min(weight / static_cast<double>(content.chosen.size()), 1.0);
+    for (const std::size_t key : content.chosen_keys) {
+        weight += static_cast<double>(content.weight(mark.head, static_cast<std::size_t>(mark.query), key));
+    }
+    return std::min(weight, 1.0);
+}
+
+std::vector<std::size_t> chosen_or_all(const std::vector<std::size_t>& chosen, std::size_t columns) {
+    std::vector<std::size_t> all(chosen.empty() ? columns : 0);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return chosen.empty() ? all : chosen;
 }
 
 // Puts primitives down from top to bottom. Coordinates here are in units of the text size; `scale` makes pixels.
@@ -135,43 +147,45 @@ private:
             rect({Role::ChosenWord, 0, static_cast<int>(query)}, options_.ink.chosen, 1.0,
                  {left(query), query_top_, kPitch, query_bottom_ - query_top_});
         }
+        for (const std::size_t key : content_.chosen_keys) {
+            rect({Role::ChosenWord, 0, -1, static_cast<int>(key)}, options_.ink.chosen, 1.0,
+                 {left(key), key_top_, kPitch, key_bottom_ - key_top_});
+        }
     }
 
-    // A key's band in one slab for each active head.
+    // Under every word at the other end of the lines: its band in one slab for each active head.
     void slabs() {
-        if (content_.chosen.empty()) {
-            return;
+        for (std::size_t key = 0; !content_.chosen.empty() && key < content_.keys.size(); ++key) {
+            slabs_of({Role::Slab, 0, -1, static_cast<int>(key)}, left(key), key_top_, key_bottom_);
         }
-        const double height = (key_bottom_ - key_top_) / static_cast<double>(content_.heads.size());
-        for (std::size_t key = 0; key < content_.keys.size(); ++key) {
-            for (std::size_t slab = 0; slab < content_.heads.size(); ++slab) {
-                const int head = content_.heads[slab];
-                const double weight = slab_weight(content_, head, key);
-                if (weight >= kFaintest) {
-                    const Colour colour =
-                        ground_under_text(head_colour(options_.palette, head, options_.ink), options_.ink, weight);
-                    Mark mark{Role::Slab, head, -1, static_cast<int>(key)};
-                    mark.tip = tip(mark);
-                    rect(std::move(mark), colour, weight,
-                         {left(key), key_top_ + static_cast<double>(slab) * height, kPitch, height});
-                }
+        for (std::size_t query = 0; !content_.chosen_keys.empty() && query < content_.queries.size(); ++query) {
+            slabs_of({Role::Slab, 0, static_cast<int>(query)}, left(query), query_top_, query_bottom_);
+        }
+    }
+
+    void slabs_of(Mark mark, double x, double top, double bottom) {
+        const double height = (bottom - top) / static_cast<double>(content_.heads.size());
+        for (std::size_t slab = 0; slab < content_.heads.size(); ++slab) {
+            mark.head = content_.heads[slab];
+            const double weight = slab_weight(content_, mark);
+            if (weight >= kFaintest) {
+                const Colour full = head_colour(options_.palette, mark.head, options_.ink);
+                mark.tip = tip(mark);
+                rect(mark, ground_under_text(full, options_.ink, weight), weight,
+                     {x, top + static_cast<double>(slab) * height, kPitch, height});
             }
         }
     }
 
     void lines() {
-        std::vector<std::size_t> queries = content_.chosen;
-        double share = 1.0;
-        if (queries.empty()) {
-            for (std::size_t query = 0; query < content_.queries.size(); ++query) {
-                queries.push_back(query);
-            }
-            share = options_.overview ? 1.0 / static_cast<double>(content_.heads.size()) : 1.0;
-        }
+        const bool all = content_.chosen.empty() && content_.chosen_keys.empty();
+        const double share = all && options_.overview ? 1.0 / static_cast<double>(content_.heads.size()) : 1.0;
+        const std::vector<std::size_t> queries = chosen_or_all(content_.chosen, content_.queries.size());
+        const std::vector<std::size_t> keys = chosen_or_all(content_.chosen_keys, content_.keys.size());
         for (const int head : content_.heads) {
             const Colour colour = head_colour(options_.palette, head, options_.ink);
             for (const std::size_t query : queries) {
-                for (std::size_t key = 0; key < content_.keys.size(); ++key) {
+                for (const std::size_t key : keys) {
                     line({Role::Attention, head, static_cast<int>(query), static_cast<int>(key)}, colour, share);
                 }
             }
@@ -224,6 +238,16 @@ std::string describe(const FigureContent& content) {
     std::string text =
         fmt::format("{}, {} {} of {}. Queries above, keys below; a line's opacity is the weight.", content.title,
                     content.heads.size() == 1 ? "head" : "heads", fmt::join(content.heads, ", "), content.model_heads);
+    for (const std::size_t key : content.chosen_keys) {
+        for (const int head : content.heads) {
+            std::size_t most = 0;
+            for (std::size_t query = 1; query < content.queries.size(); ++query) {
+                most = content.weight(head, query, key) > content.weight(head, most, key) ? query : most;
+            }
+            text += fmt::format(" In head {} \"{}\" is looked at most by \"{}\" ({:.2f}).", head,
+                                content.keys[key].label, content.queries[most].label, content.weight(head, most, key));
+        }
+    }
     for (const std::size_t query : content.chosen) {
         for (const int head : content.heads) {
             const std::size_t key = content.strongest(head, query);
@@ -242,9 +266,9 @@ std::string figure_tip(const FigureContent& content, const Mark& mark) {
         case Role::Swatch:
         case Role::SwatchLabel: return fmt::format("head {} ({})", mark.head, is_on(content, mark.head) ? "on" : "off");
         case Role::Slab: {
-            const auto key = static_cast<std::size_t>(mark.key);
-            return fmt::format("head {}: {} {:.2f}", mark.head, content.keys[key].label,
-                               slab_weight(content, mark.head, key));
+            const RowItem& item = mark.key >= 0 ? content.keys[static_cast<std::size_t>(mark.key)]
+                                                : content.queries[static_cast<std::size_t>(mark.query)];
+            return fmt::format("head {}: {} {:.2f}", mark.head, item.label, slab_weight(content, mark));
         }
         case Role::Attention:
         case Role::Cell: {

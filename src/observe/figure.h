@@ -17,6 +17,7 @@ struct FigureOptions {
     std::vector<int> heads = {};          // from 1, those that are on; empty: all
     std::vector<std::string> words = {};  // the queries drawn: "its", "its:2"; with `positions` empty too: every query
     std::vector<int> positions = {};      // the same by column, from 1
+    bool looked_at = false;               // words and positions are keys instead: who looks at them?
     // With no word chosen, each head at weight / active heads, so that many heads do not cover one another.
     bool overview = false;
     Palette palette = Palette::Paper;
@@ -52,11 +53,12 @@ struct FigureContent {
     std::string title;
     std::vector<RowItem> queries;
     std::vector<RowItem> keys;
-    std::vector<int> heads;           // on, from 1, in order
-    int model_heads = 0;              // of the layer
-    std::vector<std::size_t> chosen;  // columns of queries, in order; empty: none chosen
-    std::vector<float> weights;       // [model_heads, queries, keys]
-    bool joined = false;              // whether any item is more than one piece
+    std::vector<int> heads;                     // on, from 1, in order
+    int model_heads = 0;                        // of the layer
+    std::vector<std::size_t> chosen;            // columns of queries, in order; empty: none chosen
+    std::vector<std::size_t> chosen_keys = {};  // the same of keys; of the two one is empty
+    std::vector<float> weights;                 // [model_heads, queries, keys]
+    bool joined = false;                        // whether any item is more than one piece
 
     float weight(int head, std::size_t query, std::size_t key) const {
         return weights[((static_cast<std::size_t>(head) - 1) * queries.size() + query) * keys.size() + key];

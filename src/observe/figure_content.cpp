@@ -30,16 +30,16 @@ std::vector<int> active_heads(const FigureOptions& options, int model_heads) {
     return {heads.begin(), heads.end()};
 }
 
-std::vector<std::size_t> chosen_queries(const FigureOptions& options, const std::vector<RowItem>& queries) {
+// The words that were asked for, among the queries or among the keys.
+std::vector<std::size_t> chosen_columns(const FigureOptions& options, const std::vector<RowItem>& row) {
     std::set<std::size_t> chosen;
     for (const std::string& word : options.words) {
-        const std::vector<std::size_t> found = find_word(queries, word);
+        const std::vector<std::size_t> found = find_word(row, word);
         chosen.insert(found.begin(), found.end());
     }
     for (const int position : options.positions) {
-        if (position < 1 || position > static_cast<int>(queries.size())) {
-            throw Error(
-                fmt::format("there is no position {}: the row has positions 1 to {}", position, queries.size()));
+        if (position < 1 || position > static_cast<int>(row.size())) {
+            throw Error(fmt::format("there is no position {}: the row has positions 1 to {}", position, row.size()));
         }
         chosen.insert(static_cast<std::size_t>(position - 1));
     }
@@ -86,7 +86,8 @@ FigureContent select_content(const AttentionRecord& record, const FigureOptions&
     content.keys = make_row(key_row, options.rows);
     content.model_heads = static_cast<int>(weights.heads);
     content.heads = active_heads(options, content.model_heads);
-    content.chosen = chosen_queries(options, content.queries);
+    (options.looked_at ? content.chosen_keys : content.chosen) =
+        chosen_columns(options, options.looked_at ? content.keys : content.queries);
     content.weights = join_weights(weights, content.queries, content.keys);
     const auto several = [](const RowItem& item) { return item.count > 1; };
     content.joined = std::any_of(content.queries.begin(), content.queries.end(), several) ||

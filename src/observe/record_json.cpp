@@ -219,9 +219,9 @@ std::string to_json(const FigureContent& content) {
         heads.push_back(fmt::format("\n{{\"head\":{},\"weights\":[{}]}}", head, fmt::join(rows, ",")));
     }
     return fmt::format(
-        "{{\"title\":{},\n\"queries\":{},\n\"keys\":{},\n\"chosen_queries\":[{}],\"pieces_joined\":{},\n"
+        "{{\"title\":{},\n\"queries\":{},\n\"keys\":{},\n\"chosen_queries\":[{}],\"chosen_keys\":[{}],\"pieces_joined\":{},\n"
         "\"heads\":[{}]}}\n",
-        quoted(content.title), labels(content.queries), labels(content.keys), fmt::join(content.chosen, ","),
+        quoted(content.title), labels(content.queries), labels(content.keys), fmt::join(content.chosen, ","), fmt::join(content.chosen_keys, ","),
         content.joined, fmt::join(heads, ","));
 }
 

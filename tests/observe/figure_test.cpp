@@ -177,6 +177,33 @@ TEST_CASE("Slabs exist while a word is chosen, one for each active head, downwar
     CHECK(all_of<Rect>(draw_figure(record, options), Role::Slab)[1].first.alpha == Approx(0.875));
 }
 
+TEST_CASE("Who looks at a word: its cell below, the lines that end there, slabs above", "[figure]") {
+    // [heads 2, queries x y, keys of the source 3]; what two queries give one key.
+    const AttentionRecord record = small_record({0.5F, 0.5F, 0, 0, 0, 1, 0.25F, 0, 0.75F, 0, 0, 1});
+    FigureOptions options = cross();
+    options.looked_at = true;
+    options.positions = {1};
+    const Drawing drawing = draw_figure(record, options);
+    const auto lines = all_of<Line>(drawing, Role::Attention);
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[0].first.mark.key == 0);
+    CHECK(lines[0].first.mark.query == 0);
+    CHECK(lines[0].first.alpha == Approx(0.5));
+    CHECK(lines[1].first.alpha == Approx(0.25));
+    const auto cells = all_of<Rect>(drawing, Role::ChosenWord);
+    REQUIRE(cells.size() == 1);
+    CHECK(cells[0].first.mark.key == 0);
+    const auto slabs = all_of<Rect>(drawing, Role::Slab);
+    REQUIRE(slabs.size() == 2);
+    CHECK(slabs[0].first.mark.query == 0);
+    CHECK(slabs[0].second.y < lines[0].second.y1);
+    CHECK(slabs[1].first.mark.head == 2);
+    CHECK(slabs[1].first.mark.tip == "head 2: x 0.25");
+    // Of several keys a query's slabs show the sum, as one word of several pieces would.
+    options.positions = {1, 2};
+    CHECK(all_of<Rect>(draw_figure(record, options), Role::Slab)[0].first.alpha == Approx(1.0));
+}
+
 TEST_CASE("Slabs lie under the labels, and labels over everything", "[figure]") {
     const Drawing drawing = draw_figure(paper_record(), figure3());
     std::size_t last_mark = 0;

@@ -6,7 +6,6 @@
 
 #include "drawing/compose.h"
 #include "drawing/text_width.h"
-#include "drawing/text_width.h"
 #include "observe/derived_records.h"
 #include "observe/record_json.h"
 #include "support/check.h"
@@ -85,17 +84,13 @@ FigureOptions figure_options(const Scene& scene, const AttentionRecord& record, 
     return figure;
 }
 
-namespace {
-
-// The chosen word, or the one under the pointer, where the row has so many.
 void choose_word(const Scene& scene, FigureOptions& figure) {
     const int word = scene.hovered_word >= 0 ? scene.hovered_word : scene.state.word;
     if (word >= 0 && word < static_cast<int>(words_of(scene, scene.state.direction))) {
         figure.positions = {word + 1};
+        figure.looked_at = scene.state.direction == Direction::To;
     }
 }
-
-}  // namespace
 
 Drawing draw_attention(const Scene& scene, const Side& side, const PanelOptions& options) {
     const AttentionRecord& record = side.shown->record;

@@ -54,6 +54,8 @@ private:
 
 // The figure's options that a state means, for a record of so many layers and heads.
 FigureOptions figure_options(const Scene& scene, const AttentionRecord& record, const PanelOptions& options);
+// The chosen word, or the one under the pointer, where the row has so many.
+void choose_word(const Scene& scene, FigureOptions& figure);
 // The record that the matrix panel draws from: as it is, averaged, or rolled out.
 AttentionRecord matrix_record(const Scene& scene, const AttentionRecord& record);
 

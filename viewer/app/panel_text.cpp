@@ -28,10 +28,7 @@ std::string panel_tip(const Scene& scene, PanelId panel, const Mark& mark) {
     if (panel == PanelId::Figure) {
         const AttentionRecord& record = scene.main.shown->record;
         FigureOptions options = figure_options(scene, record, {});
-        const int word = scene.hovered_word >= 0 ? scene.hovered_word : scene.state.word;
-        if (word >= 0 && word < static_cast<int>(words_of(scene, scene.state.direction))) {
-            options.positions = {word + 1};
-        }
+        choose_word(scene, options);
         return figure_tip(select_content(record, options), mark);
     }
     if (panel == PanelId::Matrix) {
