@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -37,6 +38,17 @@ double mass(const FigureContent& content, int head, const std::vector<std::size_
     return sum / static_cast<double>(queries.size());
 }
 
+// The mean weight that all queries give to each key.
+std::vector<double> common_weights(const FigureContent& content, int head) {
+    std::vector<std::size_t> all(content.queries.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    std::vector<double> common;
+    for (std::size_t key = 0; key < content.keys.size(); ++key) {
+        common.push_back(mass(content, head, all, key));
+    }
+    return common;
+}
+
 Measure link(const FigureContent& content, int head, const HeadQuery& query) {
     double sum = 0.0;
     for (const std::size_t key : find_word(content.keys, query.to)) {
@@ -48,36 +60,57 @@ Measure link(const FigureContent& content, int head, const HeadQuery& query) {
 Measure far_from(const FigureContent& content, const std::vector<RecordedToken>& keys, int head,
                  const HeadQuery& query) {
     const std::vector<std::size_t> queries = find_word(content.queries, query.word);
+    const std::vector<double> common = common_weights(content, head);
     double sum = 0.0;
+    double beyond = 0.0;
     for (std::size_t key = 0; key < content.keys.size(); ++key) {
         if (is_word(keys, content.keys[key]) && words_between(queries.front(), key) >= kFarAway) {
-            sum += mass(content, head, queries, key);
+            const double weight = mass(content, head, queries, key);
+            sum += weight;
+            beyond += std::max(0.0, weight - common[key]);
         }
     }
-    return {true, sum, fmt::format("{:.2f} of {}'s weight lies {} words away or more", sum, query.word, kFarAway)};
+    return {true, beyond,
+            fmt::format("{} looks {} words away or more with {:.2f}, {:.2f} beyond what all words do", query.word,
+                        kFarAway, sum, beyond)};
 }
 
 Measure stands_for(const FigureContent& content, const std::vector<RecordedToken>& keys, int head,
                    const HeadQuery& query) {
     const std::vector<std::size_t> queries = find_word(content.queries, query.word);
+    const std::vector<double> common = common_weights(content, head);
     Measure best;
     for (std::size_t key = 0; key + kNotNext <= queries.front(); ++key) {
         const double weight = mass(content, head, queries, key);
-        if (is_word(keys, content.keys[key]) && (!best.admitted || weight > best.value)) {
-            best = {true, weight, fmt::format("{} \u2192 {} {:.2f}", query.word, content.keys[key].label, weight)};
+        const double beyond = weight - common[key];
+        if (is_word(keys, content.keys[key]) && (!best.admitted || beyond > best.value)) {
+            best = {true, beyond,
+                    fmt::format("{} \u2192 {} {:.2f}, {:.2f} beyond what all words do", query.word,
+                                content.keys[key].label, weight, beyond)};
         }
     }
     return best;
 }
 
-Measure by_statistics(const HeadStatistics& statistics, HeadRule rule) {
-    if (rule == HeadRule::LongDistance) {
-        return {statistics.sharpness >= kSharp, statistics.distance,
-                fmt::format("mean distance {:.1f}, sharpness {:.2f}", statistics.distance, statistics.sharpness)};
+Measure far_reaching(const HeadStatistics& statistics) {
+    return {statistics.sharpness >= kSharp, statistics.distance,
+            fmt::format("mean distance {:.1f}, sharpness {:.2f}", statistics.distance, statistics.sharpness)};
+}
+
+Measure structured(const FigureContent& content, const HeadStatistics& statistics) {
+    const std::vector<double> common = common_weights(content, statistics.head);
+    double sum = 0.0;
+    for (std::size_t query = 0; query < content.queries.size(); ++query) {
+        double largest = 0.0;
+        for (std::size_t key = 0; key < content.keys.size(); ++key) {
+            largest = std::max(largest, static_cast<double>(content.weight(statistics.head, query, key)) - common[key]);
+        }
+        sum += largest;
     }
-    return {statistics.on_diagonal() <= kPositional && statistics.on_end <= kOnEnd, statistics.sharpness,
-            fmt::format("sharpness {:.2f}, {:.2f} beside the diagonal", statistics.sharpness,
-                        1.0 - statistics.on_diagonal())};
+    const double mean = sum / static_cast<double>(std::max<std::size_t>(content.queries.size(), 1));
+    return {
+        statistics.on_diagonal() <= kPositional && statistics.on_end <= kOnEnd, mean,
+        fmt::format("{:.2f} beyond what all words look at, {:.2f} on the diagonal", mean, statistics.on_diagonal())};
 }
 
 }  // namespace
@@ -123,8 +156,10 @@ std::vector<FoundHead> find_heads(const AttentionRecord& record, const FigureOpt
                 measure = stands_for(content, keys, head, query);
             } else if (query.rule == HeadRule::LongDistance && !query.word.empty()) {
                 measure = far_from(content, keys, head, query);
+            } else if (query.rule == HeadRule::LongDistance) {
+                measure = far_reaching(statistics_of(record, weights, head));
             } else {
-                measure = by_statistics(statistics_of(record, weights, head), query.rule);
+                measure = structured(content, statistics_of(record, weights, head));
             }
             if (measure.admitted) {
                 found.push_back({weights.site, head, measure.value, measure.what});

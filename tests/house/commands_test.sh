@@ -100,6 +100,28 @@ look --kind decoder
 expect "the decoder's attention of its own translation" says "Output-Output Layer2"
 look --palette okabe-ito --heads 1 -o colours.svg
 expect "the other palette" grep -qF 'stroke="#0072b2"' colours.svg
+look --layer 1 --heads 2 --matrix -o matrix.svg
+expect "one head as a matrix" grep -qF "Input-Input Layer1, head 2" matrix.svg
+expect "with the cells" grep -qF '<g class="cells"' matrix.svg
+look --layer 1 --heads 2 --matrix
+expect "as numbers" [ "$(awk -F '\t' '{ print NF }' out | sort -u | tr -d '\n')" = 6 ]
+look --all-heads --sort sharpness
+expect "every head's statistics" [ "$(wc -l <out)" -eq 9 ]
+look --all-heads -o heads.svg
+expect "every head small" [ "$(grep -cE '>L[12] H[1-4]</text>' heads.svg)" -eq 8 ]
+look --all-heads -o - --format json
+expect "the whole record as JSON" grep -qF '"format":"headscope attention record"' out
+look --layer 1 --heads 2 -o figure.json
+expect "a figure as JSON" grep -qF '"title":"Input-Input Layer1"' figure.json
+look --layer 1 --heads 2 --scale 1 -o small.png
+look --layer 1 --heads 2 --theme dark -o - --format png
+expect "a PNG on standard output" [ "$(head -c 4 out | tail -c 3)" = PNG ]
+expect "larger than at scale 1" [ "$(wc -c <out)" -gt "$(wc -c <small.png)" ]
+look --find link=1,4 --best 2 --word 1 -o found.svg
+expect "a search says what it found" grep -qE '^layer [12], head [1-4]: 1 → 4 0\.[0-9]{2}$' err
+expect "and draws it" lines found.svg 'fill="#d3d3d3"' 1
+look --theme dark -o dark.svg
+expect "the dark theme" grep -qF 'fill="#1d1f23"' dark.svg
 if command -v xmllint >/dev/null; then
     for file in *.svg; do
         expect "$file is well-formed" xmllint --noout "$file"
@@ -119,8 +141,25 @@ look --word 9
 expect "a word that is not there" refused "is not among: 1 7 4 7 <EOS>"
 look --kind sideways
 expect "an unknown kind" refused "encoder, decoder and cross"
-look -o figure.png
-expect "another format" refused ".svg"
+look -o figure.bmp
+expect "another format" refused "there are .svg, .png and .json"
+look -o - --format bmp
+expect "on standard output, too" refused "there are .svg, .png and .json"
+look -o figure.svg --format svg
+expect "a format beside an ending" refused "--format is for -o -"
+look --matrix -o matrix.svg
+expect "a matrix of every head" refused "--matrix shows one head, and 4 are on"
+look --find nonsense
+expect "a search that there is not" refused "anaphora=WORD"
+look --find anaphora=9
+expect "a search for a word that is not there" refused "is not among: 1 7 4 7 <EOS>"
+look --find long-distance --rank 99
+expect "a rank that no head has" refused "the search admits"
+look --all-heads --sort size
+expect "an order that there is not" refused "entropy, distance, sharpness and diagonal"
+look --scale 90 --text-size 900 -o huge.png
+expect "a bitmap without end" refused "a scale of"
+expect "that leaves nothing behind" not [ -e huge.png ]
 look --kind cross --pads 2
 expect "pads while translating" refused "--target"
 look -o missing/figure.svg

@@ -203,7 +203,9 @@ TEST_CASE("Heads are found by their rules", "[search]") {
         const FoundHead found = find_heads(record, {}, parse_head_query(query)).front();
         return std::tuple(found.site.layer + 1, found.head, found.value, found.what);
     };
-    CHECK(best("anaphora=w7") == std::tuple(2, 2, 1.0, std::string("w7 \u2192 w3 1.00")));
+    // w3 is looked at by itself and by w7, of nine.
+    CHECK(best("anaphora=w7") ==
+          std::tuple(2, 2, 1.0 - 2.0 / 9.0, std::string("w7 \u2192 w3 1.00, 0.78 beyond what all words do")));
     CHECK(best("link=w1,w7") == std::tuple(2, 3, 1.0, std::string("w1 \u2192 w7 1.00")));
     CHECK(std::get<1>(best("long-distance=w1")) == 3);
     CHECK(std::get<1>(best("long-distance")) == 3);
@@ -217,8 +219,14 @@ TEST_CASE("Heads are found by their rules", "[search]") {
     CHECK(std::get<1>(best("structure")) == 2);
     // The one before, and what follows, are no antecedents.
     look(record.sites[0], 1, 7, 6);
-    CHECK(std::get<2>(best("anaphora=w7")) == 1.0);
     CHECK(std::get<1>(best("anaphora=w7")) == 2);
+    CHECK(std::get<0>(best("anaphora=w7")) == 2);
+    // Nor is what every word looks at.
+    for (std::int64_t query = 0; query < kLength; ++query) {
+        look(record.sites[0], 3, query, 2);
+    }
+    CHECK(std::get<0>(best("anaphora=w7")) == 2);
+    CHECK(std::get<2>(best("link=w7,w2")) == 1.0);
     CHECK_THROWS_WITH(best("anaphora=its"), Catch::Matchers::Contains("'its' is not among"));
     for (const char* wrong : {"", "link=a", "link=,b", "link=a,", "anaphora", "anaphora=", "structure=x", "head"}) {
         CHECK_THROWS_WITH(parse_head_query(wrong), Catch::Matchers::Contains("link=WORD,WORD"));
