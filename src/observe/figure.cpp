@@ -62,6 +62,9 @@ class Layout {
 public:
     Layout(const FigureContent& content, const FigureOptions& options) : content_(content), options_(options) {
         HEADSCOPE_CHECK(options.text_size > 0.0, "a figure's text size is positive");
+        for (int head = 1; head <= content.model_heads; ++head) {
+            colours_.push_back(head_colour(options.palette, head, options.ink));
+        }
         place();
     }
 
@@ -119,9 +122,9 @@ private:
         put(std::move(mark), colour, 1.0, std::move(t));
     }
 
-    void put(Mark mark, Colour colour, double alpha, Shape2d shape) {
+    void put(Mark&& mark, Colour colour, double alpha, Shape2d&& shape) {
         mark.layer = mark.head > 0 ? options_.layer : 0;
-        drawing_.primitives.push_back({std::move(mark), colour, alpha, std::move(shape)});
+        drawing_.primitives.emplace_back(std::move(mark), colour, alpha, std::move(shape));
     }
 
     std::string tip(const Mark& mark) const { return options_.tips ? figure_tip(content_, mark) : std::string(); }
@@ -182,27 +185,32 @@ private:
         const double share = all && options_.overview ? 1.0 / static_cast<double>(content_.heads.size()) : 1.0;
         const std::vector<std::size_t> queries = chosen_or_all(content_.chosen, content_.queries.size());
         const std::vector<std::size_t> keys = chosen_or_all(content_.chosen_keys, content_.keys.size());
-        for (const int head : content_.heads) {
-            const Colour colour = head_colour(options_.palette, head, options_.ink);
-            for (const std::size_t query : queries) {
-                for (const std::size_t key : keys) {
-                    line({Role::Attention, head, static_cast<int>(query), static_cast<int>(key)}, colour, share);
+        // Of a long sentence's million weights few are seen: those are counted first, so that nothing moves later.
+        const auto each_seen = [&](const auto& see) {
+            for (const int head : content_.heads) {
+                for (const std::size_t query : queries) {
+                    const float* row = &content_.weights[content_.index(head, query, 0)];
+                    for (const std::size_t key : keys) {
+                        if (const double alpha = static_cast<double>(row[key]) * share; alpha >= kFaintest) {
+                            see(head, query, key, std::min(alpha, 1.0));
+                        }
+                    }
                 }
             }
-        }
+        };
+        std::size_t count = queries.size() + keys.size() + content_.queries.size() + content_.keys.size();
+        each_seen([&](int, std::size_t, std::size_t, double) { ++count; });
+        drawing_.primitives.reserve(drawing_.primitives.size() + count);
+        each_seen(
+            [&](int head, std::size_t query, std::size_t key) { line(head, query, key, alpha(head, query, key)); });
     }
 
     // The opacity is the weight and nothing else is: neither width nor colour changes with it.
-    void line(Mark mark, Colour colour, double share) {
-        const auto query = static_cast<std::size_t>(mark.query);
-        const auto key = static_cast<std::size_t>(mark.key);
-        const double alpha = std::min(static_cast<double>(content_.weight(mark.head, query, key)) * share, 1.0);
-        if (alpha < kFaintest) {
-            return;
-        }
+    void line(int head, std::size_t query, std::size_t key, double alpha) {
         const double s = options_.text_size;
+        Mark mark{Role::Attention, head, static_cast<int>(query), static_cast<int>(key)};
         mark.tip = tip(mark);
-        put(std::move(mark), colour, alpha,
+        put(std::move(mark), colours_[static_cast<std::size_t>(head) - 1], alpha,
             Line{centre(query) * s, query_bottom_ * s, centre(key) * s, key_top_ * s, kStroke * s});
     }
 
@@ -224,6 +232,7 @@ private:
     const FigureContent& content_;
     const FigureOptions& options_;
     Drawing drawing_;
+    std::vector<Colour> colours_;    // of each head
     std::vector<std::string> note_;  // its lines
     double swatch_top_ = 0.0;
     double query_top_ = 0.0;

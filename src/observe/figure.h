@@ -60,9 +60,10 @@ struct FigureContent {
     std::vector<float> weights;                 // [model_heads, queries, keys]
     bool joined = false;                        // whether any item is more than one piece
 
-    float weight(int head, std::size_t query, std::size_t key) const {
-        return weights[((static_cast<std::size_t>(head) - 1) * queries.size() + query) * keys.size() + key];
+    std::size_t index(int head, std::size_t query, std::size_t key) const {
+        return ((static_cast<std::size_t>(head) - 1) * queries.size() + query) * keys.size() + key;
     }
+    float weight(int head, std::size_t query, std::size_t key) const { return weights[index(head, query, key)]; }
     // The key a head looks at most from this query.
     std::size_t strongest(int head, std::size_t query) const;
 };

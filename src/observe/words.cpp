@@ -138,6 +138,10 @@ std::vector<float> join_weights(const SiteWeights& weights, const std::vector<Ro
     for (std::int64_t head = 0; head < weights.heads; ++head) {
         for (const RowItem& query : queries) {
             for (const RowItem& key : keys) {
+                if (query.count == 1 && key.count == 1) {
+                    result.push_back(weights.at(head, query.first, key.first));
+                    continue;
+                }
                 double sum = 0.0;
                 for (std::int64_t q = query.first; q < query.first + query.count; ++q) {
                     for (std::int64_t k = key.first; k < key.first + key.count; ++k) {
