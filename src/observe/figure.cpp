@@ -189,7 +189,7 @@ private:
         const auto each_seen = [&](const auto& see) {
             for (const int head : content_.heads) {
                 for (const std::size_t query : queries) {
-                    const float* row = &content_.weights[content_.index(head, query, 0)];
+                    const float* row = content_.weights.data() + content_.index(head, query, 0);
                     for (const std::size_t key : keys) {
                         if (const double alpha = static_cast<double>(row[key]) * share; alpha >= kFaintest) {
                             see(head, query, key, std::min(alpha, 1.0));
@@ -201,8 +201,7 @@ private:
         std::size_t count = queries.size() + keys.size() + content_.queries.size() + content_.keys.size();
         each_seen([&](int, std::size_t, std::size_t, double) { ++count; });
         drawing_.primitives.reserve(drawing_.primitives.size() + count);
-        each_seen(
-            [&](int head, std::size_t query, std::size_t key) { line(head, query, key, alpha(head, query, key)); });
+        each_seen([&](int head, std::size_t query, std::size_t key, double alpha) { line(head, query, key, alpha); });
     }
 
     // The opacity is the weight and nothing else is: neither width nor colour changes with it.
