@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "data/batch.h"
+#include "io/config_reader.h"
 #include "io/strict_json.h"
 #include "support/check.h"
-#include "train/config_reader.h"
 
 namespace headscope {
 namespace {

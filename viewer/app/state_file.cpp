@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "io/config_reader.h"
 #include "io/strict_json.h"
 #include "support/check.h"
-#include "train/config_reader.h"
 
 namespace headscope::viewer {
 

@@ -1,4 +1,4 @@
-#include "train/config_reader.h"
+#include "io/config_reader.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
