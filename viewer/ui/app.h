@@ -38,6 +38,7 @@ struct Interface {
     bool focus_sentence = false;
     bool focus_target = false;
     bool typing = false;     // the keyboard belongs to a text field
+    bool escaped = false;    // Escape was pressed for this frame
     std::string query = {};  // of the command palette
     int palette_row = 0;
     std::string path = {};  // in file dialogs

@@ -51,8 +51,8 @@ float zoom_of(const CanvasMemory& memory, const Drawing& drawing, ImVec2 room, c
     }
     const float across = room.x / static_cast<float>(drawing.width);
     const float down = room.y / static_cast<float>(drawing.height);
-    return across < 1.0F ? std::max(across, options.least_fit)
-                         : std::clamp(std::min(across, down), 1.0F, options.most_fit);
+    const float whole = std::min(across, down);
+    return whole >= options.least_fit ? std::min(whole, options.most_fit) : std::clamp(across, options.least_fit, 1.0F);
 }
 
 CanvasEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, const Fonts& fonts,

@@ -27,8 +27,7 @@ struct CanvasEvents {
 
 struct CanvasOptions {
     RoleSet roles = RoleSet::all_but({Role::Background});  // what can be pointed at
-    // A drawing that was not zoomed is made smaller until its width fits and larger until it fills its room, within
-    // these bounds.
+    // A drawing that was not zoomed fills its room within these bounds; where it cannot, its width fits if it can.
     float least_fit = 0.7F;
     float most_fit = 1.8F;
     // What hovering says; without it the mark's own tip.

@@ -193,7 +193,6 @@ void edit_row(Interface& ui, std::size_t index) {
 void surgery_controls(Interface& ui) {
     ViewState& state = ui.state();
     kind_and_layer(ui, true);
-    heading(ui, "Operate");
     const AttentionSite site = shown_site(ui.session.scene());
     const int head = first_head(ui.session.scene());
     heads_row(ui);

@@ -17,6 +17,7 @@ namespace headscope::viewer {
 namespace {
 
 constexpr float kWidth = 38.0F;  // of the text's size
+constexpr std::size_t kPaletteRows = 14;
 
 // "Ctrl+Y or Ctrl+Shift+Z"
 std::string readable(const std::string& keys) {
@@ -62,7 +63,8 @@ void palette(Interface& ui) {
     }
     ui.palette_row = std::clamp(ui.palette_row, 0, std::max(static_cast<int>(found.size()) - 1, 0));
     const Command* chosen = entered && !found.empty() ? found[static_cast<std::size_t>(ui.palette_row)] : nullptr;
-    ImGui::BeginChild("found", ImVec2(0.0F, 18.0F * ui.em()));
+    const auto rows = static_cast<float>(std::clamp<std::size_t>(found.size(), 1, kPaletteRows));
+    ImGui::BeginChild("found", ImVec2(0.0F, rows * ImGui::GetTextLineHeightWithSpacing()));
     for (std::size_t row = 0; row < found.size(); ++row) {
         const Command& command = *found[row];
         const bool on = static_cast<int>(row) == ui.palette_row;

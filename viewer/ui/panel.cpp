@@ -16,8 +16,8 @@ RoleSet pointable(PanelId panel) {
                     Role::QueryLabel, Role::KeyLabel,    Role::ChosenWord};
         case PanelId::Matrix: return {Role::Cell, Role::QueryLabel, Role::KeyLabel, Role::Legend};
         case PanelId::Training: return {Role::Point, Role::Curve, Role::Attention, Role::Slab};
+        case PanelId::Time: return {Role::Cell, Role::Bar, Role::Node};
         case PanelId::Heads:
-        case PanelId::Time:
         case PanelId::Surgery:
         case PanelId::Model:
         case PanelId::Compare: break;
@@ -52,8 +52,10 @@ void figure_events(Interface& ui, const Drawing& drawing, const CanvasEvents& ev
     ViewState& state = ui.state();
     const Scene& scene = ui.session.scene();
     const auto& model = scene.main.model;
-    if (events.hovered.has_value() && events.hovered->role == Role::Swatch && model.has_value()) {
-        // The second press of a double click is a click as well: what it switched is switched back by the double one.
+    const bool swatch = events.hovered.has_value() &&
+                        (events.hovered->role == Role::Swatch || events.hovered->role == Role::SwatchLabel);
+    if (swatch && model.has_value()) {
+        // The first press of a double click was a click as well; "alone" does not depend on what it did.
         if (events.double_clicked) {
             toggle_head(state, static_cast<int>(model->config.heads), events.hovered->head, true);
         } else if (events.clicked) {

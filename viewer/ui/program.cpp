@@ -107,7 +107,9 @@ private:
 
     void frame() {
         const auto now = History::Clock::now();
+        ui_.escaped = false;
         for (const Chord& chord : window_.take_chords()) {
+            ui_.escaped = ui_.escaped || chord == parse_chord("Escape");
             ui_.commands.press(chord, ui_.typing);
         }
         for (const std::string& path : window_.take_dropped()) {
@@ -121,6 +123,7 @@ private:
         window_.frame(
             [this] {
                 ui_.probes.clear();
+                ui_.probes.value("window.title", title_);
                 show_shell(ui_);
             },
             file.empty() ? nullptr : &picture);
@@ -137,7 +140,6 @@ private:
             window_.set_title(title);
             title_ = title;
         }
-        ui_.probes.value("window.title", title_);
     }
 
     ProgramOptions options_;

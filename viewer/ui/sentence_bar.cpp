@@ -62,6 +62,18 @@ void history_menu(Interface& ui) {
     ImGui::EndPopup();
 }
 
+// Dear ImGui takes Escape for "as it was before": here what was typed is shown already, and stays.
+bool large_field(Interface& ui, const char* id, const char* hint, std::string& text) {
+    const std::string before = text;
+    ImGui::PushFont(ui.fonts.large());
+    const bool entered = ImGui::InputTextWithHint(id, hint, &text, ImGuiInputTextFlags_EnterReturnsTrue);
+    ImGui::PopFont();
+    if (ui.escaped) {
+        text = before;
+    }
+    return entered;
+}
+
 void source_line(Interface& ui, float right) {
     label(ui, "Source");
     if (ui.typed_text != ui.state().text && !ui.typing) {
@@ -71,16 +83,19 @@ void source_line(Interface& ui, float right) {
         ImGui::SetKeyboardFocusHere();
     }
     ImGui::SetNextItemWidth(-right);
-    ImGui::PushFont(ui.fonts.large());
-    const bool entered = ImGui::InputTextWithHint("##source", "Type a sentence: what every head looks at appears here",
-                                                  &ui.typed_text, ImGuiInputTextFlags_EnterReturnsTrue);
-    ImGui::PopFont();
+    const bool entered =
+        large_field(ui, "##source", "Type a sentence: what every head looks at appears here", ui.typed_text);
     ui.probes.item("source", ui.typed_text);
-    if (ImGui::IsItemEdited()) {
+    if (ImGui::IsItemEdited() && !ui.escaped) {
         // A new sentence has a translation of its own, and no edits of the old one's words.
         ui.state().text = ui.typed_text;
         ui.state().target.reset();
         ui.editing_target = false;
+        if (sizeof(ImWchar) == 2 && ui.typed_text.find("\uFFFD") != std::string::npos) {
+            ui.session.complain(
+                "This window's text fields hold characters up to U+FFFF, so others, such as emoji, became "
+                "\uFFFD. `headscope view --text` takes them.");
+        }
     }
     if (entered || ImGui::IsItemDeactivatedAfterEdit()) {
         remember(ui.session.settings().recent_texts, ui.typed_text);
@@ -108,11 +123,9 @@ void edited_line(Interface& ui, float right) {
     if (std::exchange(ui.focus_target, false)) {
         ImGui::SetKeyboardFocusHere();
     }
-    ImGui::PushFont(ui.fonts.large());
-    ImGui::InputTextWithHint("##target", "What the model shall be told it wrote", &ui.typed_target);
-    ImGui::PopFont();
+    large_field(ui, "##target", "What the model shall be told it wrote", ui.typed_target);
     ui.probes.item("target", ui.typed_target);
-    if (ImGui::IsItemEdited()) {
+    if (ImGui::IsItemEdited() && !ui.escaped) {
         ui.state().target = ui.typed_target;
         ui.state().step = -1;
     }

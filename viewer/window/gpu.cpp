@@ -87,6 +87,7 @@ void Gpu::destroy() {
         vkDestroySurfaceKHR(instance_, surface_, nullptr);
     }
     if (instance_ != VK_NULL_HANDLE) {
+        validation_.detach();
         vkDestroyInstance(instance_, nullptr);
     }
 }
@@ -101,11 +102,23 @@ void Gpu::create_instance() {
     }
     const VkApplicationInfo application{
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "Headscope", .apiVersion = VK_API_VERSION_1_1};
+    std::vector<const char*> wanted(extensions, extensions + count);
+    const char* layer = "VK_LAYER_KHRONOS_validation";
+    const bool validate = Validation::wanted();
+    if (validate) {
+        wanted.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+    }
     const VkInstanceCreateInfo info{.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                    .pNext = validate ? validation_.info() : nullptr,
                                     .pApplicationInfo = &application,
-                                    .enabledExtensionCount = count,
-                                    .ppEnabledExtensionNames = extensions};
+                                    .enabledLayerCount = validate ? 1U : 0U,
+                                    .ppEnabledLayerNames = &layer,
+                                    .enabledExtensionCount = static_cast<std::uint32_t>(wanted.size()),
+                                    .ppEnabledExtensionNames = wanted.data()};
     check_vulkan(vkCreateInstance(&info, nullptr, &instance_), "vkCreateInstance");
+    if (validate) {
+        validation_.attach(instance_);
+    }
 }
 
 void Gpu::choose_device() {

@@ -7,6 +7,8 @@
 
 #include <vulkan/vulkan.h>
 
+#include "viewer/window/validation.h"
+
 struct GLFWwindow;
 
 namespace headscope::viewer {
@@ -30,6 +32,9 @@ public:
     VkQueue queue() const { return queue_; }
     const std::string& name() const { return name_; }
 
+    // Error with what the validation layer says, where it is on.
+    void check_validation() { validation_.check(); }
+
     // The index of a memory type of these among the allowed `bits`; Error when there is none.
     std::uint32_t memory_type(std::uint32_t bits, VkMemoryPropertyFlags wanted) const;
 
@@ -39,6 +44,7 @@ private:
     void create_device();
     void destroy();
 
+    Validation validation_;
     VkInstance instance_ = VK_NULL_HANDLE;
     VkSurfaceKHR surface_ = VK_NULL_HANDLE;
     VkPhysicalDevice physical_ = VK_NULL_HANDLE;

@@ -59,7 +59,7 @@ ImguiRenderer::ImguiRenderer(const Gpu& gpu, Swapchain& swapchain, GLFWwindow* w
     IMGUI_CHECKVERSION();
     ImGui::CreateContext();
     ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;  // what is kept of a session is kept in the settings and in state files
+    io.IniFilename = nullptr;               // what is kept of a session is kept in the settings and in state files
     io.ConfigInputTextCursorBlink = false;  // a window that is left alone costs nothing
 #ifdef IMGUI_HAS_DOCK
     io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;

@@ -273,7 +273,9 @@ void Window::frame(const std::function<void()>& build, Picture* picture) {
             impl.swapchain->resize(width, height);
             impl.owed = kFramesAfterInput;
         }
-        if (impl.renderer->draw(*impl.swapchain, picture)) {
+        const bool drawn = impl.renderer->draw(*impl.swapchain, picture);
+        impl.gpu.check_validation();
+        if (drawn) {
             return;
         }
         impl.resized = true;

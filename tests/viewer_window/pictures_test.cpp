@@ -1,0 +1,28 @@
+// The comparison itself: a check that cannot fail would prove nothing.
+#include <catch2/catch.hpp>
+
+#include "pictures.h"
+
+using namespace headscope::test;
+
+TEST_CASE("Pictures differ by size, and by more than a few pixels", "[pictures]") {
+    Pixels white{200, 100, std::vector<std::uint8_t>(200 * 100 * 4, 255)};
+    CHECK(difference_of(white, white).empty());
+    CHECK(difference_of(white, {100, 200, white.rgba}) == "it has 200 x 100 pixels, not 100 x 200");
+    Pixels spoilt = white;
+    const auto darken = [&](std::size_t first, std::size_t count, std::uint8_t to) {
+        for (std::size_t pixel = first; pixel < first + count; ++pixel) {
+            spoilt.rgba[pixel * 4] = to;
+        }
+    };
+    darken(0, 40, 0);  // 0.36 % of the 11,200 pixels above the status line
+    CHECK(difference_of(spoilt, white).empty());
+    darken(40, 10, 0);
+    CHECK(difference_of(spoilt, white) == "0.45 % of its pixels differ visibly");
+    spoilt = white;
+    darken(0, 5000, 220);  // hardly seen
+    CHECK(difference_of(spoilt, white).empty());
+    spoilt = white;
+    darken(200 * 60, 4000, 0);  // the status line
+    CHECK(difference_of(spoilt, white).empty());
+}

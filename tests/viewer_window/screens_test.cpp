@@ -1,0 +1,149 @@
+// The real window: each script drives it with mouse and keys, its expectations hold, and its pictures look as before.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include "pictures.h"
+#include "support/check.h"
+#include "viewer/app/rows.h"
+#include "viewer/ui/program.h"
+
+namespace fs = std::filesystem;
+using namespace headscope;
+
+namespace {
+
+const fs::path kHere = fs::path(HEADSCOPE_SOURCE_DIR) / "tests" / "viewer_window";
+
+bool display() {
+    if (std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr) {
+        return true;
+    }
+    if (std::getenv("HEADSCOPE_REQUIRE_DISPLAY") != nullptr) {
+        FAIL("there is no display, and HEADSCOPE_REQUIRE_DISPLAY wants one");
+    }
+    WARN("SKIPPED: there is no display (xvfb-run gives one)");
+    return false;
+}
+
+// A folder of its own as the working directory, where scripts leave their files.
+class Folder {
+public:
+    explicit Folder(const std::string& name)
+        : before_(fs::current_path()),
+          path_(fs::temp_directory_path() / fmt::format("headscope-{}-{}", name, getpid())) {
+        fs::create_directories(path_);
+        fs::current_path(path_);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    ~Folder() {
+        fs::current_path(before_);
+        std::error_code failed;
+        fs::remove_all(path_, failed);
+    }
+    const fs::path& path() const { return path_; }
+
+private:
+    fs::path before_, path_;
+};
+
+void play(const std::string& name, const std::string& model = "") {
+    viewer::ProgramOptions options;
+    options.script = (kHere / "scripts" / (name + ".script")).string();
+    options.session.model = model.empty() ? std::string(HEADSCOPE_SOURCE_DIR) + "/assets/models/en-de" : model;
+    options.session.device = "cpu";
+    options.session.view.state.text = viewer::example_sentences().front();
+    viewer::run_program(options);
+}
+
+// Every picture that the script took looks like the one that was looked at and kept.
+void compare_pictures(const fs::path& folder) {
+    const bool update = std::getenv("HEADSCOPE_UPDATE_GOLDENS") != nullptr;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        const fs::path& file = entry.path();
+        if (file.extension() != ".png" || file.filename().string().starts_with("export")) {
+            continue;
+        }
+        const fs::path golden = kHere / "goldens" / file.filename();
+        INFO("picture " << file.filename() << "; HEADSCOPE_UPDATE_GOLDENS=1 keeps it as " << golden);
+        if (update) {
+            fs::copy_file(file, golden, fs::copy_options::overwrite_existing);
+            continue;
+        }
+        REQUIRE(fs::exists(golden));
+        const std::string difference =
+            test::difference_of(test::read_png(file.string()), test::read_png(golden.string()));
+        if (!difference.empty()) {
+            const fs::path kept = fs::temp_directory_path() / ("headscope-differs-" + file.filename().string());
+            fs::copy_file(file, kept, fs::copy_options::overwrite_existing);
+            FAIL_CHECK(difference << "; see " << kept);
+        }
+    }
+}
+
+void check_script(const std::string& name) {
+    if (!display()) {
+        return;
+    }
+    const Folder folder(name);
+    REQUIRE_NOTHROW(play(name));
+    compare_pictures(folder.path());
+}
+
+}  // namespace
+
+TEST_CASE("A first start shows a figure, and words answer to the pointer", "[window]") {
+    check_script("figure");
+}
+TEST_CASE("What is typed is translated, whatever it is", "[window]") {
+    check_script("typing");
+}
+TEST_CASE("All heads: sorted, as figures, and opened by a click", "[window]") {
+    check_script("heads");
+}
+TEST_CASE("The matrix, its scales and means, and equation 1 for a pair", "[window]") {
+    check_script("matrix");
+}
+TEST_CASE("The decoding step by step, its candidates and its beam", "[window]") {
+    check_script("time");
+}
+TEST_CASE("Heads are switched off, made uniform, pinned, and measured", "[window]") {
+    check_script("surgery");
+}
+TEST_CASE("The model's map", "[window]") {
+    check_script("model");
+}
+TEST_CASE("Two devices side by side", "[window]") {
+    check_script("compare");
+}
+TEST_CASE("Help, palette, settings, files", "[window]") {
+    check_script("overlays");
+}
+TEST_CASE("A small window, large text, the dark theme", "[window]") {
+    check_script("looks");
+}
+
+TEST_CASE("A script that expects what is not so fails with its line", "[window]") {
+    if (!display()) {
+        return;
+    }
+    const Folder folder("wrong");
+    CHECK_THROWS_WITH(play("wrong"), Catch::Matchers::Contains("wrong.script, line 3") &&
+                                         Catch::Matchers::Contains("it says \"Input-Input Layer5\""));
+}
+
+TEST_CASE("A model that is not there is said in the window", "[window]") {
+    if (!display()) {
+        return;
+    }
+    const Folder folder("missing");
+    REQUIRE_NOTHROW(play("missing", "/nowhere/model"));
+}
