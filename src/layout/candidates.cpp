@@ -19,11 +19,15 @@ constexpr double kPadding = 0.45;
 constexpr double kBarHeight = 1.3;
 constexpr double kBarPitch = 1.7;
 constexpr double kLongestLabel = 14.0;
+constexpr const char* kWidest = "< 0.001 %";
 
-// "23.4 %", and what is nearly nothing in powers of ten.
+// "23.4 %", "0.02 %", "0.004 %", "< 0.001 %"
 std::string percent(double log_probability) {
     const double share = 100.0 * std::exp(log_probability);
-    return share >= 0.1 ? fmt::format("{:.1f} %", share) : fmt::format("{:.0e} %", share);
+    if (share < 0.001) {
+        return "< 0.001 %";
+    }
+    return share >= 0.1 ? fmt::format("{:.1f} %", share) : fmt::format("{:.1g} %", share);
 }
 
 class Candidates {
@@ -92,8 +96,8 @@ private:
             label = std::max(label, std::min(text_width(row.text), kLongestLabel));
         }
         const double left = kMargin + 1.2 + 1.1 * label + 2.0 * kPadding;
-        const double longest = std::max(options_.width - left - text_width("100.0 %") - kPadding, 6.0);
-        right_ = std::max(right_, left + longest + kPadding + text_width("100.0 %"));
+        const double longest = std::max(options_.width - left - text_width(kWidest) - kPadding, 6.0);
+        right_ = std::max(right_, left + longest + kPadding + text_width(kWidest));
         double y = top;
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (!among && i + 1 == rows.size()) {

@@ -48,7 +48,9 @@ public:
     }
 
     Drawing draw() {
-        const std::string title = fmt::format("{}, head {}", content_.title, head_);
+        // A mean of heads, and rollout, are of no one head.
+        const std::string title =
+            content_.model_heads == 1 ? content_.title : fmt::format("{}, head {}", content_.title, head_);
         sketch_.text({Role::Title, head_}, ink_.text,
                      {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title});
         chosen();

@@ -112,6 +112,23 @@ TEST_CASE("Letters of all the marks that the figures need are in the font", "[fo
     CHECK(glyphs.of('W', true).advance > glyphs.of('W', false).advance);
 }
 
+TEST_CASE("Curves of letters are curves: a full stop of U+25CF is a disc", "[font]") {
+    Glyphs glyphs;
+    const Glyph& disc = glyphs.of(0x25CF, false);
+    REQUIRE(disc.contours.size() == 1);
+    double left = 1e9, right = -1e9, top = -1e9, bottom = 1e9;
+    for (const Point& point : disc.contours[0]) {
+        left = std::min(left, point.x), right = std::max(right, point.x);
+        bottom = std::min(bottom, point.y), top = std::max(top, point.y);
+    }
+    const double radius = (right - left) / 2.0;
+    CHECK(top - bottom == Approx(right - left).epsilon(0.01));
+    for (const Point& point : disc.contours[0]) {
+        CHECK(std::hypot(point.x - (left + right) / 2.0, point.y - (top + bottom) / 2.0) ==
+              Approx(radius).epsilon(0.01));
+    }
+}
+
 TEST_CASE("Labels are measured as the font has them, and never shorter", "[font]") {
     Glyphs glyphs;
     for (const std::string text : {"making", "governments", "application", "<EOS>", "Input-Input Layer5", "Würfel,"}) {

@@ -61,6 +61,17 @@ TEST_CASE("The neurons' sums are the sums of their cells", "[neurons]") {
     const Drawing drawing = draw_neurons(view, kQueries, kKeys, kWeights, 2, {});
     const auto cells = all_of<Rect>(drawing, Role::Cell);
     CHECK(cells.size() == 64 + 7 * 2 * 64);
+    // q, then for each key its k and their products; the tips tell the numbers.
+    const std::size_t k_cell = 64 + 5 * 128 + 9;
+    CHECK(cells[9].first.mark.tip == fmt::format("q, dimension 10: {:.4f}", view.q[2 * 64 + 9]));
+    CHECK(cells[k_cell].first.mark.tip == fmt::format("k, dimension 10: {:.4f}", view.k[5 * 64 + 9]));
+    CHECK(cells[k_cell + 64].first.mark.tip ==
+          fmt::format("q \u00d7 k, dimension 10: {:.4f}",
+                      static_cast<double>(view.q[2 * 64 + 9]) * static_cast<double>(view.k[5 * 64 + 9])));
+    CHECK(cells[k_cell].first.mark.key == 5);
+    CHECK(cells[k_cell].first.mark.item == 9);
+    CHECK(cells[k_cell].second.y > cells[9].second.y);
+    CHECK(cells[k_cell].second.x == Approx(cells[9].second.x));
     const auto bars = all_of<Rect>(drawing, Role::Bar);
     REQUIRE(bars.size() == 7);
     CHECK(bars[1].second.width == Approx(5.0 * bars[0].second.width));

@@ -45,8 +45,12 @@ TEST_CASE("What was written is shown even where it is none of the likeliest", "[
     REQUIRE(notes.size() == 1);
     CHECK(notes[0].second.content == "written, though of rank 57");
     CHECK(all_of<Text>(drawing, Role::Label).back().second.content == "\u2581Gesetz");
-    CHECK(all_of<Text>(drawing, Role::Value).back().second.content == "1e-02 %");
+    CHECK(all_of<Text>(drawing, Role::Value).back().second.content == "0.01 %");
     test::check_layout(drawing);
+    exploration.steps[1].log_probability = -40.0;
+    const Drawing unlikely = draw_candidates(exploration, 1, {});
+    CHECK(all_of<Text>(unlikely, Role::Value).back().second.content == "< 0.001 %");
+    test::check_layout(unlikely);
 }
 
 TEST_CASE("Candidates look right in every look, narrow and before anything is known", "[candidates]") {

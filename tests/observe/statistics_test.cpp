@@ -78,6 +78,11 @@ TEST_CASE("Pads change no statistic", "[statistics]") {
     CHECK(one.sharpness == other.sharpness);
     CHECK(one.diagonal == other.diagonal);
     CHECK(one.on_end == other.on_end);
+    // Nor does what looks at a pad, as edited weights may.
+    AttentionRecord looking = padded;
+    looking.sites[0].values[2] = 0.5F;
+    CHECK(head_statistics(looking).at(0).distance == other.distance);
+    CHECK(head_statistics(looking).at(0).entropy == other.entropy);
 }
 
 TEST_CASE("Statistics stay in their bounds and come in the record's order", "[statistics]") {
