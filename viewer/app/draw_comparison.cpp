@@ -1,4 +1,7 @@
 // Two models, checkpoints or devices on one sentence: their figures side by side, and the difference.
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "drawing/compose.h"
@@ -10,6 +13,9 @@
 namespace headscope::viewer {
 
 namespace {
+
+// Below it two devices that compute the same differ by the order of their sums.
+constexpr double kRounding = 1e-5;
 
 std::string name_of(const Side& side) {
     const std::string step =
@@ -46,21 +52,38 @@ AttentionRecord comparable(const Side& side, AttentionKind kind) {
     return record;
 }
 
+double largest(const AttentionRecord& difference) {
+    double most = 0.0;
+    for (const SiteWeights& weights : difference.sites) {
+        for (const float value : weights.values) {
+            most = std::max(most, std::abs(static_cast<double>(value)));
+        }
+    }
+    return most;
+}
+
 Drawing draw_difference(const Scene& scene, const PanelOptions& options) {
-    const AttentionKind kind = scene.state.kind;
     try {
-        const AttentionRecord record = difference(comparable(scene.main, kind), comparable(*scene.other, kind));
+        const AttentionRecord record = compared_record(scene);
         const FigureOptions figure = figure_options(scene, record, options);
         const HeatMapOptions map{.scale = Scale::Diverging, .look = look_of(options)};
-        return stacked({draw_heading("Left minus right", options),
-                        draw_heat_map(select_content(record, figure), figure.heads.front(), map)},
-                       0.0, options.ink);
+        const double most = largest(record);
+        const std::string verdict = fmt::format("Left minus right: at most {:.2g} over all layers and heads{}", most,
+                                                most < kRounding ? ", which is the rounding of sums" : "");
+        return stacked(
+            {draw_heading(verdict, options), draw_heat_map(select_content(record, figure), figure.heads.front(), map)},
+            0.0, options.ink);
     } catch (const Error& error) {
         return draw_remark(error.what(), options);
     }
 }
 
 }  // namespace
+
+AttentionRecord compared_record(const Scene& scene) {
+    const AttentionKind kind = scene.state.kind;
+    return difference(comparable(scene.main, kind), comparable(*scene.other, kind));
+}
 
 Drawing draw_comparison(const Scene& scene, const PanelOptions& options) {
     if (!scene.other.has_value()) {

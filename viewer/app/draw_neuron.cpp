@@ -25,31 +25,40 @@ int first_piece(const std::vector<RecordedToken>& tokens, int column, const View
 
 }  // namespace
 
-Drawing draw_neuron(const Scene& scene, const PanelOptions& options) {
+std::optional<NeuronRow> neuron_row(const Scene& scene) {
     const auto& neuron = scene.neuron;
     const ViewState& state = scene.state;
-    if (neuron == nullptr || state.word < 0 || state.matrix != MatrixView::Head || neuron->site != shown_site(scene) ||
-        neuron->head != first_head(scene)) {
-        return {};
-    }
-    if (!neuron->problem.empty()) {
-        return draw_remark(neuron->problem, options);
+    if (neuron == nullptr || !neuron->problem.empty() || state.word < 0 || state.matrix != MatrixView::Head ||
+        neuron->site != shown_site(scene) || neuron->head != first_head(scene)) {
+        return std::nullopt;
     }
     const AttentionRecord& record = scene.main.shown->record;
-    const auto& queries = query_tokens(record, state.kind);
     const auto& keys = key_tokens(record, state.kind);
-    const int query = first_piece(queries, state.word, state);
-    if (query < 0 || query >= neuron->queries || static_cast<std::int64_t>(keys.size()) != neuron->keys) {
-        return {};
+    NeuronRow row{.query = first_piece(query_tokens(record, state.kind), state.word, state),
+                  .chosen = first_piece(keys, state.key, state),
+                  .weights = {}};
+    if (row.query < 0 || row.query >= neuron->queries || static_cast<std::int64_t>(keys.size()) != neuron->keys) {
+        return std::nullopt;
     }
     const SiteWeights& weights = find_site(record, state.kind, neuron->site.layer + 1);
-    std::vector<float> row;
     for (std::int64_t key = 0; key < weights.keys; ++key) {
-        row.push_back(weights.at(neuron->head - 1, query, key));
+        row.weights.push_back(weights.at(neuron->head - 1, row.query, key));
     }
-    return draw_neurons(
-        *neuron, texts_of(queries), texts_of(keys), row, query,
-        {.palette = state.palette, .chosen = first_piece(keys, state.key, state), .look = look_of(options)});
+    return row;
+}
+
+Drawing draw_neuron(const Scene& scene, const PanelOptions& options) {
+    if (scene.neuron != nullptr && !scene.neuron->problem.empty()) {
+        return draw_remark(scene.neuron->problem, options);
+    }
+    const std::optional<NeuronRow> row = neuron_row(scene);
+    if (!row.has_value()) {
+        return {};
+    }
+    const AttentionRecord& record = scene.main.shown->record;
+    return draw_neurons(*scene.neuron, texts_of(query_tokens(record, scene.state.kind)),
+                        texts_of(key_tokens(record, scene.state.kind)), row->weights, row->query,
+                        {.palette = scene.state.palette, .chosen = row->chosen, .look = look_of(options)});
 }
 
 }  // namespace headscope::viewer

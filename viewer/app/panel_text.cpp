@@ -1,6 +1,4 @@
-// What panels say in words and numbers.
-#include <nlohmann/json.hpp>
-
+// What panels say in words, and the matrix as a table.
 #include "observe/record_json.h"
 #include "support/check.h"
 #include "viewer/app/panel_drawing.h"
@@ -37,23 +35,9 @@ std::string panel_tip(const Scene& scene, PanelId panel, const Mark& mark) {
     return {};
 }
 
-std::string panel_json(const Scene& scene, PanelId panel) {
-    if (!anything(scene)) {
-        throw Error("there is nothing to save yet");
-    }
-    const Exploration& shown = *scene.main.shown;
-    if (panel == PanelId::Figure || panel == PanelId::Matrix) {
-        return to_json(content_of(scene));
-    }
-    if (panel == PanelId::Heads) {
-        return to_json(shown.record);
-    }
-    return to_json(shown.record);
-}
-
 std::string matrix_tsv(const Scene& scene) {
     if (!anything(scene)) {
-        return {};
+        throw Error("there is nothing to save yet");
     }
     const FigureContent content = content_of(scene);
     return to_tsv(content, content.heads.front());

@@ -15,7 +15,17 @@ Drawing draw_attention(const Scene& scene, const Side& side, const PanelOptions&
 // Why a side has nothing to show; empty when it has.
 std::string nothing_there(const Side& side);
 
-// The products behind the chosen word's row, where the worker has told them; else empty.
+// The query of the chosen word and what its head made of it, where the worker has told the products behind it.
+struct NeuronRow {
+    int query = 0;               // a token
+    int chosen = -1;             // the key of the pair that is chosen, a token; -1: none
+    std::vector<float> weights;  // of all keys
+};
+std::optional<NeuronRow> neuron_row(const Scene& scene);
+// Left minus right of the kind shown. Error says why the two sides cannot be compared.
+AttentionRecord compared_record(const Scene& scene);
+
+// The products behind the chosen word's row; empty where there is none.
 Drawing draw_neuron(const Scene& scene, const PanelOptions& options);
 Drawing draw_time(const Scene& scene, const PanelOptions& options);
 Drawing draw_surgery(const Scene& scene, const PanelOptions& options);
