@@ -1,7 +1,12 @@
 #include "app/view_options.h"
 
+#include <filesystem>
+
+#include <fmt/format.h>
+
 #include "app/precision_option.h"
 #include "infer/model_lookup.h"
+#include "support/check.h"
 #include "viewer/app/rows.h"
 
 namespace headscope {
@@ -14,11 +19,32 @@ constexpr const char* kExamples =
     "  headscope view\n"
     "  headscope view --text 'The cat sleeps because it is tired.' --device vulkan\n"
     "  headscope view --text 'The cat sleeps.' --panel heads --render heads.png\n"
-    "  headscope view --open view.headscope";
+    "  headscope view view.headscope\n"
+    "  headscope view runs/my-model";
+
+// What stands on the command line without an option, as a desktop hands over what was clicked on.
+ViewOptions with_path(ViewOptions options) {
+    if (options.path.empty()) {
+        return options;
+    }
+    std::error_code failure;
+    const bool folder = std::filesystem::is_directory(options.path, failure);
+    if (!folder && !std::filesystem::is_regular_file(options.path, failure)) {
+        throw Error(fmt::format("{} is neither a saved view nor the folder of a model or a training", options.path));
+    }
+    std::string& meant = folder ? options.model : options.open;
+    if (!meant.empty()) {
+        throw Error(fmt::format("{} and {} {} were given, and one is shown", options.path,
+                                folder ? "--model" : "--open", meant));
+    }
+    meant = options.path;
+    return options;
+}
 
 }  // namespace
 
-viewer::SavedView view_of(const ViewOptions& options) {
+viewer::SavedView view_of(const ViewOptions& told) {
+    const ViewOptions options = with_path(told);
     viewer::SavedView view;
     view.state.text = viewer::example_sentences().front();
     if (!options.open.empty()) {
@@ -36,6 +62,7 @@ viewer::SavedView view_of(const ViewOptions& options) {
     }
     if (!options.model.empty() || view.model.empty()) {
         view.model = find_model(options.model);
+        view.parameters = 0;  // that it may be another one than the view was saved with is meant
     }
     if (!options.device.empty()) {
         view.device = options.device;
@@ -45,6 +72,7 @@ viewer::SavedView view_of(const ViewOptions& options) {
 
 void add_view_options(CLI::App& command, ViewOptions& options) {
     command.footer(kExamples);
+    command.add_option("path", options.path, "A view that was saved, or the folder of a model or a training");
     command.add_option("--model", options.model,
                        "Model directory, or the folder of a training; without it HEADSCOPE_MODEL or the en-de model");
     command.add_option("--device", options.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");

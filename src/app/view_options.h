@@ -11,6 +11,7 @@
 namespace headscope {
 
 struct ViewOptions {
+    std::string path;  // a saved view, or a folder as --model
     std::string model;
     std::string device;
     std::string text;

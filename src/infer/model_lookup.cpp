@@ -24,7 +24,11 @@ std::vector<fs::path> candidates() {
         return paths;
     }
     fs::path folder = executable.parent_path();
-    paths.push_back(folder.parent_path() / "share" / "headscope" / "models" / "en-de");
+    fs::path prefix = folder.parent_path();
+    if (prefix.filename() == "libexec") {  // libexec/headscope/headscope-viewer
+        prefix = prefix.parent_path();
+    }
+    paths.push_back(prefix / "share" / "headscope" / "models" / "en-de");
     while (folder != folder.root_path()) {
         paths.push_back(folder / in_tree);
         folder = folder.parent_path();

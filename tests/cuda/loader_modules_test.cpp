@@ -32,6 +32,8 @@ std::string refusal(const std::string& file) {
 TEST_CASE("modules are beside the program or in ../lib/headscope, or where one says", "[cuda][modules]") {
     using Folders = std::vector<std::string>;
     CHECK(cuda::module_folders("", "/opt/hs/bin/headscope") == Folders{"/opt/hs/bin", "/opt/hs/lib/headscope"});
+    CHECK(cuda::module_folders("", "/opt/hs/libexec/headscope/headscope-viewer") ==
+          Folders{"/opt/hs/libexec/headscope", "/opt/hs/lib/headscope"});
     CHECK(cuda::module_folders("/elsewhere", "/opt/hs/bin/headscope") == Folders{"/elsewhere"});
     const Variable modules("HEADSCOPE_CUDA_MODULES", std::nullopt);
     const std::string here = fs::canonical("/proc/self/exe").parent_path().string();

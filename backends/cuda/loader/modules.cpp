@@ -95,7 +95,11 @@ std::vector<std::string> module_folders(const std::string& from_environment, con
         return {from_environment};
     }
     const fs::path beside = fs::path(program).parent_path();
-    return {beside.string(), (beside.parent_path() / "lib" / "headscope").string()};
+    fs::path prefix = beside.parent_path();
+    if (prefix.filename() == "libexec") {  // libexec/headscope/headscope-viewer
+        prefix = prefix.parent_path();
+    }
+    return {beside.string(), (prefix / "lib" / "headscope").string()};
 }
 
 std::vector<std::string> module_files(const std::vector<std::string>& folders) {

@@ -37,7 +37,7 @@ struct Choice {
 Choice choose(const std::vector<ModuleFacts>& modules, int driver_version, int sm);
 
 // Where modules are looked for: in HEADSCOPE_CUDA_MODULES alone where it names a folder, else beside the program and in
-// ../lib/headscope of it.
+// lib/headscope beside its folder, which is bin or libexec/headscope.
 std::vector<std::string> module_folders(const std::string& from_environment, const std::string& program);
 
 // The files libheadscope_cuda*.so of these folders, the highest number in a name first, equals in the folders' order.
