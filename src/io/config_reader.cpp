@@ -53,6 +53,15 @@ const nlohmann::json& ConfigReader::child(const std::string& key) {
     return *value;
 }
 
+const nlohmann::json& ConfigReader::list(const std::string& key) {
+    static const nlohmann::json none = nlohmann::json::array();
+    const nlohmann::json* value = find(key);
+    if (value != nullptr && !value->is_array()) {
+        fail(key, "must be a list [...], found " + value->dump());
+    }
+    return value == nullptr ? none : *value;
+}
+
 std::int64_t ConfigReader::integer(const std::string& key, std::int64_t fallback, std::int64_t least,
                                    std::int64_t most) {
     const nlohmann::json* value = find(key);
@@ -87,6 +96,17 @@ bool ConfigReader::boolean(const std::string& key, bool fallback) {
         fail(key, "must be true or false, found " + value->dump());
     }
     return value->get<bool>();
+}
+
+std::string ConfigReader::text(const std::string& key, const std::string& fallback) {
+    const nlohmann::json* value = find(key);
+    if (value == nullptr) {
+        return fallback;
+    }
+    if (!value->is_string()) {
+        fail(key, "must be a text \"...\", found " + value->dump());
+    }
+    return value->get<std::string>();
 }
 
 int ConfigReader::choice(const std::string& key, int fallback, const std::vector<std::string>& allowed) {

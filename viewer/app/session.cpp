@@ -1,5 +1,7 @@
 #include "viewer/app/session.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,6 +24,12 @@ bool complete(const Exploration& exploration) {
     return exploration.finished || !exploration.problem.empty();
 }
 
+std::string absolute(const std::string& path) {
+    std::error_code failed;
+    const std::filesystem::path whole = std::filesystem::absolute(path, failed).lexically_normal();
+    return failed ? path : whole.string();
+}
+
 }  // namespace
 
 Session::Session(const SessionOptions& options, std::function<void()> wake)
@@ -32,7 +40,11 @@ Session::Session(const SessionOptions& options, std::function<void()> wake)
       settings_file_(options.settings_file),
       history_(options.view.state) {
     awaited_ = options.view;
-    open(options.model, options.device);
+    start(main_, scene_.main,
+          {.model = options.model,
+           .checkpoint = scene_.state.checkpoint,
+           .device = options.device,
+           .precision = precision_});
     if (!options.view.other_model.empty()) {
         compare_with(options.view.other_model, options.view.other_device);
     }
@@ -61,15 +73,42 @@ void Session::start(Seat& seat, Side& side, OpenRequest request) {
     seat.asked_original.reset();
     side.problem.clear();
     side.busy = true;
+    if (&seat == &main_) {  // opening ends these, too
+        measured_.reset();
+        scene_.importance.reset();
+        measuring_ = false;
+        asked_neuron_.reset();
+        scene_.neuron.reset();
+        neuron_tag_ = 0;
+    }
 }
 
 void Session::open(const std::string& model, const std::string& device) {
+    scene_.state.checkpoint.reset();
     start(main_, scene_.main, {.model = model, .device = device, .precision = precision_});
 }
 
 void Session::open_checkpoint(std::int64_t step) {
+    scene_.state.checkpoint = step;
+    follow_checkpoint();
+}
+
+// The state says which checkpoint is looked at, so that undo goes back to another one.
+void Session::follow_checkpoint() {
+    std::optional<std::int64_t>& wanted = scene_.state.checkpoint;
+    if (wanted == main_.open.checkpoint) {
+        return;
+    }
+    const auto has = [&](std::int64_t step) {
+        const auto& steps = scene_.run->checkpoints;
+        return std::find(steps.begin(), steps.end(), step) != steps.end();
+    };
+    if (scene_.run == nullptr || (wanted.has_value() && !has(*wanted))) {
+        wanted = main_.open.checkpoint;  // of another training, or gone
+        return;
+    }
     OpenRequest request = main_.open;
-    request.checkpoint = step;
+    request.checkpoint = wanted;
     start(main_, scene_.main, request);
 }
 
@@ -98,11 +137,13 @@ void Session::measure_importance() {
 void Session::heard(Seat& seat, Side& side, const News& news) {
     if (const auto* opened = std::get_if<Opened>(&news); opened != nullptr) {
         seat.opening = false;
+        seat.opened = seat.open;
         side.model = *opened;
         side.shown = side.original = nullptr;
         if (&seat == &main_) {
             scene_.run = opened->run;
-            remember(settings_.recent_models, opened->path);
+            // What is kept for other starts has to be found from another folder, too.
+            remember(settings_.recent_models, settings_file_.empty() ? opened->path : absolute(opened->path));
             const SavedView awaited = std::exchange(awaited_, {});
             if (awaited.parameters != 0 && awaited.parameters != opened->parameters) {
                 complain(fmt::format("this view was saved with another model: {} had {} parameters, {} has {}",
@@ -129,11 +170,25 @@ void Session::heard(Seat& seat, Side& side, const News& news) {
     } else if (const auto* failed = std::get_if<Failed>(&news); failed != nullptr) {
         side.problem = failed->message;
         complain(failed->message);
-        seat.opening = seat.opening && failed->tag != seat.open_tag;
+        if (seat.opening && failed->tag == seat.open_tag) {
+            opening_failed(seat);
+        }
         seat.exploring = seat.exploring && failed->tag != seat.shown_tag;
         seat.exploring_original = seat.exploring_original && failed->tag != seat.original_tag;
         measuring_ = measuring_ && failed->tag != measure_tag_;
         neuron_tag_ = failed->tag == neuron_tag_ ? 0 : neuron_tag_;
+    }
+}
+
+// What was open before still is.
+void Session::opening_failed(Seat& seat) {
+    seat.opening = false;
+    if (seat.opened.has_value()) {
+        seat.open = *seat.opened;
+    }
+    if (&seat == &main_) {
+        scene_.state.checkpoint = seat.open.checkpoint;
+        awaited_ = {};
     }
 }
 
@@ -160,8 +215,8 @@ void Session::ask(Seat& seat, Side& side) {
         seat.exploring = seat.exploring_original = false;
         return;
     }
-    side.problem.clear();
     if (seat.asked != wanted) {
+        side.problem.clear();
         seat.asked = wanted;
         seat.shown_tag = seat.worker->explore(wanted);
         seat.exploring = true;
@@ -208,6 +263,7 @@ void Session::ask_neuron() {
 
 void Session::update(History::Clock::time_point now) {
     history_.note(scene_.state, now);
+    follow_checkpoint();
     take(main_, scene_.main);
     ask(main_, scene_.main);
     if (scene_.other.has_value()) {
@@ -241,13 +297,14 @@ void Session::redo() {
 }
 
 SavedView Session::saved() const {
-    SavedView view{.state = scene_.state, .model = main_.open.model, .device = main_.open.device};
+    SavedView view{.state = scene_.state, .model = absolute(main_.open.model), .device = main_.open.device};
     if (scene_.main.model.has_value()) {
+        view.state.checkpoint = scene_.main.model->checkpoint;
         view.model_name = scene_.main.model->name;
         view.parameters = scene_.main.model->parameters;
     }
     if (scene_.other.has_value()) {
-        view.other_model = other_.open.model;
+        view.other_model = absolute(other_.open.model);
         view.other_device = other_.open.device;
     }
     return view;
@@ -267,11 +324,9 @@ void Session::open_view(const std::string& path) {
         const SavedView view = read_view(path);
         scene_.state = view.state;
         awaited_ = view;
-        if (view.model != main_.open.model || view.device != main_.open.device) {
-            open(view.model, view.device);
-        } else {
-            start(main_, scene_.main, main_.open);
-        }
+        start(
+            main_, scene_.main,
+            {.model = view.model, .checkpoint = view.state.checkpoint, .device = view.device, .precision = precision_});
         if (view.other_model.empty()) {
             end_comparison();
         } else {

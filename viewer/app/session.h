@@ -78,7 +78,8 @@ private:
     // A worker and what it was last asked.
     struct Seat {
         std::unique_ptr<Worker> worker;
-        OpenRequest open;
+        OpenRequest open;                   // being opened, or open
+        std::optional<OpenRequest> opened;  // the last that could be
         Worker::Tag open_tag = 0;
         std::optional<ExploreRequest> asked;           // what `shown` answers, or will
         std::optional<ExploreRequest> asked_original;  // without the edits
@@ -90,6 +91,8 @@ private:
     };
 
     void start(Seat& seat, Side& side, OpenRequest request);
+    void opening_failed(Seat& seat);
+    void follow_checkpoint();
     void take(Seat& seat, Side& side);
     void heard(Seat& seat, Side& side, const News& news);
     void ask(Seat& seat, Side& side);

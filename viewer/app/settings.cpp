@@ -19,13 +19,18 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kRemembered = 12;
-constexpr int kSmallestSide = 480;
-constexpr int kLargestSide = 16384;
+constexpr double kSmallestSide = 480.0;
+constexpr double kLargestSide = 16384.0;
 
 std::string folder_of(const char* variable) {
     const char* value = std::getenv(variable);
     // The specification wants relative paths ignored.
     return value == nullptr || value[0] != '/' ? std::string() : std::string(value);
+}
+
+// As a double first, which holds whatever number somebody wrote.
+int side_of(const json& file, const char* key, int otherwise) {
+    return static_cast<int>(std::clamp(file.value(key, static_cast<double>(otherwise)), kSmallestSide, kLargestSide));
 }
 
 }  // namespace
@@ -56,8 +61,8 @@ Settings load_settings(const std::string& path, std::string& problem) {
         const json file = parse_json(stream, path);
         settings.dark = file.value("dark", settings.dark);
         settings.scale = std::clamp(file.value("scale", settings.scale), kSmallestScale, kLargestScale);
-        settings.width = std::clamp(file.value("width", settings.width), kSmallestSide, kLargestSide);
-        settings.height = std::clamp(file.value("height", settings.height), kSmallestSide, kLargestSide);
+        settings.width = side_of(file, "width", settings.width);
+        settings.height = side_of(file, "height", settings.height);
         settings.palette = file.value("okabe_ito", false) ? Palette::OkabeIto : Palette::Paper;
         settings.recent_models = file.value("recent_models", settings.recent_models);
         settings.recent_texts = file.value("recent_texts", settings.recent_texts);

@@ -77,14 +77,6 @@ Enum choose(ConfigReader& reader, const char* key, const NameTable<Enum, N>& tab
     return table[static_cast<std::size_t>(reader.choice(key, fallback, names))].second;
 }
 
-std::string text_of(ConfigReader& reader, const char* key) {
-    const std::vector<std::string> texts = reader.strings(key);
-    if (texts.size() > 1) {
-        reader.fail(key, "holds several texts, and one was expected");
-    }
-    return texts.empty() ? std::string() : texts.front();
-}
-
 int count(ConfigReader& reader, const char* key, int otherwise, int least) {
     return static_cast<int>(reader.integer(key, otherwise, least, kLargest));
 }
@@ -144,30 +136,27 @@ json write_state(const ViewState& state) {
 ViewState read_state(const json& object, const std::string& file) {
     ConfigReader reader(object, file, "view");
     ViewState state;
-    state.text = text_of(reader, "text");
+    state.text = reader.text("text", "");
     if (reader.has("target")) {
-        state.target = text_of(reader, "target");
+        state.target = reader.text("target", "");
     }
     if (reader.has("checkpoint")) {
         state.checkpoint = reader.integer("checkpoint", 0, 0, std::numeric_limits<std::int64_t>::max());
     }
     state.beam = static_cast<int>(reader.integer("beam", state.beam, 1, SearchOptions::kMaxBeam));
     state.length_penalty = reader.number("length_penalty", state.length_penalty, 0.0, kLargestPenalty);
-    if (reader.has("edits")) {
-        for (const json& edit : reader.child("edits")) {
-            state.edits.push_back(read_edit(edit, file));
-        }
+    for (const json& edit : reader.list("edits")) {
+        state.edits.push_back(read_edit(edit, file));
     }
     state.panel = choose(reader, "panel", panel_names(), state.panel);
     state.kind = choose(reader, "kind", kKinds, state.kind);
     state.layer = count(reader, "layer", state.layer, 1);
-    if (reader.has("heads")) {
-        for (const json& head : reader.child("heads")) {
-            if (!head.is_number_integer()) {
-                reader.fail("heads", "holds something other than numbers of heads, which count from 1");
-            }
-            state.heads.push_back(head.get<int>());
+    for (const json& head : reader.list("heads")) {
+        const bool follows = head.is_number_integer() && head > (state.heads.empty() ? 0 : state.heads.back());
+        if (!follows || head > kLargest) {
+            reader.fail("heads", "must hold numbers of heads, from 1 and rising, found " + head.dump());
         }
+        state.heads.push_back(head.get<int>());
     }
     state.word = count(reader, "word", state.word, -1);
     state.direction = choose(reader, "direction", kDirections, state.direction);
@@ -216,22 +205,20 @@ SavedView parse_view(const std::string& text, const std::string& file) {
     std::istringstream stream(text);
     const json document = parse_json(stream, file);
     ConfigReader reader(document, file, "");
-    if (text_of(reader, "format") != kFormat) {
+    if (reader.text("format", "") != kFormat) {
         reader.fail("format", fmt::format("should be \"{}\": this is no saved view", kFormat));
     }
     if (const std::int64_t version = reader.integer("version", 0, 0, kLargest); version != kVersion) {
         reader.fail("version", fmt::format("is {}, and this program reads {}", version, kVersion));
     }
     SavedView view;
-    view.model = text_of(reader, "model");
-    view.model_name = text_of(reader, "model_name");
+    view.model = reader.text("model", "");
+    view.model_name = reader.text("model_name", "");
     view.parameters = reader.integer("parameters", 0, 0, std::numeric_limits<std::int64_t>::max());
-    view.device = text_of(reader, "device");
-    view.other_model = text_of(reader, "other_model");
-    view.other_device = text_of(reader, "other_device");
-    if (reader.has("view")) {
-        view.state = read_state(reader.child("view"), file);
-    }
+    view.device = reader.text("device", "");
+    view.other_model = reader.text("other_model", "");
+    view.other_device = reader.text("other_device", "");
+    view.state = read_state(reader.child("view"), file);
     reader.finish();
     return view;
 }

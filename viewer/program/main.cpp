@@ -29,6 +29,7 @@ viewer::ProgramOptions program_of(const ViewOptions& options) {
         program.session.settings = viewer::load_settings(program.session.settings_file, problem);
         if (!problem.empty()) {
             fail(problem);
+            program.session.settings_file.clear();  // stays as it is, for whoever wrote it
         }
     }
     return program;
