@@ -144,9 +144,9 @@ public:
         }
         weights.values.reserve(expected);
         for (const nlohmann::json& value : values) {
-            if (!value.is_number()) {
+            if (!value.is_number() || !std::isfinite(value.get<float>())) {
                 fail(fmt::format("weight {} of {}", weights.values.size() + 1, place),
-                     "a number, and is " + value.dump().substr(0, 40));
+                     "a number that a float can hold, and is " + value.dump().substr(0, 40));
             }
             weights.values.push_back(value.get<float>());
         }
@@ -192,6 +192,10 @@ AttentionRecord record_from_json(const std::string& text, const std::string& ori
     record.source = reader.tokens(json, "source");
     record.target_in = reader.tokens(json, "target_in");
     record.target_out = reader.tokens(json, "target_out");
+    if (record.target_in.size() != record.target_out.size()) {
+        reader.fail("\"target_out\"", fmt::format("as long as \"target_in\", {} tokens, and has {}",
+                                                  record.target_in.size(), record.target_out.size()));
+    }
     for (const nlohmann::json& item : reader.list(json, "sites", place)) {
         record.sites.push_back(reader.site(item, record.sites.size(), record));
     }
@@ -219,10 +223,11 @@ std::string to_json(const FigureContent& content) {
         heads.push_back(fmt::format("\n{{\"head\":{},\"weights\":[{}]}}", head, fmt::join(rows, ",")));
     }
     return fmt::format(
-        "{{\"title\":{},\n\"queries\":{},\n\"keys\":{},\n\"chosen_queries\":[{}],\"chosen_keys\":[{}],\"pieces_joined\":{},\n"
+        "{{\"title\":{},\n\"queries\":{},\n\"keys\":{},\n\"chosen_queries\":[{}],\"chosen_keys\":[{}],\"pieces_"
+        "joined\":{},\n"
         "\"heads\":[{}]}}\n",
-        quoted(content.title), labels(content.queries), labels(content.keys), fmt::join(content.chosen, ","), fmt::join(content.chosen_keys, ","),
-        content.joined, fmt::join(heads, ","));
+        quoted(content.title), labels(content.queries), labels(content.keys), fmt::join(content.chosen, ","),
+        fmt::join(content.chosen_keys, ","), content.joined, fmt::join(heads, ","));
 }
 
 }  // namespace headscope

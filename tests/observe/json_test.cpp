@@ -74,6 +74,9 @@ TEST_CASE("What is no record is refused with what was expected", "[json]") {
                       Contains("site 1") && Contains("encoder, decoder and cross"));
     CHECK_THROWS_WITH(record_from_json(changed("[0.1", "[1,0.1"), "x.json"), Contains("= 6 numbers, and are 7"));
     CHECK_THROWS_WITH(record_from_json(changed("[0.100000001", "[null"), "x.json"), Contains("weight 1 of site 1"));
+    CHECK_THROWS_WITH(record_from_json(changed("\"target_out\":[{", "\"target_out\":[],\"x\":[{"), "x.json"),
+                      Contains("as long as \"target_in\", 1 tokens, and has 0"));
+    CHECK_THROWS_WITH(record_from_json(changed("[0.100000001", "[1e300"), "x.json"), Contains("a float can hold"));
     CHECK_THROWS_WITH(record_from_json(changed("\"heads\":2", "\"heads\":2.5"), "x.json"),
                       Contains("whole number from 1, and is 2.5"));
     CHECK_THROWS_WITH(record_from_json(changed("\"layer\":2", "\"layer\":0"), "x.json"), Contains("\"layer\""));
