@@ -18,13 +18,17 @@ function(headscope_find_viewer result)
     find_path(HEADSCOPE_IMGUI_INCLUDE imgui.h PATH_SUFFIXES imgui)
     find_path(HEADSCOPE_IMGUI_BACKENDS imgui_impl_vulkan.h HINTS ${HEADSCOPE_IMGUI_INCLUDE}
               PATH_SUFFIXES backends imgui/backends imgui)
+    find_path(HEADSCOPE_IMGUI_STDLIB imgui_stdlib.h HINTS ${HEADSCOPE_IMGUI_INCLUDE}
+              PATH_SUFFIXES misc/cpp imgui/misc/cpp imgui)
     find_library(HEADSCOPE_IMGUI_LIBRARY imgui)
-    if(NOT HEADSCOPE_IMGUI_INCLUDE OR NOT HEADSCOPE_IMGUI_BACKENDS OR NOT HEADSCOPE_IMGUI_LIBRARY)
+    if(NOT HEADSCOPE_IMGUI_INCLUDE OR NOT HEADSCOPE_IMGUI_BACKENDS OR NOT HEADSCOPE_IMGUI_STDLIB
+       OR NOT HEADSCOPE_IMGUI_LIBRARY)
         set(${result} "Dear ImGui with its Vulkan backend was not found (libimgui-dev)" PARENT_SCOPE)
         return()
     endif()
     add_library(HeadscopeImgui INTERFACE)
-    target_include_directories(HeadscopeImgui SYSTEM INTERFACE ${HEADSCOPE_IMGUI_INCLUDE} ${HEADSCOPE_IMGUI_BACKENDS})
+    target_include_directories(HeadscopeImgui SYSTEM INTERFACE ${HEADSCOPE_IMGUI_INCLUDE} ${HEADSCOPE_IMGUI_BACKENDS}
+                                                               ${HEADSCOPE_IMGUI_STDLIB})
     target_link_libraries(HeadscopeImgui INTERFACE ${HEADSCOPE_IMGUI_LIBRARY} glfw Vulkan::Vulkan)
     # Debian builds Dear ImGui without its copy of stb.
     find_library(HEADSCOPE_STB_LIBRARY stb)

@@ -143,6 +143,15 @@ Tag Worker::look_at_neuron(NeuronRequest request) {
     });
 }
 
+Tag Worker::read_weights(std::string prefix) {
+    return ask(kReadWeights, [this, prefix = std::move(prefix)](Session& session, Tag tag) {
+        static_cast<void>(session.explorer());  // a model has to be open
+        auto weights = weight_statistics(session.model->translator->parameters(), prefix);
+        tell(kReadWeights,
+             WeightsRead{tag, prefix, std::make_shared<const std::vector<WeightStatistics>>(std::move(weights))});
+    });
+}
+
 Tag Worker::read_run() {
     return ask(kReadRun, [this](Session& session, Tag tag) {
         if (!session.model || session.model->source.kind() != ModelSource::Kind::Training) {

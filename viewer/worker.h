@@ -17,6 +17,7 @@
 #include "backend/precision.h"
 #include "explore/exploration.h"
 #include "explore/model_source.h"
+#include "explore/weight_statistics.h"
 
 namespace headscope::viewer {
 
@@ -59,6 +60,11 @@ struct NeuronSeen {
     Tag tag = 0;
     std::shared_ptr<const NeuronView> view;
 };
+struct WeightsRead {
+    Tag tag = 0;
+    std::string prefix;  // as asked for
+    std::shared_ptr<const std::vector<WeightStatistics>> weights;
+};
 struct RunRead {
     Tag tag = 0;
     std::shared_ptr<const TrainingRun> run;
@@ -67,7 +73,7 @@ struct Failed {
     Tag tag = 0;
     std::string message;
 };
-using News = std::variant<Opened, Explored, Measured, NeuronSeen, RunRead, Failed>;
+using News = std::variant<Opened, Explored, Measured, NeuronSeen, WeightsRead, RunRead, Failed>;
 
 // All members but the destructor return at once, whatever the thread is doing.
 class Worker {
@@ -91,14 +97,15 @@ public:
     Tag explore(ExploreRequest request);           // also ends measure()
     Tag explore_original(ExploreRequest request);  // a kind of its own, for what explore() is compared with
     Tag look_at_neuron(NeuronRequest request);
-    Tag read_run();                       // of the training that is open: its new checkpoints and losses
-    Tag measure(ExploreRequest request);  // importance of all heads; the request has a target
+    Tag read_weights(std::string prefix);  // of the parameters whose names begin so
+    Tag read_run();                        // of the training that is open: its new checkpoints and losses
+    Tag measure(ExploreRequest request);   // importance of all heads; the request has a target
 
     // What is new since the last time, of what grows only the newest state.
     std::vector<News> poll();
 
 private:
-    enum Kind : std::size_t { kOpen, kExplore, kExploreOriginal, kNeuron, kReadRun, kMeasure, kKinds };
+    enum Kind : std::size_t { kOpen, kExplore, kExploreOriginal, kNeuron, kReadWeights, kReadRun, kMeasure, kKinds };
     struct Session;  // what the thread has open
     using Job = std::function<void(Session&, Tag)>;
 

@@ -4,6 +4,7 @@
 #include "drawing/compose.h"
 #include "layout/model_map.h"
 #include "layout/sinusoid_drawing.h"
+#include "layout/weights_drawing.h"
 #include "viewer/app/panels.h"
 
 namespace headscope::viewer {
@@ -17,6 +18,10 @@ Drawing draw_model(const Scene& scene, const PanelOptions& options) {
     parts.push_back(draw_model_map(config, {.encoder_layer = shown_layer(scene.state, config.encoder_layers),
                                             .decoder_layer = shown_layer(scene.state, config.decoder_layers),
                                             .look = look_of(options)}));
+    if (scene.weights != nullptr && !scene.state.block.empty()) {
+        parts.push_back(draw_weights("Weights of " + scene.state.block.substr(0, scene.state.block.size() - 1),
+                                     *scene.weights, look_of(options)));
+    }
     if (config.positions == Positions::Sinusoid) {
         parts.push_back(draw_sinusoids(config, {.look = look_of(options)}));
     }

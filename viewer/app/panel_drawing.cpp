@@ -162,12 +162,8 @@ const Drawing& PanelPictures::of(const Scene& scene, PanelId panel, const PanelO
                  scene.importance.get(),
                  scene.neuron.get(),
                  scene.run.get(),
-                 nullptr,
-                 nullptr,
-                 nullptr};
-    if (scene.other.has_value()) {
-        key.parts[5] = scene.other->shown.get();
-    }
+                 scene.weights.get(),
+                 scene.other.has_value() ? scene.other->shown.get() : nullptr};
     auto& kept = kept_[static_cast<std::size_t>(panel)];
     const bool same_words = kept.has_value() && kept->parts.main.problem == scene.main.problem &&
                             kept->parts.main.model.has_value() == scene.main.model.has_value() &&

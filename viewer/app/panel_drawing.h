@@ -40,7 +40,7 @@ private:
     struct Key {
         ViewState state;
         PanelOptions options;
-        std::array<const void*, 8> parts{};
+        std::array<const void*, 7> parts{};
         int hovered = -1;
         bool operator==(const Key&) const = default;
     };

@@ -28,8 +28,9 @@ struct Scene {
     std::optional<Side> other = {};  // of the comparison
     std::shared_ptr<const Importance> importance = {};
     std::shared_ptr<const NeuronView> neuron = {};
-    std::shared_ptr<const TrainingRun> run = {};  // of a training directory
-    int hovered_word = -1;                        // the column under the pointer, which counts before the chosen one
+    std::shared_ptr<const TrainingRun> run = {};                        // of a training directory
+    std::shared_ptr<const std::vector<WeightStatistics>> weights = {};  // of the block that is chosen
+    int hovered_word = -1;  // the column under the pointer, which counts before the chosen one
 };
 
 }  // namespace headscope::viewer

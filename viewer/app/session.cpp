@@ -142,6 +142,8 @@ void Session::heard(Seat& seat, Side& side, const News& news) {
         side.shown = side.original = nullptr;
         if (&seat == &main_) {
             scene_.run = opened->run;
+            asked_weights_.clear();
+            scene_.weights.reset();
             // What is kept for other starts has to be found from another folder, too.
             remember(settings_.recent_models, settings_file_.empty() ? opened->path : absolute(opened->path));
             const SavedView awaited = std::exchange(awaited_, {});
@@ -165,6 +167,9 @@ void Session::heard(Seat& seat, Side& side, const News& news) {
     } else if (const auto* neuron = std::get_if<NeuronSeen>(&news); neuron != nullptr) {
         scene_.neuron = neuron->view;
         neuron_tag_ = 0;
+    } else if (const auto* weights = std::get_if<WeightsRead>(&news); weights != nullptr) {
+        scene_.weights = weights->weights;
+        weights_tag_ = 0;
     } else if (const auto* run = std::get_if<RunRead>(&news); run != nullptr) {
         scene_.run = run->run;
     } else if (const auto* failed = std::get_if<Failed>(&news); failed != nullptr) {
@@ -177,6 +182,7 @@ void Session::heard(Seat& seat, Side& side, const News& news) {
         seat.exploring_original = seat.exploring_original && failed->tag != seat.original_tag;
         measuring_ = measuring_ && failed->tag != measure_tag_;
         neuron_tag_ = failed->tag == neuron_tag_ ? 0 : neuron_tag_;
+        weights_tag_ = failed->tag == weights_tag_ ? 0 : weights_tag_;
     }
 }
 
@@ -261,6 +267,16 @@ void Session::ask_neuron() {
     }
 }
 
+void Session::ask_weights() {
+    const std::string& block = scene_.state.block;
+    if (scene_.state.panel == PanelId::Model && scene_.main.model.has_value() && !main_.opening &&
+        asked_weights_ != block) {
+        asked_weights_ = block;
+        scene_.weights.reset();
+        weights_tag_ = block.empty() ? 0 : main_.worker->read_weights(block);
+    }
+}
+
 void Session::update(History::Clock::time_point now) {
     history_.note(scene_.state, now);
     follow_checkpoint();
@@ -272,6 +288,7 @@ void Session::update(History::Clock::time_point now) {
     }
     drop_stale();
     ask_neuron();
+    ask_weights();
     if (follows_run() && now - run_read_ > kRunReadAgain) {
         run_read_ = now;
         main_.worker->read_run();
@@ -282,7 +299,8 @@ void Session::update(History::Clock::time_point now) {
 }
 
 bool Session::busy() const {
-    return scene_.main.busy || (scene_.other.has_value() && scene_.other->busy) || measuring_ || neuron_tag_ != 0;
+    return scene_.main.busy || (scene_.other.has_value() && scene_.other->busy) || measuring_ || neuron_tag_ != 0 ||
+           weights_tag_ != 0;
 }
 
 bool Session::follows_run() const {

@@ -97,6 +97,7 @@ private:
     void heard(Seat& seat, Side& side, const News& news);
     void ask(Seat& seat, Side& side);
     void ask_neuron();
+    void ask_weights();
     void drop_stale();
     SavedView saved() const;
     void notice(Notice news);
@@ -110,6 +111,8 @@ private:
     Seat other_;
     std::optional<NeuronRequest> asked_neuron_;
     Worker::Tag neuron_tag_ = 0;
+    std::string asked_weights_;
+    Worker::Tag weights_tag_ = 0;
     Worker::Tag measure_tag_ = 0;
     std::optional<ExploreRequest> measured_;  // what the importance is of
     SavedView awaited_;                       // the view that was opened, until its model is

@@ -53,6 +53,7 @@ struct ViewState {
     int step = -1;  // of the decoding; -1: the last
     bool show_fallen = false;
     std::optional<std::int64_t> checkpoint = {};
+    std::string block = {};  // of the model's map: how the names of its parameters begin; empty: none
 
     bool operator==(const ViewState&) const = default;
 };

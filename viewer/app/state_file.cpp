@@ -120,7 +120,8 @@ json write_state(const ViewState& state) {
              {"matrix", name_in(kMatrices, state.matrix)},
              {"logarithmic", state.logarithmic},
              {"step", state.step},
-             {"show_fallen", state.show_fallen}};
+             {"show_fallen", state.show_fallen},
+             {"block", state.block}};
     if (state.target.has_value()) {
         out["target"] = *state.target;
     }
@@ -136,9 +137,9 @@ json write_state(const ViewState& state) {
 ViewState read_state(const json& object, const std::string& file) {
     ConfigReader reader(object, file, "view");
     ViewState state;
-    state.text = reader.text("text", "");
+    state.text = reader.text("text");
     if (reader.has("target")) {
-        state.target = reader.text("target", "");
+        state.target = reader.text("target");
     }
     if (reader.has("checkpoint")) {
         state.checkpoint = reader.integer("checkpoint", 0, 0, std::numeric_limits<std::int64_t>::max());
@@ -171,6 +172,7 @@ ViewState read_state(const json& object, const std::string& file) {
     state.logarithmic = reader.boolean("logarithmic", state.logarithmic);
     state.step = count(reader, "step", state.step, -1);
     state.show_fallen = reader.boolean("show_fallen", state.show_fallen);
+    state.block = reader.text("block");
     reader.finish();
     return state;
 }
@@ -205,19 +207,19 @@ SavedView parse_view(const std::string& text, const std::string& file) {
     std::istringstream stream(text);
     const json document = parse_json(stream, file);
     ConfigReader reader(document, file, "");
-    if (reader.text("format", "") != kFormat) {
+    if (reader.text("format") != kFormat) {
         reader.fail("format", fmt::format("should be \"{}\": this is no saved view", kFormat));
     }
     if (const std::int64_t version = reader.integer("version", 0, 0, kLargest); version != kVersion) {
         reader.fail("version", fmt::format("is {}, and this program reads {}", version, kVersion));
     }
     SavedView view;
-    view.model = reader.text("model", "");
-    view.model_name = reader.text("model_name", "");
+    view.model = reader.text("model");
+    view.model_name = reader.text("model_name");
     view.parameters = reader.integer("parameters", 0, 0, std::numeric_limits<std::int64_t>::max());
-    view.device = reader.text("device", "");
-    view.other_model = reader.text("other_model", "");
-    view.other_device = reader.text("other_device", "");
+    view.device = reader.text("device");
+    view.other_model = reader.text("other_model");
+    view.other_device = reader.text("other_device");
     view.state = read_state(reader.child("view"), file);
     reader.finish();
     return view;

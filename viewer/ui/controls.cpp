@@ -237,8 +237,19 @@ void model_controls(Interface& ui) {
         ui.show(Overlay::Models);
     }
     remark(ui,
-           "Figures 1 and 2 of the paper, with this model's shapes and parameter counts. Click an attention block "
-           "to look at its heads.");
+           "Figures 1 and 2 of the paper, with this model's shapes and parameter counts. Click a block for its "
+           "weights, double-click an attention for its heads.");
+    const auto& weights = ui.session.scene().weights;
+    if (weights == nullptr || ui.state().block.empty()) {
+        return;
+    }
+    heading(ui, ui.state().block.c_str());
+    for (const WeightStatistics& weight : *weights) {
+        const std::string line = fmt::format("{}: {:.3g} \u00B1 {:.3g}", weight.name.substr(ui.state().block.size()),
+                                             weight.mean, weight.deviation);
+        remark(ui, line);
+        ui.probes.item("weights." + weight.name, line);
+    }
 }
 
 void compare_controls(Interface& ui) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "layout/model_map.h"
 #include "viewer/app/rows.h"
 #include "viewer/ui/app.h"
 
@@ -17,9 +18,9 @@ RoleSet pointable(PanelId panel) {
         case PanelId::Matrix: return {Role::Cell, Role::QueryLabel, Role::KeyLabel, Role::Legend};
         case PanelId::Training: return {Role::Point, Role::Curve, Role::Attention, Role::Slab};
         case PanelId::Time: return {Role::Cell, Role::Bar, Role::Node};
+        case PanelId::Model: return {Role::Block, Role::Bar};
         case PanelId::Heads:
         case PanelId::Surgery:
-        case PanelId::Model:
         case PanelId::Compare: break;
     }
     return RoleSet::all_but({Role::Background, Role::Grid, Role::Note, Role::Title});
@@ -121,6 +122,37 @@ void surgery_events(Interface& ui, const CanvasEvents& events) {
     }
 }
 
+// The attention that a block of the map is, where it is one.
+std::optional<AttentionKind> attention_of(ModelBlock block) {
+    switch (block) {
+        case ModelBlock::EncoderSelfAttention: return AttentionKind::EncoderSelf;
+        case ModelBlock::DecoderSelfAttention: return AttentionKind::DecoderSelf;
+        case ModelBlock::CrossAttention: return AttentionKind::Cross;
+        default: return std::nullopt;
+    }
+}
+
+// A click shows the weights of a block, a second one puts them away; a double click opens the heads of an attention.
+void model_events(Interface& ui, const CanvasEvents& events) {
+    const auto& model = ui.session.scene().main.model;
+    if (!events.hovered.has_value() || events.hovered->item < 0 || !model.has_value()) {
+        return;
+    }
+    ViewState& state = ui.state();
+    const auto block = static_cast<ModelBlock>(events.hovered->item);
+    const int layer = std::max(events.hovered->layer, 1);
+    const std::string prefix = parameter_prefix(model->config, block, layer);
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (events.double_clicked && attention_of(block).has_value()) {
+        state.kind = *attention_of(block);
+        state.layer = layer;
+        state.panel = PanelId::Figure;
+    } else if (events.clicked) {
+        state.layer = events.hovered->layer > 0 ? layer : state.layer;
+        state.block = state.block == prefix ? "" : prefix;
+    }
+}
+
 void training_events(Interface& ui, const CanvasEvents& events) {
     if (events.clicked && events.hovered.has_value() && events.hovered->role == Role::Point &&
         events.hovered->item >= 0) {
@@ -152,7 +184,7 @@ void show_panel(Interface& ui, PanelId panel) {
         case PanelId::Time: time_events(ui, events); break;
         case PanelId::Surgery: surgery_events(ui, events); break;
         case PanelId::Training: training_events(ui, events); break;
-        case PanelId::Model:
+        case PanelId::Model: model_events(ui, events); break;
         case PanelId::Compare: break;
     }
     if (panel != PanelId::Figure) {

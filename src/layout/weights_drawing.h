@@ -1,0 +1,15 @@
+// The weights of a block of the model: a line of numbers and a histogram for each parameter.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "drawing/sketch.h"
+#include "explore/weight_statistics.h"
+
+namespace headscope {
+
+// Marks have item = index among `weights`.
+Drawing draw_weights(const std::string& title, const std::vector<WeightStatistics>& weights, const Look& look);
+
+}  // namespace headscope
