@@ -48,6 +48,7 @@ public:
         double x = kMargin;
         for (const double width : widths) {
             columns_.push_back(x + width / 2.0);
+            turns_.push_back(x + width + kBetween / 2.0);
             x += width + kBetween;
         }
         right_ = x - kBetween;
@@ -89,7 +90,7 @@ private:
                                             : ink_.text;
     }
 
-    // Along the parent's row, down before the child's column, along the child's row.
+    // Along the parent's row, down between the columns, along the child's row.
     void edge(std::size_t i) {
         const auto parent = static_cast<std::size_t>(nodes_[i].parent);
         const bool best = nodes_[i].best;
@@ -97,8 +98,7 @@ private:
         const Colour ink = best ? ink_.accent : mixed(ink_.off, ink_.paper, 0.35);
         Mark mark{Role::Edge};
         mark.item = static_cast<int>(i);
-        const double turn = columns_[static_cast<std::size_t>(nodes_[parent].step)] +
-                            (x(i) - columns_[static_cast<std::size_t>(nodes_[parent].step)]) * 0.45;
+        const double turn = turns_[static_cast<std::size_t>(nodes_[parent].step)];
         if (tree_.row[i] == tree_.row[parent]) {
             sketch_.line(mark, ink, {x(parent), y(i), x(i), y(i), width});
             return;
@@ -173,7 +173,8 @@ private:
     Sketch sketch_;
     const Ink& ink_;
     TreeRows tree_;
-    std::vector<double> columns_;
+    std::vector<double> columns_;  // their middles
+    std::vector<double> turns_;    // where lines go down behind each
     double right_ = 0.0;
 };
 

@@ -131,6 +131,28 @@ TEST_CASE("A beam's tree looks right in every look, small, large and collapsed",
     test::check_layout(draw_beam_tree(std::vector<BeamNode>(1), {}));
 }
 
+TEST_CASE("Lines go down between the columns, through no label", "[beam]") {
+    std::vector<BeamNode> nodes = test::beam_sample(6, 12);
+    nodes[1].text = "\u2581Donaudampfschifffahrtsgesellschaft";  // a column wider than its neighbours
+    const Drawing drawing = draw_beam_tree(nodes, {});
+    int down = 0;
+    for (const auto& [primitive, line] : all_of<Line>(drawing, Role::Edge)) {
+        if (line.x1 != line.x2) {
+            continue;
+        }
+        ++down;
+        for (const Role role : {Role::Label, Role::Value}) {
+            for (const auto& [other, text] : all_of<Text>(drawing, role)) {
+                const Rect box = box_of(text);
+                const bool beside = line.x1 < box.x || line.x1 > box.x + box.width;
+                const bool apart = line.y2 < box.y || line.y1 > box.y + box.height;
+                CHECK((beside || apart));
+            }
+        }
+    }
+    CHECK(down > 20);
+}
+
 TEST_CASE("A node's fate is a shape of its own, its reason the tip", "[beam]") {
     const std::vector<BeamNode> nodes = test::beam_sample(4, 9);
     const Drawing drawing = draw_beam_tree(nodes, {});

@@ -322,3 +322,40 @@ TEST_CASE("What does not exist is refused by naming what does", "[figure]") {
     AttentionRecord broken = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, std::nanf("")});
     CHECK(message_of(broken, cross()).find("broken") != std::string::npos);
 }
+
+TEST_CASE("A window's figure is the file's, with its tips asked for when they are needed", "[figure]") {
+    FigureOptions options = figure3();
+    const FigureContent content = select_content(paper_record(), options);
+    const Drawing file = draw_figure(content, options);
+    options.tips = false;
+    const Drawing window = draw_figure(content, options);
+    REQUIRE(window.primitives.size() == file.primitives.size());
+    int tips = 0;
+    for (std::size_t i = 0; i < file.primitives.size(); ++i) {
+        CHECK(window.primitives[i].mark.tip.empty());
+        CHECK(figure_tip(content, window.primitives[i].mark) == file.primitives[i].mark.tip);
+        tips += file.primitives[i].mark.tip.empty() ? 0 : 1;
+        const int layer = file.primitives[i].mark.head > 0 ? 5 : 0;
+        CHECK(window.primitives[i].mark.layer == layer);
+    }
+    CHECK(tips > 100);
+}
+
+TEST_CASE("The dark figure is the light one in other colours, and its slabs' labels can be read", "[figure]") {
+    FigureOptions options = figure3();
+    const Drawing light = draw_figure(paper_record(), options);
+    options.ink = kDarkInk;
+    const Drawing dark = draw_figure(paper_record(), options);
+    REQUIRE(dark.primitives.size() == light.primitives.size());
+    for (std::size_t i = 0; i < dark.primitives.size(); ++i) {
+        CHECK(dark.primitives[i].alpha == light.primitives[i].alpha);
+        CHECK(dark.primitives[i].shape.index() == light.primitives[i].shape.index());
+    }
+    CHECK(dark.primitives[0].colour == kDarkInk.paper);
+    for (const auto& [primitive, slab] : all_of<Rect>(dark, Role::Slab)) {
+        CHECK(contrast(mixed(kDarkInk.paper, primitive.colour, primitive.alpha), kDarkInk.text) >= 4.5);
+    }
+    for (const auto& [primitive, label] : all_of<Text>(dark, Role::KeyLabel)) {
+        CHECK(primitive.colour == kDarkInk.text);
+    }
+}
