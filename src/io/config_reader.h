@@ -24,7 +24,7 @@ public:
     std::int64_t integer(const std::string& key, std::int64_t fallback, std::int64_t least, std::int64_t most);
     double number(const std::string& key, double fallback, double least, double most);
     bool boolean(const std::string& key, bool fallback);
-    std::string text(const std::string& key, const std::string& fallback);
+    std::string text(const std::string& key, const std::string& fallback = {});
     // One of `allowed`; returns its index.
     int choice(const std::string& key, int fallback, const std::vector<std::string>& allowed);
     // One string or an array of strings; empty when absent.

@@ -2,39 +2,16 @@
 #pragma once
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "backends/cuda/loader/cuda_devices.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/support/variable.h"
 
 namespace headscope::cuda_tests {
-
-// An environment variable for the length of a test; not set at all where there is no value.
-class Variable {
-public:
-    Variable(const char* name, const std::optional<std::string>& value) : name_(name) {
-        if (const char* before = std::getenv(name)) {
-            before_ = before;
-        }
-        set(value);
-    }
-    Variable(const Variable&) = delete;
-    Variable& operator=(const Variable&) = delete;
-    ~Variable() { set(before_); }
-
-    void set(const std::optional<std::string>& value) const {
-        value ? setenv(name_, value->c_str(), 1) : unsetenv(name_);
-    }
-
-private:
-    const char* name_;
-    std::optional<std::string> before_;
-};
 
 inline std::string fake(const std::string& name) {
     return HEADSCOPE_FAKE_CUDA + name + ".so";

@@ -1,0 +1,53 @@
+// A session on tiny random models, and somebody who waits for its answers.
+#pragma once
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "tests/viewer/worker_desk.h"
+#include "viewer/app/session.h"
+
+namespace headscope::viewer {
+
+constexpr const char* kSentence = "the small dog sees the big cat";
+
+inline ViewState sentence(const std::string& text = kSentence, PanelId panel = PanelId::Figure) {
+    ViewState state;
+    state.text = text;
+    state.panel = panel;
+    return state;
+}
+
+inline SessionOptions on_cpu(const std::string& model, const ViewState& state) {
+    return {.model = model, .device = "cpu", .view = {.state = state}};
+}
+
+// As a window does it, frame by frame.
+inline bool update_until(Session& session, const std::function<bool()>& done, double seconds = 60.0) {
+    const Clock::time_point start = Clock::now();
+    while (seconds_since(start) < seconds) {
+        session.update(Clock::now());
+        if (done()) {
+            return true;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+}
+inline void settle(Session& session) {
+    REQUIRE(update_until(session, [&] { return !session.busy(); }));
+}
+
+inline std::string complaints(const Session& session) {
+    std::string all;
+    for (const Notice& notice : session.notices()) {
+        all += notice.wrong ? notice.text + "\n" : "";
+    }
+    return all;
+}
+
+}  // namespace headscope::viewer
