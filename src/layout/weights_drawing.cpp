@@ -13,9 +13,9 @@ namespace {
 // In units of the text size.
 constexpr double kMargin = 1.0;
 constexpr double kRow = 3.0;
-constexpr double kColumn = 6.5;
-constexpr double kShape = 8.5;
-constexpr double kHistogram = 14.0;
+constexpr double kColumn = 5.5;
+constexpr double kShape = 7.0;
+constexpr double kHistogram = 12.0;
 constexpr double kBars = 2.2;  // height of a histogram
 constexpr double kSmall = 0.85;
 constexpr const char* kColumns[] = {"mean", "deviation", "least", "greatest"};
@@ -30,13 +30,15 @@ std::string shape_of(const Shape& shape) {
 
 class Table {
 public:
-    Table(const std::vector<WeightStatistics>& weights, const Look& look) : weights_(weights), sketch_(look) {
+    Table(const std::string& prefix, const std::vector<WeightStatistics>& weights, const Look& look)
+        : prefix_(prefix), weights_(weights), sketch_(look) {
         for (const WeightStatistics& weight : weights) {
-            names_ = std::max(names_, text_width(weight.name) + 1.0);
+            names_ = std::max(names_, text_width(rest_of(weight.name)) + 1.0);
         }
     }
 
-    Drawing draw(const std::string& title) {
+    Drawing draw() {
+        const std::string title = "Weights of " + prefix_.substr(0, prefix_.find_last_not_of('.') + 1);
         const Ink& ink = sketch_.ink();
         sketch_.text({Role::Title}, ink.text, {kMargin, 2.0, kTitleSize, Anchor::Start, false, false, title});
         double x = kMargin + names_ + kShape;
@@ -54,13 +56,17 @@ public:
     }
 
 private:
+    std::string rest_of(const std::string& name) const {
+        return name.starts_with(prefix_) ? name.substr(prefix_.size()) : name;
+    }
+
     void draw_row(std::size_t row, double top) {
         const WeightStatistics& weight = weights_[row];
         const Ink& ink = sketch_.ink();
         Mark mark{Role::Label};
         mark.item = static_cast<int>(row);
         const double base = top + 0.5 * kRow + kBaseline;
-        sketch_.text(mark, ink.text, {kMargin, base, 1.0, Anchor::Start, false, false, weight.name});
+        sketch_.text(mark, ink.text, {kMargin, base, 1.0, Anchor::Start, false, false, rest_of(weight.name)});
         mark.role = Role::Value;
         sketch_.text(mark, ink.faint,
                      {kMargin + names_, base, kSmall, Anchor::Start, false, false, shape_of(weight.shape)});
@@ -99,6 +105,7 @@ private:
         sketch_.line(mark, ink.rule, {x, bottom, x + kHistogram, bottom, 0.08});
     }
 
+    const std::string& prefix_;
     const std::vector<WeightStatistics>& weights_;
     Sketch sketch_;
     double names_ = 8.0;
@@ -106,8 +113,8 @@ private:
 
 }  // namespace
 
-Drawing draw_weights(const std::string& title, const std::vector<WeightStatistics>& weights, const Look& look) {
-    return Table(weights, look).draw(title);
+Drawing draw_weights(const std::string& prefix, const std::vector<WeightStatistics>& weights, const Look& look) {
+    return Table(prefix, weights, look).draw();
 }
 
 }  // namespace headscope

@@ -9,7 +9,7 @@
 
 namespace headscope {
 
-// Marks have item = index among `weights`.
-Drawing draw_weights(const std::string& title, const std::vector<WeightStatistics>& weights, const Look& look);
+// Of the parameters whose names begin with `prefix`, which the rows leave out. Marks have item = index among `weights`.
+Drawing draw_weights(const std::string& prefix, const std::vector<WeightStatistics>& weights, const Look& look);
 
 }  // namespace headscope

@@ -19,8 +19,7 @@ Drawing draw_model(const Scene& scene, const PanelOptions& options) {
                                             .decoder_layer = shown_layer(scene.state, config.decoder_layers),
                                             .look = look_of(options)}));
     if (scene.weights != nullptr && !scene.state.block.empty()) {
-        parts.push_back(draw_weights("Weights of " + scene.state.block.substr(0, scene.state.block.size() - 1),
-                                     *scene.weights, look_of(options)));
+        parts.push_back(draw_weights(scene.state.block, *scene.weights, look_of(options)));
     }
     if (config.positions == Positions::Sinusoid) {
         parts.push_back(draw_sinusoids(config, {.look = look_of(options)}));

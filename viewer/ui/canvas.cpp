@@ -51,7 +51,7 @@ float zoom_of(const CanvasMemory& memory, const Drawing& drawing, ImVec2 room, c
     }
     const float across = room.x / static_cast<float>(drawing.width);
     const float down = room.y / static_cast<float>(drawing.height);
-    const float whole = std::min(across, down);
+    const float whole = options.fit_height ? std::min(across, down) : across;
     return whole >= options.least_fit ? std::min(whole, options.most_fit) : std::clamp(across, options.least_fit, 1.0F);
 }
 

@@ -30,6 +30,7 @@ struct CanvasOptions {
     // A drawing that was not zoomed fills its room within these bounds; where it cannot, its width fits if it can.
     float least_fit = 0.7F;
     float most_fit = 1.8F;
+    bool fit_height = true;  // false: a drawing that grows downwards does not change its scale
     // What hovering says; without it the mark's own tip.
     std::function<std::string(const Mark&)> tip = {};
 };

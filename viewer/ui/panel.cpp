@@ -174,9 +174,11 @@ void show_panel(Interface& ui, PanelId panel) {
                                .tips = false};
     const Drawing& drawing = ui.pictures.of(scene, panel, options);
     CanvasMemory& memory = ui.canvases[static_cast<std::size_t>(panel)];
-    const CanvasEvents events = show_canvas(
-        name_of(panel), drawing, memory, ui.fonts, ui.probes,
-        {.roles = pointable(panel), .tip = [&](const Mark& mark) { return panel_tip(scene, panel, mark); }});
+    const CanvasEvents events =
+        show_canvas(name_of(panel), drawing, memory, ui.fonts, ui.probes,
+                    {.roles = pointable(panel), .fit_height = panel != PanelId::Model, .tip = [&](const Mark& mark) {
+                         return panel_tip(scene, panel, mark);
+                     }});
     switch (panel) {
         case PanelId::Figure: figure_events(ui, drawing, events); break;
         case PanelId::Heads: heads_events(ui, events); break;
