@@ -12,6 +12,7 @@
 
 #include "pictures.h"
 #include "support/check.h"
+#include "tests/train/digits_run.h"
 #include "viewer/app/rows.h"
 #include "viewer/ui/program.h"
 
@@ -55,12 +56,12 @@ private:
     fs::path before_, path_;
 };
 
-void play(const std::string& name, const std::string& model = "") {
+void play(const std::string& name, const std::string& model = "", const std::string& text = "") {
     viewer::ProgramOptions options;
     options.script = (kHere / "scripts" / (name + ".script")).string();
     options.session.model = model.empty() ? std::string(HEADSCOPE_SOURCE_DIR) + "/assets/models/en-de" : model;
     options.session.device = "cpu";
-    options.session.view.state.text = viewer::example_sentences().front();
+    options.session.view.state.text = text.empty() ? viewer::example_sentences().front() : text;
     viewer::run_program(options);
 }
 
@@ -129,6 +130,21 @@ TEST_CASE("Help, palette, settings, files", "[window]") {
 }
 TEST_CASE("A small window, large text, the dark theme", "[window]") {
     check_script("looks");
+}
+
+TEST_CASE("A training's checkpoints are stepped through", "[window]") {
+    if (!display()) {
+        return;
+    }
+    const TemporaryFolder training;
+    DigitsRun run(training, write_digits(training), "out");
+    run.start().run();
+    const Folder folder("training");
+    REQUIRE_NOTHROW(play("training", training.file("out"), "12 7"));
+}
+
+TEST_CASE("A window that is closed while the model works ends at once", "[window]") {
+    check_script("closing");
 }
 
 TEST_CASE("A script that expects what is not so fails with its line", "[window]") {

@@ -134,8 +134,11 @@ private:
 
     void name_window() {
         const auto& model = session_.scene().main.model;
-        const std::string title =
-            model.has_value() ? fmt::format("{} on {} \u2013 Headscope", model->name, model->device) : "Headscope";
+        std::string title = "Headscope";
+        if (model.has_value()) {
+            const std::string step = model->checkpoint.has_value() ? fmt::format(", step {}", *model->checkpoint) : "";
+            title = fmt::format("{}{} on {} \u2013 Headscope", model->name, step, model->device);
+        }
         if (title != title_) {
             window_.set_title(title);
             title_ = title;
