@@ -82,6 +82,10 @@ CanvasEvents show_canvas(const std::string& name, const Drawing& drawing, Canvas
         const auto found = hit(drawing, *events.pointer, static_cast<double>(kTolerance / zoom), options.roles);
         if (found.has_value()) {
             events.hovered = drawing.primitives[*found].mark;
+        } else if (options.elsewhere) {
+            events.hovered = options.elsewhere(*events.pointer);
+        }
+        if (events.hovered.has_value()) {
             show_tip(options.tip ? options.tip(*events.hovered) : events.hovered->tip);
         }
     }

@@ -49,6 +49,26 @@ int column_at(const Drawing& drawing, Point at, Role role, double pitch) {
     return at.y >= top && at.y <= bottom ? column : -1;
 }
 
+// The cell of the matrix at a point, also where its weight is too faint to be drawn.
+std::optional<Mark> cell_at(const Scene& scene, const Drawing& drawing, Point at) {
+    const auto rows = static_cast<double>(words_of(scene, Direction::From));
+    const auto columns = static_cast<double>(words_of(scene, Direction::To));
+    for (const Primitive& primitive : drawing.primitives) {
+        const auto* frame = std::get_if<Rect>(&primitive.shape);
+        if (primitive.mark.role != Role::Frame || frame == nullptr) {
+            continue;
+        }
+        const double across = (at.x - frame->x) / frame->width;
+        const double down = (at.y - frame->y) / frame->height;
+        if (across >= 0.0 && across < 1.0 && down >= 0.0 && down < 1.0) {
+            return Mark{Role::Cell, first_head(scene), static_cast<int>(down * rows),
+                        static_cast<int>(across * columns)};
+        }
+        return std::nullopt;  // the matrix' frame is the first
+    }
+    return std::nullopt;
+}
+
 void figure_events(Interface& ui, const Drawing& drawing, const CanvasEvents& events) {
     ViewState& state = ui.state();
     const Scene& scene = ui.session.scene();
@@ -174,11 +194,15 @@ void show_panel(Interface& ui, PanelId panel) {
                                .tips = false};
     const Drawing& drawing = ui.pictures.of(scene, panel, options);
     CanvasMemory& memory = ui.canvases[static_cast<std::size_t>(panel)];
-    const CanvasEvents events =
-        show_canvas(name_of(panel), drawing, memory, ui.fonts, ui.probes,
-                    {.roles = pointable(panel), .fit_height = panel != PanelId::Model, .tip = [&](const Mark& mark) {
-                         return panel_tip(scene, panel, mark);
-                     }});
+    std::function<std::optional<Mark>(Point)> elsewhere;
+    if (panel == PanelId::Matrix && scene.main.shown != nullptr && scene.main.shown->problem.empty()) {
+        elsewhere = [&](Point at) { return cell_at(scene, drawing, at); };
+    }
+    const CanvasEvents events = show_canvas(name_of(panel), drawing, memory, ui.fonts, ui.probes,
+                                            {.roles = pointable(panel),
+                                             .fit_height = panel != PanelId::Model,
+                                             .elsewhere = elsewhere,
+                                             .tip = [&](const Mark& mark) { return panel_tip(scene, panel, mark); }});
     switch (panel) {
         case PanelId::Figure: figure_events(ui, drawing, events); break;
         case PanelId::Heads: heads_events(ui, events); break;
