@@ -40,12 +40,36 @@ double text_width(std::string_view text) {
     return width;
 }
 
+namespace {
+
+// As many of a word's characters as there is room for, at least one.
+std::size_t fitting(std::string_view word, double width) {
+    std::size_t bytes = 0;
+    double used = 0.0;
+    for (std::size_t next = 0; next < word.size();) {
+        const std::size_t first = next;
+        next_character(word, next);
+        used += text_width(word.substr(first, next - first));
+        if (bytes > 0 && used > width) {
+            break;
+        }
+        bytes = next;
+    }
+    return bytes;
+}
+
+}  // namespace
+
 std::vector<std::string> wrapped(std::string_view text, double width) {
     std::vector<std::string> lines;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(' '), text.size());
-        const std::string_view word = text.substr(0, end);
+        std::string_view word = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
+        for (std::size_t most = fitting(word, width); most < word.size(); most = fitting(word, width)) {
+            lines.emplace_back(word.substr(0, most));
+            word.remove_prefix(most);
+        }
         const bool fits = !lines.empty() && text_width(lines.back()) + text_width(" ") + text_width(word) <= width;
         if (fits) {
             lines.back() += ' ';

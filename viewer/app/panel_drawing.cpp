@@ -133,7 +133,9 @@ AttentionRecord matrix_record(const Scene& scene, const AttentionRecord& record)
     return record;
 }
 
-Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options) {
+namespace {
+
+Drawing drawn(const Scene& scene, PanelId panel, const PanelOptions& options) {
     const std::string nothing = nothing_there(scene.main);
     const bool needs_attention = panel != PanelId::Model && panel != PanelId::Training;
     if (!nothing.empty() && needs_attention) {
@@ -153,6 +155,16 @@ Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& option
         case PanelId::Training: return draw_training(scene, options);
     }
     return {};
+}
+
+}  // namespace
+
+Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options) {
+    Drawing drawing = drawn(scene, panel, options);
+    if (drawing.title.empty()) {  // a remark alone
+        drawing.title = title_of(panel);
+    }
+    return drawing;
 }
 
 const Drawing& PanelPictures::of(const Scene& scene, PanelId panel, const PanelOptions& options) {

@@ -192,13 +192,38 @@ json blocks_json(const ModelConfig& config) {
     return blocks;
 }
 
-json whole_model_json(const Side& side) {
+json weights_json(const std::vector<WeightStatistics>& weights) {
+    json list = json::array();
+    for (const WeightStatistics& one : weights) {
+        json shape = json::array();
+        for (int dim = 0; dim < one.shape.rank(); ++dim) {
+            shape.push_back(one.shape[dim]);
+        }
+        list.push_back({{"name", one.name},
+                        {"shape", shape},
+                        {"mean", one.mean},
+                        {"deviation", one.deviation},
+                        {"least", one.least},
+                        {"greatest", one.greatest},
+                        {"not_finite", one.not_finite},
+                        {"limit", one.limit},
+                        {"counts", one.counts}});
+    }
+    return list;
+}
+
+json whole_model_json(const Scene& scene) {
+    const Side& side = scene.main;
     if (!side.model.has_value()) {
         throw Error(nothing_there(side));
     }
     json out = model_json(*side.model);
     out["config"] = to_json(side.model->config);
     out["blocks"] = blocks_json(side.model->config);
+    if (scene.weights != nullptr && !scene.state.block.empty()) {
+        out["block"] = scene.state.block;
+        out["weights"] = weights_json(*scene.weights);
+    }
     return out;
 }
 
@@ -259,7 +284,7 @@ json training_json(const Scene& scene) {
 json numbers_of(const Scene& scene, PanelId panel) {
     const Side& side = scene.main;
     if (panel == PanelId::Model) {
-        return whole_model_json(side);
+        return whole_model_json(scene);
     }
     if (panel == PanelId::Training) {
         return training_json(scene);

@@ -80,6 +80,9 @@ void Session::start(Seat& seat, Side& side, OpenRequest request) {
         asked_neuron_.reset();
         scene_.neuron.reset();
         neuron_tag_ = 0;
+        asked_weights_.clear();
+        scene_.weights.reset();
+        weights_tag_ = 0;
     }
 }
 
@@ -142,8 +145,6 @@ void Session::heard(Seat& seat, Side& side, const News& news) {
         side.shown = side.original = nullptr;
         if (&seat == &main_) {
             scene_.run = opened->run;
-            asked_weights_.clear();
-            scene_.weights.reset();
             // What is kept for other starts has to be found from another folder, too.
             remember(settings_.recent_models, settings_file_.empty() ? opened->path : absolute(opened->path));
             const SavedView awaited = std::exchange(awaited_, {});
