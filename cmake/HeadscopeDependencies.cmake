@@ -23,7 +23,7 @@ add_library(HeadscopeSentencePiece INTERFACE)
 target_include_directories(HeadscopeSentencePiece SYSTEM INTERFACE ${SENTENCEPIECE_INCLUDE})
 target_link_libraries(HeadscopeSentencePiece INTERFACE ${SENTENCEPIECE_TRAIN_LIBRARY} ${SENTENCEPIECE_LIBRARY})
 
-# Two single headers: TrueType outlines, PNG files.
+# A single header: TrueType outlines; the tests read PNG files with another.
 find_path(HEADSCOPE_STB_INCLUDE NAMES stb/stb_truetype.h)
 if(NOT HEADSCOPE_STB_INCLUDE)
     message(FATAL_ERROR "Headscope needs stb: install libstb-dev (./do does it), then configure again.")

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <memory>
 #include <numbers>
 
 #include <fmt/format.h>
@@ -14,23 +13,6 @@
 #include "drawing/glyphs.h"
 #include "drawing/utf8.h"
 #include "support/check.h"
-
-// In place of stb's own compression, whose files are a quarter larger. Freed with free().
-#define STBIW_ZLIB_COMPRESS headscope_deflate
-static unsigned char* headscope_deflate(unsigned char* data, int length, int* out_length, int quality) {
-    uLongf size = compressBound(static_cast<uLong>(length));
-    auto* bytes = static_cast<unsigned char*>(std::malloc(size));
-    if (bytes == nullptr || compress2(bytes, &size, data, static_cast<uLong>(length), quality) != Z_OK) {
-        std::free(bytes);
-        return nullptr;
-    }
-    *out_length = static_cast<int>(size);
-    return bytes;
-}
-#define STBIW_ASSERT(condition) HEADSCOPE_CHECK(condition, "writing a PNG")
-#define STB_IMAGE_WRITE_STATIC
-#define STB_IMAGE_WRITE_IMPLEMENTATION
-#include <stb/stb_image_write.h>
 
 namespace headscope {
 
@@ -159,10 +141,11 @@ private:
         const double sum = alpha + below;
         const std::array<std::uint8_t, 3> colour{colour_.red, colour_.green, colour_.blue};
         for (std::size_t channel = 0; channel < 3; ++channel) {
-            const double mixed = (colour[channel] * alpha + pixel[channel] * below) / sum;
-            pixel[channel] = static_cast<std::uint8_t>(mixed + 0.5);
+            const double mixed = 0.5 + (colour[channel] * alpha + pixel[channel] * below) / sum;
+            pixel[channel] = static_cast<std::uint8_t>(mixed);
         }
-        pixel[3] = static_cast<std::uint8_t>(sum * 255.0 + 0.5);
+        const double opaque = 0.5 + sum * 255.0;
+        pixel[3] = static_cast<std::uint8_t>(opaque);
     }
 
     Bitmap& bitmap_;
@@ -173,6 +156,47 @@ private:
     Colour colour_{};
     double alpha_ = 1.0;
 };
+
+std::string big_endian(std::uint32_t value) {
+    std::string bytes;
+    for (const unsigned shift : {24U, 16U, 8U, 0U}) {
+        bytes += static_cast<char>((value >> shift) & 0xFFU);
+    }
+    return bytes;
+}
+
+std::string chunk(const std::string& name, const std::string& content) {
+    const std::string checked = name + content;
+    const uLong sum = crc32(0, reinterpret_cast<const Bytef*>(checked.data()), static_cast<uInt>(checked.size()));
+    return big_endian(static_cast<std::uint32_t>(content.size())) + checked +
+           big_endian(static_cast<std::uint32_t>(sum));
+}
+
+// Each row as itself (filter 0), as differences from its left (1) or from the row above (2): whichever has the least
+// sum of differences, which is what compresses best.
+std::string filtered(const Bitmap& bitmap) {
+    const std::size_t length = static_cast<std::size_t>(bitmap.width) * 4;
+    std::array<std::string, 3> tries;
+    std::string rows;
+    rows.reserve((length + 1) * static_cast<std::size_t>(bitmap.height));
+    for (std::size_t y = 0; y < static_cast<std::size_t>(bitmap.height); ++y) {
+        const std::uint8_t* row = bitmap.rgba.data() + y * length;
+        std::array<long, 3> sums{};
+        for (std::size_t filter = 0; filter < 3; ++filter) {
+            tries[filter].assign(1, static_cast<char>(filter));
+            for (std::size_t i = 0; i < length; ++i) {
+                const int left = i >= 4 ? row[i - 4] : 0;
+                const int above = y > 0 ? *(row + i - length) : 0;
+                const int value = row[i] - (filter == 1 ? left : filter == 2 ? above : 0);
+                const auto byte = static_cast<std::int8_t>(value);
+                tries[filter] += static_cast<char>(byte);
+                sums[filter] += std::abs(static_cast<int>(byte));
+            }
+        }
+        rows += tries[static_cast<std::size_t>(std::min_element(sums.begin(), sums.end()) - sums.begin())];
+    }
+    return rows;
+}
 
 }  // namespace
 
@@ -197,14 +221,19 @@ Bitmap rasterise(const Drawing& drawing, double scale) {
 }
 
 std::string to_png(const Bitmap& bitmap) {
-    int length = 0;
-    const std::unique_ptr<unsigned char, decltype(&std::free)> bytes(
-        stbi_write_png_to_mem(bitmap.rgba.data(), bitmap.width * 4, bitmap.width, bitmap.height, 4, &length),
-        &std::free);
-    if (!bytes) {
+    const std::string rows = filtered(bitmap);
+    uLongf size = compressBound(static_cast<uLong>(rows.size()));
+    std::string packed(size, '\0');
+    if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()),
+                  static_cast<uLong>(rows.size()), Z_DEFAULT_COMPRESSION) != Z_OK) {
         throw Error(fmt::format("there is no memory for a PNG of {} x {} pixels", bitmap.width, bitmap.height));
     }
-    return {reinterpret_cast<const char*>(bytes.get()), static_cast<std::size_t>(length)};
+    packed.resize(size);
+    // Width, height, 8 bits a channel, red green blue alpha, the one compression and filter there are, not interlaced.
+    const std::string header = big_endian(static_cast<std::uint32_t>(bitmap.width)) +
+                               big_endian(static_cast<std::uint32_t>(bitmap.height)) +
+                               std::string("\x08\x06\x00\x00\x00", 5);
+    return "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) + chunk("IDAT", packed) + chunk("IEND", "");
 }
 
 }  // namespace headscope

@@ -108,7 +108,7 @@ private:
         sketch_.line(mark, ink, {turn - width / 2.0, y(i), x(i), y(i), width});
     }
 
-    void shape(Mark mark, Colour ink, Fate fate, double cx, double cy, double half) {
+    void shape(const Mark& mark, Colour ink, Fate fate, double cx, double cy, double half) {
         switch (fate) {
             case Fate::Open:
                 sketch_.rect(mark, ink, {cx - 0.6 * half, cy - 0.6 * half, 1.2 * half, 1.2 * half, 0.6 * half});

@@ -161,6 +161,7 @@ private:
 
 std::string to_json(const AttentionRecord& record) {
     std::vector<std::string> sites;
+    sites.reserve(record.sites.size());
     for (const SiteWeights& weights : record.sites) {
         sites.push_back(fmt::format("\n{{\"kind\":\"{}\",\"layer\":{},\"heads\":{},\"weights\":{}}}",
                                     name_of(weights.site.kind), weights.site.layer + 1, weights.heads,
