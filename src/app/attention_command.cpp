@@ -90,6 +90,7 @@ std::vector<AttentionSite> looked_at(const FigureOptions& figure, const ModelCon
     }
     std::vector<AttentionSite> sites;
     const int layers = figure.kind == AttentionKind::EncoderSelf ? config.encoder_layers : config.decoder_layers;
+    sites.reserve(static_cast<std::size_t>(layers));
     for (int layer = 0; layer < layers; ++layer) {
         sites.push_back({figure.kind, layer});
     }

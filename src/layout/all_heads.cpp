@@ -224,6 +224,7 @@ std::vector<HeadTile> head_tiles(const AttentionRecord& record, AttentionKind ki
     }
     std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<HeadTile> tiles;
+    tiles.reserve(ranked.size());
     for (auto& [value, tile] : ranked) {
         tiles.push_back(std::move(tile));
     }

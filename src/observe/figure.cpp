@@ -124,7 +124,7 @@ private:
 
     void put(Mark&& mark, Colour colour, double alpha, Shape2d&& shape) {
         mark.layer = mark.head > 0 ? options_.layer : 0;
-        drawing_.primitives.emplace_back(std::move(mark), colour, alpha, std::move(shape));
+        drawing_.primitives.push_back({std::move(mark), colour, alpha, std::move(shape)});
     }
 
     std::string tip(const Mark& mark) const { return options_.tips ? figure_tip(content_, mark) : std::string(); }
