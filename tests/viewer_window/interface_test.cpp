@@ -1,0 +1,104 @@
+// Keys, commands, scripts and probes, without a window.
+#include <catch2/catch.hpp>
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include "support/check.h"
+#include "viewer/ui/commands.h"
+#include "viewer/ui/probes.h"
+#include "viewer/ui/script.h"
+
+using namespace headscope;
+using namespace headscope::viewer;
+using Catch::Matchers::Contains;
+
+TEST_CASE("Keys are written as people write them, and read back", "[interface]") {
+    CHECK(parse_chord("Ctrl+Shift+P") == Chord{GLFW_KEY_P, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT});
+    CHECK(parse_chord("7") == Chord{GLFW_KEY_7, 0});
+    CHECK(parse_chord("Ctrl+Plus") == Chord{GLFW_KEY_EQUAL, GLFW_MOD_CONTROL});
+    for (const char* text : {"Ctrl+Shift+P", "Escape", "Alt+Left", "F11", "Shift+3", "Comma"}) {
+        CHECK(to_string(parse_chord(text)) == text);
+    }
+    CHECK_THROWS_WITH(parse_chord("Strg+P"), Contains("\"Strg+P\" is no key"));
+    CHECK_THROWS_WITH(parse_chord(""), Contains("is no key"));
+    CHECK_THROWS_WITH(parse_chord("Ctrl+"), Contains("is no key"));
+}
+
+TEST_CASE("A command runs by its key and by its name, while typing only where it says so", "[interface]") {
+    Commands commands;
+    int quiet = 0;
+    int always = 0;
+    commands.add({"quiet", "Attention", "One layer up", "Up U", false, [&] { ++quiet; }});
+    commands.add({"always", "Program", "Find a command", "Ctrl+P", true, [&] { ++always; }});
+    CHECK(commands.press(parse_chord("U"), false));
+    CHECK_FALSE(commands.press(parse_chord("U"), true));
+    CHECK(commands.press(parse_chord("Up"), false));
+    CHECK(commands.press(parse_chord("Ctrl+P"), true));
+    CHECK_FALSE(commands.press(parse_chord("P"), false));
+    commands.run("quiet");
+    CHECK(quiet == 3);
+    CHECK(always == 1);
+    CHECK_THROWS_WITH(commands.run("loud"), Contains("no command \"loud\""));
+    CHECK(commands.matching("LAYER att").size() == 1);
+    CHECK(commands.matching("").size() == 2);
+    CHECK(commands.matching("layer program").empty());
+    CHECK_THROWS(commands.add({"other", "", "", "Up", false, [] {}}));
+    CHECK_THROWS(commands.add({"quiet", "", "", "", false, [] {}}));
+}
+
+TEST_CASE("A script is read line by line, and what it cannot be is said with the line", "[interface]") {
+    const auto lines = parse_script("# first\n\n  wait  \ntype two  words \nexpect a.b = c\n", "tour");
+    REQUIRE(lines.size() == 3);
+    CHECK(lines[0].verb == "wait");
+    CHECK(lines[0].number == 3);
+    CHECK(lines[1].rest == "two  words");
+    CHECK(lines[2].rest == "a.b = c");
+    CHECK(parse_script("", "tour").empty());
+    CHECK_THROWS_WITH(parse_script("wait\nwate\n", "tour"), Contains("tour, line 2: \"wate\""));
+}
+
+TEST_CASE("What a person does is a line that does it again", "[interface]") {
+    CHECK(script_line({.kind = InputEvent::Kind::Move, .x = 3.0, .y = 4.0}) == "move 3 4");
+    CHECK(script_line({.kind = InputEvent::Kind::Button, .code = 1, .down = true}) == "down 1");
+    CHECK(script_line({.kind = InputEvent::Kind::Button, .code = 0}) == "up 0");
+    CHECK(script_line({.kind = InputEvent::Kind::Wheel, .x = 0.0, .y = -2.0}) == "scroll 0 -2");
+    CHECK(
+        script_line({.kind = InputEvent::Kind::Key, .code = GLFW_KEY_P, .down = true, .modifiers = GLFW_MOD_CONTROL}) ==
+        "key Ctrl+P");
+    CHECK(script_line({.kind = InputEvent::Kind::Text, .text = "\u00E4"}) == "type \u00E4");
+    std::string all;
+    for (const char* line : {"move 3 4", "down 1", "up 0", "scroll 0 -2", "key Ctrl+P", "type x"}) {
+        all += std::string(line) + "\n";
+    }
+    CHECK(parse_script(all, "recorded").size() == 6);
+}
+
+TEST_CASE("Probes find what was drawn by role and number, pair or place", "[interface]") {
+    Drawing drawing{100.0, 100.0, "Title", "Words", {}};
+    Mark swatch{Role::Swatch, 3};
+    Mark cell{Role::Cell, 0, 4, 1};
+    Mark tile{Role::Frame, 2};
+    tile.layer = 5;
+    drawing.primitives.push_back({swatch, kBlack, 1.0, Rect{10.0, 20.0, 4.0, 6.0}});
+    drawing.primitives.push_back({cell, kBlack, 1.0, Rect{50.0, 50.0, 10.0, 10.0}});
+    drawing.primitives.push_back({tile, kBlack, 1.0, Rect{70.0, 70.0, 20.0, 20.0}});
+    Probes probes;
+    probes.drawing("figure", drawing, {ImVec2(100.0F, 0.0F), 2.0F});
+    probes.value("status", "ready");
+    const auto at = [&](const char* name) {
+        const auto place = probes.find(name);
+        return place.has_value() ? std::pair(place->x, place->y) : std::pair(-1.0F, -1.0F);
+    };
+    CHECK(at("figure.swatches.3") == std::pair(124.0F, 46.0F));
+    CHECK(at("figure.cells.4-1") == std::pair(210.0F, 110.0F));
+    CHECK(at("figure.frames.L5H2") == std::pair(260.0F, 160.0F));
+    CHECK_FALSE(probes.find("figure.swatches.4").has_value());
+    CHECK_FALSE(probes.find("other.swatches.3").has_value());
+    CHECK_FALSE(probes.find("figure").has_value());
+    CHECK(probes.value_of("figure.title") == "Title");
+    CHECK(probes.value_of("status") == "ready");
+    CHECK_THAT(probes.list(), Contains("status = ready"));
+    probes.clear();
+    CHECK_FALSE(probes.value_of("status").has_value());
+}

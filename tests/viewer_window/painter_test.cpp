@@ -1,0 +1,160 @@
+// Drawings as triangles, without a window: where they stand, what is left out, and that long ones stay whole.
+#include <algorithm>
+#include <cmath>
+
+#include <imgui.h>
+#include <catch2/catch.hpp>
+
+#include "viewer/draw/fonts.h"
+#include "viewer/draw/painter.h"
+#include "viewer/draw/theme.h"
+
+using namespace headscope;
+using namespace headscope::viewer;
+
+namespace {
+
+// Dear ImGui with the shipped font and no device behind it.
+class Canvas {
+public:
+    Canvas() {
+        ImGui::CreateContext();
+        ImGuiIO& io = ImGui::GetIO();
+        io.IniFilename = nullptr;
+        io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+        io.DisplaySize = ImVec2(1000.0F, 800.0F);
+        fonts.build(1.0F);
+#ifndef IMGUI_HAS_TEXTURES
+        unsigned char* pixels = nullptr;
+        int width = 0;
+        int height = 0;
+        io.Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
+#else
+        io.BackendFlags |= ImGuiBackendFlags_RendererHasTextures;
+#endif
+        ImGui::NewFrame();
+    }
+    Canvas(const Canvas&) = delete;
+    Canvas& operator=(const Canvas&) = delete;
+    ~Canvas() {
+        ImGui::EndFrame();
+        ImGui::DestroyContext();
+    }
+
+    ImDrawList& paint_on_background(const Drawing& drawing, const Placement& placement) {
+        ImDrawList& list = *ImGui::GetBackgroundDrawList();
+        paint(list, drawing, placement, fonts);
+        return list;
+    }
+
+    Fonts fonts;
+};
+
+struct Box {
+    float left = 1e9F, top = 1e9F, right = -1e9F, bottom = -1e9F;
+};
+
+Box box_of_vertices(const ImDrawList& list) {
+    Box box;
+    for (const ImDrawVert& vertex : list.VtxBuffer) {
+        box.left = std::min(box.left, vertex.pos.x);
+        box.right = std::max(box.right, vertex.pos.x);
+        box.top = std::min(box.top, vertex.pos.y);
+        box.bottom = std::max(box.bottom, vertex.pos.y);
+    }
+    return box;
+}
+
+Drawing with(Shape2d shape, double alpha = 1.0) {
+    Drawing drawing{500.0, 400.0, "", "", {}};
+    drawing.primitives.push_back({{Role::Cell}, Colour{10, 20, 30}, alpha, std::move(shape)});
+    return drawing;
+}
+
+}  // namespace
+
+TEST_CASE("A rectangle stands where the placement says, in its colour and opacity", "[painter]") {
+    Canvas canvas;
+    const ImDrawList& list =
+        canvas.paint_on_background(with(Rect{10.0, 20.0, 30.0, 40.0}, 0.5), {ImVec2(100.0F, 50.0F), 2.0F});
+    const Box box = box_of_vertices(list);
+    CHECK(box.left == 120.0F);
+    CHECK(box.top == 90.0F);
+    CHECK(box.right == 180.0F);
+    CHECK(box.bottom == 170.0F);
+    CHECK(list.VtxBuffer.Size == 4);
+    CHECK(list.VtxBuffer[0].col == IM_COL32(10, 20, 30, 128));
+    CHECK(to_u32(Colour{1, 2, 3}, 1.5) == IM_COL32(1, 2, 3, 255));
+}
+
+TEST_CASE("A line is one quad about its ends, whatever its direction", "[painter]") {
+    Canvas canvas;
+    const ImDrawList& list =
+        canvas.paint_on_background(with(Line{100.0, 100.0, 400.0, 300.0, 2.0}), {ImVec2(0.0F, 0.0F), 1.0F});
+    REQUIRE(list.VtxBuffer.Size == 4);
+    ImVec2 middle(0.0F, 0.0F);
+    for (const ImDrawVert& vertex : list.VtxBuffer) {
+        middle.x += 0.25F * vertex.pos.x;
+        middle.y += 0.25F * vertex.pos.y;
+    }
+    CHECK(middle.x == Approx(250.0F));
+    CHECK(middle.y == Approx(200.0F));
+    const ImVec2 across(list.VtxBuffer[0].pos.x - list.VtxBuffer[3].pos.x,
+                        list.VtxBuffer[0].pos.y - list.VtxBuffer[3].pos.y);
+    CHECK(std::hypot(across.x, across.y) == Approx(4.0F));  // two pixels, and a clear one at each side
+    CHECK(across.x * 300.0F + across.y * 200.0F == Approx(0.0F).margin(0.05));  // at right angles
+}
+
+TEST_CASE("What lies outside the clip rectangle is left out", "[painter]") {
+    Canvas canvas;
+    Drawing drawing = with(Rect{5000.0, 0.0, 10.0, 10.0});
+    drawing.primitives.push_back({{Role::Attention}, kBlack, 1.0, Line{-50.0, -50.0, -10.0, -10.0, 2.0}});
+    drawing.primitives.push_back(
+        {{Role::Label}, kBlack, 1.0, Text{0.0, 5000.0, 10.0, Anchor::Start, false, false, "far"}});
+    CHECK(canvas.paint_on_background(drawing, {ImVec2(0.0F, 0.0F), 1.0F}).VtxBuffer.Size == 0);
+}
+
+TEST_CASE("Text is anchored at its start, middle or end, and upwards it is turned about that", "[painter]") {
+    const auto painted = [](Anchor anchor, bool upwards) {
+        Canvas canvas;
+        return box_of_vertices(canvas.paint_on_background(
+            with(Text{300.0, 200.0, 20.0, anchor, upwards, false, "Headscope"}), {ImVec2(0.0F, 0.0F), 1.0F}));
+    };
+    const Box start = painted(Anchor::Start, false);
+    const float width = start.right - start.left;
+    CHECK(start.left == Approx(300.0F).margin(3.0));
+    CHECK(start.bottom > 200.0F);  // the p reaches below the base line
+    CHECK(start.top < 190.0F);
+    CHECK(painted(Anchor::End, false).right == Approx(300.0F).margin(3.0));
+    CHECK(painted(Anchor::Middle, false).left == Approx(300.0F - 0.5F * width).margin(3.0));
+    const Box upwards = painted(Anchor::Start, true);
+    CHECK(upwards.bottom == Approx(200.0F).margin(3.0));  // reads from below
+    CHECK(upwards.bottom - upwards.top == Approx(width).margin(2.0));
+    CHECK(upwards.right > 300.0F);
+    CHECK(painted(Anchor::End, true).top == Approx(200.0F).margin(3.0));
+}
+
+TEST_CASE("A long sentence's lines are more than one list's indices hold, and all are there", "[painter]") {
+    Canvas canvas;
+    Drawing drawing{900.0, 700.0, "", "", {}};
+    constexpr int kLines = 40'000;  // 160,000 vertices: 16-bit indices reach 65,536
+    for (int line = 0; line < kLines; ++line) {
+        const double x = 1.0 + 900.0 * line / kLines;
+        drawing.primitives.push_back({{Role::Attention}, kBlack, 0.5, Line{x, 10.0, 900.0 - x, 600.0, 2.0}});
+    }
+    const ImDrawList& list = canvas.paint_on_background(drawing, {ImVec2(0.0F, 0.0F), 1.0F});
+    CHECK(list.VtxBuffer.Size == 4 * kLines);
+    CHECK(list.IdxBuffer.Size == 6 * kLines);
+}
+
+TEST_CASE("Every face is there for the sizes that drawings ask for", "[painter]") {
+    const Canvas canvas;
+    CHECK(canvas.fonts.fitting(12.0F, false) != canvas.fonts.fitting(28.0F, false));
+    CHECK(canvas.fonts.fitting(1000.0F, true) == canvas.fonts.bold());
+    ImFont* font = canvas.fonts.text();
+    const char text[] = "\u201E\u201C\u0153\u2581";  // what Dear ImGui's own font lacks
+    for (const int letter : {0x201E, 0x201C, 0x0153, 0x2581}) {
+        CHECK(font->FindGlyphNoFallback(static_cast<ImWchar>(letter)) != nullptr);
+    }
+    CHECK(width_of(font, 16.0F, text, text + sizeof text - 1) > 20.0F);
+}
