@@ -10,7 +10,8 @@ readonly PACKAGES=(
     build-essential cmake ninja-build pkg-config
     libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libsentencepiece-dev
     libdnnl-dev libstb-dev catch2 unzip
-    libvulkan-dev glslang-tools spirv-tools mesa-vulkan-drivers
+    libvulkan-dev glslang-tools spirv-tools mesa-vulkan-drivers vulkan-validationlayers
+    libimgui-dev libglfw3-dev xvfb xauth desktop-file-utils appstream
 )
 usage() {
     cat <<'TEXT'
@@ -22,6 +23,8 @@ Headscope: the Transformer on every GPU, with heads you can see.
                         emulation cuda mutants tidy fuzz
   ./do bench [ARGS..]   headscope bench, built for this machine
   ./do build            only build: build/release/headscope (--all: tests as well; --preset debug)
+  ./do install [PREFIX] build and install for this user (PREFIX: ~/.local), as root for all (/usr/local): program, viewer,
+                        model, desktop entry
   ./do format           clang-format over every C++ file
   ./do packages         install what the distribution has and this machine lacks (demo and test do it, too)
   ./do clean            remove build/ and out/
@@ -215,6 +218,60 @@ run_tests() { # [--preset NAME]
     ctest --test-dir "build/$preset" --output-on-failure --parallel "$(nproc)"
 }
 
+# ----------------------------------------------------------------------------------------------- install
+
+# The prefix, or the nearest folder above it that there is, has to take files.
+check_prefix() { # PREFIX
+    local folder=$1
+    while [ ! -e "$folder" ]; do folder=$(dirname "$folder"); done
+    [ -d "$folder" ] || fail "cannot install into $1: $folder is no folder"
+    # Root is let write where no file can be, so it is tried.
+    { : >"$folder/.headscope-probe"; } 2>/dev/null ||
+        fail "cannot install into $1: $folder cannot be written. Run this as root, or give another: ./do install PREFIX"
+    rm -f "$folder/.headscope-probe"
+}
+
+# Desktops look into these for what is new. Where a tool is not installed, there is no desktop that needs it.
+update_desktop() { # SHARE
+    desktop_tool update-desktop-database -q "$1/applications"
+    desktop_tool update-mime-database "$1/mime"
+    desktop_tool gtk-update-icon-cache -qtf "$1/icons/hicolor"
+}
+desktop_tool() { # TOOL ARGS..
+    if command -v "$1" >/dev/null && ! "$@"; then
+        printf 'do: %s failed, so the desktop may see the program only after the next login\n' "$1" >&2
+    fi
+}
+
+install_program() { # [PREFIX]
+    local prefix=${1:-} list
+    [ $# -le 1 ] || fail "install takes one folder, found: $*"
+    if [ -z "$prefix" ] && [ "$(id -u)" -eq 0 ]; then
+        prefix=/usr/local
+    elif [ -z "$prefix" ]; then
+        prefix=${HOME:?HOME is not set: give a folder, ./do install PREFIX}/.local
+    fi
+    case $prefix in
+        -*) fail "unknown option of install: $prefix (there is a folder alone)" ;;
+        /*) ;;
+        *) prefix=$OLDPWD/$prefix ;;  # this script works in its own folder
+    esac
+    check_prefix "$prefix"
+    need_packages "${PACKAGES[@]}"
+    build release headscope
+    cmake --install build/release --prefix "$prefix" >build/release.install.log ||
+        fail "installing into $prefix failed, see above and build/release.install.log"
+    list=$prefix/share/headscope/installed.txt
+    { cat build/release/install_manifest.txt && printf '\n%s\n' "$list"; } >"$list"
+    update_desktop "$prefix/share"
+    say "installed: $prefix/bin/headscope"
+    case :$PATH: in
+        *:"$prefix/bin":*) ;;
+        *) printf '  Your PATH does not have %s: add it to start headscope by its name.\n' "$prefix/bin" ;;
+    esac
+    printf "  To remove it: xargs -d '\\\\n' rm -f <%s\n" "$list"
+}
+
 # ----------------------------------------------------------------------------------------------- the rest
 
 sources() { git ls-files '*.h' '*.cpp' '*.cu'; }
@@ -232,6 +289,7 @@ main() {
             "${command//-/_}" "$@"
             ;;
         build) build_program "$@" ;;
+        install) install_program "$@" ;;
         bench)
             need_packages "${PACKAGES[@]}"
             build release

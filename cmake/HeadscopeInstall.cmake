@@ -1,4 +1,5 @@
-# cmake --install: the program where programs are, the models where headscope looks for them.
+# cmake --install: the programs where programs are, the models where headscope looks for them, and what a desktop wants to
+# know of the viewer.
 include(GNUInstallDirs)
 if(TARGET headscope)
     install(TARGETS headscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -9,10 +10,20 @@ if(cuda_modules)
     install(TARGETS ${cuda_modules} LIBRARY DESTINATION lib/headscope)
 endif()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# The fonts' terms ask to stand beside them, and they are part of the program.
-install(FILES assets/fonts/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.DejaVu)
+install(FILES assets/fonts/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.fonts)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY assets/configs assets/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/headscope)
 if(EXISTS ${PROJECT_SOURCE_DIR}/assets/models)
     install(DIRECTORY assets/models DESTINATION ${CMAKE_INSTALL_DATADIR}/headscope)
+endif()
+if(TARGET headscope-viewer)
+    # Where `headscope view` looks for it (src/app/view_command.cpp).
+    install(TARGETS headscope-viewer RUNTIME DESTINATION libexec/headscope)
+    set(id org.headscope.Headscope)
+    set(desktop ${PROJECT_SOURCE_DIR}/viewer/desktop/${id})
+    install(FILES ${desktop}.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
+    install(FILES ${desktop}.metainfo.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/metainfo)
+    install(FILES ${desktop}.mime.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/mime/packages RENAME ${id}.xml)
+    install(FILES ${desktop}.svg DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
+    install(FILES ${desktop}.png DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/256x256/apps)
 endif()

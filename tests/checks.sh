@@ -2,7 +2,7 @@
 # The longer proofs of ./do check, which brings say, fail, build and the rest: every check_NAME is a part.
 
 # shellcheck disable=SC2154 # MODEL, HEADSCOPE and PACKAGES are ./do's
-readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck vulkan-validationlayers libxml2-utils)
+readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils)
 readonly CHECKS=(format shell agreement digits cpuonly sanitize validation subgroups plain emulation cuda mutants tidy fuzz)
 # How a part of check ends that proved nothing because something that a person has to give is not there.
 readonly SKIPPED=77

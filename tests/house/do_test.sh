@@ -49,7 +49,7 @@ one_missing() {
 reset
 run
 expect "alone it succeeds" ended_with 0
-for command in demo test check bench build format packages clean; do
+for command in demo test check bench build install format packages clean; do
     expect "alone it names $command" says "./do $command"
 done
 
@@ -179,6 +179,52 @@ mv "$sandbox/bin/headscope" "$sandbox/repo/build/release/headscope"
 run demo
 expect "a device that fails makes the demo fail" ended_with 1
 expect "with the device's own words" says "no memory"
+
+# Installing: where, twice, and where it must not.
+reset
+stand_in dpkg-query 'echo installed'
+stand_in apt-get 'exit 1'
+stand_in cmake 'case $1 in --install)
+    mkdir -p "$4/share/headscope" && echo "$4/bin/headscope" >build/release/install_manifest.txt ;;
+esac'
+mkdir -p "$sandbox/repo/build/release"
+: >"$sandbox/repo/build/release/build.ninja"
+prefix="$sandbox/a prefix"
+for time in first second; do
+    : >"$sandbox/calls"
+    run install "$prefix"
+    expect "installing a $time time succeeds" ended_with 0
+    expect "after building" called 'cmake --build build/release .*--target headscope'
+    expect "where it was asked for" called "cmake --install build/release --prefix $prefix"
+    expect "and says what there is now" says "installed: $prefix/bin/headscope"
+    expect "that PATH lacks it" says "Your PATH does not have $prefix/bin"
+    expect "and how to remove it" says "To remove it: xargs -d '\\n' rm -f <$prefix/share/headscope/installed.txt"
+    expect "which lists what was installed, and itself" [ "$(cat "$prefix/share/headscope/installed.txt")" = \
+        "$prefix/bin/headscope"$'\n\n'"$prefix/share/headscope/installed.txt" ]
+done
+stand_in update-desktop-database 'exit 1'
+run install "$prefix"
+expect "a desktop's tool that fails is said" says "update-desktop-database failed"
+expect "and is no failure" ended_with 0
+expect "it was told where" called "update-desktop-database -q $prefix/share/applications"
+output=$(cd "$sandbox" && PATH=$sandbox/bin:$sandbox/here/bin "$sandbox/repo/do" install here 2>&1)
+expect "a folder is one below where ./do was called" called "cmake --install build/release --prefix $sandbox/here"
+expect "a PATH that has it is left alone" not says "Your PATH"
+stand_in id 'echo 1000'
+HOME=$sandbox/home run install
+expect "without a folder it is the user's own" called "cmake --install build/release --prefix $sandbox/home/.local"
+: >"$sandbox/calls"
+: >"$sandbox/file"
+run install "$sandbox/file/below"
+expect "a file is no folder" says "cannot install into $sandbox/file/below: $sandbox/file is no folder"
+expect "which is an error" ended_with 1
+run install --user
+expect "an option is none" says "unknown option of install: --user"
+run install one two
+expect "and neither are two folders" says "install takes one folder, found: one two"
+run install /proc/headscope
+expect "a folder that takes no files is refused" says "cannot install into /proc/headscope: /proc cannot be written"
+expect "nothing was built for any of these" not called 'cmake'
 
 # The checks that judge what the program prints.
 reset

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# What cmake --install leaves, as a user and as a desktop meet it.
+# usage: install_test.sh HEADSCOPE-PROGRAM CMAKE (of a build folder that is built)
+# shellcheck disable=SC2016,SC2317 # conditions expand later, called through expect
+# shellcheck source=tests/house/commands.sh
+. "$(dirname "${BASH_SOURCE[0]}")/commands.sh"
+build=$(dirname "$headscope")
+prefix="$folder/a prefix"
+id=org.headscope.Headscope
+share=$prefix/share
+
+here() { [ -s "$prefix/$1" ]; }
+needs() { # TOOL PACKAGE
+    command -v "$1" >/dev/null && return
+    echo "SKIPPED: $1 is missing (${2})"
+    return 1
+}
+
+for time in first second; do
+    "$2" --install "$build" --prefix "$prefix" >out 2>err
+    code=$?
+    expect "installing a $time time succeeds" ended_with 0
+done
+headscope=$prefix/bin/headscope
+expect "the program is there" [ -x "$headscope" ]
+for file in share/doc/headscope/LICENSE share/doc/headscope/LICENSE.fonts share/doc/headscope/README.md; do
+    expect "so is $file" here "$file"
+done
+
+# With the model that was installed: nothing around this folder has another.
+echo 'The cat sleeps.' | run translate
+expect "it translates with the installed model" eval 'ended_with 0 && says Katze'
+run view --text 'The cat sleeps.' --render heads.svg --panel heads
+expect "and draws a panel without a window" eval 'ended_with 0 && [ "$(tail -n 1 heads.svg)" = "</svg>" ]'
+
+if [ -x "$build/headscope-viewer" ]; then
+    expect "the window's program is where headscope looks for it" [ -x "$prefix/libexec/headscope/headscope-viewer" ]
+    code=0
+    env -u DISPLAY -u WAYLAND_DISPLAY "$headscope" view >out 2>err || code=$?
+    expect "which says that there is no display, having found the model" refused "display"
+    for file in "applications/$id.desktop" "metainfo/$id.metainfo.xml" "mime/packages/$id.xml" \
+        "icons/hicolor/scalable/apps/$id.svg" "icons/hicolor/256x256/apps/$id.png"; do
+        expect "desktops find $file" here "share/$file"
+    done
+    if needs desktop-file-validate desktop-file-utils; then
+        desktop-file-validate "$share/applications/$id.desktop" >out 2>err
+        code=$?
+        expect "the desktop entry is valid, without a hint" eval 'ended_with 0 && [ ! -s out ] && [ ! -s err ]'
+    fi
+    if needs appstreamcli appstream; then
+        appstreamcli validate --no-net --no-color "$share/metainfo/$id.metainfo.xml" >out 2>err
+        code=$?
+        expect "so is what software centres read" ended_with 0
+        version=$("$headscope" --version | awk '{ print $2 }')
+        expect "it speaks of this version" grep -q "<release version=\"$version\"" "$share/metainfo/$id.metainfo.xml"
+    fi
+    if needs update-mime-database shared-mime-info; then
+        XDG_DATA_DIRS=$share update-mime-database "$share/mime" >out 2>err
+        code=$?
+        expect "the type of saved views is taken" grep -q ':application/x-headscope-view:\*\.headscope' "$share/mime/globs2"
+        expect "without a complaint" eval 'ended_with 0 && [ ! -s err ]'
+    fi
+else
+    echo "SKIPPED: the viewer is not built, and so is nothing of it installed"
+    expect "no desktop entry without a viewer" not here "share/applications/$id.desktop"
+fi
+
+finish "what is installed does as expected"
