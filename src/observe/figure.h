@@ -59,6 +59,7 @@ struct FigureContent {
     std::vector<std::size_t> chosen_keys = {};  // the same of keys; of the two one is empty
     std::vector<float> weights;                 // [model_heads, queries, keys]
     bool joined = false;                        // whether any item is more than one piece
+    bool renormalised = false;  // whether begin and end were left out, and the rest scaled to add up as before
 
     std::size_t index(int head, std::size_t query, std::size_t key) const {
         return ((static_cast<std::size_t>(head) - 1) * queries.size() + query) * keys.size() + key;

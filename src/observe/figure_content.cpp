@@ -89,6 +89,10 @@ FigureContent select_content(const AttentionRecord& record, const FigureOptions&
     (options.looked_at ? content.chosen_keys : content.chosen) =
         chosen_columns(options, options.looked_at ? content.keys : content.queries);
     content.weights = join_weights(weights, content.queries, content.keys);
+    if (!options.rows.show_special) {
+        renormalise(content.weights, weights, content.queries, content.keys);
+        content.renormalised = true;
+    }
     const auto several = [](const RowItem& item) { return item.count > 1; };
     content.joined = std::any_of(content.queries.begin(), content.queries.end(), several) ||
                      std::any_of(content.keys.begin(), content.keys.end(), several);

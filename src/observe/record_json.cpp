@@ -225,10 +225,10 @@ std::string to_json(const FigureContent& content) {
     }
     return fmt::format(
         "{{\"title\":{},\n\"queries\":{},\n\"keys\":{},\n\"chosen_queries\":[{}],\"chosen_keys\":[{}],\"pieces_"
-        "joined\":{},\n"
+        "joined\":{},\"renormalised\":{},\n"
         "\"heads\":[{}]}}\n",
         quoted(content.title), labels(content.queries), labels(content.keys), fmt::join(content.chosen, ","),
-        fmt::join(content.chosen_keys, ","), content.joined, fmt::join(heads, ","));
+        fmt::join(content.chosen_keys, ","), content.joined, content.renormalised, fmt::join(heads, ","));
 }
 
 }  // namespace headscope

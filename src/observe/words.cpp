@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -153,6 +154,32 @@ std::vector<float> join_weights(const SiteWeights& weights, const std::vector<Ro
         }
     }
     return result;
+}
+
+void renormalise(std::vector<float>& joined, const SiteWeights& weights, const std::vector<RowItem>& queries,
+                 const std::vector<RowItem>& keys) {
+    // Half a row's weight at least: rounding around 0 is not blown up.
+    constexpr double kLeast = 0.5;
+    constexpr double kNothing = 1e-6;
+    auto row = joined.begin();
+    for (std::int64_t head = 0; head < weights.heads; ++head) {
+        for (const RowItem& query : queries) {
+            double all = 0.0;
+            for (std::int64_t q = query.first; q < query.first + query.count; ++q) {
+                for (std::int64_t key = 0; key < weights.keys; ++key) {
+                    all += static_cast<double>(weights.at(head, q, key)) / static_cast<double>(query.count);
+                }
+            }
+            const auto end = row + static_cast<std::ptrdiff_t>(keys.size());
+            const double shown = std::accumulate(row, end, 0.0);
+            if (all >= kLeast && shown > kNothing) {
+                std::transform(row, end, row, [scale = all / shown](float weight) {
+                    return static_cast<float>(static_cast<double>(weight) * scale);
+                });
+            }
+            row = end;
+        }
+    }
 }
 
 std::vector<std::size_t> find_word(const std::vector<RowItem>& row, const std::string& wanted) {

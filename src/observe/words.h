@@ -35,6 +35,12 @@ bool is_punctuation(const std::string& text);
 std::vector<float> join_weights(const SiteWeights& weights, const std::vector<RowItem>& queries,
                                 const std::vector<RowItem>& keys);
 
+// Where not all keys are shown: every row of `joined` scaled so that it adds up to what it did with all of them. A row
+// all of whose weight lies on what is not shown stays at 0. Differences, whose rows add up to nothing, stay as they
+// are.
+void renormalise(std::vector<float>& joined, const SiteWeights& weights, const std::vector<RowItem>& queries,
+                 const std::vector<RowItem>& keys);
+
 // The items of a word: "its" every occurrence, "its:2" the second. Error lists the words there are.
 std::vector<std::size_t> find_word(const std::vector<RowItem>& row, const std::string& wanted);
 

@@ -245,6 +245,42 @@ TEST_CASE("Pads are shown on request only, the end always unless hidden", "[figu
     CHECK(all_of<Text>(draw_figure(paper_record(), options), Role::QueryLabel).size() == 26);
 }
 
+TEST_CASE("What is left of a row without the end adds up as before, and the figure says so", "[figure]") {
+    AttentionRecord record = paper_record();
+    FigureOptions options;
+    options.layer = 5;
+    options.rows.show_special = false;
+    const FigureContent content = select_content(record, options);
+    CHECK(content.renormalised);
+    for (std::size_t query = 0; query < content.queries.size(); ++query) {
+        double sum = 0.0;
+        for (std::size_t key = 0; key < content.keys.size(); ++key) {
+            sum += static_cast<double>(content.weight(3, query, key));
+        }
+        CHECK(sum == Approx(1.0));
+    }
+    const auto notes = all_of<Text>(draw_figure(record, options), Role::Note);
+    std::string said;
+    for (const auto& note : notes) {
+        said += note.second.content + " ";
+    }
+    CHECK_THAT(said, Catch::Matchers::Contains("renormalised"));
+    options.rows.show_special = true;
+    CHECK_FALSE(select_content(record, options).renormalised);
+
+    // A row that looks at the end alone has nothing to show; a difference is not blown up.
+    record = small_record({0, 0, 1, 0.5F, 0.25F, 0.25F, 0.1F, -0.1F, 0, 0.2F, 0, 0.8F});
+    record.target_out[1] = {"\u2581y", TokenKind::Piece};
+    FigureOptions small = cross();
+    small.rows.show_special = false;
+    const FigureContent rest = select_content(record, small);
+    REQUIRE(rest.keys.size() == 2);
+    CHECK(rest.weight(1, 0, 0) == 0.0F);
+    CHECK(rest.weight(1, 1, 0) == Approx(2.0F / 3.0F));
+    CHECK(rest.weight(2, 0, 0) == 0.1F);
+    CHECK(rest.weight(2, 1, 0) == Approx(1.0F));
+}
+
 TEST_CASE("A band grows for a long label, so that nothing is cut", "[figure]") {
     AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
     record.source[1].text = "\u2581Donaudampfschifffahrtsgesellschaft";

@@ -77,7 +77,7 @@ void row_toggles(Interface& ui) {
     }
     bool hidden = !state.show_special;
     if (toggle(ui, "special", "Hide <BOS> and <EOS>", hidden,
-               "What they are looked at is hidden, not shared out among the others: rows no longer add up to 1.")) {
+               "The other weights are renormalised, so that rows add up as before; the figure says so.")) {
         state.show_special = !hidden;
         state.word = state.key = -1;
     }
