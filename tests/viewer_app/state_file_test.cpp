@@ -83,7 +83,9 @@ SavedView random_view(std::uint64_t seed) {
             .parameters = static_cast<std::int64_t>(random.below(std::uint64_t{1} << 62)),
             .device = random_text(random),
             .other_model = random_text(random),
-            .other_device = random_text(random)};
+            .other_device = random_text(random),
+            .other_checkpoint =
+                random.below(2) == 0 ? std::nullopt : std::optional(static_cast<std::int64_t>(random.below(10000)))};
 }
 
 json written(std::uint64_t seed = 1) {
@@ -110,6 +112,7 @@ TEST_CASE("A view that is saved and opened is the same view", "[state]") {
         CHECK(again.device == view.device);
         CHECK(again.other_model == view.other_model);
         CHECK(again.other_device == view.other_device);
+        CHECK(again.other_checkpoint == view.other_checkpoint);
         REQUIRE(to_json(again) == to_json(view));
     }
     CHECK(parse_view(to_json(SavedView{}), "default").state == ViewState{});

@@ -46,7 +46,7 @@ Session::Session(const SessionOptions& options, std::function<void()> wake)
            .device = options.device,
            .precision = precision_});
     if (!options.view.other_model.empty()) {
-        compare_with(options.view.other_model, options.view.other_device);
+        compare_with(options.view.other_model, options.view.other_device, options.view.other_checkpoint);
     }
 }
 
@@ -115,9 +115,10 @@ void Session::follow_checkpoint() {
     start(main_, scene_.main, request);
 }
 
-void Session::compare_with(const std::string& model, const std::string& device) {
+void Session::compare_with(const std::string& model, const std::string& device,
+                           std::optional<std::int64_t> checkpoint) {
     scene_.other.emplace();
-    start(other_, *scene_.other, {.model = model, .device = device, .precision = precision_});
+    start(other_, *scene_.other, {.model = model, .checkpoint = checkpoint, .device = device, .precision = precision_});
 }
 
 void Session::end_comparison() {
@@ -325,6 +326,7 @@ SavedView Session::saved() const {
     if (scene_.other.has_value()) {
         view.other_model = absolute(other_.open.model);
         view.other_device = other_.open.device;
+        view.other_checkpoint = other_.open.checkpoint;
     }
     return view;
 }
@@ -349,7 +351,7 @@ void Session::open_view(const std::string& path) {
         if (view.other_model.empty()) {
             end_comparison();
         } else {
-            compare_with(view.other_model, view.other_device);
+            compare_with(view.other_model, view.other_device, view.other_checkpoint);
         }
     } catch (const Error& error) {
         complain(error.what());

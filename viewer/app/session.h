@@ -51,7 +51,8 @@ public:
 
     void open(const std::string& model, const std::string& device);
     void open_checkpoint(std::int64_t step);
-    void compare_with(const std::string& model, const std::string& device);
+    // `checkpoint`: of a training; without it the newest.
+    void compare_with(const std::string& model, const std::string& device, std::optional<std::int64_t> checkpoint = {});
     void end_comparison();
     // The leave-one-out of every head on this sentence and translation.
     void measure_importance();

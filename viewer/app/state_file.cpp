@@ -180,15 +180,18 @@ ViewState read_state(const json& object, const std::string& file) {
 }  // namespace
 
 std::string to_json(const SavedView& view) {
-    const json out{{"format", kFormat},
-                   {"version", kVersion},
-                   {"model", view.model},
-                   {"model_name", view.model_name},
-                   {"parameters", view.parameters},
-                   {"device", view.device},
-                   {"other_model", view.other_model},
-                   {"other_device", view.other_device},
-                   {"view", write_state(view.state)}};
+    json out{{"format", kFormat},
+             {"version", kVersion},
+             {"model", view.model},
+             {"model_name", view.model_name},
+             {"parameters", view.parameters},
+             {"device", view.device},
+             {"other_model", view.other_model},
+             {"other_device", view.other_device},
+             {"view", write_state(view.state)}};
+    if (view.other_checkpoint.has_value()) {
+        out["other_checkpoint"] = *view.other_checkpoint;
+    }
     // Text that is no UTF-8 came from the keyboard or a paste; a file must hold text.
     return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -220,6 +223,9 @@ SavedView parse_view(const std::string& text, const std::string& file) {
     view.device = reader.text("device");
     view.other_model = reader.text("other_model");
     view.other_device = reader.text("other_device");
+    if (reader.has("other_checkpoint")) {
+        view.other_checkpoint = reader.integer("other_checkpoint", 0, 0, std::numeric_limits<std::int64_t>::max());
+    }
     view.state = read_state(reader.child("view"), file);
     reader.finish();
     return view;

@@ -15,6 +15,7 @@ struct SavedView {
     std::int64_t parameters = 0;                      // of that model, to know another when it is met
     std::string device = {};                          // what --device said; empty: the default
     std::string other_model = {}, other_device = {};  // of the comparison; empty: none
+    std::optional<std::int64_t> other_checkpoint = {};
 };
 
 std::string to_json(const SavedView& view);

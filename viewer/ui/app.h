@@ -45,6 +45,7 @@ struct Interface {
     std::string typed_device = {};
     std::string typed_other_model = {};
     std::string typed_other_device = {};
+    std::string typed_other_step = {};
     bool playing = false;  // the steps of the decoding, one after the other
     History::Clock::time_point played{};
     PanelId docked_panel = PanelId::Figure;  // whose window has the focus, where panels are windows

@@ -1,5 +1,6 @@
 // What can be set of each panel, to its right.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -252,15 +253,27 @@ void model_controls(Interface& ui) {
     }
 }
 
+void start_comparison(Interface& ui) {
+    const std::string& step = ui.typed_other_step;
+    std::int64_t number = 0;
+    const auto [end, problem] = std::from_chars(step.data(), step.data() + step.size(), number);
+    if (!step.empty() && (problem != std::errc() || end != step.data() + step.size())) {
+        ui.session.complain("\"" + step + "\" is no step: a number was expected, such as 2000");
+        return;
+    }
+    ui.session.compare_with(ui.typed_other_model.empty() ? ui.session.model_path() : ui.typed_other_model,
+                            ui.typed_other_device, step.empty() ? std::nullopt : std::optional(number));
+}
+
 void compare_controls(Interface& ui) {
     kind_and_layer(ui, true);
     heads_row(ui);
     heading(ui, "With");
     text_field(ui, "compare.model", "model directory (empty: the same)", ui.typed_other_model, false);
     text_field(ui, "compare.device", "device, such as cpu or vulkan", ui.typed_other_device, false);
+    text_field(ui, "compare.step", "of a training: after which step", ui.typed_other_step, false);
     if (button(ui, "compare.start", "Compare")) {
-        const std::string model = ui.typed_other_model.empty() ? ui.session.model_path() : ui.typed_other_model;
-        ui.session.compare_with(model, ui.typed_other_device);
+        start_comparison(ui);
     }
     ImGui::SameLine();
     if (button(ui, "compare.end", "End", nullptr, ui.session.scene().other.has_value())) {

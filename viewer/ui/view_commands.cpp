@@ -180,7 +180,7 @@ void add_view_commands(Interface& ui) {
         if (at->session.scene().other.has_value()) {
             at->session.end_comparison();
         } else {
-            at->session.compare_with(at->session.model_path(), at->typed_other_device);
+            at->session.compare_with(at->session.model_path(), at->session.device());
         }
     });
     add("checkpoint.next", "Training", "The next checkpoint", "Shift+Right", [at] { step_checkpoint(*at, 1); });
