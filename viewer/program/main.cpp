@@ -31,6 +31,9 @@ viewer::ProgramOptions program_of(const ViewOptions& options) {
             fail(problem);
             program.session.settings_file.clear();  // stays as it is, for whoever wrote it
         }
+        if (view.model_name.empty()) {  // not a saved one
+            program.session.view.state.palette = program.session.settings.palette;
+        }
     }
     return program;
 }

@@ -73,6 +73,8 @@ public:
             }
             frame();
         }
+        session_.settings().width = window_.size().width;
+        session_.settings().height = window_.size().height;
         if (!recorded_.empty()) {
             atomic_write_file(options_.record, recorded_);
         }

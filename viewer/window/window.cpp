@@ -203,6 +203,15 @@ void Window::toggle_fullscreen() {
     }
 }
 
+Window::Size Window::size() const {
+    Size size;
+    if (glfwGetWindowMonitor(impl_->window.get()) != nullptr) {
+        return {impl_->windowed[2], impl_->windowed[3]};
+    }
+    glfwGetWindowSize(impl_->window.get(), &size.width, &size.height);
+    return size;
+}
+
 bool Window::minimised() const {
     int width = 0;
     int height = 0;

@@ -32,6 +32,10 @@ public:
     void set_title(const std::string& title);
     void set_size(int width, int height);
     void toggle_fullscreen();
+    struct Size {
+        int width = 0, height = 0;
+    };
+    Size size() const;  // as set_size() takes it; of a full screen, what it will have again
     bool minimised() const;
     // Pixels of the display for one of its nominal pixels: 1, 1.25, 2 ...
     float content_scale() const;
