@@ -81,14 +81,14 @@ make_all() {
     local toolkit12 toolkit13
     toolkit12=$(toolkit 12)
     toolkit13=$(toolkit 13)
-    cmake -G Ninja -S "$repository" -B "$build" -DCMAKE_BUILD_TYPE=Release -DHEADSCOPE_CUDA=ON \
+    cmake -G Ninja -S "$repository" -B "$build" -DCMAKE_BUILD_TYPE=Release -DHEADSCOPE_CUDA=ON -DHEADSCOPE_VIEWER=OFF \
         "-DHEADSCOPE_CUDA_TOOLKITS=$toolkit13" "-DHEADSCOPE_CUDA_ARCHITECTURES=${HEADSCOPE_DEVICE_ARCHITECTURES:-90}"
     cmake --build "$build" --parallel "$(nproc)" \
         --target headscope_cuda13 headscope_fake_vulkan headscope_fake_cuda_driver "${PROGRAMS[@]##*/}"
     mkdir -p "$ptx_build"
     make_ptx_toolkit "$toolkit12" "$(realpath "$ptx_build")/toolkit"
-    cmake -G Ninja -S "$repository" -B "$ptx_build" -DCMAKE_BUILD_TYPE=Release -DHEADSCOPE_CUDA=ON -DHEADSCOPE_TESTS=OFF \
-        "-DHEADSCOPE_CUDA_TOOLKITS=$(realpath "$ptx_build")/toolkit" -DHEADSCOPE_CUDA_ARCHITECTURES=60-virtual
+    cmake -G Ninja -S "$repository" -B "$ptx_build" -DCMAKE_BUILD_TYPE=Release -DHEADSCOPE_CUDA=ON -DHEADSCOPE_VIEWER=OFF \
+        -DHEADSCOPE_TESTS=OFF "-DHEADSCOPE_CUDA_TOOLKITS=$(realpath "$ptx_build")/toolkit" -DHEADSCOPE_CUDA_ARCHITECTURES=60-virtual
     cmake --build "$ptx_build" --parallel "$(nproc)" --target headscope_cuda12
 }
 

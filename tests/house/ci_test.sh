@@ -15,7 +15,10 @@ cat >"$sandbox/do" <<'DO'
 #!/usr/bin/env bash
 packages() { :; }
 build() { :; }
-tests() { printf '100%% tests passed, 0 tests failed out of 3\nTotal Test time (real) =   1.00 sec\n'; }
+tests() {
+    printf '27/60 Test #26: viewer_window_shown ..............   %s    9.81 sec\n' "$window"
+    printf '100%% tests passed, 0 tests failed out of 3\nTotal Test time (real) =   1.00 sec\n'
+}
 demo() {
     echo "$build"
     printf '  %-12s %9s %12s %13s\n' device seconds tokens/s 'as the CPU'
@@ -26,7 +29,7 @@ demo() {
         printf '  out/figure%s.svg\n' "$name"
     done
 }
-vulkan=100 cpu=100 end='</svg>' build='ninja: no work to do.'
+window=Passed vulkan=100 cpu=100 end='</svg>' build='ninja: no work to do.'
 . ./changes
 case $1 in test) tests ;; *) "$1" ;; esac
 DO
@@ -65,6 +68,10 @@ expect "and nothing follows" not says "ci: tests"
 run 'tests() { return 8; }'
 expect "so do tests" says "ci: tests FAILED"
 expect "with its code" ended_with 1
+
+run 'window="***Skipped"'
+expect "a window that was not tested fails the run" ended_with 1
+expect "and that is said" says "ci: the real window was not tested"
 
 run 'vulkan=93'
 expect "one line of 14 that is another than the CPU's fails the run" ended_with 1
