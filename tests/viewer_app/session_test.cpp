@@ -169,17 +169,19 @@ TEST_CASE("Two chosen words of a matrix ask for what is behind them", "[session]
     settle(session);
     CHECK(session.scene().neuron->q == before->q);
 
-    session.update(Clock::now());
-    session.state().key = -1;
-    session.state().heads = {4};
-    session.update(Clock::now());  // asked for, and
-    session.open(second, "cpu");   // never answered
+    session.state().target = "eine katze";  // the same for both models, so that the requests are the same, too
+    settle(session);
+    session.open(second, "cpu");
+    CHECK(session.scene().neuron == nullptr);
     settle(session);
     REQUIRE(session.scene().neuron != nullptr);
     CHECK(session.scene().main.model->name == "second");
-    session.state().heads = {3};
-    settle(session);
     CHECK(session.scene().neuron->q != before->q);  // not the model's before
+    session.state().heads = {4};
+    session.update(Clock::now());  // asked for,
+    session.open(first, "cpu");    // never answered,
+    session.state().word = -1;     // and not asked for again
+    settle(session);
 }
 
 TEST_CASE("A model that cannot be opened leaves the one that was there", "[session]") {
@@ -271,6 +273,8 @@ TEST_CASE("The checkpoints of a training are stepped through, back and forth", "
     CHECK(session.scene().main.model->checkpoint == 24);
     CHECK(session.follows_run());
     const double last = shown(session).log_probability;
+    session.save_view(folder.file("newest.headscope"));
+    CHECK(read_view(folder.file("newest.headscope")).state.checkpoint == 24);
     session.open_checkpoint(8);
     settle(session);
     CHECK(session.scene().main.model->checkpoint == 8);
@@ -288,11 +292,14 @@ TEST_CASE("The checkpoints of a training are stepped through, back and forth", "
     std::filesystem::remove(folder.file("run/checkpoints/step-00000016.safetensors"));
     session.open_checkpoint(16);
     settle(session);
-    CHECK_THAT(complaints(session), Contains("no checkpoint after step 16"));
+    const std::string said = complaints(session);
+    CHECK_THAT(said, Contains("no checkpoint after step 16"));
+    CHECK(std::count(said.begin(), said.end(), '\n') == 1);  // once
     CHECK(session.scene().main.model->checkpoint == 8);
     CHECK(session.state().checkpoint == 8);
     session.state().checkpoint = 9;  // of another training, as undo may bring it back
     settle(session);
+    CHECK(session.state().checkpoint == 8);
     CHECK(session.scene().main.model->checkpoint == 8);
 
     // Seen again a while later.
