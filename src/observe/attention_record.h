@@ -39,6 +39,8 @@ struct AttentionRecord {
     int decoder_layers = 0;
     // What was computed from weights ("attention rollout"); empty: the weights as the model had them.
     std::string derived = {};
+    // What was changed in the model ("head 3 of encoder layer 5 off"), for people; empty: the model as it is.
+    std::string edited = {};
 };
 
 // "encoder", "decoder", "cross"; Error names these three for anything else.

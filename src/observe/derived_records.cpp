@@ -100,6 +100,12 @@ AttentionRecord difference(const AttentionRecord& first, const AttentionRecord& 
     }
     AttentionRecord result = first;
     result.derived = "difference";
+    if (first.edited != second.edited) {
+        const auto told = [](const AttentionRecord& record) {
+            return record.edited.empty() ? "nothing" : record.edited;
+        };
+        result.edited = fmt::format("{}; in what is subtracted: {}", told(first), told(second));
+    }
     for (std::size_t site = 0; site < result.sites.size(); ++site) {
         std::vector<float>& values = result.sites[site].values;
         for (std::size_t i = 0; i < values.size(); ++i) {

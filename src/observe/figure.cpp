@@ -23,9 +23,6 @@ constexpr double kLabel = 1.0;
 constexpr double kSwatchNumber = 1.1;
 constexpr double kNote = 0.85;
 constexpr double kNoteLine = 1.3;  // from one base line to the next, of its size
-constexpr const char* kJoinedNote = "Pieces joined to words: weights summed over keys, averaged over queries. ";
-constexpr const char* kRenormalisedNote =
-    "<BOS> and <EOS> left out: the other weights renormalised, so that rows add up as before.";
 
 double longest(const std::vector<RowItem>& row) {
     double length = 0.0;
@@ -102,9 +99,7 @@ private:
         const double inner =
             std::max({columns * kPitch, swatch_columns * kSwatch, text_width(content_.title) * kTitle});
         width_ = inner + 2.0 * kMargin;
-        const std::string note =
-            std::string(content_.joined ? kJoinedNote : "") + (content_.renormalised ? kRenormalisedNote : "");
-        note_ = wrapped(note, inner / kNote);
+        note_ = wrapped(content_.note, inner / kNote);
         const auto more_lines = static_cast<double>(note_.empty() ? 0 : note_.size() - 1);
         height_ = key_bottom_ + kMargin + (note_.empty() ? 0.0 : (1.5 + kNoteLine * more_lines) * kNote);
     }

@@ -51,6 +51,10 @@ void check_heads(const std::vector<int>& heads, int model_heads);
 // What draw_figure shows, before geometry: also what a table of the same attention needs.
 struct FigureContent {
     std::string title;
+    // What a reader must know of the weights, shown by whatever shows them: edits of the model, joined pieces, what was
+    // left out. May be empty.
+    std::string note = {};
+    std::string edited = {};  // as the record has it
     std::vector<RowItem> queries;
     std::vector<RowItem> keys;
     std::vector<int> heads;                     // on, from 1, in order
@@ -69,6 +73,8 @@ struct FigureContent {
     std::size_t strongest(int head, std::size_t query) const;
 };
 FigureContent select_content(const AttentionRecord& record, const FigureOptions& options);
+// "Edited: ..." of a record; empty where nothing was edited.
+std::string edited_note(const std::string& edited);
 // The geometry alone, of content that was selected with the same options.
 Drawing draw_figure(const FigureContent& content, const FigureOptions& options);
 // What hovering over a primitive of the figure says: "head 5: its \u2192 Law 0.83". Empty where there is nothing to

@@ -13,6 +13,10 @@ namespace headscope {
 
 namespace {
 
+constexpr const char* kJoinedNote = "Pieces joined to words: weights summed over keys, averaged over queries.";
+constexpr const char* kRenormalisedNote =
+    "<BOS> and <EOS> left out: the other weights renormalised, so that rows add up as before.";
+
 const char* title_of(AttentionKind kind) {
     switch (kind) {
         case AttentionKind::EncoderSelf: return "Input-Input";
@@ -46,6 +50,15 @@ std::vector<std::size_t> chosen_columns(const FigureOptions& options, const std:
     return {chosen.begin(), chosen.end()};
 }
 
+// "a b" of those that are not empty.
+std::string sentences(const std::vector<std::string>& all) {
+    std::string text;
+    for (const std::string& one : all) {
+        text += (text.empty() || one.empty() ? "" : " ") + one;
+    }
+    return text;
+}
+
 void check_record(const SiteWeights& weights, std::size_t queries, std::size_t keys) {
     HEADSCOPE_CHECK(weights.queries == static_cast<std::int64_t>(queries) &&
                         weights.keys == static_cast<std::int64_t>(keys) &&
@@ -60,6 +73,10 @@ void check_record(const SiteWeights& weights, std::size_t queries, std::size_t k
 }
 
 }  // namespace
+
+std::string edited_note(const std::string& edited) {
+    return edited.empty() ? "" : "Edited: " + edited + ".";
+}
 
 void check_heads(const std::vector<int>& heads, int model_heads) {
     for (const int head : heads) {
@@ -96,6 +113,9 @@ FigureContent select_content(const AttentionRecord& record, const FigureOptions&
     const auto several = [](const RowItem& item) { return item.count > 1; };
     content.joined = std::any_of(content.queries.begin(), content.queries.end(), several) ||
                      std::any_of(content.keys.begin(), content.keys.end(), several);
+    content.edited = record.edited;
+    content.note = sentences({edited_note(content.edited), content.joined ? kJoinedNote : "",
+                              content.renormalised ? kRenormalisedNote : ""});
     return content;
 }
 

@@ -168,9 +168,10 @@ std::string to_json(const AttentionRecord& record) {
                                     numbers(weights.values.begin(), weights.values.end())));
     }
     return fmt::format(
-        "{{\"format\":\"{}\",\"version\":{},\"derived\":{},\n\"encoder_layers\":{},\"decoder_layers\":{},\n"
+        "{{\"format\":\"{}\",\"version\":{},\"derived\":{},\"edited\":{},\n\"encoder_layers\":{},\"decoder_layers\":{},"
+        "\n"
         "\"source\":{},\n\"target_in\":{},\n\"target_out\":{},\n\"sites\":[{}]}}\n",
-        kFormat, kVersion, quoted(record.derived), record.encoder_layers, record.decoder_layers,
+        kFormat, kVersion, quoted(record.derived), quoted(record.edited), record.encoder_layers, record.decoder_layers,
         tokens_json(record.source), tokens_json(record.target_in), tokens_json(record.target_out),
         fmt::join(sites, ","));
 }
@@ -188,6 +189,9 @@ AttentionRecord record_from_json(const std::string& text, const std::string& ori
     }
     AttentionRecord record;
     record.derived = reader.text(json, "derived", place);
+    if (json.contains("edited")) {  // a record from before edits were told has none
+        record.edited = reader.text(json, "edited", place);
+    }
     record.encoder_layers = static_cast<int>(reader.count(json, "encoder_layers", 0, place));
     record.decoder_layers = static_cast<int>(reader.count(json, "decoder_layers", 0, place));
     record.source = reader.tokens(json, "source");
@@ -224,11 +228,13 @@ std::string to_json(const FigureContent& content) {
         heads.push_back(fmt::format("\n{{\"head\":{},\"weights\":[{}]}}", head, fmt::join(rows, ",")));
     }
     return fmt::format(
-        "{{\"title\":{},\n\"queries\":{},\n\"keys\":{},\n\"chosen_queries\":[{}],\"chosen_keys\":[{}],\"pieces_"
+        "{{\"title\":{},\n\"note\":{},\n\"edited\":{},\n\"queries\":{},\n\"keys\":{},\n\"chosen_queries\":[{}],"
+        "\"chosen_keys\":[{}],\"pieces_"
         "joined\":{},\"renormalised\":{},\n"
         "\"heads\":[{}]}}\n",
-        quoted(content.title), labels(content.queries), labels(content.keys), fmt::join(content.chosen, ","),
-        fmt::join(content.chosen_keys, ","), content.joined, content.renormalised, fmt::join(heads, ","));
+        quoted(content.title), quoted(content.note), quoted(content.edited), labels(content.queries),
+        labels(content.keys), fmt::join(content.chosen, ","), fmt::join(content.chosen_keys, ","), content.joined,
+        content.renormalised, fmt::join(heads, ","));
 }
 
 }  // namespace headscope

@@ -19,6 +19,7 @@ AttentionRecord hard_record() {
     record.encoder_layers = 3;
     record.decoder_layers = 2;
     record.derived = "mean of \"heads\"";
+    record.edited = "head 3 of encoder layer 5 \"off\",\nhead 1 of cross layer 2 uniform";
     record.source = {{"\u2581„a\\\"\n", TokenKind::Piece}, {"<unk>", TokenKind::Unknown}, {"<EOS>", TokenKind::End}};
     record.target_in = {{"<BOS>", TokenKind::Begin}};
     record.target_out = {{"🙂", TokenKind::Piece}};
@@ -47,6 +48,7 @@ TEST_CASE("A record comes back from JSON to the last bit", "[json]") {
         CHECK(back.target_in == record.target_in);
         CHECK(back.target_out == record.target_out);
         CHECK(back.derived == record.derived);
+        CHECK(back.edited == record.edited);
         CHECK(back.encoder_layers == record.encoder_layers);
         CHECK(back.decoder_layers == record.decoder_layers);
         REQUIRE(back.sites.size() == record.sites.size());
@@ -65,6 +67,9 @@ TEST_CASE("A record comes back from JSON to the last bit", "[json]") {
 TEST_CASE("What is no record is refused with what was expected", "[json]") {
     using Catch::Matchers::Contains;
     CHECK_THROWS_WITH(record_from_json("[1]", "x.json"), Contains("x.json") && Contains("an object with \"format\""));
+    CHECK_THROWS_WITH(record_from_json(changed("\"edited\":\"", "\"edited\":1,\"x\":\""), "x.json"),
+                      Contains("\"edited\" of the record") && Contains("a string, and is 1"));
+    CHECK(record_from_json(changed("\"edited\":", "\"x\":"), "x.json").edited.empty());
     CHECK_THROWS_WITH(record_from_json("{", "x.json"), Contains("x.json"));
     CHECK_THROWS_WITH(record_from_json(changed("headscope att", "another att"), "x.json"), Contains("\"format\""));
     CHECK_THROWS_WITH(record_from_json(changed("\"version\":1", "\"version\":2"), "x.json"), Contains("version"));
@@ -90,9 +95,13 @@ TEST_CASE("A figure's JSON has its rows and the weights of its heads, queries ou
     options.layer = 5;
     options.heads = {3, 6};
     options.words = {"making"};
-    const FigureContent content = select_content(test::paper_record(), options);
+    AttentionRecord record = test::paper_record();
+    record.edited = "head 3 of encoder layer 5 off";
+    const FigureContent content = select_content(record, options);
     const auto json = nlohmann::json::parse(to_json(content));
     CHECK(json["title"] == "Input-Input Layer5");
+    CHECK(json["edited"] == record.edited);
+    CHECK(json["note"] == "Edited: head 3 of encoder layer 5 off.");
     CHECK(json["queries"].size() == 27);
     CHECK(json["keys"][26] == "<EOS>");
     CHECK(json["chosen_queries"] == nlohmann::json({17}));

@@ -174,6 +174,12 @@ TEST_CASE("Averages are means, and a difference needs the same tokens", "[derive
     AttentionRecord other = record;
     other.sites[0].values[1] = 0.25F;
     CHECK(difference(record, other).sites[0].values == std::vector<float>{0, 0.75F, 0, 0, 0, 0, 0, 0});
+    CHECK(difference(record, other).edited.empty());
+    other.edited = "head 1 of encoder layer 1 off";
+    CHECK(mean_of_heads(other).edited == other.edited);
+    CHECK(mean_of_layers(other).edited == other.edited);
+    CHECK(difference(other, other).edited == other.edited);
+    CHECK(difference(record, other).edited == "nothing; in what is subtracted: head 1 of encoder layer 1 off");
     other.source[0].text = "\u2581else";
     CHECK_THROWS_WITH(difference(record, other),
                       Catch::Matchers::Contains("position 1 of the source holds \"\u2581w0\" in one and"));
