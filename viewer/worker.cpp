@@ -51,6 +51,8 @@ struct Worker::Session {
         ModelSource source;
         std::unique_ptr<const Translator> translator;
         Explorer explorer;
+        ModelSource::RunStamp stamp;             // of a training: when it was read
+        std::shared_ptr<const TrainingRun> run;  // as it was told last
     };
     std::unique_ptr<Backend> backend;
     std::string device;  // as it was asked for
@@ -153,12 +155,7 @@ Tag Worker::read_weights(std::string prefix) {
 }
 
 Tag Worker::read_run() {
-    return ask(kReadRun, [this](Session& session, Tag tag) {
-        if (!session.model || session.model->source.kind() != ModelSource::Kind::Training) {
-            throw Error("no training is open");
-        }
-        tell(kReadRun, RunRead{tag, std::make_shared<const TrainingRun>(session.model->source.run())});
-    });
+    return ask(kReadRun, [this](Session& session, Tag tag) { read_run_again(session, tag); });
 }
 
 Tag Worker::measure(ExploreRequest request) {
@@ -281,7 +278,9 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
                   .device_name = backend.device().name,
                   .arithmetic = name_of(arithmetic),
                   .run = {}};
+    ModelSource::RunStamp stamp;
     if (source.kind() == ModelSource::Kind::Training) {
+        stamp = source.run_stamp();  // before it is read: what comes between is found the next time
         opened.run = std::make_shared<const TrainingRun>(source.run());
     }
     session.model.reset();
@@ -291,8 +290,26 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
     }
     const Translator& translator = *loaded.translator;
     session.model.emplace(Session::Model{source, std::move(loaded.translator),
-                                         Explorer(*session.backend, translator, arithmetic.compute)});
+                                         Explorer(*session.backend, translator, arithmetic.compute), std::move(stamp),
+                                         opened.run});
     tell(kOpen, std::move(opened));
+}
+
+void Worker::read_run_again(Session& session, Tag tag) {
+    if (!session.model || session.model->source.kind() != ModelSource::Kind::Training) {
+        throw Error("no training is open");
+    }
+    Session::Model& model = *session.model;
+    ModelSource::RunStamp stamp = model.source.run_stamp();
+    if (stamp == model.stamp) {
+        return;
+    }
+    TrainingRun run = model.source.run();
+    model.stamp = std::move(stamp);
+    if (run != *model.run) {
+        model.run = std::make_shared<const TrainingRun>(std::move(run));
+        tell(kReadRun, RunRead{tag, model.run});
+    }
 }
 
 void Worker::explore_with(Session& session, Kind kind, Tag tag, const ExploreRequest& request) {

@@ -98,8 +98,9 @@ public:
     Tag explore_original(ExploreRequest request);  // a kind of its own, for what explore() is compared with
     Tag look_at_neuron(NeuronRequest request);
     Tag read_weights(std::string prefix);  // of the parameters whose names begin so
-    Tag read_run();                        // of the training that is open: its new checkpoints and losses
-    Tag measure(ExploreRequest request);   // importance of all heads; the request has a target
+    // Of the training that is open: its checkpoints and losses. Where nothing is new there are no news either.
+    Tag read_run();
+    Tag measure(ExploreRequest request);  // importance of all heads; the request has a target
 
     // What is new since the last time, of what grows only the newest state.
     std::vector<News> poll();
@@ -117,6 +118,7 @@ private:
     void tell(Kind kind, News news);
 
     void open_model(Session& session, Tag tag, const OpenRequest& request);
+    void read_run_again(Session& session, Tag tag);
     void explore_with(Session& session, Kind kind, Tag tag, const ExploreRequest& request);
 
     const std::function<void()> wake_;

@@ -89,6 +89,8 @@ struct Exploration {
     bool finished = false;          // false for what is shown while it goes on, and where it was stopped
     double seconds_to_first = 0.0;  // until the first token was known
     double seconds = 0.0;
+    // Of the request's edits those that changed nothing here, known once it has `finished`.
+    std::vector<AttentionEdit> without_effect = {};
     std::string problem;  // why there is nothing to see; normally empty
 };
 

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "explore/attention_edits.h"
 #include "explore/beam_look.h"
 #include "explore/editing_observer.h"
 #include "explore/forced_pass.h"
@@ -41,6 +42,15 @@ std::vector<float> rows_of(Backend& backend, const Tensor& x, int head, std::int
     return to_host<float>(backend, x.narrow(1, head - 1, 1).narrow(2, 0, rows));
 }
 
+// Says in the exploration what was edited.
+Exploration labelled(Exploration exploration, const std::vector<AttentionEdit>& edits) {
+    exploration.record.edited = describe(edits);
+    if (exploration.finished && exploration.problem.empty()) {
+        exploration.without_effect = without_effect(edits, exploration.record);
+    }
+    return exploration;
+}
+
 }  // namespace
 
 Explorer::Explorer(Backend& backend, const Translator& translator, Compute compute)
@@ -63,9 +73,9 @@ Exploration Explorer::explore(const ExploreRequest& request, const Progress& pro
     bool stopped = false;
     while (!look.done() && !stopped) {
         look.step();
-        stopped = !look.done() && progress && !progress([&look] { return look.look(); });
+        stopped = !look.done() && progress && !progress([&] { return labelled(look.look(), request.edits); });
     }
-    return look.look();
+    return labelled(look.look(), request.edits);
 }
 
 Exploration Explorer::read(const ExploreRequest& request, const RecordedText& source, const RecordedText& target,
@@ -85,8 +95,8 @@ Exploration Explorer::read(const ExploreRequest& request, const RecordedText& so
     if (progress) {
         seen = collector.fetch(backend_);
         result.record = make_record(config, source, request.source_pads, nullptr, seen);
-        if (!progress([&result] { return result; })) {
-            return result;
+        if (!progress([&] { return labelled(result, request.edits); })) {
+            return labelled(std::move(result), request.edits);
         }
     }
     const Var hidden = read_target(ctx, transformer, target, memory);
@@ -115,7 +125,7 @@ Exploration Explorer::read(const ExploreRequest& request, const RecordedText& so
     result.translation = model().target_tokenizer->decode(target.ids);
     result.end = target.ended ? EndReason::EndOfSentence : EndReason::Limit;
     result.seconds = result.seconds_to_first = std::chrono::duration<double>(Clock::now() - start).count();
-    return result;
+    return labelled(std::move(result), request.edits);
 }
 
 Importance Explorer::importance(const ExploreRequest& request, const ImportanceProgress& progress) const {

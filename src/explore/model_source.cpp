@@ -114,6 +114,24 @@ std::vector<std::int64_t> ModelSource::steps() const {
     }
 }
 
+bool LossPoint::operator==(const LossPoint& other) const {
+    const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+    return step == other.step && same(loss, other.loss) && same(nll, other.nll);
+}
+
+ModelSource::RunStamp ModelSource::run_stamp() const {
+    HEADSCOPE_CHECK(kind_ == Kind::Training, "a model directory has no training");
+    RunStamp stamp{.checkpoints = steps()};
+    std::error_code none;  // without a log both stay as they are
+    if (const std::uintmax_t size = fs::file_size(in(kLog), none); !none) {
+        stamp.log_size = size;
+    }
+    if (const fs::file_time_type written = fs::last_write_time(in(kLog), none); !none) {
+        stamp.log_written = written;
+    }
+    return stamp;
+}
+
 TrainingRun ModelSource::run() const {
     HEADSCOPE_CHECK(kind_ == Kind::Training, "a model directory has no training");
     TrainingRun run;

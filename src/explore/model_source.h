@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@ struct LossPoint {
     std::int64_t step = 0;
     double loss = 0.0;  // smoothed, per token
     double nll = 0.0;   // per token, natural logarithm
+    // One that was not reported, NaN, is equal to another such.
+    bool operator==(const LossPoint& other) const;
 };
 
 // What there is of a training by now.
@@ -23,6 +26,7 @@ struct TrainingRun {
     std::vector<std::int64_t> checkpoints;  // steps, rising; a running training adds some and removes others
     std::vector<LossPoint> training;        // from its log: per report and
     std::vector<LossPoint> validation;      // per validation
+    bool operator==(const TrainingRun&) const = default;
 };
 
 class ModelSource {
@@ -39,6 +43,14 @@ public:
     // Of a training. Without a log the curves are empty; of a log lines that are not whole are passed over, since the
     // last may be being written.
     TrainingRun run() const;
+    // Costs next to nothing: while it stays the same, so does run().
+    struct RunStamp {
+        std::vector<std::int64_t> checkpoints;
+        std::uintmax_t log_size = 0;
+        std::filesystem::file_time_type log_written{};
+        bool operator==(const RunStamp&) const = default;
+    };
+    RunStamp run_stamp() const;
 
     struct Loaded {
         std::unique_ptr<const Translator> translator;

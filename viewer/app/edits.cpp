@@ -2,23 +2,12 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "support/check.h"
 #include "viewer/app/rows.h"
 
 namespace headscope::viewer {
 
 namespace {
-
-const char* stack_of(AttentionKind kind) {
-    switch (kind) {
-        case AttentionKind::EncoderSelf: return "Encoder";
-        case AttentionKind::DecoderSelf: return "Decoder";
-        case AttentionKind::Cross: return "Cross";
-    }
-    return "";
-}
 
 bool same_rows(const AttentionEdit& a, const AttentionEdit& b) {
     return a.site == b.site && a.head == b.head && a.query == b.query;
@@ -36,16 +25,6 @@ Pair rows_of(const Scene& scene) {
 }
 
 }  // namespace
-
-std::string describe(const AttentionEdit& edit) {
-    std::string text = fmt::format("{} layer {}, head {}: ", stack_of(edit.site.kind), edit.site.layer + 1, edit.head);
-    switch (edit.kind) {
-        case EditKind::Off: text += "off"; break;
-        case EditKind::Uniform: text += "uniform"; break;
-        case EditKind::Pin: text += fmt::format("looks at token {}", edit.key + 1); break;
-    }
-    return edit.query < 0 ? text : text + fmt::format(" (from token {})", edit.query + 1);
-}
 
 void switch_head(ViewState& state, const AttentionSite& site, int head) {
     const AttentionEdit off{.site = site, .head = head};

@@ -1,14 +1,11 @@
 // Changes of the edits of a state.
 #pragma once
 
-#include <string>
-
+#include "explore/attention_edits.h"
 #include "viewer/app/scene.h"
 
 namespace headscope::viewer {
 
-// "Encoder layer 5, head 3: off"
-std::string describe(const AttentionEdit& edit);
 // The head off, or as it was where it is off.
 void switch_head(ViewState& state, const AttentionSite& site, int head);
 // In place of what was there for the same head and row.

@@ -1,0 +1,70 @@
+#include "explore/attention_edits.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace headscope {
+
+namespace {
+
+const char* stack_of(AttentionKind kind) {
+    switch (kind) {
+        case AttentionKind::EncoderSelf: return "Encoder";
+        case AttentionKind::DecoderSelf: return "Decoder";
+        case AttentionKind::Cross: return "Cross";
+    }
+    return "";
+}
+
+// Pads are no tokens that could be looked at.
+std::int64_t tokens_of(const std::vector<RecordedToken>& row) {
+    return std::count_if(row.begin(), row.end(),
+                         [](const RecordedToken& token) { return token.kind != TokenKind::Pad; });
+}
+
+bool has_effect(const AttentionEdit& edit, const AttentionRecord& record) {
+    const auto queries = static_cast<std::int64_t>(query_tokens(record, edit.site.kind).size());
+    if (edit.query >= queries) {
+        return false;
+    }
+    if (edit.kind != EditKind::Pin) {
+        return true;
+    }
+    // The decoder's token q looks at the tokens 0 to q; of all rows the last sees most.
+    const std::int64_t keys = edit.site.kind != AttentionKind::DecoderSelf ? tokens_of(record.source)
+                              : edit.query < 0                             ? queries
+                                                                           : edit.query + 1;
+    return edit.key < keys;
+}
+
+}  // namespace
+
+std::string describe(const AttentionEdit& edit) {
+    std::string text = fmt::format("{} layer {}, head {}: ", stack_of(edit.site.kind), edit.site.layer + 1, edit.head);
+    switch (edit.kind) {
+        case EditKind::Off: text += "off"; break;
+        case EditKind::Uniform: text += "uniform"; break;
+        case EditKind::Pin: text += fmt::format("looks at token {}", edit.key + 1); break;
+    }
+    return edit.query < 0 ? text : text + fmt::format(" (from token {})", edit.query + 1);
+}
+
+std::string describe(const std::vector<AttentionEdit>& edits) {
+    std::string text;
+    for (const AttentionEdit& edit : edits) {
+        text += (text.empty() ? "" : "; ") + describe(edit);
+    }
+    return text;
+}
+
+std::vector<AttentionEdit> without_effect(const std::vector<AttentionEdit>& edits, const AttentionRecord& record) {
+    std::vector<AttentionEdit> idle;
+    std::copy_if(edits.begin(), edits.end(), std::back_inserter(idle),
+                 [&](const AttentionEdit& edit) { return !has_effect(edit, record); });
+    return idle;
+}
+
+}  // namespace headscope
