@@ -304,7 +304,8 @@ TEST_CASE("Panels are saved by the file's ending", "[panels]") {
         export_panel_to(stage.scene(), panel, stage.folder.file(name), 2.0);
         return read_all(stage.folder.file(name));
     };
-    CHECK(save(PanelId::Figure, "a.svg") == to_svg(draw_panel(stage.scene(), PanelId::Figure, {.text_size = 10.0})));
+    CHECK(save(PanelId::Figure, "a.svg") ==
+          to_svg(draw_panel(stage.scene(), PanelId::Figure, {.text_size = 10.0, .width = 620.0})));
     CHECK(save(PanelId::Model, "a.png").substr(1, 3) == "PNG");
     CHECK(save(PanelId::Time, "a.json") == panel_json(stage.scene(), PanelId::Time));
     CHECK(save(PanelId::Matrix, "a.tsv") == matrix_tsv(stage.scene()));

@@ -32,7 +32,7 @@ Drawing one_side(const Scene& scene, const Side& side, const PanelOptions& optio
         fmt::format("\u201C{}\u201D, log probability {:.4f}", side.shown->translation, side.shown->log_probability);
     PanelOptions narrow = options;
     narrow.width = 0.48 * options.width;
-    std::vector<Drawing> parts{draw_heading(name_of(side), options), draw_remark(said, narrow)};
+    std::vector<Drawing> parts{draw_heading(name_of(side), narrow), draw_remark(said, narrow)};
     try {
         parts.push_back(draw_attention(scene, side, options));
     } catch (const Error& error) {  // this model has no such layer or head
@@ -62,17 +62,22 @@ double largest(const AttentionRecord& difference) {
     return most;
 }
 
+std::string verdict(double most) {
+    if (most == 0.0) {
+        return "Left minus right: no difference in any layer and head";
+    }
+    return fmt::format("Left minus right: at most {:.2g} over all layers and heads{}", most,
+                       most < kRounding ? ", which is the rounding of sums" : "");
+}
+
 Drawing draw_difference(const Scene& scene, const PanelOptions& options) {
     try {
         const AttentionRecord record = compared_record(scene);
-        const FigureOptions figure = figure_options(scene, record, options);
+        const FigureContent content = select_content(record, figure_options(scene, record, options));
         const HeatMapOptions map{.scale = Scale::Diverging, .look = look_of(options)};
-        const double most = largest(record);
-        const std::string verdict = fmt::format("Left minus right: at most {:.2g} over all layers and heads{}", most,
-                                                most < kRounding ? ", which is the rounding of sums" : "");
         return stacked(
-            {draw_heading(verdict, options), draw_heat_map(select_content(record, figure), figure.heads.front(), map)},
-            0.0, options.ink);
+            {draw_heading(verdict(largest(record)), options), draw_heat_map(content, content.heads.front(), map)}, 0.0,
+            options.ink);
     } catch (const Error& error) {
         return draw_remark(error.what(), options);
     }

@@ -1,9 +1,11 @@
 // What edits of heads do to the translation, and how much each head matters.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "drawing/compose.h"
+#include "explore/attention_edits.h"
 #include "layout/candidates.h"
 #include "layout/importance_drawing.h"
 #include "viewer/app/panels.h"
@@ -28,19 +30,45 @@ std::string verdict(const Exploration& original, const Exploration& edited) {
                        edited.log_probability - original.log_probability);
 }
 
+// What the edits make of the translation, told apart from what was before they were there.
+std::vector<Drawing> draw_edited(const Scene& scene, const PanelOptions& options) {
+    const Side& side = scene.main;
+    if (!edits_answered(scene)) {
+        return {draw_remark("Looking at it with the edits \u2026", options)};
+    }
+    std::vector<Drawing> parts{translation_strip("With the edits", *side.shown, options)};
+    for (const AttentionEdit& edit : side.shown->without_effect) {
+        parts.push_back(draw_remark(
+            describe(edit) + ": without effect, this sentence has no such token, or it may not be looked at.",
+            options));
+    }
+    if (original_answered(scene) && side.original->finished && side.shown->finished) {
+        parts.push_back(draw_remark(verdict(*side.original, *side.shown), options));
+    }
+    return parts;
+}
+
 }  // namespace
+
+bool edits_answered(const Scene& scene) {
+    return scene.main.shown != nullptr && scene.main.answered == request_of(scene.state);
+}
+
+bool original_answered(const Scene& scene) {
+    return scene.main.original != nullptr && scene.main.original->problem.empty() &&
+           scene.main.answered_original == without_edits(request_of(scene.state));
+}
 
 Drawing draw_surgery(const Scene& scene, const PanelOptions& options) {
     const Side& side = scene.main;
     std::vector<Drawing> parts;
     const bool edited = !scene.state.edits.empty();
-    if (side.original != nullptr && side.original->problem.empty()) {
+    if (original_answered(scene)) {
         parts.push_back(translation_strip(edited ? "Without the edits" : "As the model is", *side.original, options));
     }
     if (edited) {
-        parts.push_back(translation_strip("With the edits", *side.shown, options));
-        if (side.original != nullptr && side.original->finished && side.shown->finished) {
-            parts.push_back(draw_remark(verdict(*side.original, *side.shown), options));
+        for (Drawing& part : draw_edited(scene, options)) {
+            parts.push_back(std::move(part));
         }
     }
     if (scene.importance != nullptr && !scene.importance->problem.empty()) {

@@ -12,7 +12,7 @@ namespace headscope::viewer {
 
 void export_panel_to(const Scene& scene, PanelId panel, const std::string& path, double png_scale) {
     const auto ends = [&](std::string_view ending) { return path.size() > ending.size() && path.ends_with(ending); };
-    const PanelOptions options{.text_size = 10.0};
+    const PanelOptions options{.text_size = 10.0, .width = 620.0};  // of a page
     if (ends(".svg")) {
         atomic_write_file(path, to_svg(draw_panel(scene, panel, options)));
     } else if (ends(".png")) {

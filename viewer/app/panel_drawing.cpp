@@ -1,5 +1,6 @@
 #include "viewer/app/panel_drawing.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,23 +32,24 @@ std::string nothing_there(const Side& side) {
     return side.shown->problem;
 }
 
-namespace {
-
 bool recorded(const AttentionRecord& record, const AttentionSite& site) {
-    for (const SiteWeights& weights : record.sites) {
-        if (weights.site == site) {
-            return true;
-        }
-    }
-    return false;
+    return std::any_of(record.sites.begin(), record.sites.end(),
+                       [&](const SiteWeights& weights) { return weights.site == site; });
 }
 
-}  // namespace
-
 Drawing draw_heading(const std::string& text, const PanelOptions& options) {
+    constexpr double kSize = 1.15;
+    constexpr double kLine = 1.6;
     Sketch sketch(look_of(options));
-    sketch.text({Role::Title}, options.ink.text, {1.0, 1.9, 1.15, Anchor::Start, false, true, text});
-    return sketch.finish(text_width(text) * 1.25 + 3.0, 2.6, "", text);
+    const double room = std::max(options.width / options.text_size - 4.0, 12.0);
+    double y = 1.9;
+    double longest = 0.0;
+    for (const std::string& line : wrapped(text, room / kSize)) {
+        sketch.text({Role::Title}, options.ink.text, {1.0, y, kSize, Anchor::Start, false, true, line});
+        longest = std::max(longest, text_width(line));
+        y += kLine;
+    }
+    return sketch.finish(longest * 1.25 + 3.0, y - kLine + 0.7, "", text);
 }
 
 Drawing draw_remark(const std::string& text, const PanelOptions& options) {
@@ -64,11 +66,16 @@ Drawing draw_remark(const std::string& text, const PanelOptions& options) {
 }
 
 FigureOptions figure_options(const Scene& scene, const AttentionRecord& record, const PanelOptions& options) {
+    return figure_options(scene, record, scene.state.kind, options);
+}
+
+FigureOptions figure_options(const Scene& scene, const AttentionRecord& record, AttentionKind kind,
+                             const PanelOptions& options) {
     const ViewState& state = scene.state;
     FigureOptions figure;
-    figure.kind = state.kind;
+    figure.kind = kind;
     figure.layer =
-        shown_layer(state, state.kind == AttentionKind::EncoderSelf ? record.encoder_layers : record.decoder_layers);
+        shown_layer(state, kind == AttentionKind::EncoderSelf ? record.encoder_layers : record.decoder_layers);
     const AttentionSite site{figure.kind, figure.layer - 1};
     for (const SiteWeights& weights : record.sites) {
         if (weights.site == site) {
@@ -110,15 +117,29 @@ Drawing draw_heads(const Scene& scene, const PanelOptions& options) {
     return draw_all_heads(record, head_tiles(record, scene.state.kind, scene.state.order), all);
 }
 
-Drawing draw_matrix(const Scene& scene, const PanelOptions& options) {
-    const AttentionRecord record = matrix_record(scene, scene.main.shown->record);
+// The map of the first head that is on. Which of the panel's contents it is of stands in its marks.
+Drawing draw_map(const Scene& scene, const AttentionRecord& record, int item, const PanelOptions& options) {
     FigureOptions figure = figure_options(scene, record, options);
-    const int head = figure.heads.empty() ? 1 : figure.heads.front();
     choose_word(scene, figure);
+    const FigureContent content = select_content(record, figure);
     const HeatMapOptions map{.scale = scene.state.logarithmic ? Scale::Logarithmic : Scale::Linear,
                              .look = look_of(options)};
-    return stacked({draw_heat_map(select_content(record, figure), head, map), draw_neuron(scene, options)},
-                   2.0 * options.text_size, options.ink);
+    Drawing drawing = draw_heat_map(content, content.heads.front(), map);
+    for (Primitive& primitive : drawing.primitives) {
+        primitive.mark.item = item;
+    }
+    return drawing;
+}
+
+// What is computed from heads stands beside one of them as the model has it: it is not what a head looked at.
+Drawing draw_matrix(const Scene& scene, const PanelOptions& options) {
+    const AttentionRecord& record = scene.main.shown->record;
+    const Drawing raw = draw_map(scene, record, 0, options);
+    if (scene.state.matrix != MatrixView::Head) {
+        return side_by_side({raw, draw_map(scene, matrix_record(scene, record), 1, options)}, 2.0 * options.text_size,
+                            options.ink);
+    }
+    return stacked({raw, draw_neuron(scene, options)}, 2.0 * options.text_size, options.ink);
 }
 
 }  // namespace
@@ -183,9 +204,20 @@ const Drawing& PanelPictures::of(const Scene& scene, PanelId panel, const PanelO
                             kept->parts.other.has_value() == scene.other.has_value() &&
                             (!scene.other.has_value() || kept->parts.other->problem == scene.other->problem);
     if (!same_words || !(kept->key == key)) {
-        kept = Kept{std::move(key), scene, draw_panel(scene, panel, options)};
+        kept = Kept{std::move(key), scene, draw_panel(scene, panel, options), {}};
     }
     return kept->drawing;
+}
+
+std::string PanelPictures::tip(PanelId panel, const Mark& mark) {
+    auto& kept = kept_[static_cast<std::size_t>(panel)];
+    if (!mark.tip.empty() || !kept.has_value()) {
+        return mark.tip;
+    }
+    if (!kept->contents.has_value()) {
+        kept->contents = panel_contents(kept->parts, panel);
+    }
+    return panel_tip(*kept->contents, mark);
 }
 
 }  // namespace headscope::viewer

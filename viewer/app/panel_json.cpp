@@ -101,6 +101,9 @@ json figure_json(const Scene& scene, const AttentionRecord& record) {
 
 json matrix_json(const Scene& scene) {
     json out = figure_json(scene, matrix_record(scene, scene.main.shown->record));
+    if (scene.state.matrix != MatrixView::Head) {
+        out["raw"] = figure_json(scene, scene.main.shown->record);
+    }
     if (const std::optional<NeuronRow> row = neuron_row(scene); row.has_value()) {
         const NeuronView& neuron = *scene.neuron;
         const auto numbers = [&](const std::vector<float>& all, std::int64_t at) {
@@ -141,11 +144,12 @@ json time_json(const Exploration& shown) {
 json surgery_json(const Scene& scene) {
     const Side& side = scene.main;
     json out{{"edits", edits_json(scene.state.edits)}};
-    if (side.original != nullptr && side.original->problem.empty()) {
+    if (original_answered(scene)) {
         out["original"] = translation_json(*side.original);
     }
-    if (!scene.state.edits.empty()) {
+    if (!scene.state.edits.empty() && edits_answered(scene)) {
         out["edited"] = translation_json(*side.shown);
+        out["without_effect"] = edits_json(side.shown->without_effect);
     }
     if (scene.importance != nullptr && scene.importance->problem.empty()) {
         json& importance = out["importance"];

@@ -2,6 +2,7 @@
 #include "observe/record_json.h"
 #include "support/check.h"
 #include "viewer/app/panel_drawing.h"
+#include "viewer/app/panels.h"
 #include "viewer/app/rows.h"
 
 namespace headscope::viewer {
@@ -19,20 +20,45 @@ bool anything(const Scene& scene) {
 
 }  // namespace
 
-std::string panel_tip(const Scene& scene, PanelId panel, const Mark& mark) {
-    if (!mark.tip.empty() || !anything(scene)) {
-        return mark.tip;
+std::vector<FigureContent> panel_contents(const Scene& scene, PanelId panel) {
+    if (!anything(scene) || !recorded(scene.main.shown->record, shown_site(scene))) {
+        return {};
     }
-    if (panel == PanelId::Figure) {
-        const AttentionRecord& record = scene.main.shown->record;
+    const AttentionRecord& record = scene.main.shown->record;
+    if (panel == PanelId::Figure || panel == PanelId::Training) {
         FigureOptions options = figure_options(scene, record, {});
         choose_word(scene, options);
-        return figure_tip(select_content(record, options), mark);
+        return {select_content(record, options)};
+    }
+    if (panel == PanelId::Time) {
+        const std::optional<FigureOptions> options = step_figure(scene, {});
+        return options.has_value() ? std::vector{select_content(record, *options)} : std::vector<FigureContent>{};
     }
     if (panel == PanelId::Matrix) {
-        return figure_tip(content_of(scene), mark);
+        std::vector<FigureContent> contents{select_content(record, figure_options(scene, record, {}))};
+        if (scene.state.matrix != MatrixView::Head) {
+            contents.push_back(content_of(scene));
+        }
+        return contents;
     }
     return {};
+}
+
+std::string panel_tip(const std::vector<FigureContent>& contents, const Mark& mark) {
+    if (!mark.tip.empty() || contents.empty()) {
+        return mark.tip;
+    }
+    const FigureContent& content = mark.item == 1 && contents.size() == 2 ? contents[1] : contents[0];
+    const bool cell = mark.role == Role::Cell || mark.role == Role::Attention;
+    if (cell && (mark.query < 0 || mark.key < 0 || mark.query >= static_cast<int>(content.queries.size()) ||
+                 mark.key >= static_cast<int>(content.keys.size()))) {
+        return {};  // of something else in the panel
+    }
+    return figure_tip(content, mark);
+}
+
+std::string panel_tip(const Scene& scene, PanelId panel, const Mark& mark) {
+    return mark.tip.empty() ? panel_tip(panel_contents(scene, panel), mark) : mark.tip;
 }
 
 std::string matrix_tsv(const Scene& scene) {

@@ -14,6 +14,14 @@ Drawing draw_remark(const std::string& text, const PanelOptions& options);
 Drawing draw_attention(const Scene& scene, const Side& side, const PanelOptions& options);
 // Why a side has nothing to show; empty when it has.
 std::string nothing_there(const Side& side);
+bool recorded(const AttentionRecord& record, const AttentionSite& site);
+// The step of the decoding that the state means; -1: there is none yet.
+int shown_step(const Scene& scene);
+// The cross-attention of that step's token, piece by piece; without a value where there is none yet.
+std::optional<FigureOptions> step_figure(const Scene& scene, const PanelOptions& options);
+// Whether what is shown, and the original beside it, are what the state asks for now.
+bool edits_answered(const Scene& scene);
+bool original_answered(const Scene& scene);
 
 // The query of the chosen word and what its head made of it, where the worker has told the products behind it.
 struct NeuronRow {

@@ -58,6 +58,9 @@ void render(const SavedView& view, Precision precision, const std::string& path,
     if (side.shown != nullptr && !side.shown->problem.empty()) {
         throw Error(side.shown->problem);
     }
+    if (view.state.panel == PanelId::Training && session.scene().run == nullptr) {
+        throw Error("'" + view.model + "' is a model, not a training: it has no loss and no checkpoints to draw");
+    }
     export_panel_to(session.scene(), view.state.panel, path, png_scale);
 }
 

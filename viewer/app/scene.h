@@ -20,6 +20,15 @@ struct Side {
     std::shared_ptr<const Exploration> original = {};  // without them; the same object where there are none
     bool busy = false;
     std::string problem = {};  // why there is nothing
+
+    // What `shown` and `original` are of: until the first answer to a new request they stay what they were.
+    std::optional<ExploreRequest> answered = {};
+    std::optional<ExploreRequest> answered_original = {};
+    void forget_answers() {
+        shown = original = nullptr;
+        answered.reset();
+        answered_original.reset();
+    }
 };
 
 struct Scene {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <deque>
+#include <future>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "viewer/app/history.h"
 #include "viewer/app/scene.h"
@@ -28,6 +30,7 @@ struct SessionOptions {
     SavedView view = {};             // to begin with; its model and device are those above
     std::string settings_file = {};  // empty: settings are not kept
     Settings settings = {};
+    Worker::OpenDevice open_device = {};  // the registry's, if none is given
 };
 
 class Session {
@@ -82,7 +85,7 @@ private:
         OpenRequest open;                   // being opened, or open
         std::optional<OpenRequest> opened;  // the last that could be
         Worker::Tag open_tag = 0;
-        std::optional<ExploreRequest> asked;           // what `shown` answers, or will
+        std::optional<ExploreRequest> asked;           // what `shown` is to answer
         std::optional<ExploreRequest> asked_original;  // without the edits
         Worker::Tag shown_tag = 0;
         Worker::Tag original_tag = 0;
@@ -95,8 +98,15 @@ private:
     void opening_failed(Seat& seat);
     void follow_checkpoint();
     void take(Seat& seat, Side& side);
-    void heard(Seat& seat, Side& side, const News& news);
+    void heard(Seat& seat, Side& side, const Opened& opened);
+    void heard(Seat& seat, Side& side, const Explored& explored);
+    void heard(Seat& seat, Side& side, const Measured& measured);
+    void heard(Seat& seat, Side& side, const NeuronSeen& neuron);
+    void heard(Seat& seat, Side& side, const WeightsRead& weights);
+    void heard(Seat& seat, Side& side, const RunRead& run);
+    void heard(Seat& seat, Side& side, const Failed& failed);
     void ask(Seat& seat, Side& side);
+    std::optional<ExploreRequest> found_request() const;
     void ask_neuron();
     void ask_weights();
     void drop_stale();
@@ -104,12 +114,14 @@ private:
     void notice(Notice news);
 
     std::function<void()> wake_;
+    Worker::OpenDevice open_device_;
     Precision precision_;
     Scene scene_;
     Settings settings_;
     std::string settings_file_;
     Seat main_;
     Seat other_;
+    std::vector<std::future<void>> retiring_;  // workers that end what they do
     std::optional<NeuronRequest> asked_neuron_;
     Worker::Tag neuron_tag_ = 0;
     std::string asked_weights_;
@@ -118,6 +130,8 @@ private:
     std::optional<ExploreRequest> measured_;  // what the importance is of
     SavedView awaited_;                       // the view that was opened, until its model is
     History::Clock::time_point run_read_{};
+    Worker::Tag run_tag_ = 0;
+    std::string run_problem_;  // of the last time the training was read
     History history_;
     std::deque<Notice> notices_;
     bool measuring_ = false;

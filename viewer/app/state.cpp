@@ -72,4 +72,19 @@ ExploreRequest request_of(const ViewState& state) {
     return request;
 }
 
+ExploreRequest without_edits(ExploreRequest request) {
+    request.edits.clear();
+    return request;
+}
+
+void new_sentence(ViewState& state, const std::string& text) {
+    if (state.text == text) {
+        return;
+    }
+    state.text = text;
+    state.target.reset();
+    state.word = state.key = state.step = -1;
+    std::erase_if(state.edits, [](const AttentionEdit& edit) { return edit.query >= 0 || edit.key >= 0; });
+}
+
 }  // namespace headscope::viewer

@@ -65,5 +65,10 @@ int shown_layer(const ViewState& state, int layers);
 
 // What the model has to compute anew when it changes.
 ExploreRequest request_of(const ViewState& state);
+ExploreRequest without_edits(ExploreRequest request);
+
+// Another sentence: what was said of the tokens of the one before, that is chosen words, the step, the translation
+// given, and edits that name tokens, does not outlive it. Edits of whole heads do. The same text changes nothing.
+void new_sentence(ViewState& state, const std::string& text);
 
 }  // namespace headscope::viewer

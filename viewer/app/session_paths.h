@@ -1,0 +1,16 @@
+// Paths as they are kept for other starts, which have to find them from another folder, too.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+namespace headscope::viewer {
+
+inline std::string absolute_path(const std::string& path) {
+    std::error_code failed;
+    const std::filesystem::path whole = std::filesystem::absolute(path, failed).lexically_normal();
+    return failed ? path : whole.string();
+}
+
+}  // namespace headscope::viewer
