@@ -42,7 +42,7 @@ std::string statistics_table(const AttentionRecord& record, AttentionKind kind, 
             fmt::format("{:>5} {:>5} {:>9.2f} {:>9.2f} {:>+8.2f} {:>10.2f} {:>9.2f} {:>6.2f}\n", tile.site.layer + 1,
                         tile.head, one.entropy, one.distance, one.offset, one.sharpness, one.on_diagonal(), one.on_end);
     }
-    return text;
+    return text + (record.edited.empty() ? "" : edited_note(record.edited) + "\n");
 }
 
 Drawing draw(const AttentionRecord& record, const FigureOptions& figure, const PictureOptions& options) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "drawing/ink.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -53,7 +54,7 @@ double lightness(Colour colour) {
 }
 
 Colour text_colour_on(Colour background) {
-    return lightness(background) > 60.0 ? kBlack : kWhite;
+    return contrast(kBlack, background) >= contrast(kWhite, background) ? kBlack : kWhite;
 }
 
 std::string to_hex(Colour colour) {

@@ -26,7 +26,7 @@ constexpr int kPaletteColours = 32;
 // `head` counts from 1.
 Colour head_colour(Palette palette, int head);
 
-// Black or white, whichever reads better on `background`.
+// Black or white, whichever has the larger contrast (WCAG) with `background`.
 Colour text_colour_on(Colour background);
 
 // CIE L*, 0 (black) to 100 (white).

@@ -51,6 +51,14 @@ void Sketch::centred(Mark mark, Colour colour, const Rect& within, double size, 
           false, bold, content});
 }
 
+void Sketch::lines_of_text(Mark mark, Colour colour, double x, double y, double size,
+                           const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+        text(mark, colour, {x, y, size, Anchor::Start, false, false, line});
+        y += kLineSpacing * size;
+    }
+}
+
 Drawing Sketch::finish(double width, double height, std::string title, std::string description) {
     drawing_.width = width * look_.text_size;
     drawing_.height = height * look_.text_size;
@@ -58,6 +66,10 @@ Drawing Sketch::finish(double width, double height, std::string title, std::stri
     drawing_.description = std::move(description);
     drawing_.primitives.front().shape = Rect{0.0, 0.0, drawing_.width, drawing_.height};
     return std::move(drawing_);
+}
+
+double lines_height(const std::vector<std::string>& lines, double size) {
+    return kLineSpacing * size * static_cast<double>(lines.size());
 }
 
 std::string shortened(const std::string& text, double width) {

@@ -33,6 +33,10 @@ public:
     void centred(Mark mark, Colour colour, const Rect& within, double size, const std::string& content,
                  bool bold = false);
 
+    // One below another, the first on the base line `y`; how much room the lines take is lines_height.
+    void lines_of_text(Mark mark, Colour colour, double x, double y, double size,
+                       const std::vector<std::string>& lines);
+
     // Puts the paper below all.
     Drawing finish(double width, double height, std::string title, std::string description);
 
@@ -44,6 +48,10 @@ private:
 
 // How far a base line lies below the middle of its letters, of their size.
 constexpr double kBaseline = 0.35;
+// From one base line of several to the next, of their size.
+constexpr double kLineSpacing = 1.3;
+// From above the first line to below the last; 0 where there is none.
+double lines_height(const std::vector<std::string>& lines, double size);
 // What a title takes and is set in.
 constexpr double kTitleSize = 1.6;
 

@@ -64,11 +64,12 @@ public:
         const std::string title = tiles_.empty() ? "No heads" : title_of();
         sketch_.text({Role::Title}, ink_.text,
                      {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title});
-        if (!options_.note.empty()) {
-            sketch_.text({Role::Note}, ink_.faint,
-                         {kMargin, kMargin + 1.6 * kTitleSize, kNote, Anchor::Start, false, false, options_.note});
-        }
-        const double top = kMargin + 1.6 * kTitleSize + (options_.note.empty() ? 0.0 : 1.0);
+        const int used = std::min(columns_, static_cast<int>(tiles_.size()));
+        const double width = std::max(
+            {used * (options_.tile + kGap) - kGap, text_width(title) * kTitleSize, text_width(options_.note) * kNote});
+        const std::vector<std::string> note = wrapped(note_of(), width / kNote);
+        sketch_.lines_of_text({Role::Note}, ink_.faint, kMargin, kMargin + 1.6 * kTitleSize, kNote, note);
+        const double top = kMargin + 1.6 * kTitleSize + lines_height(note, kNote);
         for (std::size_t i = 0; i < tiles_.size(); ++i) {
             const int column = static_cast<int>(i) % columns_;
             const int row = static_cast<int>(i) / columns_;
@@ -76,10 +77,7 @@ public:
                  {kMargin + column * (options_.tile + kGap), top + row * (options_.tile + kLabelHeight + kGap),
                   options_.tile, options_.tile});
         }
-        const int used = std::min(columns_, static_cast<int>(tiles_.size()));
         const int rows = (static_cast<int>(tiles_.size()) + columns_ - 1) / columns_;
-        const double width = std::max(
-            {used * (options_.tile + kGap) - kGap, text_width(title) * kTitleSize, text_width(options_.note) * kNote});
         return sketch_.finish(
             2.0 * kMargin + width, top + kMargin + rows * (options_.tile + kLabelHeight + kGap) - kGap, title,
             fmt::format("{} heads, each as a small {} with its queries from above to below and its keys from left to "
@@ -105,6 +103,28 @@ private:
         const std::size_t layer = first.find(" Layer");
         const std::size_t comma = first.find(',', layer);
         return first.substr(0, layer) + (comma == std::string::npos ? "" : first.substr(comma)) + ", all heads";
+    }
+
+    // What the numbers are, then what a reader must know of the weights.
+    std::string note_of() {
+        std::string note = options_.note.empty() ? "" : options_.note + ".";
+        const auto say = [&](const std::string& more) {
+            note.append(note.empty() || more.empty() ? "" : " ").append(more);
+        };
+        // Kinds differ at most in whether anything was joined: the longest note says all that the others say.
+        const FigureContent* said = nullptr;
+        for (const HeadTile& tile : tiles_) {
+            const FigureContent& content = content_of(tile);
+            said = said == nullptr || content.note.size() > said->note.size() ? &content : said;
+        }
+        const auto captioned = [](const HeadTile& tile) { return !tile.value.empty(); };
+        if (said != nullptr) {
+            say(said->note);
+            if ((said->joined || said->renormalised) && std::any_of(tiles_.begin(), tiles_.end(), captioned)) {
+                say("The numbers are of the model's own pieces, <BOS> and <EOS> among them.");
+            }
+        }
+        return note;
     }
 
     void tile(int item, const HeadTile& tile, const Rect& place) {

@@ -29,7 +29,7 @@ std::vector<HeadTile> head_tiles(const AttentionRecord& record, AttentionKind ki
 struct AllHeadsOptions {
     int columns = 0;        // 0: as many as a layer has heads, so that a row is a layer
     double tile = 9.0;      // width and height of a picture
-    std::string note = {};  // under the title: what the numbers are
+    std::string note = {};  // what the numbers are: begins the note under the title
     bool lines = false;     // small figures in the paper's manner instead of heat-maps
     RowOptions rows = {};
     Palette palette = Palette::Paper;
@@ -37,7 +37,8 @@ struct AllHeadsOptions {
 };
 
 // The pictures row by row in the tiles' order. A heat-map larger than kTileCells a side is made smaller: each of its
-// cells shows the largest of the weights it stands for. A tile's frame has layer, head and item, its place in `tiles`.
+// cells shows the largest of the weights it stands for. The note says what was edited, joined and left out. A tile's
+// frame has layer, head and item, its place in `tiles`.
 constexpr std::size_t kTileCells = 24;
 Drawing draw_all_heads(const AttentionRecord& record, const std::vector<HeadTile>& tiles,
                        const AllHeadsOptions& options);

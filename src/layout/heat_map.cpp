@@ -59,9 +59,12 @@ public:
         labels();
         const double legend = std::max(kLeastLegend, std::min(right_ - left_, 24.0));
         draw_legend(legend);
-        const double width = std::max({right_, left_ + legend, kMargin + text_width(title) * kTitleSize}) + kMargin;
+        const double end = std::max({right_, left_ + legend, kMargin + text_width(title) * kTitleSize});
+        const double foot = bottom_ + kGap + kLegendHeight + 1.5 * kSmall + kGap;
+        const std::vector<std::string> note = wrapped(content_.note, (end - kMargin) / kSmall);
+        sketch_.lines_of_text({Role::Note}, ink_.faint, kMargin, foot + kSmall, kSmall, note);
         return sketch_.finish(
-            width, bottom_ + kGap + kLegendHeight + 1.5 * kSmall + kGap + kMargin, title,
+            end + kMargin, foot + lines_height(note, kSmall) + kMargin, title,
             fmt::format("{}: {} queries in rows from above to below, {} keys in columns from left to right; the "
                         "colour is the weight.",
                         title, content_.queries.size(), content_.keys.size()));
@@ -182,7 +185,7 @@ std::string to_tsv(const FigureContent& content, int head) {
     for (std::size_t query = 0; query < content.queries.size(); ++query) {
         text += content.queries[query].label;
         for (std::size_t key = 0; key < content.keys.size(); ++key) {
-            text += fmt::format("\t{:.6g}", content.weight(head, query, key));
+            text += fmt::format("\t{:.9g}", content.weight(head, query, key));
         }
         text += "\n";
     }

@@ -20,14 +20,16 @@ struct HeatMapOptions {
     Look look = {};
 };
 
-// Error when there is no such head. Cells whose colour is the paper's are left out, so that long sentences stay light.
+// Error when there is no such head. The content's note is at the foot. Cells whose colour is the paper's are left out,
+// so that long sentences stay light.
 Drawing draw_heat_map(const FigureContent& content, int head, const HeatMapOptions& options);
 
 // Where a value stands on a scale: 0 to 1, of Diverging -1 to 1.
 double place_on(Scale scale, double value, double full);
 Colour colour_on(Scale scale, double place, const Ink& ink);
 
-// The weights of one head as tab-separated text: the first row names the keys, the first column the queries.
+// The weights of one head as tab-separated text: the first row names the keys, the first column the queries. Nine
+// digits, which tell any two floats apart.
 std::string to_tsv(const FigureContent& content, int head);
 
 }  // namespace headscope

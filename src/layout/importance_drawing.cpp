@@ -22,6 +22,12 @@ constexpr double kBarLength = 24.0;
 constexpr double kBarValue = 4.0;
 constexpr AttentionKind kKinds[] = {AttentionKind::EncoderSelf, AttentionKind::DecoderSelf, AttentionKind::Cross};
 
+// With its sign, which what rounds to 0 does not have.
+std::string signed_number(double value, int digits) {
+    const std::string text = fmt::format("{:+.{}f}", value, digits);
+    return text.find_first_not_of("+-0.") == std::string::npos ? text.substr(1) : text;
+}
+
 class ImportanceDrawing {
 public:
     ImportanceDrawing(const Importance& importance, const ImportanceOptions& options)
@@ -55,8 +61,8 @@ private:
         mark.layer = one.site.layer + 1;
         mark.item = static_cast<int>(index);
         if (options_.look.tips) {
-            mark.tip =
-                fmt::format("{} layer {}, head {}: {:+.4f}", name_of(one.site.kind), mark.layer, one.head, one.loss);
+            mark.tip = fmt::format("{} layer {}, head {}: {}", name_of(one.site.kind), mark.layer, one.head,
+                                   signed_number(one.loss, 4));
         }
         return mark;
     }
@@ -106,7 +112,7 @@ private:
             mark.role = Role::Value;
             mark.tip.clear();
             const Colour letters = contrast(ink_.text, ground) >= contrast(ink_.paper, ground) ? ink_.text : ink_.paper;
-            sketch_.centred(mark, letters, place, 0.9, fmt::format("{:+.2f}", one.loss));
+            sketch_.centred(mark, letters, place, 0.9, signed_number(one.loss, 2));
         }
         right_ = std::max(right_, left + heads * kWidth);
         return y + layers * kHeight;
@@ -160,7 +166,7 @@ private:
         mark.role = Role::Value;
         sketch_.text(mark, ink_.faint,
                      {harms ? zero - length - 0.4 : zero + length + 0.4, line, kSmall,
-                      harms ? Anchor::End : Anchor::Start, false, false, fmt::format("{:+.3f}", one.loss)});
+                      harms ? Anchor::End : Anchor::Start, false, false, signed_number(one.loss, 3)});
     }
 
     const Importance& importance_;

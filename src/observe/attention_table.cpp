@@ -63,7 +63,8 @@ std::string attention_table(const AttentionRecord& record, const FigureOptions& 
         }
         rows.push_back(row);
     }
-    return content.title + ": what each head looks at most, and its weight\n" + aligned(rows);
+    return content.title + ": what each head looks at most, and its weight\n" + aligned(rows) +
+           (content.note.empty() ? "" : content.note + "\n");
 }
 
 }  // namespace headscope

@@ -7,7 +7,7 @@
 
 namespace headscope {
 
-// Every chosen query (none chosen: every query) a row, every active head a column. UTF-8, fixed width.
+// Every chosen query (none chosen: every query) a row, every active head a column, the note last. UTF-8, fixed width.
 std::string attention_table(const AttentionRecord& record, const FigureOptions& options);
 
 }  // namespace headscope

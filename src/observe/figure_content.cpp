@@ -15,7 +15,8 @@ namespace {
 
 constexpr const char* kJoinedNote = "Pieces joined to words: weights summed over keys, averaged over queries.";
 constexpr const char* kRenormalisedNote =
-    "<BOS> and <EOS> left out: the other weights renormalised, so that rows add up as before.";
+    "<BOS> and <EOS> left out: the other weights renormalised, so that rows add up as before, where they are a "
+    "hundredth of the row or more.";
 
 const char* title_of(AttentionKind kind) {
     switch (kind) {
@@ -54,7 +55,7 @@ std::vector<std::size_t> chosen_columns(const FigureOptions& options, const std:
 std::string sentences(const std::vector<std::string>& all) {
     std::string text;
     for (const std::string& one : all) {
-        text += (text.empty() || one.empty() ? "" : " ") + one;
+        text.append(text.empty() || one.empty() ? "" : " ").append(one);
     }
     return text;
 }
@@ -75,7 +76,7 @@ void check_record(const SiteWeights& weights, std::size_t queries, std::size_t k
 }  // namespace
 
 std::string edited_note(const std::string& edited) {
-    return edited.empty() ? "" : "Edited: " + edited + ".";
+    return edited.empty() ? "" : fmt::format("Edited: {}.", edited);
 }
 
 void check_heads(const std::vector<int>& heads, int model_heads) {

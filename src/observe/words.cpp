@@ -160,7 +160,8 @@ void renormalise(std::vector<float>& joined, const SiteWeights& weights, const s
                  const std::vector<RowItem>& keys) {
     // Half a row's weight at least: rounding around 0 is not blown up.
     constexpr double kLeast = 0.5;
-    constexpr double kNothing = 1e-6;
+    // What is left of a row is not made to look like all of it.
+    constexpr double kLeastShare = 0.01;
     auto row = joined.begin();
     for (std::int64_t head = 0; head < weights.heads; ++head) {
         for (const RowItem& query : queries) {
@@ -172,7 +173,7 @@ void renormalise(std::vector<float>& joined, const SiteWeights& weights, const s
             }
             const auto end = row + static_cast<std::ptrdiff_t>(keys.size());
             const double shown = std::accumulate(row, end, 0.0);
-            if (all >= kLeast && shown > kNothing) {
+            if (all >= kLeast && shown >= kLeastShare * all) {
                 std::transform(row, end, row, [scale = all / shown](float weight) {
                     return static_cast<float>(static_cast<double>(weight) * scale);
                 });

@@ -36,8 +36,8 @@ std::vector<float> join_weights(const SiteWeights& weights, const std::vector<Ro
                                 const std::vector<RowItem>& keys);
 
 // Where not all keys are shown: every row of `joined` scaled so that it adds up to what it did with all of them. A row
-// all of whose weight lies on what is not shown stays at 0. Differences, whose rows add up to nothing, stay as they
-// are.
+// of whose weight less than a hundredth is shown stays as it is: scaled, it would look like a head that looks there.
+// Differences, whose rows add up to nothing, stay as they are.
 void renormalise(std::vector<float>& joined, const SiteWeights& weights, const std::vector<RowItem>& queries,
                  const std::vector<RowItem>& keys);
 

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -28,6 +29,15 @@ FigureContent small_content(std::vector<float> weights) {
     content.model_heads = 1;
     content.weights = std::move(weights);
     return content;
+}
+
+// The lines of a drawing's note as one text.
+std::string notes_of(const Drawing& drawing) {
+    std::string note;
+    for (const auto& [primitive, line] : all_of<Text>(drawing, Role::Note)) {
+        note.append(note.empty() ? "" : " ").append(line.content);
+    }
+    return note;
 }
 
 }  // namespace
@@ -80,6 +90,34 @@ TEST_CASE("A heat-map looks right in every look, whatever its shape", "[heat_map
     CHECK_THROWS_WITH(draw_heat_map(content, 9, {}), Catch::Matchers::Contains("heads 1 to 8"));
 }
 
+TEST_CASE("A heat-map and the overview say what the figure says of its weights", "[heat_map][all_heads]") {
+    AttentionRecord record = test::cross_record();
+    FigureOptions options{.kind = AttentionKind::Cross, .layer = 2};
+    const auto tiles = head_tiles(record, AttentionKind::Cross, HeadOrder::Model);
+    CHECK(notes_of(draw_heat_map(select_content(record, options), 1, {})).empty());
+    CHECK(notes_of(draw_all_heads(record, tiles, {})).empty());
+    record.edited = "head 2 of cross layer 1 off";
+    record.source[1] = {"b", TokenKind::Piece};  // goes on the word before
+    options.rows.show_special = false;
+    const FigureContent content = select_content(record, options);
+    REQUIRE(content.note.starts_with("Edited: head 2 of cross layer 1 off. Pieces joined"));
+    CHECK(notes_of(draw_heat_map(content, 1, {})) == content.note);
+    CHECK(notes_of(draw_all_heads(record, tiles, {.note = "entropy in bits", .rows = options.rows})) ==
+          fmt::format("entropy in bits. {} The numbers are of the model's own pieces, <BOS> and <EOS> among them.",
+                      content.note));
+    // Pictures without numbers under them.
+    CHECK(notes_of(draw_all_heads(record, {{{AttentionKind::Cross, 0}, 1}}, {.rows = options.rows})) == content.note);
+    // In pieces the numbers are of what is shown.
+    CHECK(notes_of(draw_all_heads(record, tiles, {.rows = {.join_words = false}})) ==
+          "Edited: head 2 of cross layer 1 off.");
+    for (const bool lines : {false, true}) {
+        test::check_looks([&](const Look& look) {
+            return draw_all_heads(record, tiles, {.lines = lines, .rows = options.rows, .look = look});
+        });
+    }
+    test::check_looks([&](const Look& look) { return draw_heat_map(content, 1, {.look = look}); });
+}
+
 TEST_CASE("Scales place numbers where their legends say", "[heat_map]") {
     CHECK(place_on(Scale::Linear, 0.25, 1.0) == 0.25);
     CHECK(place_on(Scale::Linear, 0.25, 0.5) == 0.5);
@@ -98,6 +136,9 @@ TEST_CASE("Scales place numbers where their legends say", "[heat_map]") {
 
 TEST_CASE("A heat-map as text has one line a query", "[heat_map]") {
     CHECK(to_tsv(small_content({0.25F, 0, 0.75F, 0, 1, 0}), 1) == "\ta\tb\tc\nx\t0.25\t0\t0.75\nyy\t0\t1\t0\n");
+    const float exact = std::nextafter(0.7F, 1.0F);
+    const std::string text = to_tsv(small_content({exact, 0, 0, 0, 0, 0}), 1);
+    CHECK(std::stof(text.substr(text.find("x\t") + 2)) == exact);
 }
 
 TEST_CASE("A sentence of 300 tokens is drawn within a frame's time", "[heat_map]") {

@@ -290,3 +290,21 @@ TEST_CASE("Importance is a grid by layer and head, or bars from the greatest", "
     CHECK(all.front().second.x > all.back().second.x);  // what harms goes to the left of zero
     CHECK(all_of<Rect>(draw_importance(importance, {.bars = true, .most_bars = 5}), Role::Bar).size() == 5);
 }
+
+TEST_CASE("What rounds to nothing has no sign", "[importance]") {
+    Importance importance;
+    importance.finished = true;
+    importance.heads = {{{AttentionKind::Cross, 0}, 1, -1.0, -0.00004},
+                        {{AttentionKind::Cross, 0}, 2, -1.0, 0.00004},
+                        {{AttentionKind::Cross, 0}, 3, -1.0, -0.006},
+                        {{AttentionKind::Cross, 0}, 4, -1.0, 0.5}};
+    const auto values = [&](bool bars) {
+        std::vector<std::string> found;
+        for (const auto& [primitive, text] : all_of<Text>(draw_importance(importance, {.bars = bars}), Role::Value)) {
+            found.push_back(text.content);
+        }
+        return found;
+    };
+    CHECK(values(false) == std::vector<std::string>{"0.00", "0.00", "-0.01", "+0.50"});
+    CHECK(values(true) == std::vector<std::string>{"+0.500", "0.000", "0.000", "-0.006"});
+}

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "drawing/text_width.h"
+#include "observe/attention_table.h"
 #include "observe/figure.h"
 #include "paper_record.h"
 #include "support/check.h"
@@ -268,17 +269,17 @@ TEST_CASE("What is left of a row without the end adds up as before, and the figu
     options.rows.show_special = true;
     CHECK_FALSE(select_content(record, options).renormalised);
 
-    // A row that looks at the end alone has nothing to show; a difference is not blown up.
-    record = small_record({0, 0, 1, 0.5F, 0.25F, 0.25F, 0.1F, -0.1F, 0, 0.2F, 0, 0.8F});
+    // A row that looks at the end with more than 99 % stays as it is; a difference is not blown up.
+    record = small_record({0.009F, 0, 0.991F, 0.5F, 0.25F, 0.25F, 0.1F, -0.1F, 0, 0.01F, 0.02F, 0.97F});
     record.target_out[1] = {"\u2581y", TokenKind::Piece};
     FigureOptions small = cross();
     small.rows.show_special = false;
     const FigureContent rest = select_content(record, small);
     REQUIRE(rest.keys.size() == 2);
-    CHECK(rest.weight(1, 0, 0) == 0.0F);
+    CHECK(rest.weight(1, 0, 0) == 0.009F);
     CHECK(rest.weight(1, 1, 0) == Approx(2.0F / 3.0F));
     CHECK(rest.weight(2, 0, 0) == 0.1F);
-    CHECK(rest.weight(2, 1, 0) == Approx(1.0F));
+    CHECK(rest.weight(2, 1, 0) == Approx(1.0F / 3.0F));
 }
 
 TEST_CASE("A band grows for a long label, so that nothing is cut", "[figure]") {
@@ -315,6 +316,29 @@ TEST_CASE("A figure of joined pieces says so, one of whole words does not", "[fi
     CHECK(all_of<Text>(draw_figure(record, pieces), Role::Note).empty());
 }
 
+TEST_CASE("A figure of an edited model says so first", "[figure]") {
+    AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
+    record.edited = "head 2 of cross layer 1 off";
+    CHECK(select_content(record, cross()).note == "Edited: head 2 of cross layer 1 off.");
+    record.source[1].text = "b";
+    FigureOptions options = cross();
+    options.rows.show_special = false;
+    const std::string note = select_content(record, options).note;
+    CHECK(note.starts_with("Edited: head 2 of cross layer 1 off. Pieces joined to words: "));
+    CHECK_THAT(note, Catch::Matchers::Contains("averaged over queries. <BOS> and <EOS> left out: "));
+    std::string drawn;
+    for (const auto& [primitive, line] : all_of<Text>(draw_figure(record, options), Role::Note)) {
+        drawn.append(drawn.empty() ? "" : " ").append(line.content);
+    }
+    CHECK(drawn == note);
+    CHECK(attention_table(record, options).ends_with("\n" + note + "\n"));
+    record.edited.clear();
+    options = cross();
+    options.rows.join_words = false;
+    CHECK(select_content(record, options).note.empty());
+    CHECK(attention_table(record, options).ends_with("1.00\n"));
+}
+
 TEST_CASE("A note is as wide as the rest of the figure and no wider", "[figure]") {
     AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
     FigureOptions pieces = cross();
@@ -334,6 +358,7 @@ TEST_CASE("A note is as wide as the rest of the figure and no wider", "[figure]"
         all += note.content + " ";
     }
     CHECK(all == "Pieces joined to words: weights summed over keys, averaged over queries. ");
+    CHECK(all == select_content(record, cross()).note + " ");
     CHECK(drawing.height == Approx(last + 10.0));
 }
 

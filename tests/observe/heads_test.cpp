@@ -96,6 +96,13 @@ TEST_CASE("Heads past the eighth spread over light and dark", "[palette]") {
 TEST_CASE("Numbers on swatches are readable", "[palette]") {
     CHECK(text_colour_on(Colour{0xf0, 0xe4, 0x42}) == kBlack);
     CHECK(text_colour_on(Colour{0x1f, 0x77, 0xb4}) == kWhite);
+    // Grounds that lightness alone would judge wrongly: a darker one that black reads better on.
+    CHECK(text_colour_on(Colour{0x7f, 0x7f, 0x7f}) == kBlack);
+    for (const Palette palette : {Palette::Paper, Palette::OkabeIto}) {
+        for (int head = 1; head <= kPaletteColours; ++head) {
+            CHECK(contrast(text_colour_on(head_colour(palette, head)), head_colour(palette, head)) >= 4.5);
+        }
+    }
     CHECK(lightness(kWhite) == Approx(100.0).margin(0.1));
     CHECK(lightness(kBlack) == Approx(0.0).margin(0.1));
     CHECK(lightness(faded(kBlack, kLightInk)) > 80.0);
