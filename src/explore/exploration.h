@@ -118,6 +118,9 @@ struct NeuronView {
     float scale = 1.0F;         // 1 / sqrt(d_k)
     std::vector<float> q = {};  // [queries, d_k]
     std::vector<float> k = {};  // [keys, d_k]
+    bool causal = false;        // the mask hides later keys from a query
+    std::int64_t pads = 0;      // and so many keys at the end from all of them
+    bool edited = false;        // the request changes weights of this head, which then are not the softmax
     std::string problem = {};   // why there is nothing to see; normally empty
 };
 

@@ -159,6 +159,11 @@ NeuronView Explorer::neuron(const ExploreRequest& request, const AttentionSite& 
     view.queries = site.kind == AttentionKind::EncoderSelf ? source_length : target_length;
     view.keys = site.kind == AttentionKind::DecoderSelf ? target_length : source_length;
     view.d_k = collector.seen.queries.dim(3);
+    view.causal = site.kind == AttentionKind::DecoderSelf;
+    view.pads = view.causal ? 0 : request.source_pads;
+    view.edited = std::any_of(request.edits.begin(), request.edits.end(), [&](const AttentionEdit& edit) {
+        return edit.site == site && edit.head == head;
+    });
     view.scale = collector.seen.scale;
     view.q = rows_of(backend_, collector.seen.queries, head, view.queries);
     view.k = rows_of(backend_, collector.seen.keys, head, view.keys);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -18,10 +19,14 @@ constexpr double kBlock = 25.6;  // width of d_k cells
 constexpr double kRow = 1.7;
 constexpr double kCellHeight = 1.3;
 constexpr double kSmall = 0.85;
-constexpr double kNumber = 5.0;   // a column of numbers
-constexpr double kWeight = 10.0;  // the longest bar of a weight
-constexpr double kBars = 4.5;     // height of one row of bars below the table
+constexpr double kNumber = 5.0;    // a column of numbers
+constexpr double kWeight = 10.0;   // the longest bar of a weight
+constexpr double kBars = 4.5;      // height of one row of bars below the table
+constexpr double kBarValue = 3.4;  // the number behind a bar
 constexpr double kLongestLabel = 14.0;
+// What a weight may be off the softmax before it is shown apart.
+constexpr double kEdited = 1e-4;
+constexpr double kShownDigit = 0.005;
 
 class Neurons {
 public:
@@ -39,6 +44,12 @@ public:
                             static_cast<std::int64_t>(queries.size()) == view.queries,
                         "each query and key of a neuron view has a label, each key a weight");
         HEADSCOPE_CHECK(query >= 0 && query < view.queries && options.chosen < view.keys, "they are in the view");
+        softmax_ = softmax_row(view, query);
+        double worst = 0.0;
+        for (std::size_t key = 0; key < weights.size(); ++key) {
+            worst = std::max(worst, std::abs(static_cast<double>(weights[key]) - softmax_[key]));
+        }
+        used_apart_ = worst > (view.edited ? kEdited : kShownDigit);
         double label = text_width(queries[static_cast<std::size_t>(query)]);
         for (const std::string& key : keys) {
             label = std::max(label, text_width(key));
@@ -50,6 +61,8 @@ public:
         sum_ = product_ + kBlock + kGap;
         scaled_ = sum_ + kNumber;
         weight_ = scaled_ + kNumber + 0.4;
+        used_ = weight_ + kWeight + kBarValue + kGap;
+        end_ = (used_apart_ ? used_ : weight_) + kWeight + kBarValue;
         // One scale for q and k, another for their products.
         for (std::int64_t d = 0; d < view.d_k; ++d) {
             largest_ = std::max(largest_, std::abs(q(d)));
@@ -79,8 +92,7 @@ public:
             y = bars(y + 1.2);
         }
         legend(y + 0.6);
-        right_ =
-            std::max({right_, weight_ + kWeight + text_width("0.00") + 0.6, kMargin + kTitleSize * text_width(title)});
+        right_ = std::max({right_, end_, kMargin + kTitleSize * text_width(title)});
         return sketch_.finish(right_ + kMargin, y + 0.6 + 1.2 + kMargin, title,
                               "For each key: k, q times k by dimension, their sum, the sum times 1/sqrt(d_k), and the "
                               "weight that softmax gives it.");
@@ -104,7 +116,12 @@ private:
         heading(sum_ + kNumber - 0.4, y, "sum", Anchor::End);
         heading(scaled_ + kNumber - 0.4, y, fmt::format("\u00d7 {:.3f}", view_.scale), Anchor::End);
         heading(weight_, y, "softmax");
+        if (used_apart_) {
+            heading(used_, y, used_name());
+        }
     }
+
+    const char* used_name() const { return view_.edited ? "edited" : "the model's"; }
 
     void label(double y, Role role, int index, const std::string& text, const char* symbol) {
         Mark mark{role, view_.head};
@@ -139,27 +156,34 @@ private:
         const auto index = static_cast<std::size_t>(key);
         if (key == options_.chosen) {
             sketch_.rect({Role::ChosenWord, view_.head, -1, key}, ink_.chosen,
-                         {kMargin - 0.3, y - 0.2, weight_ + kWeight + 4.0 - kMargin, kRow});
+                         {kMargin - 0.3, y - 0.2, end_ + 0.6 - kMargin, kRow});
         }
         label(y, Role::KeyLabel, key, keys_[index], "k");
         cells(left_, y, key, largest_, "k", [&](std::int64_t d) { return k(key, d); });
         cells(product_, y, key, largest_product_, "q \u00d7 k", [&](std::int64_t d) { return q(d) * k(key, d); });
         const double dot = dot_product(view_, query_, key);
         const double line = y + kCellHeight / 2.0 + kBaseline;
-        const bool seen = weights_[index] > 0.0F;
+        const bool seen = may_look(view_, query_, key);
         Mark mark{Role::Value, view_.head, query_, key};
         sketch_.text(mark, ink_.text,
                      {sum_ + kNumber - 0.4, line, 1.0, Anchor::End, false, false, fmt::format("{:.2f}", dot)});
         sketch_.text(mark, seen ? ink_.text : ink_.faint,
                      {scaled_ + kNumber - 0.4, line, 1.0, Anchor::End, false, false,
                       seen ? fmt::format("{:.2f}", dot * static_cast<double>(view_.scale)) : "masked"});
-        const double weight = static_cast<double>(weights_[index]);
+        weight_bar(mark, weight_, y, softmax_[index]);
+        if (used_apart_) {
+            weight_bar(mark, used_, y, static_cast<double>(weights_[index]));
+        }
+    }
+
+    void weight_bar(Mark mark, double x, double y, double weight) {
         mark.role = Role::Bar;
         const double length = std::clamp(weight, 0.0, 1.0) * kWeight;
-        sketch_.rect(mark, head_colour(options_.palette, view_.head, ink_), {weight_, y, length, kCellHeight});
+        sketch_.rect(mark, head_colour(options_.palette, view_.head, ink_), {x, y, length, kCellHeight});
         mark.role = Role::Value;
         sketch_.text(mark, ink_.text,
-                     {weight_ + length + 0.4, line, 1.0, Anchor::Start, false, false, fmt::format("{:.2f}", weight)});
+                     {x + length + 0.4, y + kCellHeight / 2.0 + kBaseline, 1.0, Anchor::Start, false, false,
+                      fmt::format("{:.2f}", weight)});
     }
 
     // q, k and q * k of the chosen key, each dimension a bar up or down. Returns where they end.
@@ -188,11 +212,15 @@ private:
         row("k", largest_, [&](std::int64_t d) { return k(key, d); });
         row("q \u00d7 k", largest_product_, [&](std::int64_t d) { return q(d) * k(key, d); });
         const double dot = dot_product(view_, query_, key);
-        const std::string note = fmt::format(
-            "\u201c{}\u201d: the products add up to {:.3f}; times 1/\u221a{} = {:.3f} that is {:.3f}; "
-            "softmax over all keys makes it {:.3f}.",
-            name, dot, view_.d_k, view_.scale, dot * static_cast<double>(view_.scale),
-            weights_[static_cast<std::size_t>(key)]);
+        std::string note =
+            fmt::format("\u201c{}\u201d: the products add up to {:.3f}; times 1/\u221a{} = {:.3f} that is {:.3f}; ",
+                        name, dot, view_.d_k, view_.scale, dot * static_cast<double>(view_.scale));
+        note += may_look(view_, query_, key) ? fmt::format("softmax over the keys that are seen makes it {:.3f}.",
+                                                           softmax_[static_cast<std::size_t>(key)])
+                                             : "the mask hides the key.";
+        if (used_apart_) {
+            note += fmt::format(" Used instead, {}: {:.3f}.", used_name(), weights_[static_cast<std::size_t>(key)]);
+        }
         sketch_.text({Role::Note}, ink_.text, {left_, y + 0.9, 1.0, Anchor::Start, false, false, note});
         right_ = std::max(right_, left_ + text_width(note));
         return y + 1.6;
@@ -227,6 +255,10 @@ private:
     const Ink& ink_;
     double cell_ = 0.0;
     double left_ = 0.0, product_ = 0.0, sum_ = 0.0, scaled_ = 0.0, weight_ = 0.0;
+    double used_ = 0.0;  // where the weights stand that the model used, if apart
+    double end_ = 0.0;   // of a key's row
+    bool used_apart_ = false;
+    std::vector<double> softmax_;
     double right_ = 0.0;
     double largest_ = 0.0;
     double largest_product_ = 0.0;
@@ -241,6 +273,31 @@ double dot_product(const NeuronView& view, int query, int key) {
                static_cast<double>(view.k[static_cast<std::size_t>(key * view.d_k + d)]);
     }
     return sum;
+}
+
+bool may_look(const NeuronView& view, int query, int key) {
+    return key < view.keys - view.pads && !(view.causal && key > query);
+}
+
+std::vector<double> softmax_row(const NeuronView& view, int query) {
+    std::vector<double> row(static_cast<std::size_t>(view.keys), 0.0);
+    double largest = -std::numeric_limits<double>::infinity();
+    for (int key = 0; key < static_cast<int>(view.keys); ++key) {
+        row[static_cast<std::size_t>(key)] = dot_product(view, query, key) * static_cast<double>(view.scale);
+        if (may_look(view, query, key)) {
+            largest = std::max(largest, row[static_cast<std::size_t>(key)]);
+        }
+    }
+    double total = 0.0;
+    for (int key = 0; key < static_cast<int>(view.keys); ++key) {
+        double& value = row[static_cast<std::size_t>(key)];
+        value = may_look(view, query, key) ? std::exp(value - largest) : 0.0;
+        total += value;
+    }
+    for (double& value : row) {
+        value = total > 0.0 ? value / total : 0.0;
+    }
+    return row;
 }
 
 Drawing draw_neurons(const NeuronView& view, const std::vector<std::string>& queries,

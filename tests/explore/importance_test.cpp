@@ -75,6 +75,9 @@ TEST_CASE("The softmax of scaled products of queries and keys is the weights", "
         REQUIRE(view.keys == site.keys);
         REQUIRE(view.d_k == 8);
         CHECK(view.scale == Approx(1.0 / std::sqrt(8.0)));
+        CHECK(view.causal == (site.site.kind == AttentionKind::DecoderSelf));
+        CHECK(view.pads == (view.causal ? 0 : request.source_pads));
+        CHECK_FALSE(view.edited);
         for (std::int64_t query = 0; query < view.queries; ++query) {
             std::vector<double> weights;
             double sum = 0.0;
@@ -96,6 +99,10 @@ TEST_CASE("The softmax of scaled products of queries and keys is the weights", "
             }
         }
     }
+    request.edits = {{.site = {AttentionKind::Cross, 0}, .head = 2}};
+    CHECK(tiny.explorer.neuron(request, {AttentionKind::Cross, 0}, 2).edited);
+    CHECK_FALSE(tiny.explorer.neuron(request, {AttentionKind::Cross, 0}, 1).edited);
+    CHECK_FALSE(tiny.explorer.neuron(request, {AttentionKind::DecoderSelf, 0}, 2).edited);
     CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 0}, 9).problem, Contains("no head 9"));
     CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 7}, 1).problem, Contains("no layer 8"));
     CHECK_THAT(tiny.explorer.neuron(tiny_request(), {AttentionKind::Cross, 0}, 1).problem, Contains("no translation"));

@@ -70,9 +70,13 @@ TEST_CASE("Every layout can be looked at", "[gallery]") {
         for (const RowItem& item : test::cross_content().keys) {
             keys.push_back(item.label);
         }
+        NeuronView neurons = test::neuron_sample(4, 7, 64);
+        const std::vector<double> row = softmax_row(neurons, 1);
         keep("neurons" + theme,
-             draw_neurons(test::neuron_sample(4, 7, 64), queries, keys, {0.1F, 0.5F, 0.2F, 0.1F, 0.1F, 0.0F, 0.0F}, 1,
-                          {.chosen = 1, .look = look}));
+             draw_neurons(neurons, queries, keys, {row.begin(), row.end()}, 1, {.chosen = 1, .look = look}));
+        neurons.edited = true;
+        keep("neurons-edited" + theme, draw_neurons(neurons, queries, keys, {0.0F, 0.0F, 1.0F, 0.0F, 0.0F, 0.0F, 0.0F},
+                                                    1, {.chosen = 1, .look = look}));
         keep("model-post" + theme,
              draw_model_map(model_of_the_paper(NormPlacement::Post), {.encoder_layer = 5, .look = look}));
         keep("model-pre" + theme,

@@ -1,6 +1,7 @@
 // Neurons, the map of the model, sinusoids, curves and importance.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -25,7 +26,26 @@ namespace {
 
 const std::vector<std::string> kQueries{"Das", "Gesetz", "wird", "<EOS>"};
 const std::vector<std::string> kKeys{"The", "Law", "will", "never", "be", "perfect", "<EOS>"};
-const std::vector<float> kWeights{0.1F, 0.5F, 0.2F, 0.1F, 0.1F, 0.0F, 0.0F};
+// What a model makes of the view's sums, rounded as its numbers are.
+std::vector<float> weights_of(const NeuronView& view, int query) {
+    const std::vector<double> row = softmax_row(view, query);
+    return {row.begin(), row.end()};
+}
+
+std::vector<std::string> numbers_of(const Drawing& drawing, int key) {
+    std::vector<std::string> found;
+    for (const auto& [primitive, text] : all_of<Text>(drawing, Role::Value)) {
+        if (primitive.mark.key == key) {
+            found.push_back(text.content);
+        }
+    }
+    return found;
+}
+
+bool has_heading(const Drawing& drawing, const std::string& name) {
+    const auto headings = all_of<Text>(drawing, Role::Axis);
+    return std::any_of(headings.begin(), headings.end(), [&](const auto& one) { return one.second.content == name; });
+}
 
 std::vector<ModelConfig> models() {
     std::vector<ModelConfig> all;
@@ -58,7 +78,7 @@ TEST_CASE("The neurons' sums are the sums of their cells", "[neurons]") {
         sum += static_cast<double>(view.q[2 * 64 + d]) * static_cast<double>(view.k[5 * 64 + d]);
     }
     CHECK(dot_product(view, 2, 5) == Approx(sum));
-    const Drawing drawing = draw_neurons(view, kQueries, kKeys, kWeights, 2, {});
+    const Drawing drawing = draw_neurons(view, kQueries, kKeys, weights_of(view, 2), 2, {});
     const auto cells = all_of<Rect>(drawing, Role::Cell);
     CHECK(cells.size() == 64 + 7 * 2 * 64);
     // q, then for each key its k and their products; the tips tell the numbers.
@@ -74,18 +94,62 @@ TEST_CASE("The neurons' sums are the sums of their cells", "[neurons]") {
     CHECK(cells[k_cell].second.x == Approx(cells[9].second.x));
     const auto bars = all_of<Rect>(drawing, Role::Bar);
     REQUIRE(bars.size() == 7);
-    CHECK(bars[1].second.width == Approx(5.0 * bars[0].second.width));
     CHECK(bars[1].first.mark.key == 1);
-    std::set<std::string> values;
-    for (const auto& [primitive, text] : all_of<Text>(drawing, Role::Value)) {
-        values.insert(text.content);
-        if (text.content == "masked") {
-            CHECK(primitive.mark.key >= 5);
-        }
+    // By hand: the softmax over the first five keys, the last two are pads.
+    double total = 0.0;
+    for (int key = 0; key < 5; ++key) {
+        total += std::exp(dot_product(view, 2, key) / 8.0);
     }
-    CHECK(values.count(fmt::format("{:.2f}", sum)) == 1);
-    CHECK(values.count("masked") == 1);
-    CHECK(values.count("0.50") == 1);
+    for (int key = 0; key < 7; ++key) {
+        const double dot = dot_product(view, 2, key);
+        const double weight = key < 5 ? std::exp(dot / 8.0) / total : 0.0;
+        CHECK(numbers_of(drawing, key) ==
+              std::vector<std::string>{fmt::format("{:.2f}", dot),
+                                       key < 5 ? fmt::format("{:.2f}", dot / 8.0) : "masked",
+                                       fmt::format("{:.2f}", weight)});
+        CHECK(bars[static_cast<std::size_t>(key)].second.width == Approx(100.0 * weight).margin(1e-9));
+    }
+    CHECK(has_heading(drawing, "softmax"));
+    CHECK_FALSE(has_heading(drawing, "edited"));
+}
+
+TEST_CASE("The mask's rule hides keys, not their weight", "[neurons]") {
+    NeuronView view = test::neuron_sample(4, 4, 16);
+    view.pads = 0;
+    view.causal = true;
+    CHECK(may_look(view, 1, 1));
+    CHECK_FALSE(may_look(view, 1, 2));
+    const std::vector<double> row = softmax_row(view, 1);
+    CHECK(row[0] + row[1] == Approx(1.0));
+    CHECK(row[0] / row[1] == Approx(std::exp((dot_product(view, 1, 0) - dot_product(view, 1, 1)) / 4.0)));
+    CHECK(row[2] == 0.0);
+    CHECK(softmax_row(view, 0) == std::vector<double>{1, 0, 0, 0});
+
+    // A head that is off: its sums and softmax stand, beside them what the model used.
+    view.edited = true;
+    const std::vector<std::string> words{"<BOS>", "Das", "Gesetz", "wird"};
+    const Drawing off = draw_neurons(view, words, words, {0, 0, 0, 0}, 1, {.chosen = 0});
+    REQUIRE(numbers_of(off, 0).size() == 4);
+    CHECK(numbers_of(off, 0)[1] == fmt::format("{:.2f}", dot_product(view, 1, 0) / 4.0));
+    CHECK(numbers_of(off, 0)[2] == fmt::format("{:.2f}", row[0]));
+    CHECK(numbers_of(off, 0)[3] == "0.00");
+    CHECK(numbers_of(off, 2)[1] == "masked");
+    CHECK(has_heading(off, "edited"));
+    CHECK_THAT(all_of<Text>(off, Role::Note).at(0).second.content,
+               Catch::Matchers::EndsWith("Used instead, edited: 0.000."));
+    test::check_looks([&](const Look& look) {
+        return draw_neurons(view, words, words, {1, 0, 0, 0}, 1, {.chosen = 3, .look = look});
+    });
+
+    // A little is enough where the head was edited, a shown digit where it was not.
+    std::vector<float> near = weights_of(view, 1);
+    CHECK_FALSE(has_heading(draw_neurons(view, words, words, near, 1, {}), "edited"));
+    near[0] += 2e-4F;
+    CHECK(has_heading(draw_neurons(view, words, words, near, 1, {}), "edited"));
+    view.edited = false;
+    CHECK_FALSE(has_heading(draw_neurons(view, words, words, near, 1, {}), "the model's"));
+    near[0] += 0.01F;
+    CHECK(has_heading(draw_neurons(view, words, words, near, 1, {}), "the model's"));
 }
 
 TEST_CASE("Neurons look right in every look, with a key chosen, for few and many dimensions", "[neurons]") {
@@ -93,11 +157,12 @@ TEST_CASE("Neurons look right in every look, with a key chosen, for few and many
         const NeuronView view = test::neuron_sample(4, 7, d_k);
         for (const int chosen : {-1, 4}) {
             test::check_looks([&](const Look& look) {
-                return draw_neurons(view, kQueries, kKeys, kWeights, 1, {.chosen = chosen, .look = look});
+                return draw_neurons(view, kQueries, kKeys, weights_of(view, 1), 1, {.chosen = chosen, .look = look});
             });
         }
     }
-    const Drawing drawing = draw_neurons(test::neuron_sample(4, 7, 16), kQueries, kKeys, kWeights, 1, {.chosen = 4});
+    const NeuronView view = test::neuron_sample(4, 7, 16);
+    const Drawing drawing = draw_neurons(view, kQueries, kKeys, weights_of(view, 1), 1, {.chosen = 4});
     CHECK(all_of<Rect>(drawing, Role::Bar).size() == 7 + 3 * 16);
 }
 

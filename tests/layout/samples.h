@@ -110,6 +110,7 @@ inline Exploration exploration_sample() {
 
 inline NeuronView neuron_sample(std::int64_t queries, std::int64_t keys, std::int64_t d_k) {
     NeuronView view{.site = {AttentionKind::Cross, 1}, .head = 2, .queries = queries, .keys = keys, .d_k = d_k};
+    view.pads = keys > 2 ? 2 : 0;
     view.scale = 1.0F / std::sqrt(static_cast<float>(d_k));
     for (std::int64_t i = 0; i < queries * d_k; ++i) {
         view.q.push_back(2.0F * std::sin(static_cast<float>(i) * 0.7F));
