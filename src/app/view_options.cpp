@@ -8,6 +8,7 @@
 #include "infer/model_lookup.h"
 #include "support/check.h"
 #include "viewer/app/rows.h"
+#include "viewer/app/state.h"
 
 namespace headscope {
 
@@ -46,13 +47,14 @@ ViewOptions with_path(ViewOptions options) {
 viewer::SavedView view_of(const ViewOptions& told) {
     const ViewOptions options = with_path(told);
     viewer::SavedView view;
+    // The first thing seen: what "it" looks at, in one layer.
     view.state.text = viewer::example_sentences().front();
+    view.state.word = viewer::kExampleWord;
     if (!options.open.empty()) {
         view = viewer::read_view(options.open);
     }
-    if (!options.text.empty()) {
-        view.state.text = options.text;
-        view.state.target.reset();
+    if (options.text.has_value()) {
+        viewer::new_sentence(view.state, *options.text);
     }
     if (!options.target.empty()) {
         view.state.target = options.target;

@@ -1,6 +1,7 @@
 // What `headscope view` is told: read by the program itself, and by the one that opens the window.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -14,7 +15,7 @@ struct ViewOptions {
     std::string path;  // a saved view, or a folder as --model
     std::string model;
     std::string device;
-    std::string text;
+    std::optional<std::string> text;
     std::string target;
     std::string open;
     std::string panel;

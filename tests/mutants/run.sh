@@ -183,7 +183,7 @@ mutant embedding oracle 'the gradient lacks its scale' backends/cpu/reference/em
     '+= Real{op.scale} * grad_out' '+= grad_out'
 
 mutant loss cpu 'the target loses its share of the smoothing' backends/cpu/loss.cpp \
-    'grad[target] -= q.hit - q.other;' 'grad[target] -= q.hit;'
+    '(c == target ? q.hit : q.other)' '(c == target ? q.hit - q.other : q.other)'
 mutant loss vulkan 'the target'\''s share is that of the other form' shaders/smoothed_cross_entropy.comp \
     '1.0 - p.epsilon : 1.0 - p.epsilon + others' '1.0 - p.epsilon : 1.0 - p.epsilon'
 mutant loss oracle 'the smoothed target does not sum to 1' backends/cpu/reference/loss.cpp \

@@ -25,6 +25,20 @@ TEST_CASE("Keys are written as people write them, and read back", "[interface]")
     CHECK_THROWS_WITH(parse_chord("Ctrl+"), Contains("is no key"));
 }
 
+TEST_CASE("A key is what is printed on it, whatever the keyboard", "[interface]") {
+    CHECK(key_printed("z", GLFW_KEY_Y) == GLFW_KEY_Z);  // as on a German one
+    CHECK(key_printed("7", GLFW_KEY_7) == GLFW_KEY_7);
+    CHECK(key_printed("+", GLFW_KEY_RIGHT_BRACKET) == GLFW_KEY_EQUAL);
+    CHECK(key_printed("-", GLFW_KEY_SLASH) == GLFW_KEY_MINUS);
+    CHECK(key_printed("\u00FC", GLFW_KEY_LEFT_BRACKET) == GLFW_KEY_LEFT_BRACKET);
+    CHECK(key_printed(nullptr, GLFW_KEY_F1) == GLFW_KEY_F1);
+    CHECK(key_printed("", GLFW_KEY_F1) == GLFW_KEY_F1);
+    CHECK(utf8_of('a') == "a");
+    CHECK(utf8_of(0xE4) == "\u00E4");
+    CHECK(utf8_of(0x2581) == "\u2581");
+    CHECK(utf8_of(0x1F642) == "\U0001F642");
+}
+
 TEST_CASE("A command runs by its key and by its name, while typing only where it says so", "[interface]") {
     Commands commands;
     int quiet = 0;
@@ -67,6 +81,10 @@ TEST_CASE("What a person does is a line that does it again", "[interface]") {
         script_line({.kind = InputEvent::Kind::Key, .code = GLFW_KEY_P, .down = true, .modifiers = GLFW_MOD_CONTROL}) ==
         "key Ctrl+P");
     CHECK(script_line({.kind = InputEvent::Kind::Text, .text = "\u00E4"}) == "type \u00E4");
+    // What a script has no word for is left out: Ctrl alone, a key that is let go, one without a name.
+    CHECK(script_line({.kind = InputEvent::Kind::Key, .code = GLFW_KEY_LEFT_CONTROL, .down = true}).empty());
+    CHECK(script_line({.kind = InputEvent::Kind::Key, .code = GLFW_KEY_P}).empty());
+    CHECK(script_line({.kind = InputEvent::Kind::Key, .code = GLFW_KEY_WORLD_1, .down = true}).empty());
     std::string all;
     for (const char* line : {"move 3 4", "down 1", "up 0", "scroll 0 -2", "key Ctrl+P", "type x"}) {
         all += std::string(line) + "\n";

@@ -149,8 +149,13 @@ TEST_CASE("A long sentence's lines are more than one list's indices hold, and al
 
 TEST_CASE("Every face is there for the sizes that drawings ask for", "[painter]") {
     const Canvas canvas;
-    CHECK(canvas.fonts.fitting(12.0F, false) != canvas.fonts.fitting(28.0F, false));
-    CHECK(canvas.fonts.fitting(1000.0F, true) == canvas.fonts.bold());
+    CHECK(canvas.fonts.fitting(12.0F, false, "a") != canvas.fonts.fitting(28.0F, false, "a"));
+    CHECK(canvas.fonts.fitting(16.0F, true, "a") == canvas.fonts.bold());
+    // The largest face has Latin letters alone.
+    ImFont* title = canvas.fonts.fitting(50.0F, false, "M\u00FCde");
+    CHECK(title != canvas.fonts.fitting(50.0F, false, "\u2581m\u00FCde"));
+    CHECK(title->FindGlyphNoFallback(static_cast<ImWchar>(0x2581)) == nullptr);
+    CHECK(canvas.fonts.fitting(50.0F, false, "\u2581")->FindGlyphNoFallback(static_cast<ImWchar>(0x2581)) != nullptr);
     ImFont* font = canvas.fonts.text();
     const char text[] = "\u201E\u201C\u0153\u2581";  // what Dear ImGui's own font lacks
     for (const int letter : {0x201E, 0x201C, 0x0153, 0x2581}) {

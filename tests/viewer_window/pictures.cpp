@@ -20,9 +20,28 @@ namespace headscope::test {
 namespace {
 
 constexpr int kChannels = 4;
-constexpr int kStatusLine = 44;       // pixels at the foot
-constexpr int kVisible = 48;          // of 255: edges of letters differ by less between drivers
-constexpr double kDifferent = 0.004;  // share of pixels that may differ visibly
+constexpr int kStatusLine = 44;      // pixels at the foot
+constexpr int kVisible = 48;         // of 255: edges of letters differ by less between drivers
+constexpr int kTile = 64;            // pixels a side: about a button, or a word
+constexpr double kDifferent = 0.06;  // share of a tile's pixels that may differ visibly
+
+// How many pixels of a tile differ visibly.
+int different_in(const Pixels& seen, const Pixels& wanted, int left, int top, int right, int bottom) {
+    int different = 0;
+    for (int y = top; y < bottom; ++y) {
+        for (int x = left; x < right; ++x) {
+            const auto at =
+                (static_cast<std::size_t>(y) * static_cast<std::size_t>(seen.width) + static_cast<std::size_t>(x)) *
+                kChannels;
+            int most = 0;
+            for (std::size_t channel = 0; channel < kChannels; ++channel) {
+                most = std::max(most, std::abs(int{seen.rgba[at + channel]} - int{wanted.rgba[at + channel]}));
+            }
+            different += most > kVisible ? 1 : 0;
+        }
+    }
+    return different;
+}
 
 }  // namespace
 
@@ -43,19 +62,22 @@ std::string difference_of(const Pixels& seen, const Pixels& wanted) {
     if (seen.width != wanted.width || seen.height != wanted.height) {
         return fmt::format("it has {} x {} pixels, not {} x {}", seen.width, seen.height, wanted.width, wanted.height);
     }
-    std::size_t different = 0;
-    const auto looked_at =
-        static_cast<std::size_t>(seen.width) * static_cast<std::size_t>(std::max(seen.height - kStatusLine, 0));
-    for (std::size_t pixel = 0; pixel < looked_at; ++pixel) {
-        int most = 0;
-        for (std::size_t channel = 0; channel < kChannels; ++channel) {
-            const std::size_t at = pixel * kChannels + channel;
-            most = std::max(most, std::abs(int{seen.rgba[at]} - int{wanted.rgba[at]}));
+    const int foot = std::max(seen.height - kStatusLine, 0);
+    double worst = 0.0;
+    std::string where;
+    for (int top = 0; top < foot; top += kTile) {
+        for (int left = 0; left < seen.width; left += kTile) {
+            const int right = std::min(left + kTile, seen.width);
+            const int bottom = std::min(top + kTile, foot);
+            const double share = static_cast<double>(different_in(seen, wanted, left, top, right, bottom)) /
+                                 static_cast<double>((right - left) * (bottom - top));
+            if (share > worst) {
+                worst = share;
+                where = fmt::format("{} to {}, {} to {}", left, right, top, bottom);
+            }
         }
-        different += most > kVisible ? 1 : 0;
     }
-    const double share = static_cast<double>(different) / static_cast<double>(looked_at);
-    return share <= kDifferent ? "" : fmt::format("{:.2f} % of its pixels differ visibly", 100.0 * share);
+    return worst <= kDifferent ? "" : fmt::format("{:.0f} % of the pixels at {} differ visibly", 100.0 * worst, where);
 }
 
 }  // namespace headscope::test

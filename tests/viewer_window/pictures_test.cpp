@@ -15,10 +15,17 @@ TEST_CASE("Pictures differ by size, and by more than a few pixels", "[pictures]"
             spoilt.rgba[pixel * 4] = to;
         }
     };
-    darken(0, 40, 0);  // 0.36 % of the 11,200 pixels above the status line
+    for (std::size_t row = 0; row < 4; ++row) {
+        darken(row * 200, 50, 0);  // 200 of the first 56 x 64 pixels: 5.6 %
+    }
     CHECK(difference_of(spoilt, white).empty());
-    darken(40, 10, 0);
-    CHECK(difference_of(spoilt, white) == "0.45 % of its pixels differ visibly");
+    darken(4 * 200, 50, 0);
+    CHECK(difference_of(spoilt, white) == "7 % of the pixels at 0 to 64, 0 to 56 differ visibly");
+    spoilt = white;
+    for (std::size_t row = 10; row < 26; ++row) {
+        darken(row * 200 + 100, 16, 0);  // a box that is missing
+    }
+    CHECK_FALSE(difference_of(spoilt, white).empty());
     spoilt = white;
     darken(0, 5000, 220);  // hardly seen
     CHECK(difference_of(spoilt, white).empty());

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +18,7 @@
 #include "tests/train/digits_run.h"
 #include "viewer/app/rows.h"
 #include "viewer/ui/program.h"
+#include "viewer/ui/script.h"
 
 namespace fs = std::filesystem;
 using namespace headscope;
@@ -98,6 +102,24 @@ void check_script(const std::string& name) {
 }
 
 }  // namespace
+
+TEST_CASE("Every picture that is kept is taken by a script, and every one that is taken is kept", "[pictures]") {
+    std::set<std::string> taken;
+    for (const auto& script : fs::directory_iterator(kHere / "scripts")) {
+        std::ifstream stream(script.path());
+        const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+        for (const viewer::ScriptLine& line : viewer::parse_script(text, script.path().filename().string())) {
+            if (line.verb == "shot" && !line.rest.starts_with("export")) {
+                CHECK(taken.insert(line.rest).second);
+            }
+        }
+    }
+    std::set<std::string> kept;
+    for (const auto& picture : fs::directory_iterator(kHere / "goldens")) {
+        kept.insert(picture.path().filename().string());
+    }
+    CHECK(taken == kept);
+}
 
 TEST_CASE("A first start shows a figure, and words answer to the pointer", "[window]") {
     check_script("figure");

@@ -23,5 +23,6 @@ void toggle_head(ViewState& state, int model_heads, int head, bool alone);
 
 // The first start shows one of these.
 const std::vector<std::string>& example_sentences();
+constexpr int kExampleWord = 4;  // "it" of the first
 
 }  // namespace headscope::viewer

@@ -14,7 +14,8 @@ namespace {
 constexpr float kTextSize = 16.0F;  // pixels at scale 1
 constexpr float kLargeSize = 21.0F;
 constexpr float kSmallSize = 13.0F;
-constexpr float kHugeSize = 30.0F;  // of drawings that were zoomed in
+constexpr float kHugeSize = 30.0F;   // of drawings that were zoomed in
+constexpr float kTitleSize = 56.0F;  // and of their titles
 
 // What the shipped font has of what European languages write, of the models' own signs and of what the window draws.
 constexpr ImWchar kRanges[] = {
@@ -32,9 +33,12 @@ constexpr ImWchar kRanges[] = {
     0,
 };
 
+// Of titles and numbers, which are large and whose letters are few.
+constexpr ImWchar kLatin[] = {0x0020, 0x00FF, 0x2013, 0x2026, 0};
+
 }  // namespace
 
-ImFont* Fonts::add(float size, bool bold) {
+ImFont* Fonts::add(float size, bool bold, const ImWchar* ranges) {
     const std::span<const std::uint8_t> bytes = font_bytes(bold);
     ImFontConfig config;
     config.FontDataOwnedByAtlas = false;
@@ -43,19 +47,21 @@ ImFont* Fonts::add(float size, bool bold) {
     config.PixelSnapH = false;
     // Dear ImGui only reads what it does not own.
     ImFont* font = ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<std::uint8_t*>(bytes.data()),  // NOLINT
-                                                              static_cast<int>(bytes.size()), size, &config, kRanges);
-    faces_.push_back({size, bold, font});
+                                                              static_cast<int>(bytes.size()), size, &config, ranges);
+    faces_.push_back({size, bold, ranges == kLatin, font});
     return font;
 }
 
 void Fonts::build(float scale) {
     faces_.clear();
     size_ = std::round(kTextSize * scale);
-    add(std::round(kSmallSize * scale), false);
-    text_ = add(size_, false);
-    bold_ = add(size_, true);
-    large_ = add(std::round(kLargeSize * scale), false);
-    add(std::round(kHugeSize * scale), false);
+    add(std::round(kSmallSize * scale), false, kRanges);
+    text_ = add(size_, false, kRanges);
+    bold_ = add(size_, true, kRanges);
+    large_ = add(std::round(kLargeSize * scale), false, kRanges);
+    add(std::round(kHugeSize * scale), false, kRanges);
+    add(std::round(kHugeSize * scale), true, kLatin);
+    add(std::round(kTitleSize * scale), false, kLatin);
     ImGui::GetIO().FontDefault = text_;
 }
 
@@ -63,11 +69,14 @@ float Fonts::large_size() const {
     return std::round(kLargeSize / kTextSize * size_);
 }
 
-ImFont* Fonts::fitting(float size, bool bold) const {
+ImFont* Fonts::fitting(float size, bool bold, std::string_view text) const {
+    // Beyond U+00FF a letter begins with a byte of 0xC4 or more.
+    const bool latin = std::none_of(text.begin(), text.end(),
+                                    [](char byte) { return static_cast<unsigned char>(byte) >= 0xC4; });
     const Face* best = nullptr;
     for (const Face& face : faces_) {
         const bool nearer = best == nullptr || best->size < size;
-        if (face.bold == bold && nearer) {
+        if (face.bold == bold && nearer && (latin || !face.latin)) {
             best = &face;
         }
     }

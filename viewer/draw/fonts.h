@@ -1,6 +1,7 @@
 // The shipped font in the sizes that the window uses.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include <imgui.h>
@@ -15,8 +16,9 @@ public:
     ImFont* text() const { return text_; }
     ImFont* bold() const { return bold_; }
     ImFont* large() const { return large_; }
-    // The face for text that will be `size` pixels high: made for that size or the next larger one there is.
-    ImFont* fitting(float size, bool bold) const;
+    // The face for this text at `size` pixels a line: made for that size or the next larger one there is that has its
+    // letters.
+    ImFont* fitting(float size, bool bold, std::string_view text) const;
     float text_size() const { return size_; }
     float large_size() const;
 
@@ -24,9 +26,10 @@ private:
     struct Face {
         float size;
         bool bold;
+        bool latin;  // no other letters
         ImFont* font;
     };
-    ImFont* add(float size, bool bold);
+    ImFont* add(float size, bool bold, const ImWchar* ranges);
 
     std::vector<Face> faces_;  // rising by size
     ImFont* text_ = nullptr;

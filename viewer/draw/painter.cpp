@@ -87,7 +87,7 @@ public:
             return;
         }
         const float size = em * kLineHeight;
-        ImFont* font = fonts_.fitting(size, text.bold);
+        ImFont* font = fonts_.fitting(size, text.bold, text.content);
         const char* begin = text.content.data();
         const char* end = begin + text.content.size();
         const float width = width_of(font, size, begin, end);

@@ -3,10 +3,13 @@
 
 #include <array>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "backend/backend.h"
 #include "viewer/app/edits.h"
 #include "viewer/app/panel_drawing.h"
 #include "viewer/app/rows.h"
@@ -41,11 +44,16 @@ struct Interface {
     bool escaped = false;    // Escape was pressed for this frame
     std::string query = {};  // of the command palette
     int palette_row = 0;
+    float pages = 0.0F;     // the panel or the help shall scroll by
+    int palette_steps = 0;  // up and down in it, since the last frame
     std::string path = {};  // in file dialogs
     std::string typed_device = {};
     std::string typed_other_model = {};
     std::string typed_other_device = {};
     std::string typed_other_step = {};
+    std::future<std::vector<DeviceInfo>> devices = {};  // looked for beside the window: drivers can take a second
+    std::vector<DeviceInfo> device_list = {};
+    int png_scale = 3;     // of exports
     bool playing = false;  // the steps of the decoding, one after the other
     History::Clock::time_point played{};
     PanelId docked_panel = PanelId::Figure;  // whose window has the focus, where panels are windows

@@ -32,6 +32,8 @@ void zoom_by(Interface& ui, float factor) {
 void step_back(Interface& ui) {
     if (ui.overlay != Overlay::None) {
         ui.overlay = Overlay::None;
+    } else if (ui.typing) {
+        // Dear ImGui leaves the field.
     } else if (ui.editing_target) {
         ui.state().target.reset();
         ui.editing_target = false;
@@ -80,6 +82,13 @@ void add_commands(Interface& ui) {
     add("zoom.in", "Zoom into the drawing", "Plus", false, [at] { zoom_by(*at, 1.2F); });
     add("zoom.out", "Zoom out", "Minus", false, [at] { zoom_by(*at, 1.0F / 1.2F); });
     add("zoom.normal", "The drawing in its normal size", "0", false, [at] { zoom_by(*at, 0.0F); });
+    add("page.down", "Scroll down", "PageDown", false, [at] { at->pages += 1.0F; });
+    add("page.up", "Scroll up", "PageUp", false, [at] { at->pages -= 1.0F; });
+    const auto& examples = example_sentences();
+    for (std::size_t example = 0; example < examples.size(); ++example) {
+        commands.add({fmt::format("example.{}", example), "Examples", examples[example], "", true,
+                      [at, example] { new_sentence(at->state(), example_sentences()[example]); }});
+    }
     add("quit", "Quit", "Ctrl+Q", true, [at] { at->window.request_close(); });
 }
 

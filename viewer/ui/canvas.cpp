@@ -52,7 +52,10 @@ float zoom_of(const CanvasMemory& memory, const Drawing& drawing, ImVec2 room, c
     const float across = room.x / static_cast<float>(drawing.width);
     const float down = room.y / static_cast<float>(drawing.height);
     const float whole = options.fit_height ? std::min(across, down) : across;
-    return whole >= options.least_fit ? std::min(whole, options.most_fit) : std::clamp(across, options.least_fit, 1.0F);
+    if (whole >= options.least_fit) {
+        return std::min(whole, options.most_fit);
+    }
+    return across >= options.least_fit ? std::min(across, 1.0F) : 1.0F;  // what has to be scrolled can be read
 }
 
 CanvasEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, const Fonts& fonts,
@@ -75,6 +78,9 @@ CanvasEvents show_canvas(const std::string& name, const Drawing& drawing, Canvas
     events.right_clicked = ImGui::IsItemClicked(ImGuiMouseButton_Right);
     paint(*ImGui::GetWindowDrawList(), drawing, place, fonts);
     probes.drawing(name, drawing, place);
+    if (options.pages != 0.0F) {
+        ImGui::SetScrollY(ImGui::GetScrollY() + 0.8F * options.pages * ImGui::GetWindowHeight());
+    }
     if (over) {
         zoom_about_pointer(memory, place);
         drag_with_middle_button();

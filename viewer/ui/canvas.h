@@ -31,6 +31,7 @@ struct CanvasOptions {
     float least_fit = 0.7F;
     float most_fit = 1.8F;
     bool fit_height = true;  // false: a drawing that grows downwards does not change its scale
+    float pages = 0.0F;      // to scroll down by; negative: up
     // What stands where nothing was drawn, such as a cell too faint to be.
     std::function<std::optional<Mark>(Point)> elsewhere = {};
     // What hovering says; without it the mark's own tip.

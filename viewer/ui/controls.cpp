@@ -13,6 +13,35 @@
 
 namespace headscope::viewer {
 
+void search_controls(Interface& ui) {
+    ViewState& state = ui.state();
+    heading(ui, "Beam");
+    stepper(ui, "beam", fmt::format("{} hypotheses", state.beam), state.beam, 1, SearchOptions::kMaxBeam);
+    auto penalty = static_cast<float>(state.length_penalty);
+    ImGui::SetNextItemWidth(-1.0F);
+    if (ImGui::SliderFloat("##penalty", &penalty, 0.0F, 2.0F, "length penalty %.1f")) {
+        state.length_penalty = std::round(static_cast<double>(penalty) * 10.0) / 10.0;
+    }
+    ui.probes.item("penalty", fmt::format("{:.1f}", state.length_penalty));
+}
+
+void row_toggles(Interface& ui) {
+    ViewState& state = ui.state();
+    bool pieces = !state.join_words;
+    if (toggle(ui, "pieces", "The model's pieces", pieces,
+               "The model reads pieces of words. Joined to words, weights are summed over the key's pieces and "
+               "averaged over the query's.")) {
+        state.join_words = !pieces;
+        state.word = state.key = -1;
+    }
+    bool hidden = !state.show_special;
+    if (toggle(ui, "special", "Hide <BOS> and <EOS>", hidden,
+               "The other weights are renormalised, so that rows add up as before; the figure says so.")) {
+        state.show_special = !hidden;
+        state.word = state.key = -1;
+    }
+}
+
 namespace {
 
 int heads_of(const Interface& ui) {
@@ -65,23 +94,6 @@ void heads_row(Interface& ui) {
         tip("Click: on or off. Shift and click: alone, or all again.");
     }
     ImGui::PopStyleVar();
-}
-
-void row_toggles(Interface& ui) {
-    ViewState& state = ui.state();
-    bool pieces = !state.join_words;
-    if (toggle(ui, "pieces", "The model's pieces", pieces,
-               "The model reads pieces of words. Joined to words, weights are summed over the key's pieces and "
-               "averaged over the query's.")) {
-        state.join_words = !pieces;
-        state.word = state.key = -1;
-    }
-    bool hidden = !state.show_special;
-    if (toggle(ui, "special", "Hide <BOS> and <EOS>", hidden,
-               "The other weights are renormalised, so that rows add up as before; the figure says so.")) {
-        state.show_special = !hidden;
-        state.word = state.key = -1;
-    }
 }
 
 void figure_controls(Interface& ui) {
@@ -161,14 +173,7 @@ void time_controls(Interface& ui) {
     if (button(ui, "play", ui.playing ? "Stop" : "Play", "Space", steps > 0)) {
         ui.commands.run("time.play");
     }
-    heading(ui, "Beam");
-    stepper(ui, "beam", fmt::format("{} hypotheses", state.beam), state.beam, 1, SearchOptions::kMaxBeam);
-    auto penalty = static_cast<float>(state.length_penalty);
-    ImGui::SetNextItemWidth(-1.0F);
-    if (ImGui::SliderFloat("##penalty", &penalty, 0.0F, 2.0F, "length penalty %.1f")) {
-        state.length_penalty = std::round(static_cast<double>(penalty) * 10.0) / 10.0;
-    }
-    ui.probes.item("penalty", fmt::format("{:.1f}", state.length_penalty));
+    search_controls(ui);
     toggle(ui, "fallen", "Show branches that fell", state.show_fallen);
     remark(ui,
            "Above: the translation token by token, and what else could have stood at the chosen place. Below: the "
@@ -270,7 +275,7 @@ void compare_controls(Interface& ui) {
     heads_row(ui);
     heading(ui, "With");
     text_field(ui, "compare.model", "model directory (empty: the same)", ui.typed_other_model, false);
-    text_field(ui, "compare.device", "device, such as cpu or vulkan", ui.typed_other_device, false);
+    device_combo(ui, "compare.device", ui.typed_other_device);
     text_field(ui, "compare.step", "of a training: after which step", ui.typed_other_step, false);
     if (button(ui, "compare.start", "Compare")) {
         start_comparison(ui);

@@ -32,6 +32,9 @@ void help(Interface& ui) {
     }
     ImGui::TableSetupColumn("what", ImGuiTableColumnFlags_WidthStretch, 3.0F);
     ImGui::TableSetupColumn("keys", ImGuiTableColumnFlags_WidthStretch, 2.0F);
+    if (const float pages = std::exchange(ui.pages, 0.0F); pages != 0.0F) {
+        ImGui::SetScrollY(ImGui::GetScrollY() + 0.8F * pages * ImGui::GetWindowHeight());
+    }
     for (const Command& command : ui.commands.all()) {
         if (command.group != group) {
             group = command.group;
@@ -61,6 +64,8 @@ void palette(Interface& ui) {
     if (ui.query != before) {
         ui.palette_row = 0;
     }
+    const bool moved = ui.palette_steps != 0;
+    ui.palette_row += std::exchange(ui.palette_steps, 0);
     ui.palette_row = std::clamp(ui.palette_row, 0, std::max(static_cast<int>(found.size()) - 1, 0));
     const Command* chosen = entered && !found.empty() ? found[static_cast<std::size_t>(ui.palette_row)] : nullptr;
     const auto rows = static_cast<float>(std::clamp<std::size_t>(found.size(), 1, kPaletteRows));
@@ -72,7 +77,10 @@ void palette(Interface& ui) {
         if (ImGui::Selectable(fmt::format("{}: {}", command.group, command.title).c_str(), on)) {
             chosen = &command;
         }
-        ui.probes.item("palette." + command.id);
+        ui.probes.item("palette." + command.id, on ? "on" : "off");
+        if (on && moved) {
+            ImGui::SetScrollHereY();
+        }
         const std::string keys = readable(command.keys);
         ImGui::SameLine(ImGui::GetWindowWidth() - ImGui::CalcTextSize(keys.c_str()).x - 2.0F * ui.em());
         ImGui::TextDisabled("%s", keys.c_str());
@@ -127,18 +135,15 @@ void models(Interface& ui) {
         ui.typed_device = ui.session.device();
     }
     heading(ui, "Model directory, or the folder of a training");
-    bool go = text_field(ui, "model.path", "such as assets/models/en-de", ui.path, ui.overlay_opened);
+    const bool go = text_field(ui, "model.path", "such as assets/models/en-de", ui.path, ui.overlay_opened);
     for (const std::string& recent : ui.session.settings().recent_models) {
-        if (ImGui::Selectable(recent.c_str())) {
+        if (text_row(recent, recent, false, 0.0F)) {
             ui.path = recent;
         }
     }
     remark(ui, "A folder can be dropped on the window as well.");
     heading(ui, "Device");
-    go = text_field(ui, "model.device", "cpu, vulkan, cuda, vulkan:1 \u2026 (empty: the default)", ui.typed_device,
-                    false) ||
-         go;
-    remark(ui, "`headscope devices` lists what there is.");
+    device_combo(ui, "model.device", ui.typed_device);
     if (button(ui, "model.open", "Open", nullptr, !ui.path.empty()) || (go && !ui.path.empty())) {
         ui.session.open(ui.path, ui.typed_device);
         ui.overlay = Overlay::None;
@@ -162,12 +167,15 @@ void export_panel(Interface& ui) {
     heading(ui, fmt::format("{} as a file", title_of(ui.state().panel)).c_str());
     const bool entered =
         text_field(ui, "export.path", "a file that ends in .svg, .png or .json", ui.path, ui.overlay_opened);
-    remark(ui,
-           "SVG: for papers and pages. PNG: a picture at three times the size. JSON: the numbers. Drawn light, "
-           "whatever the window's theme is.");
+    remark(
+        ui,
+        "SVG: for papers and pages. PNG: a picture. JSON: the numbers. Drawn light, whatever the window's theme is.");
+    if (ui.path.ends_with(".png")) {
+        stepper(ui, "export.scale", fmt::format("{} times as large as the SVG", ui.png_scale), ui.png_scale, 1, 12);
+    }
     if (button(ui, "export.save", "Save", nullptr, !ui.path.empty()) || (entered && !ui.path.empty())) {
         try {
-            export_panel_to(ui.session.scene(), ui.state().panel, ui.path);
+            export_panel_to(ui.session.scene(), ui.state().panel, ui.path, ui.png_scale);
             ui.session.tell("Saved " + ui.path);
             ui.overlay = Overlay::None;
         } catch (const Error& error) {

@@ -198,11 +198,13 @@ void show_panel(Interface& ui, PanelId panel) {
     if (panel == PanelId::Matrix && scene.main.shown != nullptr && scene.main.shown->problem.empty()) {
         elsewhere = [&](Point at) { return cell_at(scene, drawing, at); };
     }
-    const CanvasEvents events = show_canvas(name_of(panel), drawing, memory, ui.fonts, ui.probes,
-                                            {.roles = pointable(panel),
-                                             .fit_height = panel != PanelId::Model,
-                                             .elsewhere = elsewhere,
-                                             .tip = [&](const Mark& mark) { return panel_tip(scene, panel, mark); }});
+    const CanvasEvents events = show_canvas(
+        name_of(panel), drawing, memory, ui.fonts, ui.probes,
+        {.roles = pointable(panel),
+         .fit_height = panel != PanelId::Model,
+         .pages = panel == ui.state().panel && ui.overlay == Overlay::None ? std::exchange(ui.pages, 0.0F) : 0.0F,
+         .elsewhere = elsewhere,
+         .tip = [&](const Mark& mark) { return panel_tip(scene, panel, mark); }});
     switch (panel) {
         case PanelId::Figure: figure_events(ui, drawing, events); break;
         case PanelId::Heads: heads_events(ui, events); break;

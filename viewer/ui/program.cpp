@@ -11,6 +11,7 @@
 
 #include "drawing/png.h"
 #include "io/atomic_file.h"
+#include "registry/registry.h"
 #include "support/check.h"
 #include "viewer/draw/theme.h"
 #include "viewer/ui/app.h"
@@ -21,7 +22,8 @@ namespace headscope::viewer {
 namespace {
 
 constexpr double kFollowing = 1.0;  // seconds between looks at a training that runs
-constexpr double kPlaying = 0.45;   // seconds a step of the decoding is shown
+constexpr int kPageOfPalette = 10;
+constexpr double kPlaying = 0.45;  // seconds a step of the decoding is shown
 
 std::string read_text(const std::string& path) {
     std::ifstream stream(path, std::ios::binary);
@@ -42,6 +44,11 @@ public:
                    .scripted = !options.script.empty()}),
           session_(options.session, Window::wake),
           ui_{.window = window_, .session = session_} {
+        ui_.devices = std::async(std::launch::async, [] {
+            std::vector<DeviceInfo> devices = list_devices();
+            Window::wake();
+            return devices;
+        });
         add_commands(ui_);
         add_view_commands(ui_);
         window_.on_fonts([this] {
@@ -52,7 +59,7 @@ public:
             ScriptPlayer::Stage stage{.window = window_,
                                       .probes = ui_.probes,
                                       .commands = ui_.commands,
-                                      .busy = [this] { return session_.busy(); },
+                                      .busy = [this] { return session_.busy() || ui_.devices.valid(); },
                                       .shoot = [this](const std::string& path) { shot_ = path; },
                                       .say = {}};
             player_.emplace(parse_script(read_text(options.script), options.script), options.script, std::move(stage));
@@ -82,17 +89,30 @@ public:
 
 private:
     // How long nothing may happen, in seconds; 0: for ever.
-    double patience() const { return ui_.playing ? kPlaying : session_.follows_run() ? kFollowing : 0.0; }
+    double patience() const {
+        const bool soon = session_.follows_run() || !session_.notices().empty();  // notices go by themselves
+        return ui_.playing ? kPlaying : soon ? kFollowing : 0.0;
+    }
 
     void start_recording() {
         if (options_.record.empty()) {
             return;
         }
         window_.record([this](const InputEvent& event) {
-            if (event.kind != InputEvent::Kind::Key || event.down) {  // a key of a script goes down and up
-                recorded_ += script_line(event) + "\n";
+            if (const std::string line = script_line(event); !line.empty()) {
+                recorded_ += line + "\n";
             }
         });
+    }
+
+    bool step_palette(const Chord& chord) {
+        const int steps = chord == parse_chord("Down")       ? 1
+                          : chord == parse_chord("Up")       ? -1
+                          : chord == parse_chord("PageDown") ? kPageOfPalette
+                          : chord == parse_chord("PageUp")   ? -kPageOfPalette
+                                                             : 0;
+        ui_.palette_steps += steps;
+        return steps != 0;
     }
 
     void play_on(History::Clock::time_point now) {
@@ -112,10 +132,16 @@ private:
         ui_.escaped = false;
         for (const Chord& chord : window_.take_chords()) {
             ui_.escaped = ui_.escaped || chord == parse_chord("Escape");
+            if (ui_.overlay == Overlay::Palette && step_palette(chord)) {
+                continue;
+            }
             ui_.commands.press(chord, ui_.typing);
         }
         for (const std::string& path : window_.take_dropped()) {
             path.ends_with(".headscope") ? session_.open_view(path) : session_.open(path, session_.device());
+        }
+        if (ui_.devices.valid() && ui_.devices.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
+            ui_.device_list = ui_.devices.get();
         }
         play_on(now);
         session_.update(now);

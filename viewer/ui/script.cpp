@@ -234,7 +234,10 @@ std::string script_line(const InputEvent& event) {
         case InputEvent::Kind::Move: return fmt::format("move {:.0f} {:.0f}", event.x, event.y);
         case InputEvent::Kind::Button: return fmt::format("{} {}", event.down ? "down" : "up", event.code);
         case InputEvent::Kind::Wheel: return fmt::format("scroll {} {}", event.x, event.y);
-        case InputEvent::Kind::Key: return "key " + to_string({event.code, event.modifiers});
+        case InputEvent::Kind::Key: {
+            const Chord chord{event.code, event.modifiers};
+            return event.down && has_name(chord) ? "key " + to_string(chord) : "";
+        }
         case InputEvent::Kind::Text: return "type " + event.text;
     }
     return "";

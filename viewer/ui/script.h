@@ -50,7 +50,7 @@ public:
 
     // Before each frame: does what is due. Error, naming the line, for what cannot be done or is not as expected.
     void advance();
-    bool done() const { return next_ == lines_.size() && frames_ == 0; }
+    bool done() const { return next_ == lines_.size() && frames_ == 0 && due_.empty() && !waiting_; }
 
 private:
     void perform(const ScriptLine& line);
@@ -71,7 +71,8 @@ private:
     std::chrono::steady_clock::time_point waiting_since_{};
 };
 
-// The other way: what the user does, as lines of a script.
+// The other way: what the user does, as a line of a script; empty for what a script has no word for, such as Ctrl alone
+// or a key that is let go (a script's goes down and up).
 std::string script_line(const InputEvent& event);
 
 }  // namespace headscope::viewer

@@ -37,6 +37,32 @@ bool large_button(Interface& ui, const char* name, const char* sign, const char*
     return pressed;
 }
 
+// A new sentence has a translation of its own, and no choice of the old one's words.
+void begin_sentence(Interface& ui, const std::string& text) {
+    new_sentence(ui.state(), text);
+    ui.editing_target = false;
+}
+
+// How a translation is searched for, and by what.
+void search_menu(Interface& ui) {
+    if (!ImGui::BeginPopup("search")) {
+        return;
+    }
+    ImGui::Dummy(ImVec2(18.0F * ui.em(), 0.0F));
+    search_controls(ui);
+    row_toggles(ui);
+    heading(ui, "Model and device");
+    remark(ui, ui.session.model_path());
+    if (device_combo(ui, "bar.device", ui.typed_device)) {
+        ui.session.open(ui.session.model_path(), ui.typed_device);
+    }
+    if (button(ui, "bar.model", "Open another model\u2026")) {
+        ImGui::CloseCurrentPopup();
+        ui.show(Overlay::Models);
+    }
+    ImGui::EndPopup();
+}
+
 // Sentences that were looked at before, and the examples.
 void history_menu(Interface& ui) {
     if (!ImGui::BeginPopup("sentences")) {
@@ -48,12 +74,10 @@ void history_menu(Interface& ui) {
         }
         ImGui::TextDisabled("%s", title);
         for (std::size_t index = 0; index < texts.size(); ++index) {
-            ImGui::PushID(&texts[index]);
-            if (ImGui::Selectable(texts[index].c_str())) {
-                ui.state().text = texts[index];
-                ui.state().target.reset();
+            const float width = ImGui::CalcTextSize(texts[index].c_str()).x;
+            if (text_row(fmt::format("{}{}", probe, index), texts[index], false, width)) {
+                begin_sentence(ui, texts[index]);
             }
-            ImGui::PopID();
             ui.probes.item(fmt::format("{}.{}", probe, index));
         }
     };
@@ -88,16 +112,15 @@ void source_line(Interface& ui, float right) {
     ui.probes.item("source", ui.typed_text);
     if (ImGui::IsItemEdited() && !ui.escaped) {
         // A new sentence has a translation of its own, and no edits of the old one's words.
-        ui.state().text = ui.typed_text;
-        ui.state().target.reset();
-        ui.editing_target = false;
+        begin_sentence(ui, ui.typed_text);
         if (sizeof(ImWchar) == 2 && ui.typed_text.find("\uFFFD") != std::string::npos) {
             ui.session.complain(
                 "This window's text fields hold characters up to U+FFFF, so others, such as emoji, became "
                 "\uFFFD. `headscope view --text` takes them.");
         }
     }
-    if (entered || ImGui::IsItemDeactivatedAfterEdit()) {
+    const bool blank = ui.typed_text.find_first_not_of(" \t") == std::string::npos;
+    if (!blank && (entered || ImGui::IsItemDeactivatedAfterEdit())) {
         remember(ui.session.settings().recent_texts, ui.typed_text);
     }
     ImGui::SameLine();
@@ -154,14 +177,21 @@ void translation_line(Interface& ui, float right) {
     ImGui::PushStyleVar(ImGuiStyleVar_ButtonTextAlign, ImVec2(0.0F, 0.5F));
     ImGui::PushFont(ui.fonts.large());
     const float width = std::max(ImGui::GetContentRegionAvail().x - right, 4.0F * ui.em());
-    if (ImGui::Button((text + "##translation").c_str(), ImVec2(width, 0.0F)) && !nothing) {
-        start_editing(ui);
-    }
+    const bool pressed = text_button("translation", text, ImVec2(width, 0.0F));
     ImGui::PopFont();
     ImGui::PopStyleVar();
     ImGui::PopStyleColor(2);
     ui.probes.item("translation", text);
     tip(nothing ? nullptr : "Click to write another translation: why not this word?");
+    if (pressed && !nothing) {
+        start_editing(ui);
+    }
+    ImGui::SameLine();
+    if (large_button(ui, "search", "\u2699", "Beam, length penalty, pieces or words, model and device")) {
+        ui.typed_device = ui.session.device();
+        ImGui::OpenPopup("search");
+    }
+    search_menu(ui);
 }
 
 }  // namespace

@@ -1,14 +1,17 @@
 // What can be done, with its keys: what is looked at.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
-#include "observe/head_selection.h"
+#include "layout/model_map.h"
 #include "viewer/ui/app.h"
 
 namespace headscope::viewer {
 
 namespace {
+
+constexpr int kHeadKeys = 8;  // heads that a digit stands for
 
 int heads_of_model(const Interface& ui) {
     const auto& model = ui.session.scene().main.model;
@@ -35,6 +38,42 @@ void step_word(Interface& ui, int by) {
     if (words > 0) {
         word = word < 0 ? (by > 0 ? 0 : words - 1) : std::clamp(word + by, 0, words - 1);
     }
+}
+
+// The other word of a pair: what the chosen one is multiplied with, or pinned on.
+void step_key(Interface& ui, int by) {
+    const int words = static_cast<int>(words_of(ui.session.scene(), Direction::To));
+    int& key = ui.state().key;
+    if (words > 0) {
+        key = key < 0 ? (by > 0 ? 0 : words - 1) : std::clamp(key + by, 0, words - 1);
+    }
+}
+
+// The blocks of the model's map one after the other, from the inputs up.
+void step_block(Interface& ui, int by) {
+    const auto& model = ui.session.scene().main.model;
+    ui.state().panel = PanelId::Model;
+    if (!model.has_value()) {
+        return;
+    }
+    std::vector<std::string> prefixes;
+    for (int block = 0; block <= static_cast<int>(ModelBlock::Linear); ++block) {
+        const auto id = static_cast<ModelBlock>(block);
+        std::string prefix =
+            parameter_prefix(model->config, id, shown_layer(ui.state(), layers_of(ui.session.scene())));
+        if (!prefix.empty() && std::find(prefixes.begin(), prefixes.end(), prefix) == prefixes.end()) {
+            prefixes.push_back(std::move(prefix));
+        }
+    }
+    const auto found = std::find(prefixes.begin(), prefixes.end(), ui.state().block);
+    const auto at = found == prefixes.end() ? (by > 0 ? -1 : std::ssize(prefixes)) : found - prefixes.begin();
+    ui.state().block =
+        prefixes[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at + by, 0, std::ssize(prefixes) - 1))];
+}
+
+void change_penalty(Interface& ui, double by) {
+    double& penalty = ui.state().length_penalty;
+    penalty = std::clamp(std::round((penalty + by) * 10.0) / 10.0, 0.0, 2.0);
 }
 
 void step_time(Interface& ui, int by) {
@@ -116,6 +155,12 @@ void add_view_commands(Interface& ui) {
     add("layer.down", "Attention", "The layer below", "Down", [at] { step_layer(*at, -1); });
     add("word.right", "Attention", "The next word", "Right", [at] { step_word(*at, 1); });
     add("word.left", "Attention", "The word before", "Left", [at] { step_word(*at, -1); });
+    add("key.right", "Attention", "The next word of the other row", "Alt+Right", [at] { step_key(*at, 1); });
+    add("key.left", "Attention", "The word before in the other row", "Alt+Left", [at] { step_key(*at, -1); });
+    add("block.next", "Model", "The weights of the next block", "B", [at] { step_block(*at, 1); });
+    add("block.before", "Model", "The weights of the block before", "Shift+B", [at] { step_block(*at, -1); });
+    add("penalty.more", "Time", "A larger length penalty", "", [at] { change_penalty(*at, 0.1); });
+    add("penalty.less", "Time", "A smaller length penalty", "", [at] { change_penalty(*at, -0.1); });
     add("direction", "Attention", "Where it looks, or who looks at it", "W", [at] {
         ViewState& state = at->state();
         state.direction = state.direction == Direction::From ? Direction::To : Direction::From;
@@ -135,12 +180,12 @@ void add_view_commands(Interface& ui) {
     add("palette.colours", "Attention", "The paper's colours, or Okabe and Ito's", "K",
         [at] { at->state().palette = at->state().palette == Palette::Paper ? Palette::OkabeIto : Palette::Paper; });
     add("heads.all", "Heads", "All heads", "A", [at] { at->state().heads.clear(); });
-    for (int head = 1; head <= 8; ++head) {
+    for (int head = 1; head <= kPaletteColours; ++head) {
         commands.add({fmt::format("head.{}", head), "Heads", fmt::format("Head {} on or off", head),
-                      fmt::format("{}", head), false,
+                      head <= kHeadKeys ? fmt::format("{}", head) : "", false,
                       [at, head] { toggle_head(at->state(), heads_of_model(*at), head, false); }});
         commands.add({fmt::format("head.{}.alone", head), "Heads", fmt::format("Head {} alone, or all again", head),
-                      fmt::format("Shift+{}", head), false, [at, head] { alone(*at, head); }});
+                      head <= kHeadKeys ? fmt::format("Shift+{}", head) : "", false, [at, head] { alone(*at, head); }});
     }
     add("time.forward", "Time", "The next step of the decoding", "Period", [at] { step_time(*at, 1); });
     add("time.back", "Time", "The step before", "Comma", [at] { step_time(*at, -1); });

@@ -97,6 +97,51 @@ bool button(Interface& ui, const char* name, const char* label, const char* text
     return pressed;
 }
 
+bool text_row(const std::string& id, const std::string& text, bool on, float width) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const bool pressed = ImGui::Selectable(("##" + id).c_str(), on, 0, ImVec2(width, ImGui::GetTextLineHeight()));
+    ImGui::GetWindowDrawList()->AddText(at, ImGui::GetColorU32(ImGuiCol_Text), text.c_str());
+    return pressed;
+}
+
+bool text_button(const std::string& id, const std::string& text, ImVec2 size) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const bool pressed = ImGui::Button(("##" + id).c_str(), size);
+    const ImVec2 padding = ImGui::GetStyle().FramePadding;
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.PushClipRect(at, ImVec2(at.x + ImGui::GetItemRectSize().x - padding.x, at.y + ImGui::GetItemRectSize().y),
+                      true);
+    list.AddText(ImVec2(at.x + padding.x, at.y + padding.y), ImGui::GetColorU32(ImGuiCol_Text), text.c_str());
+    list.PopClipRect();
+    return pressed;
+}
+
+bool device_combo(Interface& ui, const char* name, std::string& device) {
+    bool changed = false;
+    ImGui::SetNextItemWidth(-1.0F);
+    if (ImGui::BeginCombo((std::string("##") + name).c_str(), device.empty() ? "the default device" : device.c_str())) {
+        const auto offer = [&](const std::string& id, const std::string& text) {
+            if (text_row(id, text, device == id, 0.0F)) {
+                device = id;
+                changed = true;
+            }
+            ui.probes.item(std::string(name) + "." + (id.empty() ? "default" : id));
+        };
+        offer("", "the default device");
+        for (const DeviceInfo& info : ui.device_list) {
+            if (info.rejected.empty()) {
+                offer(info.id, info.id + "  " + info.name);
+            } else {
+                ImGui::TextDisabled("%s  %s", info.id.c_str(), info.name.c_str());
+                tip(info.rejected.c_str());
+            }
+        }
+        ImGui::EndCombo();
+    }
+    ui.probes.item(name, device);
+    return changed;
+}
+
 void heading(Interface& ui, const char* text) {
     ImGui::Dummy(ImVec2(0.0F, 0.15F * ui.em()));
     ImGui::PushFont(ui.fonts.bold());

@@ -24,10 +24,21 @@ bool stepper(Interface& ui, const char* name, const std::string& label, int& val
 bool toggle(Interface& ui, const char* name, const char* label, bool& value, const char* tip = nullptr);
 bool button(Interface& ui, const char* name, const char* label, const char* tip = nullptr, bool enabled = true);
 
+// Settings that stand in two places, see controls.cpp.
+void search_controls(Interface& ui);
+void row_toggles(Interface& ui);
+
 // A heading of a group of controls.
 void heading(Interface& ui, const char* text);
 // A remark in the faint colour, wrapped.
 void remark(Interface& ui, const std::string& text);
+// A row that can be chosen, whatever its text holds: Dear ImGui would take "##" in it for an end.
+bool text_row(const std::string& id, const std::string& text, bool on, float width);
+// The same as a button whose text begins at its left.
+bool text_button(const std::string& id, const std::string& text, ImVec2 size);
+// One of the machine's devices; "" is the default.
+bool device_combo(Interface& ui, const char* name, std::string& device);
+
 // What hovering over the last item says.
 void tip(const char* text);
 

@@ -1,6 +1,7 @@
 #include "viewer/window/imgui_renderer.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include <imgui.h>
 #include <imgui_impl_glfw.h>
@@ -43,6 +44,53 @@ void upload_fonts(Swapchain& swapchain, Commands) {
     if constexpr (requires(Commands commands) { ImGui_ImplVulkan_CreateFontsTexture(commands); }) {
         swapchain.run_now([](Commands commands) { ImGui_ImplVulkan_CreateFontsTexture(commands); });
     }
+}
+
+constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15U;
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
+    hash = (hash ^ word) * kPrime;
+    return hash ^ hash >> 29;
+}
+
+std::uint64_t hash_of(std::uint64_t hash, const void* data, std::size_t bytes) {
+    const auto* from = static_cast<const unsigned char*>(data);
+    for (; bytes >= sizeof(std::uint64_t); bytes -= sizeof(std::uint64_t), from += sizeof(std::uint64_t)) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, from, sizeof word);
+        hash = mixed(hash, word);
+    }
+    std::uint64_t rest = 0;
+    std::memcpy(&rest, from, bytes);
+    return mixed(hash, rest);
+}
+
+// Of all that decides how a frame looks; never 0.
+std::uint64_t hash_of(const ImDrawData& data) {
+    std::uint64_t hash = hash_of(kPrime, &data.DisplaySize, sizeof data.DisplaySize);
+    for (int at = 0; at < data.CmdListsCount; ++at) {
+        const ImDrawList& list = *data.CmdLists[at];
+        hash = hash_of(hash, list.VtxBuffer.Data, sizeof(ImDrawVert) * static_cast<std::size_t>(list.VtxBuffer.Size));
+        hash = hash_of(hash, list.IdxBuffer.Data, sizeof(ImDrawIdx) * static_cast<std::size_t>(list.IdxBuffer.Size));
+        for (const ImDrawCmd& command : list.CmdBuffer) {
+            hash = hash_of(hash, &command.ClipRect, sizeof command.ClipRect);
+            hash = mixed(hash, command.ElemCount);
+        }
+    }
+    return hash | 1U;
+}
+
+// Whether all textures are on the device; old versions have but one, which is.
+template <class Data>
+bool textures_ready([[maybe_unused]] const Data& data) {
+    if constexpr (requires { data.Textures->Size; }) {
+        for (const auto* texture : *data.Textures) {
+            if (texture->Status != decltype(texture->Status)(0)) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 }  // namespace
@@ -98,6 +146,7 @@ void ImguiRenderer::rebuild_fonts(const std::function<void()>& build) {
         ImGui_ImplVulkan_Shutdown();
         started_ = false;
     }
+    shown_ = 0;
     ImGui::GetIO().Fonts->Clear();
     build();
     start();
@@ -112,9 +161,15 @@ void ImguiRenderer::begin_frame() {
 bool ImguiRenderer::draw(Swapchain& swapchain, Picture* picture) {
     const ImVec4 background = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
     const float colour[3] = {background.x, background.y, background.z};
-    return swapchain.draw(
+    const std::uint64_t looks = hash_of(*ImGui::GetDrawData());
+    if (looks == shown_ && picture == nullptr && textures_ready(*ImGui::GetDrawData())) {
+        return true;
+    }
+    const bool drawn = swapchain.draw(
         colour, [](VkCommandBuffer commands) { ImGui_ImplVulkan_RenderDrawData(ImGui::GetDrawData(), commands); },
         picture);
+    shown_ = drawn ? looks : 0;
+    return drawn;
 }
 
 }  // namespace headscope::viewer

@@ -19,8 +19,11 @@ public:
     void rebuild_fonts(const std::function<void()>& build);
     // Before ImGui::NewFrame().
     void begin_frame();
-    // What ImGui::Render() left. See Swapchain::draw.
+    // What ImGui::Render() left. See Swapchain::draw. A frame that looks like the one before is not drawn again, unless
+    // it is wanted as a picture: a pointer that moves over nothing costs no drawing.
     bool draw(Swapchain& swapchain, Picture* picture);
+    // The next frame is drawn whatever it looks like.
+    void forget_shown() { shown_ = 0; }
 
 private:
     void start();
@@ -29,6 +32,7 @@ private:
     Swapchain& swapchain_;
     VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
     bool started_ = false;
+    std::uint64_t shown_ = 0;  // a hash of what was drawn last; 0: nothing
 };
 
 }  // namespace headscope::viewer

@@ -141,6 +141,45 @@ std::string to_string(const Chord& chord) {
     return text + static_cast<char>(chord.key);
 }
 
+bool has_name(const Chord& chord) {
+    for (const Name& key : kKeys) {
+        if (key.code == chord.key) {
+            return true;
+        }
+    }
+    return (chord.key >= GLFW_KEY_A && chord.key <= GLFW_KEY_Z) || (chord.key >= GLFW_KEY_0 && chord.key <= GLFW_KEY_9);
+}
+
+std::string utf8_of(unsigned character) {
+    std::string text;
+    int rest = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
+    constexpr unsigned kLead[] = {0x00, 0xC0, 0xE0, 0xF0};
+    text += static_cast<char>(kLead[rest] | character >> (6 * rest));
+    while (rest-- > 0) {
+        text += static_cast<char>(0x80U | (character >> (6 * rest) & 0x3FU));
+    }
+    return text;
+}
+
+int key_printed(const char* printed, int otherwise) {
+    if (printed == nullptr || printed[0] == '\0' || printed[1] != '\0') {
+        return otherwise;
+    }
+    const auto letter = static_cast<unsigned char>(printed[0]);
+    if (std::isalnum(letter) != 0) {
+        return std::toupper(letter);
+    }
+    switch (letter) {
+        case '+':
+        case '=': return GLFW_KEY_EQUAL;
+        case '-': return GLFW_KEY_MINUS;
+        case ',': return GLFW_KEY_COMMA;
+        case '.': return GLFW_KEY_PERIOD;
+        case '/': return GLFW_KEY_SLASH;
+        default: return otherwise;
+    }
+}
+
 void feed_imgui(const InputEvent& event) {
     ImGuiIO& io = ImGui::GetIO();
     switch (event.kind) {

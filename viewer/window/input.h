@@ -26,6 +26,14 @@ struct Chord {
 // Error naming what was not understood.
 Chord parse_chord(const std::string& text);
 std::string to_string(const Chord& chord);
+// Whether it can be written and read back: not Ctrl alone, and no key without a name.
+bool has_name(const Chord& chord);
+
+// One character of Unicode as UTF-8.
+std::string utf8_of(unsigned character);
+
+// The key that carries what `printed` says, such as "z", on whatever keyboard; `otherwise` where that has no name.
+int key_printed(const char* printed, int otherwise);
 
 // Gives an event to Dear ImGui, which is between two frames.
 void feed_imgui(const InputEvent& event);

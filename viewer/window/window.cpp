@@ -21,7 +21,8 @@ namespace {
 
 // Dear ImGui shows what an input leads to one frame after it, and what that leads to in the next.
 constexpr int kFramesAfterInput = 3;
-constexpr int kSmallest = 480;  // pixels either way, below which nothing can be read
+constexpr int kSmallestWidth = 800;  // pixels, below which the panel has no room
+constexpr int kSmallestHeight = 560;
 
 std::string display_advice() {
     const bool none = std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr;
@@ -65,7 +66,7 @@ public:
         if (window_ == nullptr) {
             throw Error("no window can be opened: " + glfw_problem());
         }
-        glfwSetWindowSizeLimits(window_, kSmallest, kSmallest, GLFW_DONT_CARE, GLFW_DONT_CARE);
+        glfwSetWindowSizeLimits(window_, kSmallestWidth, kSmallestHeight, GLFW_DONT_CARE, GLFW_DONT_CARE);
     }
     GlfwWindow(const GlfwWindow&) = delete;
     GlfwWindow& operator=(const GlfwWindow&) = delete;
@@ -94,7 +95,10 @@ struct Window::Impl {
     // Before Dear ImGui's, which call these in turn.
     void install_callbacks() {
         GLFWwindow* w = window.get();
-        glfwSetWindowRefreshCallback(w, [](GLFWwindow* at) { of(at).owed = kFramesAfterInput; });
+        glfwSetWindowRefreshCallback(w, [](GLFWwindow* at) {
+            of(at).owed = kFramesAfterInput;
+            of(at).damaged = true;
+        });
         glfwSetFramebufferSizeCallback(w, [](GLFWwindow* at, int, int) { of(at).resized = true; });
         glfwSetWindowContentScaleCallback(w, [](GLFWwindow* at, float, float) { of(at).fonts_due = true; });
         glfwSetDropCallback(w, [](GLFWwindow* at, int count, const char** paths) {
@@ -117,11 +121,17 @@ struct Window::Impl {
         glfwSetScrollCallback(w, [](GLFWwindow* at, double x, double y) {
             of(at).heard({.kind = InputEvent::Kind::Wheel, .x = x, .y = y});
         });
-        glfwSetKeyCallback(w, [](GLFWwindow* at, int key, int, int action, int modifiers) {
-            of(at).heard(
-                {.kind = InputEvent::Kind::Key, .code = key, .down = action != GLFW_RELEASE, .modifiers = modifiers});
+        // Keys are what is printed on them, not where a US keyboard has them.
+        glfwSetKeyCallback(w, [](GLFWwindow* at, int key, int scancode, int action, int modifiers) {
+            const bool prints = key >= GLFW_KEY_SPACE && key < GLFW_KEY_ESCAPE;
+            of(at).heard({.kind = InputEvent::Kind::Key,
+                          .code = prints ? key_printed(glfwGetKeyName(key, scancode), key) : key,
+                          .down = action != GLFW_RELEASE,
+                          .modifiers = modifiers});
         });
-        glfwSetCharCallback(w, [](GLFWwindow* at, unsigned) { of(at).owed = kFramesAfterInput; });
+        glfwSetCharCallback(w, [](GLFWwindow* at, unsigned character) {
+            of(at).heard({.kind = InputEvent::Kind::Text, .text = utf8_of(character)});
+        });
     }
 
     void heard(const InputEvent& event) {
@@ -171,6 +181,7 @@ struct Window::Impl {
     std::array<int, 4> windowed{};  // place and size before the full screen
     int owed = kFramesAfterInput;
     bool resized = false;
+    bool damaged = false;  // the desktop lost what was shown
     bool fonts_due = true;
 };
 
@@ -275,7 +286,11 @@ void Window::frame(const std::function<void()>& build, Picture* picture) {
     ImGui::Render();
     // A window that changed its size is drawn into images of the new one; what was built is at most one frame behind.
     for (int attempt = 0; attempt < 3; ++attempt) {
+        if (std::exchange(impl.damaged, false)) {
+            impl.renderer->forget_shown();
+        }
         if (std::exchange(impl.resized, false)) {
+            impl.renderer->forget_shown();
             int width = 0;
             int height = 0;
             glfwGetFramebufferSize(impl.window.get(), &width, &height);
