@@ -6,21 +6,17 @@
 
 #include <fmt/format.h>
 
-#include "drawing/text_width.h"
+#include "layout/model_sketch.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
 
+using namespace model_sketch;
+
 constexpr double kMargin = 1.5;
-constexpr double kBlock = 15.0;   // width
-constexpr double kTall = 2.9;     // a block with a name and a line of detail
-constexpr double kLow = 1.6;      // a block with a name alone
-constexpr double kGap = 1.1;      // between blocks, for an arrow
 constexpr double kPadding = 1.4;  // of a layer's box
-constexpr double kStroke = 0.12;
-constexpr double kSmall = 0.8;
 
 // What stands in a column from below to above.
 struct Part {
@@ -32,32 +28,14 @@ struct Part {
     double height() const { return detail.empty() ? kLow : kTall; }
 };
 
-// The paper's fills.
-Colour fill_of(ModelBlock block, const Ink& ink) {
-    Colour colour{0xf2, 0xf4, 0xc1};  // add and norm
-    switch (block) {
-        case ModelBlock::SourceEmbedding:
-        case ModelBlock::TargetEmbedding: colour = {0xfc, 0xe0, 0xe1}; break;
-        case ModelBlock::SourcePositions:
-        case ModelBlock::TargetPositions: colour = {0xec, 0xec, 0xec}; break;
-        case ModelBlock::EncoderSelfAttention:
-        case ModelBlock::DecoderSelfAttention:
-        case ModelBlock::CrossAttention:
-        case ModelBlock::MultiHead:
-        case ModelBlock::ScaledDotProduct: colour = {0xfe, 0xe1, 0xba}; break;
-        case ModelBlock::EncoderFeedForward:
-        case ModelBlock::DecoderFeedForward: colour = {0xc2, 0xe8, 0xf7}; break;
-        case ModelBlock::Linear: colour = {0xdc, 0xdf, 0xef}; break;
-        case ModelBlock::Softmax: colour = {0xcb, 0xe7, 0xcf}; break;
-        default: break;
-    }
-    return ground_under_text(colour, ink);
-}
-
 class ModelMap {
 public:
     ModelMap(const ModelConfig& config, const ModelMapOptions& options)
-        : config_(config), options_(options), sketch_(options.look), ink_(options.look.ink) {
+        : config_(config),
+          options_(options),
+          pen_(config, options.look),
+          sketch_(pen_.sketch()),
+          ink_(options.look.ink) {
         HEADSCOPE_CHECK(options.encoder_layer >= 1 && options.encoder_layer <= config.encoder_layers &&
                             options.decoder_layer >= 1 && options.decoder_layer <= config.decoder_layers,
                         "the layers shown are of this model");
@@ -89,7 +67,7 @@ public:
         const Column encoder = column(false);
         const Column decoder = column(true);
         memory(encoder, decoder);
-        const double right = figure2(decoder_x_ + kBlock / 2.0 + kPadding + 8.0);
+        const double right = draw_figure2(pen_, config_, decoder_x_ + kBlock / 2.0 + kPadding + 8.0, title_);
         return sketch_.finish(right + kMargin, height_, "Model", detail + ", " + title);
     }
 
@@ -146,59 +124,6 @@ private:
         }
     }
 
-    void block(ModelBlock which, int layer, const Rect& place, const std::string& name, const std::string& detail) {
-        Mark mark{Role::Block};
-        mark.layer = layer;
-        mark.item = static_cast<int>(which);
-        if (sketch_.tips()) {
-            const std::int64_t count = parameters_of(config_, which, std::max(layer, 1));
-            mark.tip = fmt::format("{}{}{}", name, layer > 0 ? fmt::format(" of layer {}", layer) : "",
-                                   count > 0 ? fmt::format(": {} parameters", with_thousands(count)) : "");
-        }
-        Rect shape = place;
-        shape.radius = 0.35;
-        sketch_.rect(mark, fill_of(which, ink_), shape);
-        shape.stroke = kStroke;
-        sketch_.rect(mark, ink_.off, shape);
-        mark.tip.clear();
-        mark.role = Role::Label;
-        const Rect inside{place.x + 0.4, place.y, place.width - 0.8,
-                          detail.empty() ? place.height : place.height * 0.6};
-        sketch_.centred(mark, ink_.text, inside, place.height < kLow + 0.1 && place.width < kBlock ? 0.85 : 1.0, name);
-        if (!detail.empty()) {
-            mark.role = Role::Value;
-            sketch_.centred(mark, ink_.text,
-                            {inside.x, place.y + place.height * 0.48, inside.width, place.height * 0.46}, kSmall,
-                            detail);
-        }
-    }
-
-    void path(const std::vector<Point>& points, bool arrow) {
-        for (std::size_t i = 0; i + 1 < points.size(); ++i) {
-            const Point& a = points[i];
-            const Point& b = points[i + 1];
-            // Square corners: each piece reaches half a stroke further, but not into the arrow's point.
-            const double last = i + 2 == points.size() ? (arrow ? -0.3 : 0.0) : kStroke / 2.0;
-            const double length = std::max(std::hypot(b.x - a.x, b.y - a.y), 1e-9);
-            const Point along{(b.x - a.x) / length, (b.y - a.y) / length};
-            sketch_.line({Role::Edge}, ink_.faint, {a.x, a.y, b.x + along.x * last, b.y + along.y * last, kStroke});
-        }
-        if (arrow) {
-            const Point& a = points[points.size() - 2];
-            const Point& b = points.back();
-            const double length = std::max(std::hypot(b.x - a.x, b.y - a.y), 1e-9);
-            const Point along{(b.x - a.x) / length * 0.5, (b.y - a.y) / length * 0.5};
-            sketch_.polygon({Role::Edge}, ink_.faint,
-                            {b,
-                             {b.x - along.x - along.y * 0.6, b.y - along.y + along.x * 0.6},
-                             {b.x - along.x + along.y * 0.6, b.y - along.y - along.x * 0.6}});
-        }
-    }
-
-    void note(double x, double y, const std::string& text, Anchor anchor = Anchor::Start) {
-        sketch_.text({Role::Note}, ink_.faint, {x, y, kSmall, anchor, false, false, text});
-    }
-
     Column column(bool decoder) {
         const double x = decoder ? decoder_x_ : encoder_x_;
         const double left = x - kBlock / 2.0;
@@ -217,27 +142,28 @@ private:
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const Part& part = parts[i];
             const double top = y - part.height();
-            path({{x, i == 0 ? box_bottom_ : y + kGap}, {x, y}}, true);
+            pen_.path({{x, i == 0 ? box_bottom_ : y + kGap}, {x, y}}, true);
             if (part.residual_from) {
                 leaves = y + (i == 0 ? kPadding * 0.5 : kGap * 0.6);
             }
             if (part.residual_to) {
                 const double middle = y - part.height() / 2.0;
-                path({{x, leaves}, {side, leaves}, {side, middle}, {decoder ? left + kBlock : left, middle}}, true);
+                pen_.path({{x, leaves}, {side, leaves}, {side, middle}, {decoder ? left + kBlock : left, middle}},
+                          true);
             }
-            block(part.block, layer, {left, top, kBlock, part.height()}, part.name, part.detail);
+            pen_.block(part.block, layer, {left, top, kBlock, part.height()}, part.name, part.detail);
             if (part.block == ModelBlock::CrossAttention) {
                 found.cross = y - part.height() / 2.0;
             }
             y = top - kGap;
         }
-        path({{x, y + kGap}, {x, box.y}}, false);
+        pen_.path({{x, y + kGap}, {x, box.y}}, false);
         y = box.y;
         if (pre()) {
             const double norm = box.y - kGap;
-            path({{x, y}, {x, norm}}, true);
-            block(decoder ? ModelBlock::DecoderNorm : ModelBlock::EncoderNorm, 0, {left, norm - kLow, kBlock, kLow},
-                  "Norm", "");
+            pen_.path({{x, y}, {x, norm}}, true);
+            pen_.block(decoder ? ModelBlock::DecoderNorm : ModelBlock::EncoderNorm, 0,
+                       {left, norm - kLow, kBlock, kLow}, "Norm", "");
             y = norm - kLow;
         }
         found.top = y;
@@ -285,48 +211,50 @@ private:
         const ModelBlock embedding = decoder ? ModelBlock::TargetEmbedding : ModelBlock::SourceEmbedding;
         const double plus = box_bottom_ + kGap + 0.8;
         const double top = plus + 0.8 + kGap;
-        block(embedding, 0, {x - kBlock / 2.0, top, kBlock, kTall}, decoder ? "Output Embedding" : "Input Embedding",
-              shared ? fmt::format("the same {} \u00d7 {}", with_thousands(vocabulary), config_.d_model)
-                     : fmt::format("{} \u00d7 {}  \u00b7  {}", with_thousands(vocabulary), config_.d_model,
-                                   with_thousands(parameters_of(config_, embedding, 0))));
+        pen_.block(embedding, 0, {x - kBlock / 2.0, top, kBlock, kTall},
+                   decoder ? "Output Embedding" : "Input Embedding",
+                   shared ? fmt::format("the same {} \u00d7 {}", with_thousands(vocabulary), config_.d_model)
+                          : fmt::format("{} \u00d7 {}  \u00b7  {}", with_thousands(vocabulary), config_.d_model,
+                                        with_thousands(parameters_of(config_, embedding, 0))));
         sketch_.text({Role::Label}, ink_.text,
                      {x, top + kTall + kGap + 1.1, 1.0, Anchor::Middle, false, false,
                       decoder ? "Outputs (shifted right)" : "Inputs"});
-        path({{x, top + kTall + kGap}, {x, top + kTall}}, true);
-        path({{x, top}, {x, plus + 0.65}}, true);
-        path({{x, plus - 0.65}, {x, box_bottom_}}, false);
+        pen_.path({{x, top + kTall + kGap}, {x, top + kTall}}, true);
+        pen_.path({{x, top}, {x, plus + 0.65}}, true);
+        pen_.path({{x, plus - 0.65}, {x, box_bottom_}}, false);
         sketch_.rect({Role::Edge}, ink_.paper, {x - 0.65, plus - 0.65, 1.3, 1.3, 0.65});
         sketch_.rect({Role::Edge}, ink_.faint, {x - 0.65, plus - 0.65, 1.3, 1.3, 0.65, kStroke});
         sketch_.line({Role::Edge}, ink_.faint, {x - 0.4, plus, x + 0.4, plus, kStroke});
         sketch_.line({Role::Edge}, ink_.faint, {x, plus - 0.4, x, plus + 0.4, kStroke});
         positions(decoder, x, plus);
-        note(decoder ? x - 0.5 : x + 0.5, box_bottom_ + 0.95,
-             fmt::format("[{}, {}]", decoder ? "target" : "source", config_.d_model),
-             decoder ? Anchor::End : Anchor::Start);
+        pen_.note(decoder ? x - 0.5 : x + 0.5, box_bottom_ + 0.95,
+                  fmt::format("[{}, {}]", decoder ? "target" : "source", config_.d_model),
+                  decoder ? Anchor::End : Anchor::Start);
     }
 
     void positions(bool decoder, double x, double y) {
         const double width = 8.8;
         const double left = decoder ? x + 2.2 : x - 2.2 - width;
-        block(decoder ? ModelBlock::TargetPositions : ModelBlock::SourcePositions, 0, {left, y - 0.8, width, 1.6},
-              config_.positions == Positions::Learned ? "Learned Positions" : "Positional Encoding", "");
-        path({{decoder ? left : left + width, y}, {decoder ? x + 0.65 : x - 0.65, y}}, true);
+        pen_.block(decoder ? ModelBlock::TargetPositions : ModelBlock::SourcePositions, 0, {left, y - 0.8, width, 1.6},
+                   config_.positions == Positions::Learned ? "Learned Positions" : "Positional Encoding", "");
+        pen_.path({{decoder ? left : left + width, y}, {decoder ? x + 0.65 : x - 0.65, y}}, true);
     }
 
     void outputs(double x, double y) {
         const double left = x - kBlock / 2.0;
         const bool tied = config_.tying != Tying::None;
         const double linear = y - kGap;
-        path({{x, y}, {x, linear}}, true);
-        block(ModelBlock::Linear, 0, {left, linear - kTall, kBlock, kTall}, "Linear",
-              tied ? fmt::format("{} \u2192 {}  \u00b7  the embedding", config_.d_model,
-                                 with_thousands(config_.target_vocabulary))
-                   : fmt::format("{} \u2192 {}  \u00b7  {}", config_.d_model, with_thousands(config_.target_vocabulary),
-                                 with_thousands(parameters_of(config_, ModelBlock::Linear, 0))));
+        pen_.path({{x, y}, {x, linear}}, true);
+        pen_.block(
+            ModelBlock::Linear, 0, {left, linear - kTall, kBlock, kTall}, "Linear",
+            tied ? fmt::format("{} \u2192 {}  \u00b7  the embedding", config_.d_model,
+                               with_thousands(config_.target_vocabulary))
+                 : fmt::format("{} \u2192 {}  \u00b7  {}", config_.d_model, with_thousands(config_.target_vocabulary),
+                               with_thousands(parameters_of(config_, ModelBlock::Linear, 0))));
         const double softmax = linear - kTall - kGap;
-        path({{x, linear - kTall}, {x, softmax}}, true);
-        block(ModelBlock::Softmax, 0, {left, softmax - kLow, kBlock, kLow}, "Softmax", "");
-        path({{x, softmax - kLow}, {x, softmax - kLow - kGap}}, true);
+        pen_.path({{x, linear - kTall}, {x, softmax}}, true);
+        pen_.block(ModelBlock::Softmax, 0, {left, softmax - kLow, kBlock, kLow}, "Softmax", "");
+        pen_.path({{x, softmax - kLow}, {x, softmax - kLow - kGap}}, true);
         sketch_.text({Role::Label}, ink_.text,
                      {x, softmax - kLow - kGap - 0.4, 1.0, Anchor::Middle, false, false, "Output Probabilities"});
     }
@@ -335,51 +263,19 @@ private:
     void memory(const Column& encoder, const Column& decoder) {
         const double between = (encoder_x_ + decoder_x_) / 2.0;
         const double up = encoder.top - kGap;
-        path({{encoder_x_, encoder.top},
-              {encoder_x_, up},
-              {between, up},
-              {between, decoder.cross},
-              {decoder_x_ - kBlock / 2.0, decoder.cross}},
-             true);
-        note(encoder_x_ + 0.5, up - 0.4, fmt::format("[source, {}]: keys and values", config_.d_model));
-    }
-
-    // Figure 2 with this model's numbers. Returns its right edge.
-    double figure2(double left) {
-        const double width = 17.0;
-        const auto chain = [&](double x, double top, ModelBlock which, const std::string& title,
-                               const std::vector<std::string>& parts, const std::string& below) {
-            sketch_.text({Role::Label}, ink_.text, {x + width / 2.0, top, 1.05, Anchor::Middle, false, true, title});
-            double y = top + 1.1;
-            for (const std::string& part : parts) {
-                if (y > top + 1.2) {
-                    path({{x + width / 2.0, y}, {x + width / 2.0, y - kGap}}, true);
-                }
-                block(which, 0, {x, y, width, kLow + 0.2}, part, "");
-                y += kLow + 0.2 + kGap;
-            }
-            path({{x + width / 2.0, y}, {x + width / 2.0, y - kGap}}, true);
-            sketch_.text({Role::Label}, ink_.text,
-                         {x + width / 2.0, y + 1.0, 1.0, Anchor::Middle, false, false, below});
-            return y + 1.2;
-        };
-        const double bottom =
-            chain(left, title_ + 1.0, ModelBlock::MultiHead, "Multi-Head Attention",
-                  {fmt::format("Linear {} \u2192 {}", config_.heads * config_.d_v, config_.d_model),
-                   fmt::format("Concat of {} heads", config_.heads),
-                   fmt::format("{} \u00d7 Scaled Dot-Product Attention", config_.heads),
-                   fmt::format("Linear {} \u2192 {} each", config_.d_model, config_.heads * config_.d_k)},
-                  "V, K, Q");
-        chain(left, bottom + 2.6, ModelBlock::ScaledDotProduct, "Scaled Dot-Product Attention",
-              {"MatMul with V", "SoftMax", "Mask (decoder; pads)", fmt::format("Scale by 1/\u221a{}", config_.d_k),
-               "MatMul of Q and K"},
-              "Q, K, V");
-        return left + width;
+        pen_.path({{encoder_x_, encoder.top},
+                   {encoder_x_, up},
+                   {between, up},
+                   {between, decoder.cross},
+                   {decoder_x_ - kBlock / 2.0, decoder.cross}},
+                  true);
+        pen_.note(encoder_x_ + 0.5, up - 0.4, fmt::format("[source, {}]: keys and values", config_.d_model));
     }
 
     const ModelConfig& config_;
     const ModelMapOptions& options_;
-    Sketch sketch_;
+    ModelSketch pen_;
+    Sketch& sketch_;
     const Ink& ink_;
     std::vector<Part> encoder_;
     std::vector<Part> decoder_;
