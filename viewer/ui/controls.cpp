@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include "viewer/app/panels.h"
 #include "viewer/app/rows.h"
 #include "viewer/draw/theme.h"
 #include "viewer/ui/app.h"
@@ -180,6 +181,16 @@ void time_controls(Interface& ui) {
            "beam as a tree; pointing at the end of a branch says why it ended.");
 }
 
+// Whether it names what this sentence does not have.
+bool idle_edit(const Interface& ui, const AttentionEdit& edit) {
+    const Scene& scene = ui.session.scene();
+    if (scene.main.shown == nullptr || !edits_answered(scene)) {
+        return false;
+    }
+    const auto& idle = scene.main.shown->without_effect;
+    return std::find(idle.begin(), idle.end(), edit) != idle.end();
+}
+
 void edit_row(Interface& ui, std::size_t index) {
     ViewState& state = ui.state();
     const AttentionEdit& edit = state.edits[index];
@@ -191,8 +202,9 @@ void edit_row(Interface& ui, std::size_t index) {
     }
     ui.probes.item(fmt::format("edit.{}.remove", index));
     ImGui::SameLine();
-    ImGui::TextUnformatted(describe(edit).c_str());
-    ui.probes.item(fmt::format("edit.{}", index), describe(edit));
+    const std::string text = describe(edit) + (idle_edit(ui, edit) ? " (changes nothing here)" : "");
+    ImGui::TextUnformatted(text.c_str());
+    ui.probes.item(fmt::format("edit.{}", index), text);
     ImGui::PopID();
 }
 

@@ -17,7 +17,7 @@ RoleSet pointable(PanelId panel) {
                     Role::QueryLabel, Role::KeyLabel,    Role::ChosenWord};
         case PanelId::Matrix: return {Role::Cell, Role::QueryLabel, Role::KeyLabel, Role::Legend};
         case PanelId::Training: return {Role::Point, Role::Curve, Role::Attention, Role::Slab};
-        case PanelId::Time: return {Role::Cell, Role::Bar, Role::Node};
+        case PanelId::Time: return {Role::Cell, Role::Bar, Role::Node, Role::Attention, Role::Slab, Role::Swatch};
         case PanelId::Model: return {Role::Block, Role::Bar};
         case PanelId::Heads:
         case PanelId::Surgery:
@@ -55,16 +55,19 @@ std::optional<Mark> cell_at(const Scene& scene, const Drawing& drawing, Point at
     const auto columns = static_cast<double>(words_of(scene, Direction::To));
     for (const Primitive& primitive : drawing.primitives) {
         const auto* frame = std::get_if<Rect>(&primitive.shape);
-        if (primitive.mark.role != Role::Frame || frame == nullptr) {
+        // The neuron view's frames are of no head.
+        if (primitive.mark.role != Role::Frame || frame == nullptr || primitive.mark.head == 0) {
             continue;
         }
         const double across = (at.x - frame->x) / frame->width;
         const double down = (at.y - frame->y) / frame->height;
         if (across >= 0.0 && across < 1.0 && down >= 0.0 && down < 1.0) {
-            return Mark{Role::Cell, first_head(scene), static_cast<int>(down * rows),
-                        static_cast<int>(across * columns)};
+            return Mark{.role = Role::Cell,
+                        .head = primitive.mark.head,
+                        .query = static_cast<int>(down * rows),
+                        .key = static_cast<int>(across * columns),
+                        .item = primitive.mark.item};
         }
-        return std::nullopt;  // the matrix' frame is the first
     }
     return std::nullopt;
 }
@@ -204,7 +207,7 @@ void show_panel(Interface& ui, PanelId panel) {
          .fit_height = panel != PanelId::Model,
          .pages = panel == ui.state().panel && ui.overlay == Overlay::None ? std::exchange(ui.pages, 0.0F) : 0.0F,
          .elsewhere = elsewhere,
-         .tip = [&](const Mark& mark) { return panel_tip(scene, panel, mark); }});
+         .tip = [&](const Mark& mark) { return ui.pictures.tip(panel, mark); }});
     switch (panel) {
         case PanelId::Figure: figure_events(ui, drawing, events); break;
         case PanelId::Heads: heads_events(ui, events); break;
