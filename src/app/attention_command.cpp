@@ -234,7 +234,8 @@ void add_choice_options(CLI::App& command, AttentionOptions& options) {
         command.add_option("--position", figure.positions, "The same by column")->delimiter(',')->check(check_number);
     CLI::Option* pieces = command.add_flag("--pieces", options.pieces, "One column a piece of the vocabulary");
     command.add_flag("--words", options.words, "One column a word (the default)")->excludes(pieces);
-    command.add_flag("--no-special", options.no_special, "Leave <BOS> and <EOS> out, and renormalise the other weights");
+    command.add_flag("--no-special", options.no_special,
+                     "Leave <BOS> and <EOS> out, and renormalise the other weights");
     CLI::Option* matrix = command.add_flag("--matrix", options.matrix, "One head as a heat-map");
     command.add_flag("--log", options.picture.logarithmic, "The heat-map's colours by the logarithm")->needs(matrix);
     CLI::Option* all = command.add_flag("--all-heads", options.all_heads, "Every head of every layer, small");

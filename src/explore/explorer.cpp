@@ -161,9 +161,8 @@ NeuronView Explorer::neuron(const ExploreRequest& request, const AttentionSite& 
     view.d_k = collector.seen.queries.dim(3);
     view.causal = site.kind == AttentionKind::DecoderSelf;
     view.pads = view.causal ? 0 : request.source_pads;
-    view.edited = std::any_of(request.edits.begin(), request.edits.end(), [&](const AttentionEdit& edit) {
-        return edit.site == site && edit.head == head;
-    });
+    view.edited = std::any_of(request.edits.begin(), request.edits.end(),
+                              [&](const AttentionEdit& edit) { return edit.site == site && edit.head == head; });
     view.scale = collector.seen.scale;
     view.q = rows_of(backend_, collector.seen.queries, head, view.queries);
     view.k = rows_of(backend_, collector.seen.keys, head, view.keys);
