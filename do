@@ -11,7 +11,7 @@ readonly PACKAGES=(
     libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libsentencepiece-dev
     libdnnl-dev libstb-dev catch2 unzip
     libvulkan-dev glslang-tools spirv-tools mesa-vulkan-drivers vulkan-validationlayers
-    libimgui-dev libglfw3-dev xvfb xauth desktop-file-utils appstream
+    libimgui-dev libglfw3-dev xvfb xauth desktop-file-utils appstream jq
 )
 usage() {
     cat <<'TEXT'

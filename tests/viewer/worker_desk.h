@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <thread>
 
 #include "model/model_directory.h"
@@ -77,13 +78,18 @@ struct Desk {
               return std::make_unique<TroubledBackend>(trouble);
           }) {}
 
-    // Polls until `done` finds what it waits for among the news, or so many seconds have passed.
+    // Polls until `done` finds what it waits for among the news, or so many seconds have passed. What came together
+    // with it is for the next to wait.
     template <class Done>
     bool wait(const Done& done, double seconds = 20.0) {
         const Clock::time_point start = Clock::now();
         while (seconds_since(start) < seconds) {
             for (News& news : worker.poll()) {
-                heard.push_back(news);
+                unread.push_back(std::move(news));
+            }
+            while (!unread.empty()) {
+                heard.push_back(std::move(unread.front()));
+                unread.pop_front();
                 if (done(heard.back())) {
                     return true;
                 }
@@ -130,6 +136,7 @@ struct Desk {
 
     std::atomic<int> wakes{0};
     std::vector<News> heard;
+    std::deque<News> unread;
     Worker worker;  // last: its thread counts wakes
 };
 
