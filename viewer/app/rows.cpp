@@ -18,13 +18,16 @@ int layers_of(const Scene& scene) {
     return scene.state.kind == AttentionKind::EncoderSelf ? config.encoder_layers : config.decoder_layers;
 }
 
+int heads_of(const Scene& scene) {
+    return scene.main.model.has_value() ? static_cast<int>(scene.main.model->config.heads) : 0;
+}
+
 AttentionSite shown_site(const Scene& scene) {
     return {scene.state.kind, shown_layer(scene.state, layers_of(scene)) - 1};
 }
 
 int first_head(const Scene& scene) {
-    const int heads = scene.main.model.has_value() ? static_cast<int>(scene.main.model->config.heads) : 1;
-    return active_heads(scene.state, heads).front();
+    return active_heads(scene.state, std::max(heads_of(scene), 1)).front();
 }
 
 std::size_t words_of(const Scene& scene, Direction direction) {

@@ -12,6 +12,8 @@ namespace headscope::viewer {
 RowOptions row_options(const ViewState& state);
 // Of the kind shown; 0 without a model.
 int layers_of(const Scene& scene);
+// Of a layer; 0 without a model.
+int heads_of(const Scene& scene);
 AttentionSite shown_site(const Scene& scene);
 // The first head that is on.
 int first_head(const Scene& scene);

@@ -72,6 +72,8 @@ struct Interface {
 void show_shell(Interface& ui);
 void show_sentence_bar(Interface& ui);
 void show_status_bar(Interface& ui);
+// The translation becomes a field with what the model wrote, or was told, in it.
+void start_editing(Interface& ui);
 void show_panel(Interface& ui, PanelId panel);
 void show_controls(Interface& ui);
 void show_overlays(Interface& ui);

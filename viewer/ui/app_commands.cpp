@@ -64,12 +64,7 @@ void add_commands(Interface& ui) {
     add("undo", "Undo", "Ctrl+Z", false, [at] { at->session.undo(); });
     add("redo", "Redo", "Ctrl+Y Ctrl+Shift+Z", false, [at] { at->session.redo(); });
     add("sentence", "Write the sentence", "Ctrl+L Slash", true, [at] { at->focus_sentence = true; });
-    add("target", "Write another translation", "Ctrl+T", true, [at] {
-        const auto& shown = at->session.scene().main.shown;
-        at->typed_target = at->state().target.value_or(shown ? shown->translation : "");
-        at->editing_target = true;
-        at->focus_target = true;
-    });
+    add("target", "Write another translation", "Ctrl+T", true, [at] { start_editing(*at); });
     add("back", "Close, or choose nothing", "Escape", true, [at] { step_back(*at); });
     add("dark", "Light or dark", "Ctrl+D", true, [at] {
         at->session.settings().dark = !at->session.settings().dark;
@@ -84,12 +79,12 @@ void add_commands(Interface& ui) {
     add("zoom.normal", "The drawing in its normal size", "0", false, [at] { zoom_by(*at, 0.0F); });
     add("page.down", "Scroll down", "PageDown", false, [at] { at->pages += 1.0F; });
     add("page.up", "Scroll up", "PageUp", false, [at] { at->pages -= 1.0F; });
+    add("quit", "Quit", "Ctrl+Q", true, [at] { at->window.request_close(); });
     const auto& examples = example_sentences();
     for (std::size_t example = 0; example < examples.size(); ++example) {
         commands.add({fmt::format("example.{}", example), "Examples", examples[example], "", true,
                       [at, example] { new_sentence(at->state(), example_sentences()[example]); }});
     }
-    add("quit", "Quit", "Ctrl+Q", true, [at] { at->window.request_close(); });
 }
 
 }  // namespace headscope::viewer

@@ -45,11 +45,6 @@ void row_toggles(Interface& ui) {
 
 namespace {
 
-int heads_of(const Interface& ui) {
-    const auto& model = ui.session.scene().main.model;
-    return model.has_value() ? static_cast<int>(model->config.heads) : 1;
-}
-
 void kind_and_layer(Interface& ui, bool with_layer) {
     ViewState& state = ui.state();
     heading(ui, "Attention");
@@ -68,7 +63,7 @@ void kind_and_layer(Interface& ui, bool with_layer) {
 
 void heads_row(Interface& ui) {
     heading(ui, "Heads");
-    const int heads = heads_of(ui);
+    const int heads = std::max(heads_of(ui.session.scene()), 1);
     const std::vector<int> active = active_heads(ui.state(), heads);
     const float side = 1.75F * ui.em();
     const float room = ImGui::GetContentRegionAvail().x;

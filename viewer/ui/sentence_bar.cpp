@@ -11,6 +11,13 @@
 
 namespace headscope::viewer {
 
+void start_editing(Interface& ui) {
+    const auto& shown = ui.session.scene().main.shown;
+    ui.typed_target = ui.state().target.value_or(shown ? shown->translation : "");
+    ui.editing_target = true;
+    ui.focus_target = true;
+}
+
 namespace {
 
 constexpr float kLabelWidth = 3.4F;  // of the text's size
@@ -132,13 +139,6 @@ void source_line(Interface& ui, float right) {
 
 const char* ending(const Exploration& shown) {
     return !shown.finished ? " \u2026" : shown.end == EndReason::Limit ? " (cut at the longest output)" : "";
-}
-
-void start_editing(Interface& ui) {
-    const auto& shown = ui.session.scene().main.shown;
-    ui.typed_target = ui.state().target.value_or(shown ? shown->translation : "");
-    ui.editing_target = true;
-    ui.focus_target = true;
 }
 
 void edited_line(Interface& ui, float right) {

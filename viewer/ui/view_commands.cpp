@@ -13,11 +13,6 @@ namespace {
 
 constexpr int kHeadKeys = 8;  // heads that a digit stands for
 
-int heads_of_model(const Interface& ui) {
-    const auto& model = ui.session.scene().main.model;
-    return model.has_value() ? static_cast<int>(model->config.heads) : 0;
-}
-
 void choose_kind(Interface& ui, AttentionKind kind) {
     ViewState& state = ui.state();
     if (state.kind != kind) {
@@ -128,99 +123,138 @@ void step_checkpoint(Interface& ui, int by) {
 }
 
 void alone(Interface& ui, int head) {
-    toggle_head(ui.state(), heads_of_model(ui), head, true);
+    toggle_head(ui.state(), heads_of(ui.session.scene()), head, true);
 }
 
-}  // namespace
+// Adds commands of one group of the help.
+class Group {
+public:
+    Group(Interface& ui, const char* name) : commands_(ui.commands), name_(name) {}
+    void operator()(const std::string& id, const std::string& title, const std::string& keys,
+                    std::function<void()> run) const {
+        commands_.add({id, name_, title, keys, false, std::move(run)});
+    }
 
-void add_view_commands(Interface& ui) {
+private:
+    Commands& commands_;
+    const char* name_;
+};
+
+void add_panel_commands(Interface& ui) {
     Interface* at = &ui;
-    Commands& commands = ui.commands;
     for (int index = 0; index < kPanels; ++index) {
         const auto panel = static_cast<PanelId>(index);
-        commands.add({fmt::format("panel.{}", name_of(panel)), "Panels", title_of(panel),
-                      fmt::format("Ctrl+{}", index + 1), true, [at, panel] { at->state().panel = panel; }});
+        ui.commands.add({fmt::format("panel.{}", name_of(panel)), "Panels", title_of(panel),
+                         fmt::format("Ctrl+{}", index + 1), true, [at, panel] { at->state().panel = panel; }});
     }
-    const auto add = [&](const char* id, const char* group, const char* title, const char* keys,
-                         std::function<void()> run) {
-        commands.add({id, group, title, keys, false, std::move(run)});
-    };
-    add("kind.encoder", "Attention", "Encoder: the source looks at itself", "E",
+}
+
+void add_attention_commands(Interface& ui) {
+    Interface* at = &ui;
+    const Group add(ui, "Attention");
+    add("kind.encoder", "Encoder: the source looks at itself", "E",
         [at] { choose_kind(*at, AttentionKind::EncoderSelf); });
-    add("kind.decoder", "Attention", "Decoder: the translation looks at itself", "D",
+    add("kind.decoder", "Decoder: the translation looks at itself", "D",
         [at] { choose_kind(*at, AttentionKind::DecoderSelf); });
-    add("kind.cross", "Attention", "Cross: the translation looks at the source", "C",
+    add("kind.cross", "Cross: the translation looks at the source", "C",
         [at] { choose_kind(*at, AttentionKind::Cross); });
-    add("layer.up", "Attention", "The layer above", "Up", [at] { step_layer(*at, 1); });
-    add("layer.down", "Attention", "The layer below", "Down", [at] { step_layer(*at, -1); });
-    add("word.right", "Attention", "The next word", "Right", [at] { step_word(*at, 1); });
-    add("word.left", "Attention", "The word before", "Left", [at] { step_word(*at, -1); });
-    add("key.right", "Attention", "The next word of the other row", "Alt+Right", [at] { step_key(*at, 1); });
-    add("key.left", "Attention", "The word before in the other row", "Alt+Left", [at] { step_key(*at, -1); });
-    add("block.next", "Model", "The weights of the next block", "B", [at] { step_block(*at, 1); });
-    add("block.before", "Model", "The weights of the block before", "Shift+B", [at] { step_block(*at, -1); });
-    add("penalty.more", "Time", "A larger length penalty", "", [at] { change_penalty(*at, 0.1); });
-    add("penalty.less", "Time", "A smaller length penalty", "", [at] { change_penalty(*at, -0.1); });
-    add("direction", "Attention", "Where it looks, or who looks at it", "W", [at] {
+    add("layer.up", "The layer above", "Up", [at] { step_layer(*at, 1); });
+    add("layer.down", "The layer below", "Down", [at] { step_layer(*at, -1); });
+    add("word.right", "The next word", "Right", [at] { step_word(*at, 1); });
+    add("word.left", "The word before", "Left", [at] { step_word(*at, -1); });
+    add("key.right", "The next word of the other row", "Alt+Right", [at] { step_key(*at, 1); });
+    add("key.left", "The word before in the other row", "Alt+Left", [at] { step_key(*at, -1); });
+    add("direction", "Where it looks, or who looks at it", "W", [at] {
         ViewState& state = at->state();
         state.direction = state.direction == Direction::From ? Direction::To : Direction::From;
     });
-    add("overview", "Attention", "Overview: all heads thinned by their number", "O",
+    add("overview", "Overview: all heads thinned by their number", "O",
         [at] { at->state().overview = !at->state().overview; });
-    add("pieces", "Attention", "Words, or the model's pieces", "P", [at] {
+    add("pieces", "Words, or the model's pieces", "P", [at] {
         at->state().join_words = !at->state().join_words;
         at->state().word = -1;
         at->state().key = -1;
     });
-    add("special", "Attention", "Show or hide <BOS> and <EOS>", "S", [at] {
+    add("special", "Show or hide <BOS> and <EOS>", "S", [at] {
         at->state().show_special = !at->state().show_special;
         at->state().word = -1;
         at->state().key = -1;
     });
-    add("palette.colours", "Attention", "The paper's colours, or Okabe and Ito's", "K",
+    add("palette.colours", "The paper's colours, or Okabe and Ito's", "K",
         [at] { at->state().palette = at->state().palette == Palette::Paper ? Palette::OkabeIto : Palette::Paper; });
-    add("heads.all", "Heads", "All heads", "A", [at] { at->state().heads.clear(); });
+}
+
+void add_head_commands(Interface& ui) {
+    Interface* at = &ui;
+    const Group add(ui, "Heads");
+    add("heads.all", "All heads", "A", [at] { at->state().heads.clear(); });
     for (int head = 1; head <= kPaletteColours; ++head) {
-        commands.add({fmt::format("head.{}", head), "Heads", fmt::format("Head {} on or off", head),
-                      head <= kHeadKeys ? fmt::format("{}", head) : "", false,
-                      [at, head] { toggle_head(at->state(), heads_of_model(*at), head, false); }});
-        commands.add({fmt::format("head.{}.alone", head), "Heads", fmt::format("Head {} alone, or all again", head),
-                      head <= kHeadKeys ? fmt::format("Shift+{}", head) : "", false, [at, head] { alone(*at, head); }});
+        add(fmt::format("head.{}", head), fmt::format("Head {} on or off", head),
+            head <= kHeadKeys ? fmt::format("{}", head) : "",
+            [at, head] { toggle_head(at->state(), heads_of(at->session.scene()), head, false); });
+        add(fmt::format("head.{}.alone", head), fmt::format("Head {} alone, or all again", head),
+            head <= kHeadKeys ? fmt::format("Shift+{}", head) : "", [at, head] { alone(*at, head); });
     }
-    add("time.forward", "Time", "The next step of the decoding", "Period", [at] { step_time(*at, 1); });
-    add("time.back", "Time", "The step before", "Comma", [at] { step_time(*at, -1); });
-    add("time.play", "Time", "Play the decoding, or stop", "Space", [at] {
+    const Group add_overview(ui, "All heads");
+    add_overview("order.layers", "Sort heads by layer", "", [at] { sort_heads(*at, HeadOrder::Model); });
+    add_overview("order.entropy", "Sort heads by entropy", "", [at] { sort_heads(*at, HeadOrder::Entropy); });
+    add_overview("order.distance", "Sort heads by distance", "", [at] { sort_heads(*at, HeadOrder::Distance); });
+    add_overview("order.sharpness", "Sort heads by sharpness", "", [at] { sort_heads(*at, HeadOrder::Sharpness); });
+    add_overview("order.diagonal", "Sort heads by their diagonal", "", [at] { sort_heads(*at, HeadOrder::Diagonal); });
+    add_overview("pictures", "Small figures, or matrices", "G",
+                 [at] { at->state().small_figures = !at->state().small_figures; });
+}
+
+void add_matrix_commands(Interface& ui) {
+    Interface* at = &ui;
+    const Group add(ui, "Matrix");
+    add("matrix.head", "One head", "", [at] { choose_matrix(*at, MatrixView::Head); });
+    add("matrix.head-mean", "The mean of a layer's heads", "", [at] { choose_matrix(*at, MatrixView::HeadMean); });
+    add("matrix.layer-mean", "The mean of all layers", "", [at] { choose_matrix(*at, MatrixView::LayerMean); });
+    add("matrix.rollout", "Attention rollout", "", [at] { choose_matrix(*at, MatrixView::Rollout); });
+    add("scale", "A linear or a logarithmic scale", "L", [at] { at->state().logarithmic = !at->state().logarithmic; });
+}
+
+void add_time_commands(Interface& ui) {
+    Interface* at = &ui;
+    const Group add(ui, "Time");
+    add("penalty.more", "A larger length penalty", "", [at] { change_penalty(*at, 0.1); });
+    add("penalty.less", "A smaller length penalty", "", [at] { change_penalty(*at, -0.1); });
+    add("time.forward", "The next step of the decoding", "Period", [at] { step_time(*at, 1); });
+    add("time.back", "The step before", "Comma", [at] { step_time(*at, -1); });
+    add("time.play", "Play the decoding, or stop", "Space", [at] {
         at->playing = !at->playing;
         if (at->playing) {
             at->state().step = 0;
         }
     });
-    add("beam.wider", "Time", "A wider beam", "Shift+Period", [at] { change_beam(*at, 1); });
-    add("beam.narrower", "Time", "A narrower beam", "Shift+Comma", [at] { change_beam(*at, -1); });
-    add("time.fallen", "Time", "Show or hide the branches that fell", "F",
+    add("beam.wider", "A wider beam", "Shift+Period", [at] { change_beam(*at, 1); });
+    add("beam.narrower", "A narrower beam", "Shift+Comma", [at] { change_beam(*at, -1); });
+    add("time.fallen", "Show or hide the branches that fell", "F",
         [at] { at->state().show_fallen = !at->state().show_fallen; });
-    add("order.layers", "All heads", "Sort heads by layer", "", [at] { sort_heads(*at, HeadOrder::Model); });
-    add("order.entropy", "All heads", "Sort heads by entropy", "", [at] { sort_heads(*at, HeadOrder::Entropy); });
-    add("order.distance", "All heads", "Sort heads by distance", "", [at] { sort_heads(*at, HeadOrder::Distance); });
-    add("order.sharpness", "All heads", "Sort heads by sharpness", "", [at] { sort_heads(*at, HeadOrder::Sharpness); });
-    add("order.diagonal", "All heads", "Sort heads by their diagonal", "",
-        [at] { sort_heads(*at, HeadOrder::Diagonal); });
-    add("pictures", "All heads", "Small figures, or matrices", "G",
-        [at] { at->state().small_figures = !at->state().small_figures; });
-    add("matrix.head", "Matrix", "One head", "", [at] { choose_matrix(*at, MatrixView::Head); });
-    add("matrix.head-mean", "Matrix", "The mean of a layer's heads", "",
-        [at] { choose_matrix(*at, MatrixView::HeadMean); });
-    add("matrix.layer-mean", "Matrix", "The mean of all layers", "",
-        [at] { choose_matrix(*at, MatrixView::LayerMean); });
-    add("matrix.rollout", "Matrix", "Attention rollout", "", [at] { choose_matrix(*at, MatrixView::Rollout); });
-    add("scale", "Matrix", "A linear or a logarithmic scale", "L",
-        [at] { at->state().logarithmic = !at->state().logarithmic; });
-    add("edit.off", "Surgery", "The first chosen head off or on", "X", [at] { edit_head(*at, EditKind::Off); });
-    add("edit.uniform", "Surgery", "The first chosen head looks at everything alike", "U",
+}
+
+void add_surgery_commands(Interface& ui) {
+    Interface* at = &ui;
+    const Group add(ui, "Surgery");
+    add("edit.off", "The first chosen head off or on", "X", [at] { edit_head(*at, EditKind::Off); });
+    add("edit.uniform", "The first chosen head looks at everything alike", "U",
         [at] { edit_head(*at, EditKind::Uniform); });
-    add("edit.pin", "Surgery", "Pin the chosen word on the other chosen one", "N",
-        [at] { edit_head(*at, EditKind::Pin); });
-    add("compare.device", "Compare", "Compare with the same model elsewhere, or end it", "", [at] {
+    add("edit.pin", "Pin the chosen word on the other chosen one", "N", [at] { edit_head(*at, EditKind::Pin); });
+    add("importance", "Measure every head's importance for this sentence", "I", [at] {
+        at->state().panel = PanelId::Surgery;
+        at->session.measure_importance();
+    });
+    add("edits.clear", "Take all edits back", "R", [at] { at->state().edits.clear(); });
+}
+
+void add_other_commands(Interface& ui) {
+    Interface* at = &ui;
+    const Group add_model(ui, "Model");
+    add_model("block.next", "The weights of the next block", "B", [at] { step_block(*at, 1); });
+    add_model("block.before", "The weights of the block before", "Shift+B", [at] { step_block(*at, -1); });
+    const Group add_comparison(ui, "Compare");
+    add_comparison("compare.device", "Compare with the same model elsewhere, or end it", "", [at] {
         at->state().panel = PanelId::Compare;
         if (at->session.scene().other.has_value()) {
             at->session.end_comparison();
@@ -228,13 +262,21 @@ void add_view_commands(Interface& ui) {
             at->session.compare_with(at->session.model_path(), at->session.device());
         }
     });
-    add("checkpoint.next", "Training", "The next checkpoint", "Shift+Right", [at] { step_checkpoint(*at, 1); });
-    add("checkpoint.before", "Training", "The checkpoint before", "Shift+Left", [at] { step_checkpoint(*at, -1); });
-    add("importance", "Surgery", "Measure every head's importance for this sentence", "I", [at] {
-        at->state().panel = PanelId::Surgery;
-        at->session.measure_importance();
-    });
-    add("edits.clear", "Surgery", "Take all edits back", "R", [at] { at->state().edits.clear(); });
+    const Group add_training(ui, "Training");
+    add_training("checkpoint.next", "The next checkpoint", "Shift+Right", [at] { step_checkpoint(*at, 1); });
+    add_training("checkpoint.before", "The checkpoint before", "Shift+Left", [at] { step_checkpoint(*at, -1); });
+}
+
+}  // namespace
+
+void add_view_commands(Interface& ui) {
+    add_panel_commands(ui);
+    add_attention_commands(ui);
+    add_head_commands(ui);
+    add_matrix_commands(ui);
+    add_time_commands(ui);
+    add_surgery_commands(ui);
+    add_other_commands(ui);
 }
 
 }  // namespace headscope::viewer
