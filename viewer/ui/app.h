@@ -56,6 +56,7 @@ struct Interface {
     int png_scale = 3;     // of exports
     bool playing = false;  // the steps of the decoding, one after the other
     History::Clock::time_point played{};
+    int docked_frames = 0;                   // that were drawn, where panels are windows
     PanelId docked_panel = PanelId::Figure;  // whose window has the focus, where panels are windows
 
     const Ink& ink() const { return session.settings().dark ? kDarkInk : kLightInk; }

@@ -66,7 +66,9 @@ void navigation(Interface& ui) {
 void panels(Interface& ui, ImVec2 size) {
     const ImGuiID space = ImGui::GetID("panels");
     ImGui::DockSpace(space, size);
-    const bool chosen = ui.docked_panel != ui.state().panel;  // by other means than its window
+    // By other means than its window; at first all windows come up, and each wants to be in front.
+    constexpr int kSettling = 4;  // frames
+    const bool chosen = ui.docked_panel != ui.state().panel || ui.docked_frames++ < kSettling;
     for (int index = 0; index < kPanels; ++index) {
         const auto panel = static_cast<PanelId>(index);
         ImGui::SetNextWindowDockID(space, ImGuiCond_FirstUseEver);
@@ -74,7 +76,7 @@ void panels(Interface& ui, ImVec2 size) {
             ImGui::SetNextWindowFocus();
         }
         ImGui::PushStyleColor(ImGuiCol_WindowBg, to_vec4(ui.ink().paper));
-        const bool visible = ImGui::Begin(title_of(panel));
+        const bool visible = ImGui::Begin(title_of(panel), nullptr, ImGuiWindowFlags_NoFocusOnAppearing);
         ImGui::PopStyleColor();
         if (!chosen && ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows)) {
             ui.state().panel = panel;
