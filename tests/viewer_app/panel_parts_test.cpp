@@ -18,16 +18,6 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-std::string texts_of(const Drawing& drawing) {
-    std::string all;
-    for (const Primitive& primitive : drawing.primitives) {
-        if (const auto* text = std::get_if<Text>(&primitive.shape)) {
-            all += text->content + "\n";
-        }
-    }
-    return all;
-}
-
 std::set<int> items_of(const Drawing& drawing, Role role) {
     std::set<int> items;
     for (const Primitive& primitive : drawing.primitives) {

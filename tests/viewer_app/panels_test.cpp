@@ -20,16 +20,6 @@ using nlohmann::json;
 
 namespace {
 
-std::string texts_of(const Drawing& drawing) {
-    std::string all;
-    for (const Primitive& primitive : drawing.primitives) {
-        if (const auto* text = std::get_if<Text>(&primitive.shape)) {
-            all += text->content + "\n";
-        }
-    }
-    return all;
-}
-
 // The state that shows most: two models, an edit, two chosen words, the importance of the heads.
 struct Stage {
     TemporaryFolder folder;

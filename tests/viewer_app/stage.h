@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "drawing/drawing.h"
 #include "tests/viewer/worker_desk.h"
 #include "viewer/app/session.h"
 
@@ -46,6 +47,17 @@ inline std::string complaints(const Session& session) {
     std::string all;
     for (const Notice& notice : session.notices()) {
         all += notice.wrong ? notice.text + "\n" : "";
+    }
+    return all;
+}
+
+// All that a drawing says, a line a text.
+inline std::string texts_of(const Drawing& drawing) {
+    std::string all;
+    for (const Primitive& primitive : drawing.primitives) {
+        if (const auto* text = std::get_if<Text>(&primitive.shape)) {
+            all += text->content + "\n";
+        }
     }
     return all;
 }

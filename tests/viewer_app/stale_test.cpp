@@ -12,16 +12,6 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-std::string texts_of(const Drawing& drawing) {
-    std::string all;
-    for (const Primitive& primitive : drawing.primitives) {
-        if (const auto* text = std::get_if<Text>(&primitive.shape)) {
-            all += text->content + " ";
-        }
-    }
-    return all;
-}
-
 AttentionEdit first_head_off() {
     return {.site = {AttentionKind::EncoderSelf, 0}, .head = 1};
 }
