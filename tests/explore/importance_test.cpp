@@ -82,15 +82,10 @@ TEST_CASE("The softmax of scaled products of queries and keys is the weights", "
             std::vector<double> weights;
             double sum = 0.0;
             for (std::int64_t key = 0; key < view.keys; ++key) {
-                double product = 0.0;
-                for (std::int64_t i = 0; i < view.d_k; ++i) {
-                    product += static_cast<double>(view.q[static_cast<std::size_t>(query * view.d_k + i)]) *
-                               static_cast<double>(view.k[static_cast<std::size_t>(key * view.d_k + i)]);
-                }
                 const bool pad = site.site.kind != AttentionKind::DecoderSelf &&
                                  given.record.source[static_cast<std::size_t>(key)].kind == TokenKind::Pad;
                 const bool later = site.site.kind == AttentionKind::DecoderSelf && key > query;
-                weights.push_back(pad || later ? 0.0 : std::exp(product * static_cast<double>(view.scale)));
+                weights.push_back(pad || later ? 0.0 : exponential_of(view, query, key));
                 sum += weights.back();
             }
             for (std::int64_t key = 0; key < view.keys; ++key) {

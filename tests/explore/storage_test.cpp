@@ -17,12 +17,7 @@ double worst_of(const NeuronView& view, const SiteWeights& site) {
         std::vector<double> weights;
         double sum = 0.0;
         for (std::int64_t key = 0; key < view.keys; ++key) {
-            double product = 0.0;
-            for (std::int64_t i = 0; i < view.d_k; ++i) {
-                product += static_cast<double>(view.q[static_cast<std::size_t>(query * view.d_k + i)]) *
-                           static_cast<double>(view.k[static_cast<std::size_t>(key * view.d_k + i)]);
-            }
-            weights.push_back(std::exp(product * static_cast<double>(view.scale)));
+            weights.push_back(exponential_of(view, query, key));
             sum += weights.back();
         }
         for (std::int64_t key = 0; key < view.keys; ++key) {

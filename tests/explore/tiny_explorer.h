@@ -30,6 +30,16 @@ inline ExploreRequest tiny_request(int beam = 4) {
     return {.source = "the small dog sees the big cat", .search = {.beam = beam, .max_extra = 6}};
 }
 
+// e to the scaled product of a query and a key: before the sum, the key's weight.
+inline double exponential_of(const NeuronView& view, std::int64_t query, std::int64_t key) {
+    double product = 0.0;
+    for (std::int64_t i = 0; i < view.d_k; ++i) {
+        product += static_cast<double>(view.q[static_cast<std::size_t>(query * view.d_k + i)]) *
+                   static_cast<double>(view.k[static_cast<std::size_t>(key * view.d_k + i)]);
+    }
+    return std::exp(product * static_cast<double>(view.scale));
+}
+
 inline void check_rows(const AttentionRecord& record) {
     for (const SiteWeights& site : record.sites) {
         INFO(name_of(site.site.kind) << " layer " << site.site.layer + 1);

@@ -5,65 +5,13 @@
 #include <sstream>
 
 #include "drawing/text_width.h"
+#include "figure_samples.h"
 #include "observe/attention_table.h"
-#include "observe/figure.h"
-#include "paper_record.h"
-#include "support/check.h"
 #include "tests/drawing/dump.h"
 #include "tests/house/files.h"
 
 using namespace headscope;
-using headscope::test::paper_record;
-
-namespace {
-
-template <class Shape>
-std::vector<std::pair<Primitive, Shape>> all_of(const Drawing& drawing, Role role) {
-    std::vector<std::pair<Primitive, Shape>> found;
-    for (const Primitive& primitive : drawing.primitives) {
-        if (primitive.mark.role == role) {
-            found.emplace_back(primitive, std::get<Shape>(primitive.shape));
-        }
-    }
-    return found;
-}
-
-FigureOptions figure3() {
-    FigureOptions options;
-    options.layer = 5;
-    options.words = {"making"};
-    options.rows.show_pads = true;
-    return options;
-}
-
-// Two queries, three keys, two heads, weights given one by one.
-AttentionRecord small_record(std::vector<float> weights) {
-    AttentionRecord record;
-    record.encoder_layers = 1;
-    record.decoder_layers = 1;
-    record.source = {{"\u2581a", TokenKind::Piece}, {"\u2581b", TokenKind::Piece}, {"<EOS>", TokenKind::End}};
-    record.target_in = {{"<BOS>", TokenKind::Begin}, {"\u2581x", TokenKind::Piece}};
-    record.target_out = {{"\u2581x", TokenKind::Piece}, {"<EOS>", TokenKind::End}};
-    record.sites.push_back({{AttentionKind::Cross, 0}, 2, 2, 3, std::move(weights)});
-    return record;
-}
-
-FigureOptions cross() {
-    FigureOptions options;
-    options.kind = AttentionKind::Cross;
-    return options;
-}
-
-std::string message_of(const AttentionRecord& record, const FigureOptions& options) {
-    try {
-        draw_figure(record, options);
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "nothing was thrown";
-}
-
-}  // namespace
+using namespace headscope::test;
 
 TEST_CASE("Figure 3 has the paper's measures", "[figure]") {
     const Drawing drawing = draw_figure(paper_record(), figure3());
@@ -246,42 +194,6 @@ TEST_CASE("Pads are shown on request only, the end always unless hidden", "[figu
     CHECK(all_of<Text>(draw_figure(paper_record(), options), Role::QueryLabel).size() == 26);
 }
 
-TEST_CASE("What is left of a row without the end adds up as before, and the figure says so", "[figure]") {
-    AttentionRecord record = paper_record();
-    FigureOptions options;
-    options.layer = 5;
-    options.rows.show_special = false;
-    const FigureContent content = select_content(record, options);
-    CHECK(content.renormalised);
-    for (std::size_t query = 0; query < content.queries.size(); ++query) {
-        double sum = 0.0;
-        for (std::size_t key = 0; key < content.keys.size(); ++key) {
-            sum += static_cast<double>(content.weight(3, query, key));
-        }
-        CHECK(sum == Approx(1.0));
-    }
-    const auto notes = all_of<Text>(draw_figure(record, options), Role::Note);
-    std::string said;
-    for (const auto& note : notes) {
-        said += note.second.content + " ";
-    }
-    CHECK_THAT(said, Catch::Matchers::Contains("renormalised"));
-    options.rows.show_special = true;
-    CHECK_FALSE(select_content(record, options).renormalised);
-
-    // A row that looks at the end with more than 99 % stays as it is; a difference is not blown up.
-    record = small_record({0.009F, 0, 0.991F, 0.5F, 0.25F, 0.25F, 0.1F, -0.1F, 0, 0.01F, 0.02F, 0.97F});
-    record.target_out[1] = {"\u2581y", TokenKind::Piece};
-    FigureOptions small = cross();
-    small.rows.show_special = false;
-    const FigureContent rest = select_content(record, small);
-    REQUIRE(rest.keys.size() == 2);
-    CHECK(rest.weight(1, 0, 0) == 0.009F);
-    CHECK(rest.weight(1, 1, 0) == Approx(2.0F / 3.0F));
-    CHECK(rest.weight(2, 0, 0) == 0.1F);
-    CHECK(rest.weight(2, 1, 0) == Approx(1.0F / 3.0F));
-}
-
 TEST_CASE("A band grows for a long label, so that nothing is cut", "[figure]") {
     AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
     record.source[1].text = "\u2581Donaudampfschifffahrtsgesellschaft";
@@ -302,64 +214,6 @@ TEST_CASE("Every length is a multiple of the text size", "[figure]") {
     CHECK(large.width == Approx(2.0 * small.width));
     CHECK(large.height == Approx(2.0 * small.height));
     CHECK(all_of<Line>(large, Role::Attention)[0].second.width == Approx(4.0));
-}
-
-TEST_CASE("A figure of joined pieces says so, one of whole words does not", "[figure]") {
-    AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
-    CHECK(all_of<Text>(draw_figure(record, cross()), Role::Note).empty());
-    record.source[1].text = "b";  // goes on the word "a"
-    const auto notes = all_of<Text>(draw_figure(record, cross()), Role::Note);
-    REQUIRE_FALSE(notes.empty());
-    CHECK(notes[0].second.content.starts_with("Pieces joined"));
-    FigureOptions pieces = cross();
-    pieces.rows.join_words = false;
-    CHECK(all_of<Text>(draw_figure(record, pieces), Role::Note).empty());
-}
-
-TEST_CASE("A figure of an edited model says so first", "[figure]") {
-    AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
-    record.edited = "head 2 of cross layer 1 off";
-    CHECK(select_content(record, cross()).note == "Edited: head 2 of cross layer 1 off.");
-    record.source[1].text = "b";
-    FigureOptions options = cross();
-    options.rows.show_special = false;
-    const std::string note = select_content(record, options).note;
-    CHECK(note.starts_with("Edited: head 2 of cross layer 1 off. Pieces joined to words: "));
-    CHECK_THAT(note, Catch::Matchers::Contains("averaged over queries. <BOS> and <EOS> left out: "));
-    std::string drawn;
-    for (const auto& [primitive, line] : all_of<Text>(draw_figure(record, options), Role::Note)) {
-        drawn.append(drawn.empty() ? "" : " ").append(line.content);
-    }
-    CHECK(drawn == note);
-    CHECK(attention_table(record, options).ends_with("\n" + note + "\n"));
-    record.edited.clear();
-    options = cross();
-    options.rows.join_words = false;
-    CHECK(select_content(record, options).note.empty());
-    CHECK(attention_table(record, options).ends_with("1.00\n"));
-}
-
-TEST_CASE("A note is as wide as the rest of the figure and no wider", "[figure]") {
-    AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
-    FigureOptions pieces = cross();
-    pieces.rows.join_words = false;
-    record.source[1].text = "b";  // goes on the word "a"
-    const Drawing without = draw_figure(record, pieces);
-    const Drawing drawing = draw_figure(record, cross());
-    CHECK(drawing.width == Approx(without.width));
-    const auto notes = all_of<Text>(drawing, Role::Note);
-    REQUIRE(notes.size() > 1);
-    double last = all_of<Text>(drawing, Role::KeyLabel)[0].second.y + 70.0;
-    std::string all;
-    for (const auto& [primitive, note] : notes) {
-        CHECK(note.x + text_width(note.content) * note.size <= drawing.width - 10.0 + 1e-9);
-        CHECK(note.y > last);
-        last = note.y;
-        all += note.content + " ";
-    }
-    CHECK(all == "Pieces joined to words: weights summed over keys, averaged over queries. ");
-    CHECK(all == select_content(record, cross()).note + " ");
-    CHECK(drawing.height == Approx(last + 10.0));
 }
 
 TEST_CASE("What does not exist is refused by naming what does", "[figure]") {
