@@ -58,8 +58,8 @@ TEST_CASE("What is computed from heads stands beside a head as it is", "[panels]
         const Mark raw{.role = Role::Cell, .head = 3, .query = 1, .key = 2, .item = 0};
         const int head = view == MatrixView::LayerMean ? 3 : 1;
         const Mark derived{.role = Role::Cell, .head = head, .query = 1, .key = 2, .item = 1};
-        CHECK(pictures.tip(PanelId::Matrix, raw) == panel_tip(scene, PanelId::Matrix, raw));
-        CHECK(pictures.tip(PanelId::Matrix, derived) == panel_tip(scene, PanelId::Matrix, derived));
+        CHECK(pictures.tip(PanelId::Matrix, raw) == panel_tip(panel_contents(scene, PanelId::Matrix), raw));
+        CHECK(pictures.tip(PanelId::Matrix, derived) == panel_tip(panel_contents(scene, PanelId::Matrix), derived));
         CHECK_FALSE(pictures.tip(PanelId::Matrix, raw).empty());
         const auto contents = panel_contents(scene, PanelId::Matrix);
         REQUIRE(contents.size() == 2);
@@ -79,7 +79,8 @@ TEST_CASE("A tip is that of the picture that was made, and is kept with it", "[p
     CHECK(pictures.tip(PanelId::Matrix, mark) == before);
     pictures.of(stage.session.scene(), PanelId::Matrix, {});
     CHECK(pictures.tip(PanelId::Matrix, mark) != before);
-    CHECK(pictures.tip(PanelId::Matrix, mark) == panel_tip(stage.session.scene(), PanelId::Matrix, mark));
+    CHECK(pictures.tip(PanelId::Matrix, mark) ==
+          panel_tip(panel_contents(stage.session.scene(), PanelId::Matrix), mark));
 }
 
 TEST_CASE("The decoding shows what each step looked at", "[panels]") {

@@ -29,7 +29,6 @@ Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& option
 std::vector<FigureContent> panel_contents(const Scene& scene, PanelId panel);
 // What hovering over a part of the panel says.
 std::string panel_tip(const std::vector<FigureContent>& contents, const Mark& mark);
-std::string panel_tip(const Scene& scene, PanelId panel, const Mark& mark);
 // The numbers behind it.
 std::string panel_json(const Scene& scene, PanelId panel);
 // The matrix of the panel as tab-separated text.

@@ -57,10 +57,6 @@ std::string panel_tip(const std::vector<FigureContent>& contents, const Mark& ma
     return figure_tip(content, mark);
 }
 
-std::string panel_tip(const Scene& scene, PanelId panel, const Mark& mark) {
-    return mark.tip.empty() ? panel_tip(panel_contents(scene, panel), mark) : mark.tip;
-}
-
 std::string matrix_tsv(const Scene& scene) {
     if (!anything(scene)) {
         throw Error("there is nothing to save yet");

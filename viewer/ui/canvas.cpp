@@ -75,7 +75,6 @@ CanvasEvents show_canvas(const std::string& name, const Drawing& drawing, Canvas
     const bool over = ImGui::IsItemHovered();
     events.clicked = ImGui::IsItemClicked(ImGuiMouseButton_Left);
     events.double_clicked = over && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
-    events.right_clicked = ImGui::IsItemClicked(ImGuiMouseButton_Right);
     paint(*ImGui::GetWindowDrawList(), drawing, place, fonts);
     probes.drawing(name, drawing, place);
     if (options.pages != 0.0F) {

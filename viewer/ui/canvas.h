@@ -22,7 +22,6 @@ struct CanvasEvents {
     std::optional<Point> pointer;  // in the drawing's coordinates
     bool clicked = false;
     bool double_clicked = false;
-    bool right_clicked = false;
 };
 
 struct CanvasOptions {

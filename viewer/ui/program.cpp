@@ -60,8 +60,7 @@ public:
                                       .probes = ui_.probes,
                                       .commands = ui_.commands,
                                       .busy = [this] { return session_.busy() || ui_.devices.valid(); },
-                                      .shoot = [this](const std::string& path) { shot_ = path; },
-                                      .say = {}};
+                                      .shoot = [this](const std::string& path) { shot_ = path; }};
             player_.emplace(parse_script(read_text(options.script), options.script), options.script, std::move(stage));
         }
         start_recording();

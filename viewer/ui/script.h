@@ -43,7 +43,6 @@ public:
         const Commands& commands;
         std::function<bool()> busy;                     // whether the model is at work
         std::function<void(const std::string&)> shoot;  // the next frame into this file
-        std::function<void(const std::string&)> say;
     };
 
     ScriptPlayer(std::vector<ScriptLine> lines, std::string file, Stage stage);
