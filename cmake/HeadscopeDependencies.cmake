@@ -23,6 +23,16 @@ add_library(HeadscopeSentencePiece INTERFACE)
 target_include_directories(HeadscopeSentencePiece SYSTEM INTERFACE ${SENTENCEPIECE_INCLUDE})
 target_link_libraries(HeadscopeSentencePiece INTERFACE ${SENTENCEPIECE_TRAIN_LIBRARY} ${SENTENCEPIECE_LIBRARY})
 
+# Not every distribution has CMake files for it.
+find_path(HEADSCOPE_ZSTD_INCLUDE NAMES zstd.h)
+find_library(HEADSCOPE_ZSTD_LIBRARY NAMES zstd)
+if(NOT HEADSCOPE_ZSTD_INCLUDE OR NOT HEADSCOPE_ZSTD_LIBRARY)
+    message(FATAL_ERROR "Headscope needs zstd: install libzstd-dev (./do does it), then configure again.")
+endif()
+add_library(HeadscopeZstd INTERFACE)
+target_include_directories(HeadscopeZstd SYSTEM INTERFACE ${HEADSCOPE_ZSTD_INCLUDE})
+target_link_libraries(HeadscopeZstd INTERFACE ${HEADSCOPE_ZSTD_LIBRARY})
+
 # A single header: TrueType outlines; the tests read PNG files with another.
 find_path(HEADSCOPE_STB_INCLUDE NAMES stb/stb_truetype.h)
 if(NOT HEADSCOPE_STB_INCLUDE)

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <vector>
 
 #include "backends/cpu/clones.h"
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/f16.h"
 
 namespace headscope::cpu {
 
@@ -28,6 +30,43 @@ HEADSCOPE_CLONES void add_scaled_row(const float* x, float scale, float* to, std
     }
 }
 
+HEADSCOPE_CLONES void widen_row(const std::int8_t* entry, float* to, std::int64_t columns) {
+    for (std::int64_t d = 0; d < columns; ++d) {
+        to[d] = static_cast<float>(entry[d]);
+    }
+}
+
+// The table, whatever it is stored in.
+class TableRows {
+public:
+    explicit TableRows(const Embed& op)
+        : dtype_(op.table.dtype),
+          columns_(op.table.dim(1)),
+          bytes_(first_byte(op.table)),
+          scales_(data_of<const float>(op.table_scales)) {}
+
+    // A row as float: where it lies, or in `wide`.
+    const float* at(std::int64_t row, float* wide) const {
+        const std::byte* from = bytes_ + row * columns_ * static_cast<std::int64_t>(size_of(dtype_));
+        if (dtype_ == DType::F32) {
+            return reinterpret_cast<const float*>(from);
+        }
+        if (dtype_ == DType::I8) {
+            widen_row(reinterpret_cast<const std::int8_t*>(from), wide, columns_);
+        } else {
+            widen_f16(reinterpret_cast<const std::uint16_t*>(from), columns_, wide);
+        }
+        return wide;
+    }
+    float scale(std::int64_t row) const { return scales_ == nullptr ? 1.0F : scales_[row]; }
+
+private:
+    DType dtype_;
+    std::int64_t columns_;
+    const std::byte* bytes_;
+    const float* scales_;
+};
+
 bool all_below(const std::int32_t* ids, std::int64_t count, std::int64_t vocabulary) {
     return std::all_of(ids, ids + count, [&](std::int32_t id) { return id >= 0 && id < vocabulary; });
 }
@@ -45,15 +84,17 @@ void CpuBackend::run(const Embed& op) {
         return;
     }
     const std::int64_t d_model = op.table.dim(1);
-    const float* table = data_of<const float>(op.table);
+    const TableRows table(op);
     const float* positions = data_of<const float>(op.positions);
     float* out = data_of<float>(op.out);
     pool_.for_ranges(
         rows, kWorthAThread / std::max<std::int64_t>(d_model, 1), [&](std::int64_t begin, std::int64_t end) {
+            std::vector<float> wide(static_cast<std::size_t>(d_model));
             for (std::int64_t row = begin; row < end; ++row) {
                 const float* position =
                     positions == nullptr ? nullptr : positions + (first + row % length) * op.positions.stride(0);
-                embed_row(table + ids[row] * d_model, position, op.scale, out + row * d_model, d_model);
+                embed_row(table.at(ids[row], wide.data()), position, op.scale * table.scale(ids[row]),
+                          out + row * d_model, d_model);
             }
         });
 }

@@ -25,21 +25,23 @@ HEADSCOPE_INLINE void load(const float* from, std::int64_t count, Lanes& to) {
     }
 }
 
-template <int half, int... lane>
-HEADSCOPE_INLINE void fold_lanes(const Lanes& x, const Lanes& y, Lanes& to, std::integer_sequence<int, lane...>) {
+template <int half, class Vector, int... lane>
+HEADSCOPE_INLINE void fold_lanes(const Vector& x, const Vector& y, Vector& to,
+                                 std::integer_sequence<int, lane...> /*lanes*/) {
     // Lanes 0 to 15 are x's, 16 to 31 y's.
     to = __builtin_shufflevector(x, y, ((lane & ~half) + ((lane & half) != 0 ? kLanes : 0))...) +
          __builtin_shufflevector(x, y, ((lane | half) + ((lane & half) != 0 ? kLanes : 0))...);
 }
 
 // Adds lanes that are `half` apart: x's in the lanes without that bit in their number, y's in the others.
-template <int half>
-HEADSCOPE_INLINE void fold(const Lanes& x, const Lanes& y, Lanes& to) {
+template <int half, class Vector>
+HEADSCOPE_INLINE void fold(const Vector& x, const Vector& y, Vector& to) {
     fold_lanes<half>(x, y, to, std::make_integer_sequence<int, kLanes>());
 }
 
-// Lane i becomes the sum of sums[i]'s lanes, in total_of's order, for 16 vectors at once; `sums` is used up.
-HEADSCOPE_INLINE void totals_of(Lanes (&sums)[kLanes], Lanes& to) {
+// Lane i becomes the sum of sums[i]'s lanes, in total_of's order, for 16 vectors of 16 at once; `sums` is used up.
+template <class Vector>
+HEADSCOPE_INLINE void totals_of(Vector (&sums)[kLanes], Vector& to) {
     for (int i = 0; i < 8; ++i) {
         fold<8>(sums[i], sums[i + 8], sums[i]);
     }
@@ -50,6 +52,31 @@ HEADSCOPE_INLINE void totals_of(Lanes (&sums)[kLanes], Lanes& to) {
         fold<2>(sums[i], sums[i + 2], sums[i]);
     }
     fold<1>(sums[0], sums[1], to);
+}
+
+template <int half, int... lane>
+HEADSCOPE_INLINE void swap_blocks(Lanes& x, Lanes& y, std::integer_sequence<int, lane...> /*lanes*/) {
+    const Lanes upper = __builtin_shufflevector(x, y, ((lane & half) == 0 ? lane : (lane ^ half) + kLanes)...);
+    const Lanes lower = __builtin_shufflevector(x, y, ((lane & half) == 0 ? lane ^ half : lane + kLanes)...);
+    x = upper;
+    y = lower;
+}
+
+template <int half>
+HEADSCOPE_INLINE void swap_all_blocks(Lanes (&rows)[kLanes]) {
+    for (int i = 0; i < kLanes; ++i) {
+        if ((i & half) == 0) {
+            swap_blocks<half>(rows[i], rows[i | half], std::make_integer_sequence<int, kLanes>());
+        }
+    }
+}
+
+// Lane i of rows[j] becomes lane j of rows[i]. Bits are moved and nothing else, so that they may be anything.
+HEADSCOPE_INLINE void transpose(Lanes (&rows)[kLanes]) {
+    swap_all_blocks<8>(rows);
+    swap_all_blocks<4>(rows);
+    swap_all_blocks<2>(rows);
+    swap_all_blocks<1>(rows);
 }
 
 }  // namespace headscope::cpu

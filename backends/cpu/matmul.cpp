@@ -14,6 +14,20 @@ MatrixBatch batch_of(const Tensor& tensor) {
 }  // namespace
 
 void CpuBackend::run(const Matmul& op) {
+    if (op.b.dtype != DType::F32) {
+        multiply_narrow(pool_, {.a = data_of<float>(op.a),
+                                .a_step = op.a.stride(0),
+                                .b = op.b,
+                                .scales = data_of<float>(op.b_scales),
+                                .out = data_of<float>(op.out),
+                                .out_step = op.out.stride(0),
+                                .m = op.out.dim(0),
+                                .n = op.out.dim(1),
+                                .k = op.a.dim(1),
+                                .alpha = op.alpha,
+                                .beta = op.beta});
+        return;
+    }
     if (op.compute == Compute::F16 || op.compute == Compute::TF32) {
         CpuReference<float>::run(op);
         return;

@@ -7,8 +7,12 @@ namespace {
 // Up to this many multiplications a matrix is not worth a library call (measured: bench_cpu).
 constexpr std::int64_t kSmall = 16 * 16 * 32;
 constexpr std::int64_t kSmallBf16 = 32 * 32 * 32;
-// Up to this many rows a library's copy of the weights costs more than it gains (measured: bench_cpu).
-constexpr std::int64_t kFewRows = 64;
+// Up to this many rows dot products are fastest, and beyond, up to this many, rows in lanes: a library's copy of the
+// weights costs more than it gains. It gains less where the weights are few (measured: bench_cpu).
+constexpr std::int64_t kFewRows = 12;
+constexpr std::int64_t kSomeRows = 40;
+constexpr std::int64_t kSomeRowsOfFewWeights = 160;
+constexpr std::int64_t kFewWeights = 256;  // columns
 
 void scale_out(const Product& p) {
     for (std::int64_t outer = 0; outer < p.outer; ++outer) {
@@ -42,12 +46,26 @@ void multiply(ThreadPool& pool, const Product& product) {
     }
     const bool rounds = product.compute == Compute::BF16;
     const bool weights = product.outer * product.inner == 1 && !product.transpose_a && product.transpose_b;
+    const std::int64_t some_rows = product.n <= kFewWeights ? kSomeRowsOfFewWeights : kSomeRows;
     if (weights && !rounds && product.m <= kFewRows) {
         multiply_few_rows(pool, product);
+    } else if (weights && !rounds && product.m <= some_rows) {
+        multiply_some_rows(pool, product);
     } else if (product.m * product.n * product.k <= (rounds ? kSmallBf16 : kSmall) || !rows_apart(product)) {
         multiply_small(pool, product);
     } else {
         multiply_large(pool, product);
+    }
+}
+
+void multiply_narrow(ThreadPool& pool, const NarrowProduct& product) {
+    if (product.m == 0 || product.n == 0) {
+        return;
+    }
+    if (product.b.dtype == DType::I8) {
+        multiply_i8(pool, product);
+    } else {
+        multiply_f16(pool, product);
     }
 }
 

@@ -28,15 +28,35 @@ struct Product {
     Compute compute = Compute::F32;  // or BF16: operands rounded first, sums in float
 };
 
+// The same for one a . b^T whose weights b [n, k] are stored in F16 or I8.
+struct NarrowProduct {
+    const float* a = nullptr;
+    std::int64_t a_step = 0;
+    Tensor b;
+    const float* scales = nullptr;  // [n], of I8
+    float* out = nullptr;
+    std::int64_t out_step = 0;
+    std::int64_t m = 0, n = 0, k = 0;
+    float alpha = 1.0F, beta = 0.0F;
+};
+
 // Results depend neither on timing nor on the number of threads: the same product gives the same bits.
 void multiply(ThreadPool& pool, const Product& product);
+void multiply_narrow(ThreadPool& pool, const NarrowProduct& product);
+
+// Whether the processor has 32 registers of 16 floats, or fewer.
+bool has_many_registers();
 
 // Whether BF16 products run in the processor's own BF16 instructions (else: rounded operands, float products).
 bool has_bf16_products();
 
-// The ways, for tests and benchmarks. A library wants rows that do not overlap, the own kernel takes any.
-void multiply_large(ThreadPool& pool, const Product& product);     // oneDNN, slices of rows or columns for each thread
-void multiply_few_rows(ThreadPool& pool, const Product& product);  // a . b^T in F32: few rows times many weights
-void multiply_small(ThreadPool& pool, const Product& product);     // many small matrices: whole ones for each thread
+// The ways, for tests and benchmarks. A library wants rows that do not overlap, the own kernels take any.
+void multiply_large(ThreadPool& pool, const Product& product);      // oneDNN, slices of rows or columns for each thread
+void multiply_few_rows(ThreadPool& pool, const Product& product);   // a . b^T in F32: few rows times many weights
+void multiply_some_rows(ThreadPool& pool, const Product& product);  // the same of one product, for dozens of rows
+void multiply_small(ThreadPool& pool, const Product& product);      // many small matrices: whole ones for each thread
+void multiply_f16(ThreadPool& pool, const NarrowProduct& product);  // weights widened, some columns at a time
+// Integers, four a lane where the processor has such instructions (VNNI) and they are wanted, with equal bits.
+void multiply_i8(ThreadPool& pool, const NarrowProduct& product, bool fours = true);
 
 }  // namespace headscope::cpu

@@ -145,6 +145,8 @@ HEADSCOPE_CLONES void with_few_registers(const Rows& p, std::int64_t begin, std:
     columns_of<2>(p, begin, end);
 }
 
+}  // namespace
+
 bool has_many_registers() {
 #if defined(__x86_64__)
     return __builtin_cpu_supports("avx512f") != 0;
@@ -152,8 +154,6 @@ bool has_many_registers() {
     return true;
 #endif
 }
-
-}  // namespace
 
 void multiply_few_rows(ThreadPool& pool, const Product& product) {
     HEADSCOPE_CHECK(!product.transpose_a && product.transpose_b && product.compute == Compute::F32,

@@ -125,6 +125,12 @@ void VulkanBackend::convert(const Copy& op) {
     });
 }
 
+Tensor VulkanBackend::widened(const Tensor& weight) {
+    Tensor wide = empty(weight.shape, DType::F32);
+    run(Copy{.x = weight, .out = wide});
+    return wide;
+}
+
 void VulkanBackend::run(const AddScaled& op) {
     if (op.out.elements() == 0) {
         return;

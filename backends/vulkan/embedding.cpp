@@ -6,6 +6,12 @@
 namespace headscope::vulkan {
 
 void VulkanBackend::run(const Embed& op) {
+    if (op.table.dtype == DType::F16) {
+        Embed wide = op;
+        wide.table = widened(op.table);
+        run(wide);
+        return;
+    }
     require_dtype(Embed::kName, {&op.table, &op.positions, &op.out}, DType::F32);
     if (op.out.elements() == 0) {
         return;

@@ -143,6 +143,12 @@ MatmulParams params_of(const Matmul& op) {
 }  // namespace
 
 void VulkanBackend::run(const Matmul& op) {
+    if (op.b.dtype == DType::F16 && op.a.dtype == DType::F32) {
+        Matmul wide = op;
+        wide.b = widened(op.b);
+        run(wide);
+        return;
+    }
     require_dtype(Matmul::kName, {&op.a, &op.b, &op.out}, DType::F32);
     if (op.out.elements() == 0) {
         return;

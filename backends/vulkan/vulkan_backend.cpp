@@ -141,6 +141,15 @@ Support VulkanBackend::products(Compute compute) const {
     HEADSCOPE_CHECK(false, "unknown compute type");
 }
 
+Support VulkanBackend::weights(DType dtype) const {
+    if (dtype != DType::F16) {
+        return Backend::weights(dtype);
+    }
+    return device_.capabilities().storage16
+               ? Support{SupportLevel::Composed, "each product works on a copy of its weights in F32"}
+               : Support{SupportLevel::None, "the device has no 16-bit storage buffers"};
+}
+
 Launch VulkanBackend::row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const {
     Launch launch;
     launch.kernel = kernel;

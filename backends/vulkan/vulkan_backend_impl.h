@@ -33,6 +33,7 @@ public:
     MemoryUse memory() const override { return memory_->use(); }
     Support support(const std::string& op, DType dtype) const override;
     Support products(Compute compute) const override;
+    Support weights(DType dtype) const override;
 
     using Backend::run;
 #define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;
@@ -59,6 +60,7 @@ private:
     void sum_rows(const Tensor& x, const Tensor& out, Write write);
     std::int64_t row_parts(std::int64_t rows, std::int64_t columns) const;
     void convert(const Copy& op);
+    Tensor widened(const Tensor& weight);  // a copy in F32
     void dropout_tiles(const Dropout& op, const std::array<std::int64_t, 3>& first);
     void multiply(const Matmul& op);
     void layer_norm_gain(const AddLayerNormBackward& op);

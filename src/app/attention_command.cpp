@@ -201,7 +201,7 @@ void add_record_options(CLI::App& command, AttentionOptions& options) {
     command.add_option("--target", options.target, "The sentence that the decoder reads");
     command.add_option("--model", options.model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
     command.add_option("--device", options.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
-    add_precision_option(command, options.precision, "f32 (default), tf32, bf16 or f16, where the device has it");
+    add_precision_option(command, options.precision, "f32 (default), tf32, bf16, f16 or i8, where the device has it");
     command.add_option("--kind", options.kind, "encoder, decoder or cross")->capture_default_str();
     command.add_option("--pads", options.pads, "Show so many pads behind the source, as Figure 3 does")
         ->check(CLI::Range(0, 64));

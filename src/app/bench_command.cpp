@@ -100,7 +100,7 @@ void profile(bool training, const BenchOptions& options, BenchResult& result) {
 void bench(bool training, BenchOptions options) {
     complete(options);
     std::unique_ptr<Backend> backend = open_device(options.device);
-    options.shape.arithmetic = chosen_arithmetic(*backend, options.precision);
+    options.shape.arithmetic = (training ? chosen_training_arithmetic : chosen_arithmetic)(*backend, options.precision);
     check_memory(*backend, training ? least_training_bytes(options.shape) : least_translation_bytes(options.shape));
     BenchResult result{.training = training,
                        .shape = options.shape,
@@ -155,7 +155,9 @@ void add_shape_options(CLI::App& command, BenchOptions& options) {
     command.add_option("--repeat", options.repeat, "Timed runs; the median counts")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
-    add_precision_option(command, options.precision, "f32 (default), tf32, bf16 or f16, where the device has it");
+    add_precision_option(command, options.precision,
+                         "f32 (default), tf32, bf16 or f16, where the device has it; i8 for the weights in "
+                         "translating");
     command.add_flag("--profile", options.profile, "Also the time that the device takes for each op, in another run");
     command.add_flag("--json", options.json, "For programs: one object");
 }

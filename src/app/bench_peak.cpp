@@ -10,7 +10,8 @@ namespace headscope {
 
 namespace {
 
-// Numbers as a model's are, not zeros: a card that multiplies zeros takes less power, and is faster.
+// Numbers as a model's are, in I8 over all of it, not zeros: a card that multiplies zeros takes less power, and is
+// faster.
 Tensor noise(Backend& backend, std::int64_t side, DType dtype, std::uint64_t seed) {
     constexpr std::size_t kDifferent = 1000003;  // a prime: no row is like another
     Random random(seed);
@@ -18,6 +19,10 @@ Tensor noise(Backend& backend, std::int64_t side, DType dtype, std::uint64_t see
     for (std::size_t i = 0; i < values.size(); ++i) {
         values[i] = i < kDifferent ? static_cast<float>(random.below(1U << 20U)) / static_cast<float>(1U << 20U) - 0.5F
                                    : values[i - kDifferent];
+    }
+    if (dtype == DType::I8) {
+        constexpr float kMost = 127.0F;
+        std::transform(values.begin(), values.end(), values.begin(), [](float value) { return 2 * kMost * value; });
     }
     return make_from_host(backend, {side, side}, dtype, values);
 }
@@ -33,13 +38,17 @@ double time_of(Backend& backend, const Matmul& product, int count) {
 }
 
 double best_time(Backend& backend, const Arithmetic& arithmetic, std::int64_t side) {
-    const Tensor a = noise(backend, side, arithmetic.storage, 1);
-    const Tensor b = noise(backend, side, arithmetic.storage, 2);
-    const Matmul product{.a = a,
-                         .b = b,
-                         .out = backend.empty({side, side}, arithmetic.storage),
+    const DType activations = arithmetic.weights_alone ? backend.real() : arithmetic.storage;
+    const bool eight = arithmetic.storage == DType::I8;
+    const Matmul product{.a = noise(backend, side, activations, 1),
+                         .b = noise(backend, side, arithmetic.storage, 2),
+                         .out = backend.empty({side, side}, activations),
                          .transpose_b = true,  // as weights are
-                         .compute = arithmetic.compute};
+                         .compute = arithmetic.compute,
+                         .b_scales = eight ? backend.empty({side}, backend.real()) : Tensor()};
+    if (eight) {
+        backend.run(Fill{.out = product.b_scales, .value = 1.0F});
+    }
     constexpr double kLongEnough = 0.02;  // seconds
     const double first = time_of(backend, product, 1);
     double best = time_of(backend, product, 1);

@@ -84,8 +84,9 @@ double least_translation_bytes(const BenchShape& shape) {
     const ModelConfig& model = shape.model;
     const double a_token = 2.0 * static_cast<double>(model.d_model) * static_cast<double>(model.decoder_layers);
     const auto tokens = static_cast<double>(shape.source_length + shape.target_length * shape.beam);
-    return storage_bytes(shape) *
-           (static_cast<double>(count_parameters(model)) + static_cast<double>(shape.sentences) * tokens * a_token);
+    const double cached = shape.arithmetic.weights_alone ? kFloat : storage_bytes(shape);
+    return storage_bytes(shape) * static_cast<double>(count_parameters(model)) +
+           cached * static_cast<double>(shape.sentences) * tokens * a_token;
 }
 
 double BenchRuns::median() const {

@@ -8,10 +8,12 @@
 namespace headscope {
 
 void add_train_command(CLI::App& app);
-void add_prepare_command(CLI::App& app);
+void add_plot_command(CLI::App& app);
+void add_data_command(CLI::App& app);
 void add_make_task_command(CLI::App& app);
 void add_translate_command(CLI::App& app);
 void add_evaluate_command(CLI::App& app);
+void add_score_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
 void add_bench_command(CLI::App& app);

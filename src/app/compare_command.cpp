@@ -101,6 +101,7 @@ void compare(const CompareOptions& options) {
     const std::string model = find_model(options.model);
     TranslationFlags flags = options.translation;
     flags.greedy = true;
+    flags.options.split_longer_than = 0;  // differences are followed in whole lines
     TranslationFlags rounded = flags;
     rounded.precision = options.precision;
     Sides sides{Side(options.device, model, rounded), Side(options.with, model, flags)};
@@ -161,7 +162,7 @@ void add_compare_command(CLI::App& app) {
         ->check(CLI::Range(1, 10'000'000))
         ->capture_default_str();
     add_precision_option(*command, options->precision,
-                         "Of the first device alone: f32 (default), tf32, bf16 or f16; what does that change?");
+                         "Of the first device alone: f32 (default), tf32, bf16, f16 or i8; what does that change?");
     command->callback([options] { compare(*options); });
 }
 

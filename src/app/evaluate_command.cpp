@@ -6,74 +6,27 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/evaluation_report.h"
+#include "app/test_set.h"
 #include "app/translation_flags.h"
-#include "data/corpus.h"
-#include "eval/bleu.h"
-#include "eval/exact_match.h"
+#include "eval/evaluation.h"
 #include "infer/model_lookup.h"
 #include "io/atomic_file.h"
 #include "registry/registry.h"
 #include "support/check.h"
-#include "text/lines.h"
 
 namespace headscope {
 namespace {
 
 struct EvaluateOptions {
     TranslationFlags translation;
-    std::string tsv, source, reference, hypotheses, output;
-    std::size_t limit = 0;
+    TestSetFiles files;
+    BleuOptions bleu;
+    std::string output;
+    bool by_length = false;
     bool json = false;
-};
-
-struct TestSet {
-    std::vector<std::string> source;  // empty where hypotheses are given without sources
-    std::vector<std::string> reference;
-};
-
-TestSet read_test_set(const EvaluateOptions& options) {
-    if (!options.tsv.empty()) {
-        ParallelText text = read_tsv(options.tsv);
-        if (text.dropped_empty > 0 && !options.hypotheses.empty()) {
-            throw Error(fmt::format(
-                "{} of the lines of '{}' are empty or have an empty side, so that the lines of '{}' could not be told "
-                "to belong to the others: take them out of both",
-                text.dropped_empty, options.tsv, options.hypotheses));
-        }
-        if (text.dropped_empty > 0) {
-            tell(fmt::format("headscope: {} lines of '{}' are empty or have an empty side, and are left out",
-                             text.dropped_empty, options.tsv));
-        }
-        return {std::move(text.source), std::move(text.target)};
-    }
-    if (options.reference.empty()) {
-        throw Error("nothing to compare with: give --tsv FILE, or --reference FILE with --source or --hypotheses");
-    }
-    TestSet set{options.source.empty() ? std::vector<std::string>() : read_lines(options.source),
-                read_lines(options.reference)};
-    if (options.hypotheses.empty() && set.source.size() != set.reference.size()) {
-        throw Error(
-            options.source.empty()
-                ? "nothing to translate: give --source FILE, or --hypotheses FILE"
-                : fmt::format("'{}' has {} lines and '{}' has {}: line i of one must be the translation of line i "
-                              "of the other",
-                              options.source, set.source.size(), options.reference, set.reference.size()));
-    }
-    return set;
-}
-
-void shorten(std::vector<std::string>& lines, std::size_t limit) {
-    if (limit > 0 && lines.size() > limit) {
-        lines.resize(limit);
-    }
-}
-
-struct Translations {
-    std::vector<std::string> lines;
-    std::size_t problems = 0;
 };
 
 // Says how far a long evaluation is: the first time after kEvery seconds.
@@ -94,20 +47,23 @@ private:
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+struct Translations {
+    std::vector<std::string> lines;
+    std::size_t problems = 0;
+};
+
 // A source that cannot be translated counts as an empty translation.
-Translations translate_all(const EvaluateOptions& options, const std::vector<std::string>& source) {
-    const std::string model = find_model(options.translation.model);
-    const std::unique_ptr<Backend> backend = open_device(options.translation.device);
-    const TranslationOptions translation = translation_options(options.translation, *backend);
-    const Translator translator(*backend, model, chosen_arithmetic(*backend, options.translation.precision).storage);
+Translations translate_all(const Translator& translator, const TranslationOptions& options,
+                           const std::vector<std::string>& source) {
     Translations translations;
     Progress progress(source.size());
-    translator.translate_in_order(source, translation, [&](std::vector<TranslatedSentence> next, std::size_t finished) {
+    translator.translate_in_order(source, options, [&](std::vector<TranslatedSentence> next, std::size_t finished) {
         for (TranslatedSentence& sentence : next) {
-            if (!sentence.problem.empty()) {
-                ++translations.problems;
-                tell(fmt::format("headscope: sentence {}: {}", translations.lines.size() + 1, sentence.problem));
+            const std::string& news = sentence.problem.empty() ? sentence.remark : sentence.problem;
+            if (!news.empty()) {
+                tell(fmt::format("headscope: sentence {}: {}", translations.lines.size() + 1, news));
             }
+            translations.problems += sentence.problem.empty() ? 0 : 1;
             translations.lines.push_back(std::move(sentence.text));
         }
         progress.show(finished);
@@ -123,67 +79,94 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines)
     atomic_write_file(path, text);
 }
 
-void print_scores(const BleuScore& bleu, std::size_t exact, std::size_t sentences, bool as_json) {
-    const double share = sentences == 0 ? 0.0 : static_cast<double>(exact) / static_cast<double>(sentences);
-    if (as_json) {
-        const nlohmann::ordered_json json = {{"bleu", bleu.score},
-                                             {"signature", bleu.signature()},
-                                             {"precisions", bleu.precisions},
-                                             {"brevity_penalty", bleu.brevity_penalty},
-                                             {"hypothesis_tokens", bleu.system_length},
-                                             {"reference_tokens", bleu.reference_length},
-                                             {"sentences", sentences},
-                                             {"exact_matches", exact}};
-        write_output(json.dump(2) + "\n");
-        return;
-    }
-    write_output(fmt::format("{}\nsignature   {}\nexact match {} of {} sentences ({:.1f} %)\n", bleu.to_string(),
-                             bleu.signature(), exact, sentences, 100.0 * share));
-}
-
-void evaluate(const EvaluateOptions& options) {
-    TestSet set = read_test_set(options);
-    shorten(set.source, options.limit);
-    shorten(set.reference, options.limit);
-    Translations translations;
-    if (options.hypotheses.empty()) {
-        translations = translate_all(options, set.source);
-    } else {
-        translations.lines = read_lines(options.hypotheses);
-        shorten(translations.lines, options.limit);
-    }
+// What the model makes of the sources, and of the references.
+Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evaluation& evaluation) {
+    const std::string model = find_model(options.translation.model);
+    const std::unique_ptr<Backend> backend = open_device(options.translation.device);
+    const TranslationOptions translation = translation_options(options.translation, *backend);
+    const Translator translator(*backend, model, chosen_arithmetic(*backend, options.translation.precision).storage);
+    Translations translations = translate_all(translator, translation, set.source);
     if (!options.output.empty()) {
         write_lines(options.output, translations.lines);
     }
-    const BleuScore bleu = corpus_bleu(translations.lines, set.reference);
-    print_scores(bleu, count_exact_matches(translations.lines, set.reference), set.reference.size(), options.json);
+    evaluation.forced = force_references(*backend, translator, set.source, set.references, translation);
+    return translations;
+}
+
+void evaluate(const EvaluateOptions& options) {
+    const TestSetFiles& files = options.files;
+    if (!files.hypotheses.empty() && !files.source.empty() && !options.by_length) {
+        throw Error("--source is of no use beside --hypotheses but for --by-length: give one of the two alone");
+    }
+    if (options.by_length && files.tsv.empty() && files.source.empty()) {
+        throw Error("--by-length needs to know how long the sources are: give --source FILE, or --tsv FILE");
+    }
+    TestSet set = read_test_set(files);
+    Evaluation evaluation;
+    Translations translations;
+    if (files.hypotheses.empty()) {
+        translations = ask_model(options, set, evaluation);
+    } else {
+        translations.lines = std::move(set.hypotheses);
+    }
+    evaluation.scores = score_translations(translations.lines, set.references, options.bleu);
+    if (options.by_length) {
+        evaluation.by_length = score_by_length(set.source, translations.lines, set.references, options.bleu);
+    }
+    write_output(options.json ? evaluation_json(evaluation) : evaluation_table(evaluation));
     if (translations.problems > 0) {
         throw Error(fmt::format("{} of {} sentences were not translated and counted as empty", translations.problems,
                                 set.source.size()));
     }
 }
 
+void add_scoring(CLI::App& command, EvaluateOptions& options) {
+    command
+        .add_option_function<std::string>(
+            "--tokenize",
+            [&options](const std::string& name) {
+                options.bleu.tokens = name == "none" ? BleuTokens::None : BleuTokens::Mteval13a;
+            },
+            "What BLEU takes for words: 13a (default), or none for texts that are tokenised already")
+        ->check(CLI::IsMember({"13a", "none"}));
+    command.add_flag("--lowercase", options.bleu.lowercase, "BLEU and chrF2 without regard to case");
+    command.add_flag("--by-length", options.by_length, "Also a table by the number of words of the source");
+    command.add_flag("--json", options.json, "For programs: one object");
+}
+
 }  // namespace
 
 void add_evaluate_command(CLI::App& app) {
     auto options = std::make_shared<EvaluateOptions>();
-    CLI::App* command = app.add_subcommand("evaluate", "Score translations against references: BLEU and exact match");
+    CLI::App* command = app.add_subcommand("evaluate", "Score translations against references: BLEU, chrF2 and more");
     command->footer(
-        "BLEU is sacreBLEU's default (13a tokens, case kept, exponential smoothing).\n\n"
+        "BLEU and chrF2 are sacreBLEU's, with its signatures. A model is also told the references: perplexity is\n"
+        "unsmoothed, the calibration error is how far the likeliest piece's probability is from how often it is "
+        "right.\n\n"
         "Examples:\n"
-        "  headscope evaluate --tsv test.tsv --model runs/my-model --beam 4\n"
+        "  headscope evaluate --tsv test.tsv --model runs/my-model --beam 4 --by-length\n"
         "  headscope evaluate --source test.en --reference test.de --output mine.de\n"
-        "  headscope evaluate --hypotheses theirs.de --reference test.de");
-    CLI::Option* tsv = command->add_option("--tsv", options->tsv, "\"source TAB reference\" lines, plain or gzip");
-    CLI::Option* source = command->add_option("--source", options->source, "Sentences to translate, one a line");
-    command->add_option("--reference", options->reference, "Their translations by people, one a line")->excludes(tsv);
+        "  headscope evaluate --hypotheses theirs.de --reference test.de\n"
+        "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --lowercase --json");
+    TestSetFiles& files = options->files;
+    CLI::Option* tsv = command->add_option("--tsv", files.tsv, "\"source TAB reference\" lines, plain or gzip");
+    command->add_option("--source", files.source, "Sentences to translate, one a line")->excludes(tsv);
+    command
+        ->add_option("--reference", files.references,
+                     "Their translations by people, one a line; may be given several times")
+        ->allow_extra_args(false)
+        ->excludes(tsv);
     CLI::Option* hypotheses =
-        command->add_option("--hypotheses", options->hypotheses, "Score these translations; no model is used");
-    source->excludes(tsv)->excludes(hypotheses);
-    command->add_option("--output", options->output, "Also write the translations to this file");
-    command->add_option("--limit", options->limit, "Only the first so many sentences");
-    command->add_flag("--json", options->json, "For programs: one object");
+        command->add_option("--hypotheses", files.hypotheses, "Score these translations; no model is used");
+    hypotheses->excludes(command->add_option("--output", options->output, "Also write the translations to this file"));
+    command->add_option("--limit", files.limit, "Only the first so many sentences");
+    add_scoring(*command, *options);
+    const std::size_t before = command->get_options().size();
     add_translation_flags(*command, options->translation);
+    const std::vector<CLI::Option*> all = command->get_options({});
+    for (std::size_t i = before; i < all.size(); ++i) {
+        hypotheses->excludes(all[i]);  // options of a model that would not be used
+    }
     command->callback([options] { evaluate(*options); });
 }
 

@@ -27,15 +27,17 @@ constexpr const char* kExamples =
 void add_commands(CLI::App& app, int count, const char* const* words) {
     using namespace headscope;
     add_train_command(app);
+    add_plot_command(app);
     add_translate_command(app);
     add_evaluate_command(app);
+    add_score_command(app);
     add_compare_command(app);
     add_bench_command(app);
     add_attention_command(app);
     add_view_command(app, count, words);
     add_inspect_command(app);
     add_devices_command(app);
-    add_prepare_command(app);
+    add_data_command(app);
     add_make_task_command(app);
 }
 

@@ -5,7 +5,6 @@
 
 #include "app/command.h"
 #include "app/pairs_output.h"
-#include "data/split.h"
 #include "train/digits_task.h"
 
 namespace headscope {

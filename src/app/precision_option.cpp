@@ -30,6 +30,10 @@ CLI::Option* add_precision_option(CLI::App& command, std::optional<Precision>& p
 }
 
 Arithmetic chosen_arithmetic(const Backend& backend, Precision precision) {
+    return inference_arithmetic_for(backend, precision, std::string("--precision ") + name_of(precision));
+}
+
+Arithmetic chosen_training_arithmetic(const Backend& backend, Precision precision) {
     return arithmetic_for(backend, precision, std::string("--precision ") + name_of(precision));
 }
 

@@ -2,17 +2,26 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "app/command.h"
+#include "app/decoding_flags.h"
+#include "app/line_alignments.h"
+#include "app/line_progress.h"
 #include "app/translation_flags.h"
+#include "app/translation_output.h"
 #include "infer/model_lookup.h"
 #include "infer/translation_stream.h"
 #include "registry/registry.h"
@@ -29,9 +38,15 @@ double seconds_since(Clock::time_point start) {
 
 struct TranslateOptions {
     TranslationFlags translation;
+    DecodingFlags decoding;
+    OutputFormat format;
+    AlignmentOptions alignment;
+    std::vector<std::string> models;  // none: see find_model
     std::string input = "-";
+    std::string alignment_units = "words";
+    bool progress = false;  // of neither: where somebody looks
+    bool no_progress = false;
     bool stats = false;
-    bool scores = false;
 };
 
 // Standard input, or a file that is closed at the end.
@@ -59,13 +74,61 @@ private:
     int descriptor_ = STDIN_FILENO;
 };
 
-void write_results(const std::vector<TranslatedSentence>& results, bool scores) {
-    std::string text;
-    for (const TranslatedSentence& sentence : results) {
-        text += scores ? fmt::format("{:.4f}\t{}\n", sentence.score, sentence.text) : sentence.text + "\n";
+std::optional<std::int64_t> lines_of_file(const std::string& path) {
+    if (path == "-" || !std::filesystem::is_regular_file(path)) {
+        return {};
     }
-    write_output(text);
+    std::ifstream file(path, std::ios::binary);
+    std::int64_t lines = 0;
+    char last = '\n';
+    for (std::array<char, 1U << 16U> bytes; file.read(bytes.data(), bytes.size()) || file.gcount() > 0;) {
+        lines += std::count(bytes.begin(), bytes.begin() + file.gcount(), '\n');
+        last = bytes[static_cast<std::size_t>(file.gcount() - 1)];
+    }
+    return lines + (last == '\n' ? 0 : 1);
 }
+
+// Where nobody asked: for files, on a terminal that the translations do not go to.
+LineProgress make_progress(const TranslateOptions& options) {
+    const bool looked_at = options.input != "-" && ::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0;
+    const bool shown = options.progress || (looked_at && !options.no_progress);
+    return {shown, shown ? lines_of_file(options.input) : std::nullopt};
+}
+
+std::vector<std::string> find_models(const std::vector<std::string>& wanted) {
+    return wanted.empty() ? std::vector<std::string>{find_model("")} : wanted;
+}
+
+// Translations as they come, to standard output.
+class Writer {
+public:
+    Writer(const TranslateOptions& options, Backend& backend, const Translator& translator,
+           const TranslationOptions& translation)
+        : options_(options), backend_(backend), translator_(translator), translation_(translation) {
+        if (options.format.alignments) {
+            check_alignment_options(options.alignment, translator.transformers());
+        }
+    }
+
+    void write(const std::vector<StreamedLine>& lines) const {
+        std::vector<std::vector<Alignment>> alignments(lines.size());
+        if (options_.format.alignments) {
+            Context ctx{.backend = backend_, .compute = translation_.compute};
+            alignments = align_lines(ctx, translator_, lines, options_.alignment, translation_.batch_tokens);
+        }
+        std::string text;
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            text += format_line(options_.format, *translator_.model().target_tokenizer, lines[i], alignments[i]);
+        }
+        write_output(text);
+    }
+
+private:
+    const TranslateOptions& options_;
+    Backend& backend_;
+    const Translator& translator_;
+    const TranslationOptions& translation_;
+};
 
 void print_stats(const StreamTotals& totals, const Backend& backend, double ready, double first) {
     constexpr double kMebi = 1024.0 * 1024.0;
@@ -77,31 +140,72 @@ void print_stats(const StreamTotals& totals, const Backend& backend, double read
         backend.device().name, ready, first, totals.cut, static_cast<double>(backend.memory().peak) / kMebi));
 }
 
-void translate(const TranslateOptions& options) {
+void translate(TranslateOptions options) {
     const Clock::time_point start = Clock::now();
     const Input file(options.input);
-    const std::string model = find_model(options.translation.model);
+    options.translation.options.search = decoding_options(options.decoding, options.translation.options.search);
+    options.format.n_best = options.decoding.n_best;
+    options.alignment.pieces = options.alignment_units == "pieces";
+    const std::vector<std::string> models = find_models(options.models);
     const std::unique_ptr<Backend> backend = open_device(options.translation.device);
     const TranslationOptions translation = translation_options(options.translation, *backend);
-    const Translator translator(*backend, model, chosen_arithmetic(*backend, options.translation.precision).storage);
+    const Translator translator(*backend, models, chosen_arithmetic(*backend, options.translation.precision).storage);
+    const Prefixes prefixes(options.decoding, *translator.model().target_tokenizer);
+    const Writer writer(options, *backend, translator, translation);
     const double ready = seconds_since(start);
 
     LineSource input(file.descriptor(), options.input == "-" ? "standard input" : "'" + options.input + "'");
+    LineProgress progress = make_progress(options);
     std::optional<double> first;
     const StreamSinks sinks{.translated =
-                                [&](const std::vector<TranslatedSentence>& next) {
+                                [&](const std::vector<StreamedLine>& next) {
                                     first = first.value_or(seconds_since(start));
-                                    write_results(next, options.scores);
+                                    writer.write(next);
+                                    progress.done(static_cast<std::int64_t>(next.size()));
                                 },
-                            .complaint = [](const std::string& message) { tell("headscope: " + message); }};
-    const StreamTotals totals = translate_stream(translator, input, sinks, translation);
+                            .complaint = [&](const std::string& message) { progress.say("headscope: " + message); }};
+    const StreamTotals totals =
+        translate_stream(translator, input, sinks, translation, [&](std::int64_t line) { return prefixes.of(line); });
+    progress.finish();
     if (options.stats) {
         print_stats(totals, *backend, ready, first.value_or(0.0));
     }
+    prefixes.check_used(totals.lines);
     if (totals.problems > 0) {
         throw Error(fmt::format("{} of {} lines were not translated; their lines of the output are empty",
                                 totals.problems, totals.lines));
     }
+}
+
+void add_output_flags(CLI::App& command, TranslateOptions& options) {
+    CLI::Option* scores = command.add_flag("--scores", options.format.scores,
+                                           "Write \"score TAB translation\"; the score is log P / penalty");
+    scores->excludes(command.get_option("--n-best"));
+    command
+        .add_flag("--json", options.format.json,
+                  "Write an object for each line: source, translation, score, log_probability, tokens, and n_best, "
+                  "alignment, cut, remark or problem where there is one")
+        ->excludes(scores);
+    CLI::Option* alignments =
+        command.add_flag("--alignments", options.format.alignments,
+                         "Write \" ||| 0-0 1-2\" behind a translation: words of source and target, from 0, as "
+                         "cross-attention links them");
+    command
+        .add_option("--alignment-layer", options.alignment.layer,
+                    "Decoder layer to align by, from 1; without it the last but one")
+        ->check(CLI::PositiveNumber)
+        ->needs(alignments);
+    command
+        .add_option("--alignment-heads", options.alignment.heads,
+                    "Its heads whose mean is taken, such as 1,5; without it all")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::PositiveNumber)
+        ->needs(alignments);
+    command.add_option("--alignment-units", options.alignment_units, "What is linked: words or pieces")
+        ->check(CLI::IsMember({"words", "pieces"}))
+        ->capture_default_str()
+        ->needs(alignments);
 }
 
 }  // namespace
@@ -113,17 +217,34 @@ void add_translate_command(CLI::App& app) {
         "Reads FILE or standard input and writes one line for each, in order, as soon as it and all before it are\n"
         "translated. So that lines of similar length go together, those that are there already are taken in windows:\n"
         "16 lines, then as many as take about 5 seconds (16 to 2048). No line waits for a later window.\n"
-        "A line that cannot be translated (too long, not UTF-8) is named, gives an empty line, and makes the exit\n"
-        "code 1.\n\n"
+        "A line of more pieces than the model takes is split at the ends of its sentences, and joined again. Standard\n"
+        "error says so. A line that cannot be translated (too long and without an end to split it at, not UTF-8) is\n"
+        "named, gives an empty line, and makes the exit code 1.\n"
+        "A list of the best (--n-best) is written as Moses and Marian do, lines counted from 0:\n"
+        "  0 ||| translation ||| LogP= -1.2345 ||| -0.6789\n\n"
         "Examples:\n"
         "  echo 'The weather is nice today.' | headscope translate\n"
         "  headscope translate --greedy --stats assets/examples/everyday.en\n"
         "  headscope translate --device vulkan --beam 8 --scores < text.en > text.de\n"
-        "  headscope translate --model runs/my-model");
+        "  headscope translate --n-best 3 --json < text.en\n"
+        "  headscope translate --alignments < text.en\n"
+        "  headscope translate --prefix 'Guten' < text.en\n"
+        "  headscope translate --sample --temperature 0.8 --top-p 0.9 --seed 7 < text.en\n"
+        "  headscope translate --model runs/my-model --model runs/my-model < text.en");
     command->add_option("FILE", options->input, "UTF-8 text; - is standard input")->capture_default_str();
-    add_translation_flags(*command, options->translation);
+    command
+        ->add_option("--model", options->models,
+                     "Model directory; without it HEADSCOPE_MODEL or the en-de model. Several, each after --model of "
+                     "its own, translate together by the mean of their probabilities; they share one vocabulary")
+        ->allow_extra_args(false);
+    add_search_flags(*command, options->translation);
+    add_decoding_flags(*command, options->decoding, options->translation);
+    add_output_flags(*command, *options);
     command->add_flag("--stats", options->stats, "Say on standard error how much was translated how fast");
-    command->add_flag("--scores", options->scores, "Write \"score TAB translation\"; the score is log P / penalty");
+    CLI::Option* progress =
+        command->add_flag("--progress", options->progress,
+                          "Say on standard error how far it is; without it for a FILE, where that is a terminal");
+    command->add_flag("--no-progress", options->no_progress, "Say nothing of that")->excludes(progress);
     command->callback([options] { translate(*options); });
 }
 

@@ -14,11 +14,15 @@ struct TranslationFlags {
     std::string model;   // empty: see find_model
     std::string device;  // empty: see open_device
     bool greedy = false;
+    std::string length_penalty_form = "gnmt";
     Precision precision = Precision::F32;
     TranslationOptions options;
 };
 
+// --model and all others.
 void add_translation_flags(CLI::App& command, TranslationFlags& flags);
+// All but --model.
+void add_search_flags(CLI::App& command, TranslationFlags& flags);
 
 // What the flags say together. Error for what is not possible; a precision that the device has not is one.
 TranslationOptions translation_options(const TranslationFlags& flags, const Backend& backend);

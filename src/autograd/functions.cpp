@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "autograd/aim.h"
+#include "backend/precision.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -120,7 +121,8 @@ Var linear(Context& ctx, const Var& x, const Var& weight) {
                            .b = weight.value(),
                            .out = as_matrix(out),
                            .transpose_b = true,
-                           .compute = ctx.compute});
+                           .compute = ctx.compute,
+                           .b_scales = weight.scales()});
     const bool recorded = records(ctx, {&x, &weight});
     Var y(out, recorded);
     if (recorded) {
@@ -182,7 +184,8 @@ Var linear_activation(Context& ctx, const Var& x, const Var& weight, const Var& 
                            .bias = bias.defined() ? bias.value() : Tensor(),
                            .y = as_matrix(out),
                            .activation = activation,
-                           .compute = ctx.compute});
+                           .compute = ctx.compute,
+                           .weight_scales = weight.scales()});
     const bool recorded = records(ctx, {&x, &weight, &bias});
     Var y(out, recorded);
     if (recorded) {
@@ -253,13 +256,15 @@ Var dropout_spending(Context& ctx, const Var& x, const DropoutRule& rule) {
 Var embed(Context& ctx, const EmbedOperands& operands) {
     const Tensor& ids = operands.ids;
     const Tensor& table = operands.table.value();
-    const Tensor out = ctx.backend.empty({ids.dim(0), ids.dim(1), table.dim(1)}, table.dtype);
+    const Tensor out =
+        ctx.backend.empty({ids.dim(0), ids.dim(1), table.dim(1)}, activations_beside(ctx.backend, table.dtype));
     ctx.backend.run(Embed{.ids = ids,
                           .table = table,
                           .positions = operands.positions.defined() ? operands.positions.value() : Tensor(),
                           .first = operands.first,
                           .out = out,
-                          .scale = operands.scale});
+                          .scale = operands.scale,
+                          .table_scales = operands.table.scales()});
     const bool recorded = records(ctx, {&operands.table, &operands.positions});
     Var y(out, recorded);
     if (recorded) {

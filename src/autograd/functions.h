@@ -1,6 +1,6 @@
 // Differentiable functions: each runs its op at once and, with a tape, records the way back.
-// Results have their input's dtype, which is that of the weights: it is the parameters that make a model one of F16 or
-// BF16 activations. Statistics and the gradients of parameters stay F32.
+// Results have their input's dtype, which the embedding takes from the weights: it is the parameters that make a model
+// one of F16 or BF16 activations. Statistics and the gradients of parameters stay F32.
 // "Spends x" means that the result may stand in x's memory: x's value is not to be read afterwards.
 #pragma once
 
@@ -46,7 +46,7 @@ Var dropout(Context& ctx, const Var& x, const DropoutRule& rule);
 Var dropout_spending(Context& ctx, const Var& x, const DropoutRule& rule);
 
 // scale * table[ids] + positions: ids I32 [batch, length], table [vocabulary, d_model], result [batch, length, d_model]
-// of the table's dtype.
+// of the table's dtype, or where that is for weights alone of the backend's real().
 struct EmbedOperands {
     Tensor ids;
     Tensor order = {};  // I32 [batch * length], see EmbedBackward; needed where the table wants a gradient

@@ -45,6 +45,7 @@ struct GradientState {
 
 struct Var::Node {
     Tensor value;  // undefined after without_value()
+    Tensor scales;
     std::string name;
     std::shared_ptr<GradientState> state;  // null: wants no gradient
     Region region;
@@ -140,6 +141,14 @@ Var Var::with_value(Tensor value) const {
     return copy;
 }
 
+Var Var::with_scales(Tensor scales) const {
+    HEADSCOPE_CHECK(!requires_grad() && scales.shape == Shape{shape()[0]},
+                    "a weight of " + shape().to_string() + " has a scale for each row, not " + scales.to_string());
+    Var copy(std::make_shared<Node>(*node_));
+    copy.node_->scales = std::move(scales);
+    return copy;
+}
+
 Var Var::without_value() const {
     if (!defined()) {
         return {};
@@ -156,6 +165,11 @@ bool Var::defined() const {
 const Tensor& Var::value() const {
     HEADSCOPE_CHECK(defined() && node_->value.defined(), "this variable has no value");
     return node_->value;
+}
+
+const Tensor& Var::scales() const {
+    HEADSCOPE_CHECK(defined(), "an undefined variable has no scales");
+    return node_->scales;
 }
 
 const Shape& Var::shape() const {
@@ -229,6 +243,7 @@ void Var::forget_gradient() const {
 
 Var Var::reshape(const Shape& to) const {
     Var view(std::make_shared<Node>(*node_));
+    HEADSCOPE_CHECK(!node_->scales.defined(), "a weight in I8 has no views");
     view.node_->value = value().reshape(to);
     view.node_->shape = to;
     view.node_->strides = view.node_->value.strides;
@@ -237,6 +252,7 @@ Var Var::reshape(const Shape& to) const {
 
 Var Var::narrow(int dimension, std::int64_t start, std::int64_t size) const {
     Var view(std::make_shared<Node>(*node_));
+    HEADSCOPE_CHECK(!node_->scales.defined(), "a weight in I8 has no views");
     view.node_->value = value().narrow(dimension, start, size);
     view.node_->shape = view.node_->value.shape;
     view.node_->offset += view.node_->value.offset - node_->value.offset;

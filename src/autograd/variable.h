@@ -30,11 +30,14 @@ public:
     Var named(std::string name) const;
     // The same gradient for another value of this shape: a parameter's copy in 16 bits.
     Var with_value(Tensor value) const;
+    // The same with the scales of its rows: a weight in I8, which wants no gradient.
+    Var with_scales(Tensor scales) const;
     // The same gradient without the value: what closures keep that need no more, so that the value's memory is free.
     Var without_value() const;
 
     bool defined() const;
     const Tensor& value() const;
+    const Tensor& scales() const;  // [rows] of a weight in I8, else undefined
     const Shape& shape() const;
     bool requires_grad() const;
     const std::string& name() const;  // parameters only

@@ -111,6 +111,9 @@ public:
     // How F32 operands are multiplied that are rounded first (Matmul::compute). Native: the device has such products,
     // and they are faster. Without a word of the backend's: F32 alone.
     virtual Support products(Compute compute) const;
+    // Whether Matmul, Linear and Embed take weights that are stored in `dtype`, F16 or I8, beside operands of real()
+    // (ops/common.h). Without a word of the backend's: none.
+    virtual Support weights(DType dtype) const;
 
 #define HEADSCOPE_DECLARE(Op) virtual void run(const Op& op) = 0;
     HEADSCOPE_CORE_OPS(HEADSCOPE_DECLARE)

@@ -77,7 +77,12 @@ void Backend::run(const AttentionBackward& op) {
 void Backend::run(const Linear& op) {
     const bool in_place = op.activation == Activation::None || op.activation == Activation::Relu;
     const Tensor product = in_place ? op.y : empty(op.y.shape, op.y.dtype);
-    run(Matmul{.a = op.x, .b = op.weight, .out = product, .transpose_b = true, .compute = op.compute});
+    run(Matmul{.a = op.x,
+               .b = op.weight,
+               .out = product,
+               .transpose_b = true,
+               .compute = op.compute,
+               .b_scales = op.weight_scales});
     if (op.bias.defined() || op.activation != Activation::None) {
         const Shape sentence{1, op.y.dim(0), op.y.dim(1)};
         run(BiasActivation{

@@ -231,4 +231,8 @@ Support Instrumented::products(Compute compute) const {
     return impl_->inner->products(compute);
 }
 
+Support Instrumented::weights(DType dtype) const {
+    return impl_->inner->weights(dtype);
+}
+
 }  // namespace headscope

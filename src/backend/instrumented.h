@@ -44,6 +44,7 @@ public:
     MemoryUse memory() const override;
     Support support(const std::string& op, DType dtype) const override;
     Support products(Compute compute) const override;
+    Support weights(DType dtype) const override;
 
 #define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;
     HEADSCOPE_ALL_OPS(HEADSCOPE_DECLARE)

@@ -123,6 +123,22 @@ void OperandChecks::real(const char* name, const Tensor& tensor) {
     dtype_ = tensor.dtype;
 }
 
+void OperandChecks::weight(const char* name, const Tensor& tensor, const char* scales_name, const Tensor& scales) {
+    const bool eight = tensor.dtype == DType::I8;
+    if (has_dtype_ && dtype_ == wide() && (eight || tensor.dtype == DType::F16)) {
+        present(name, tensor);
+    } else {
+        real(name, tensor);
+    }
+    expect(scales.defined() == eight, [&] {
+        return std::string(scales_name) + (eight ? " is missing, and " : " belongs to I8 alone, and ") + name + " is " +
+               tensor.to_string();
+    });
+    if (eight) {
+        full(scales_name, scales, Shape{tensor.dim(0)});
+    }
+}
+
 void OperandChecks::contiguous(const char* name, const Tensor& tensor) const {
     expect(tensor.contiguous(), [&] { return std::string(name) + " must be contiguous, found " + tensor.to_string(); });
 }

@@ -30,6 +30,9 @@ public:
     void plain(const char* name, const Tensor& tensor, const Shape& expected);
     // F64 where the op's first operand is, else F32, whatever the 16 bits of the others.
     DType wide() const { return dtype_ == DType::F64 ? DType::F64 : DType::F32; }
+    // A weight [rows, ..]: of the first operand's dtype, or narrow beside operands of wide() (ops/common.h), with
+    // `scales` [rows] where it is I8 and only there.
+    void weight(const char* name, const Tensor& tensor, const char* scales_name, const Tensor& scales);
     // As plain(), but of the dtype wide().
     void full(const char* name, const Tensor& tensor, const Shape& expected);
     // The same for I32.

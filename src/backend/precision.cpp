@@ -30,7 +30,7 @@ const char* name_of(Precision precision) {
 
 std::string name_of(const Arithmetic& arithmetic) {
     if (arithmetic.storage != DType::F32) {
-        return name_of(arithmetic.storage);
+        return std::string(name_of(arithmetic.storage)) + (arithmetic.weights_alone ? " weights" : "");
     }
     return arithmetic.compute == Compute::F32 ? "F32" : std::string(name_of(arithmetic.compute)) + " products";
 }
@@ -38,6 +38,9 @@ std::string name_of(const Arithmetic& arithmetic) {
 Arithmetic arithmetic_for(const Backend& backend, Precision precision, const std::string& option) {
     if (precision == Precision::F32) {
         return {};
+    }
+    if (precision == Precision::I8) {
+        throw Error(option + ": 8 bits are for the weights of a model that translates: say f32, tf32, bf16 or f16");
     }
     std::string lacks;
     if (precision != Precision::TF32) {
@@ -58,6 +61,25 @@ Arithmetic arithmetic_for(const Backend& backend, Precision precision, const std
                  products.reason + ")";
     }
     throw Error(option + ": " + backend.device().id + " has " + lacks + ": say f32, or choose another --device");
+}
+
+Arithmetic inference_arithmetic_for(const Backend& backend, Precision precision, const std::string& option) {
+    if (precision != Precision::F16 && precision != Precision::I8) {
+        return arithmetic_for(backend, precision, option);
+    }
+    const DType dtype = precision == Precision::F16 ? DType::F16 : DType::I8;
+    if (dtype == DType::F16 && storage_support(backend, dtype).level != SupportLevel::None) {
+        return {.storage = dtype};
+    }
+    if (const Support support = backend.weights(dtype); support.level == SupportLevel::None) {
+        throw Error(option + ": " + backend.device().id + " has no " + name_of(dtype) + " weights (" + support.reason +
+                    "): say f32, or choose another --device");
+    }
+    return {.storage = dtype, .weights_alone = true};
+}
+
+DType activations_beside(const Backend& backend, DType weights) {
+    return backend.support(Embed::kName, weights).level == SupportLevel::None ? backend.real() : weights;
 }
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// What products of F32 operands may be rounded to, and who has that.
+// What products of F32 operands may be rounded to and their weights stored in, and who has that.
 #include "backend/backend.h"
 
 namespace headscope {
@@ -18,6 +18,10 @@ Support Backend::products(Compute compute) const {
         return {};
     }
     return {SupportLevel::None, std::string("it multiplies F32 operands as they are, not in ") + name_of(compute)};
+}
+
+Support Backend::weights(DType dtype) const {
+    return {SupportLevel::None, std::string("it multiplies F32 activations by no weights in ") + name_of(dtype)};
 }
 
 }  // namespace headscope

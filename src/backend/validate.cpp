@@ -55,8 +55,14 @@ void validate(const Matmul& op) {
     OperandChecks check(Matmul::kName);
     check.real("a", op.a);
     check.rank("a", op.a, 2, 4);
-    check.real("b", op.b);
+    check.weight("b", op.b, "b_scales", op.b_scales);
     check.rank("b", op.b, op.a.rank(), op.a.rank());
+    check.expect(op.b.dtype == op.a.dtype ||
+                     (op.a.rank() == 2 && !op.transpose_a && op.transpose_b && op.compute == Compute::F32),
+                 [&] {
+                     return "b is stored in less than a, which goes for one product a . b^T in F32 alone, found a " +
+                            op.a.to_string() + " and b " + op.b.to_string();
+                 });
     if (op.out.defined() && op.out.dtype == check.wide()) {
         check.typed("out", op.out, check.wide());
     } else {
@@ -79,22 +85,25 @@ void validate(const Matmul& op) {
                    ", out is " + op.out.to_string();
         });
     }
-    check.apart("out", op.out, {&op.a, &op.b});
+    check.apart("out", op.out, {&op.a, &op.b, &op.b_scales});
 }
 
 void validate(const Linear& op) {
     OperandChecks check(Linear::kName);
     check.real("x", op.x);
     check.rank("x", op.x, 2, 2);
-    check.real("weight", op.weight);
+    check.weight("weight", op.weight, "weight_scales", op.weight_scales);
     check.rank("weight", op.weight, 2, 2);
+    check.expect(op.weight.dtype == op.x.dtype || op.compute == Compute::F32, [&] {
+        return "weight is stored in less than x, which goes for products in F32 alone, found " + op.weight.to_string();
+    });
     const std::int64_t columns = op.weight.dim(0);
     check.shape("weight", op.weight, Shape{columns, op.x.dim(1)});
     if (op.bias.defined()) {
         check.full("bias", op.bias, Shape{columns});
     }
     check.plain("y", op.y, Shape{op.x.dim(0), columns});
-    check.apart("y", op.y, {&op.x, &op.weight, &op.bias});
+    check.apart("y", op.y, {&op.x, &op.weight, &op.bias, &op.weight_scales});
 }
 
 void validate(const BiasActivation& op) {

@@ -116,7 +116,8 @@ void validate(const Embed& op) {
     OperandChecks check(Embed::kName);
     check.rank("ids", op.ids, 2, 2);
     check.indices("ids", op.ids, op.ids.shape);
-    check.real("table", op.table);
+    check.real("out", op.out);
+    check.weight("table", op.table, "table_scales", op.table_scales);
     check.rank("table", op.table, 2, 2);
     check.contiguous("table", op.table);
     if (op.positions.defined()) {
@@ -128,7 +129,7 @@ void validate(const Embed& op) {
         check.indices("first", op.first, Shape{1});
     }
     check.plain("out", op.out, Shape{op.ids.dim(0), op.ids.dim(1), op.table.dim(1)});
-    check.apart("out", op.out, {&op.table, &op.positions});
+    check.apart("out", op.out, {&op.table, &op.positions, &op.table_scales});
 }
 
 void validate(const EmbedBackward& op) {

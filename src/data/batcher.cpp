@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "support/check.h"
@@ -47,96 +49,181 @@ private:
     std::int64_t sentences_ = 0;
 };
 
-void check_budget(const std::vector<Pair>& pairs, const BatchBudget& budget) {
+void check_budget(const ExampleSource& source, const BatchBudget& budget) {
     HEADSCOPE_CHECK(budget.length_multiple > 0,
                     "lengths are padded to multiples of " + std::to_string(budget.length_multiple));
-    if (pairs.empty()) {
-        throw Error(
-            "there is no sentence pair to make batches of: check the training files and the longest length allowed");
+    const auto [longest_source, longest_target] = source.longest();
+    const PaddedLengths lengths{budget.padding().of(longest_source + 1), budget.padding().of(longest_target + 1)};
+    if (!Filling(budget).take(lengths)) {
+        throw Error(fmt::format(
+            "the longest sentences take {} source and {} target tokens, padded; a batch may hold {} and {} (and {} "
+            "sentences): raise the budget or lower the longest length allowed",
+            lengths.source, lengths.target, budget.source_tokens, budget.target_tokens, budget.sentences));
     }
-    for (std::size_t at = 0; at < pairs.size(); ++at) {
-        const PaddedLengths lengths = padded_lengths(pairs[at], budget.padding());
-        if (!Filling(budget).take(lengths)) {
-            throw Error(fmt::format(
-                "sentence pair {} takes {} source and {} target tokens, padded; a batch may hold {} and {} "
-                "(and {} sentences): raise the budget or lower the longest length allowed",
-                at + 1, lengths.source, lengths.target, budget.source_tokens, budget.target_tokens, budget.sentences));
-        }
-    }
+}
+
+// A stream of the seed for each window.
+std::uint64_t window_stream(std::int64_t epoch, std::int64_t window) {
+    return mix_bits(static_cast<std::uint64_t>(epoch) + 1) ^ ~static_cast<std::uint64_t>(window);
 }
 
 }  // namespace
 
-Batcher::Batcher(std::vector<Pair> pairs, const BatchBudget& budget, std::uint64_t seed, const SpecialIds& ids)
-    : pairs_(std::move(pairs)), budget_(budget), seed_(seed), ids_(ids) {
-    check_budget(pairs_, budget_);
-    steps_ = plan(0);
+Batcher::Batcher(std::shared_ptr<const ExampleSource> source, const BatchBudget& budget, std::uint64_t seed,
+                 const SpecialIds& ids, std::size_t window)
+    : source_(std::move(source)), budget_(budget), seed_(seed), ids_(ids), window_size_(window) {
+    HEADSCOPE_CHECK(window > 0, "a window holds examples");
+    check_budget(*source_, budget_);
 }
 
-std::vector<std::vector<std::size_t>> Batcher::plan(std::int64_t epoch) const {
-    HEADSCOPE_CHECK(epoch >= 0, "epoch " + std::to_string(epoch));
-    Random random(seed_, static_cast<std::uint64_t>(epoch));
-    std::vector<std::size_t> order(pairs_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    random.shuffle(order);
+Batcher::Batcher(const std::vector<Pair>& pairs, const BatchBudget& budget, std::uint64_t seed, const SpecialIds& ids)
+    : Batcher(std::make_shared<const ExampleSource>(pairs), budget, seed, ids) {}
+
+std::shared_ptr<const Batcher::Order> Batcher::order_of(std::int64_t number) const {
+    auto order = std::make_shared<Order>();
+    order->epoch = source_->epoch(number);
+    order->examples.resize(order->epoch.examples());
+    std::iota(order->examples.begin(), order->examples.end(), std::uint32_t{0});
+    Random(seed_, static_cast<std::uint64_t>(number)).shuffle(order->examples);
+    return order;
+}
+
+std::int64_t Batcher::windows_of(const Order& order) const {
+    return static_cast<std::int64_t>((order.examples.size() + window_size_ - 1) / window_size_);
+}
+
+Batcher::Window Batcher::window_of(const Order& order, std::int64_t number) const {
+    const std::size_t first = static_cast<std::size_t>(number) * window_size_;
+    const std::size_t count = std::min(window_size_, order.examples.size() - first);
+    std::vector<Pair> pairs = source_->fetch(order.epoch, std::span(order.examples).subspan(first, count));
     // By padded lengths; targets grow and shrink by turns, so that a step which spans two source lengths has no jump in
-    // its targets. Pairs of equal lengths stay shuffled. The lengths' sequence, and with it the cuts, is the same in
-    // every epoch.
-    std::vector<std::pair<std::int64_t, std::int64_t>> keys(pairs_.size());
-    for (std::size_t at = 0; at < pairs_.size(); ++at) {
-        const PaddedLengths lengths = padded_lengths(pairs_[at], budget_.padding());
-        const bool shrinking = lengths.source / budget_.length_multiple % 2 == 0;
-        keys[at] = {lengths.source, shrinking ? -lengths.target : lengths.target};
+    // its targets. Pairs of equal lengths stay shuffled.
+    std::vector<std::size_t> sorted(count);
+    std::iota(sorted.begin(), sorted.end(), std::size_t{0});
+    std::vector<PaddedLengths> lengths(count);
+    std::vector<std::pair<std::int64_t, std::int64_t>> keys(count);
+    for (std::size_t at = 0; at < count; ++at) {
+        lengths[at] = padded_lengths(pairs[at], budget_.padding());
+        const bool shrinking = lengths[at].source / budget_.length_multiple % 2 == 0;
+        keys[at] = {lengths[at].source, shrinking ? -lengths[at].target : lengths[at].target};
     }
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+    std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
 
-    std::vector<std::vector<std::size_t>> steps(1);
+    Window window{.steps = std::vector<Step>(1),
+                  .examples_before = static_cast<std::int64_t>(first),
+                  .examples = static_cast<std::int64_t>(count)};
     Filling filling(budget_);
-    for (const std::size_t pair : order) {
-        const PaddedLengths lengths = padded_lengths(pairs_[pair], budget_.padding());
-        if (!filling.take(lengths)) {
-            steps.emplace_back();
+    for (const std::size_t pair : sorted) {
+        if (!filling.take(lengths[pair])) {
+            window.steps.emplace_back();
             filling = Filling(budget_);
-            filling.take(lengths);
+            filling.take(
+                lengths[pair]);  // or it is past the budget by itself, having grown by other pieces: a step alone
         }
-        steps.back().push_back(pair);
+        window.steps.back().push_back(std::move(pairs[pair]));
     }
-    random.shuffle(steps);
-    return steps;
+    Random(seed_, window_stream(order.epoch.number, number)).shuffle(window.steps);
+    return window;
 }
 
-std::vector<std::size_t> Batcher::next() {
-    std::vector<std::size_t> step = steps_[static_cast<std::size_t>(state_.step)];
-    if (++state_.step == steps_per_epoch()) {
-        state_ = {state_.epoch + 1, 0};
-        steps_ = plan(state_.epoch);
+void Batcher::enter(std::int64_t epoch, std::int64_t window) {
+    if (!order_ || order_->epoch.number != epoch) {
+        order_ = order_of(epoch);
+    }
+    if (window < 0 || window >= windows_of(*order_)) {
+        throw Error(
+            fmt::format("the run stood in part {} of epoch {}, but an epoch of these data has {}: go on with the data "
+                        "that the run began with",
+                        window, epoch, windows_of(*order_)));
+    }
+    window_ = window_of(*order_, window);
+}
+
+void Batcher::prepare_following() {
+    following_ = std::async(std::launch::async, [this, order = order_, number = state_.window + 1] {
+        if (number < windows_of(*order)) {
+            return Following{order, window_of(*order, number)};
+        }
+        const std::shared_ptr<const Order> next = order_of(order->epoch.number + 1);
+        return Following{next, window_of(*next, 0)};
+    });
+}
+
+Batcher::Step Batcher::next() {
+    if (!order_) {
+        enter(0, 0);
+    }
+    if (!following_.valid()) {
+        prepare_following();
+    }
+    Step step = std::move(window_.steps[static_cast<std::size_t>(state_.step)]);
+    if (++state_.step == static_cast<std::int64_t>(window_.steps.size())) {
+        Following following = following_.get();
+        const bool same = following.order->epoch.number == state_.epoch;
+        state_ = {following.order->epoch.number, same ? state_.window + 1 : 0, 0};
+        order_ = std::move(following.order);
+        window_ = std::move(following.window);
     }
     return step;
 }
 
 void Batcher::set_state(const BatcherState& state) {
-    if (state.epoch < 0 || state.step < 0 || state.step >= steps_per_epoch()) {
+    following_ = {};
+    HEADSCOPE_CHECK(state.epoch >= 0, "epochs count from 0");
+    enter(state.epoch, state.window);
+    const auto steps = static_cast<std::int64_t>(window_.steps.size());
+    if (state.step < 0 || state.step >= steps) {
         throw Error(
-            fmt::format("the run stood at epoch {}, step {}, but an epoch of these data has {} steps: go on with the "
-                        "data and the batch size that the run began with",
-                        state.epoch, state.step, steps_per_epoch()));
+            fmt::format("the run stood at step {} of part {} of epoch {}, which has {} steps: go on with the data and "
+                        "the batch size that the run began with",
+                        state.step, state.window, state.epoch, steps));
     }
     state_ = state;
-    steps_ = plan(state.epoch);
 }
 
-Batch Batcher::batch(const std::vector<std::size_t>& step) const {
+double Batcher::epochs_done() const {
+    if (!order_) {
+        return 0.0;
+    }
+    const double in_window = static_cast<double>(state_.step) / static_cast<double>(window_.steps.size());
+    const double examples =
+        static_cast<double>(window_.examples_before) + in_window * static_cast<double>(window_.examples);
+    return static_cast<double>(state_.epoch) + examples / static_cast<double>(order_->examples.size());
+}
+
+void Batcher::for_each_step(std::int64_t epoch, const std::function<void(const Step& step)>& visit) const {
+    const std::shared_ptr<const Order> order = order_of(epoch);
+    for (std::int64_t window = 0; window < windows_of(*order); ++window) {
+        for (const Step& step : window_of(*order, window).steps) {
+            visit(step);
+        }
+    }
+}
+
+std::int64_t Batcher::about_steps_per_epoch() const {
+    std::int64_t steps = 0;
+    const Epoch epoch = source_->epoch(0);
+    const auto share = static_cast<double>(epoch.pairs.size()) / static_cast<double>(source_->pairs());
+    const auto parts = [&](std::int64_t tokens, std::int64_t budget) {
+        const double all = share * static_cast<double>(tokens) + static_cast<double>(epoch.examples());  // and eos
+        return static_cast<std::int64_t>(std::ceil(all / static_cast<double>(budget)));
+    };
+    steps = std::max(parts(source_->source_tokens(), budget_.source_tokens),
+                     parts(source_->target_tokens(), budget_.target_tokens));
+    return std::max<std::int64_t>(steps, 1);
+}
+
+Batch Batcher::batch(const Step& step) const {
     return make(step, 0, step.size());
 }
 
-std::vector<Batch> Batcher::micro_batches(const std::vector<std::size_t>& step, const BatchBudget& budget) const {
+std::vector<Batch> Batcher::micro_batches(const Step& step, const BatchBudget& budget) const {
     std::vector<Batch> parts;
     std::size_t first = 0;
     while (first < step.size()) {
         Filling filling(budget);
         std::size_t count = 0;
-        while (first + count < step.size() &&
-               filling.take(padded_lengths(pairs_.at(step[first + count]), budget_.padding()))) {
+        while (first + count < step.size() && filling.take(padded_lengths(step[first + count], budget_.padding()))) {
             ++count;
         }
         count = std::max<std::size_t>(count, 1);
@@ -146,12 +233,8 @@ std::vector<Batch> Batcher::micro_batches(const std::vector<std::size_t>& step, 
     return parts;
 }
 
-Batch Batcher::make(const std::vector<std::size_t>& step, std::size_t first, std::size_t count) const {
-    std::vector<const Pair*> chosen;
-    for (std::size_t at = first; at < first + count; ++at) {
-        chosen.push_back(&pairs_.at(step[at]));
-    }
-    return make_batch(chosen, ids_, static_cast<std::int32_t>(first), budget_.padding());
+Batch Batcher::make(const Step& step, std::size_t first, std::size_t count) const {
+    return make_batch(std::span(step).subspan(first, count), ids_, static_cast<std::int32_t>(first), budget_.padding());
 }
 
 }  // namespace headscope

@@ -16,11 +16,10 @@ struct ParallelText {
     std::int64_t dropped_empty = 0;  // pairs left out because a side held nothing but spaces
 };
 
-// Two files of one sentence a line, plain or gzip; LF alone ends a line, a CR stays in it (text/lines.h). Error that
-// names the files when they cannot be read, are not UTF-8 or differ in length.
+// All of two files, see PairReader.
 ParallelText read_parallel(const std::string& source_path, const std::string& target_path);
 
-// One file of lines "source TAB target". Error that names file and line where there is not exactly one TAB.
+// All of one file of lines "source TAB target".
 ParallelText read_tsv(const std::string& path);
 
 // Ids of one pair's pieces, without bos and eos.
@@ -34,7 +33,7 @@ struct EncodedCorpus {
     std::int64_t dropped_empty = 0;  // a side had no pieces, though it had characters (such as U+200B alone)
 };
 
-// `max_pieces` bounds each side, eos not counted. A shared vocabulary is the same tokenizer twice.
+// On several threads, in order. `max_pieces` bounds each side, eos not counted. A shared vocabulary is the same tokenizer twice.
 EncodedCorpus encode_corpus(const ParallelText& text, const Tokenizer& source, const Tokenizer& target,
                             std::int64_t max_pieces);
 

@@ -7,7 +7,10 @@
 #include <cstdlib>
 #include <unordered_map>
 
+#include "eval/line_counts.h"
+#include "eval/white_space.h"
 #include "support/check.h"
+#include "text/case.h"
 
 namespace headscope {
 
@@ -28,14 +31,21 @@ Counts count_ngrams(const std::vector<std::string>& words) {
     return counts;
 }
 
+std::vector<std::string> words_of(const std::string& line, const BleuOptions& options) {
+    if (options.lowercase) {
+        return words_of(lower_case(line), {.tokens = options.tokens});
+    }
+    return options.tokens == BleuTokens::None ? split_words(line) : tokenize_13a(line);
+}
+
 // Adds one sentence and its references to the sums.
 void add_sentence(BleuScore& sums, const std::string& translation, const std::vector<const std::string*>& references) {
-    const std::vector<std::string> words = tokenize_13a(translation);
+    const std::vector<std::string> words = words_of(translation, sums.options);
     const auto length = static_cast<std::int64_t>(words.size());
     Counts allowed;  // of every n-gram the most that one reference holds
     std::int64_t closest = 0;
     for (std::size_t reference = 0; reference < references.size(); ++reference) {
-        const std::vector<std::string> reference_words = tokenize_13a(*references[reference]);
+        const std::vector<std::string> reference_words = words_of(*references[reference], sums.options);
         const auto candidate = static_cast<std::int64_t>(reference_words.size());
         const std::int64_t nearer = std::abs(candidate - length) - std::abs(closest - length);
         if (reference == 0 || nearer < 0 || (nearer == 0 && candidate < closest)) {
@@ -93,22 +103,17 @@ void finish(BleuScore& bleu) {
 
 }  // namespace
 
-BleuScore corpus_bleu(const std::vector<std::string>& translations, const std::vector<std::string>& references) {
-    return corpus_bleu(translations, std::vector<std::vector<std::string>>{references});
+BleuScore corpus_bleu(const std::vector<std::string>& translations, const std::vector<std::string>& references,
+                      const BleuOptions& options) {
+    return corpus_bleu(translations, std::vector<std::vector<std::string>>{references}, options);
 }
 
 BleuScore corpus_bleu(const std::vector<std::string>& translations,
-                      const std::vector<std::vector<std::string>>& references) {
+                      const std::vector<std::vector<std::string>>& references, const BleuOptions& options) {
     HEADSCOPE_CHECK(!references.empty(), "BLEU needs a reference");
-    for (const std::vector<std::string>& reference : references) {
-        if (reference.size() != translations.size()) {
-            throw Error(fmt::format(
-                "{} translations are to be compared with {} references: line n of one must belong to line n "
-                "of the other",
-                translations.size(), reference.size()));
-        }
-    }
+    check_line_counts(translations, references);
     BleuScore bleu;
+    bleu.options = options;
     bleu.references = static_cast<int>(references.size());
     for (std::size_t sentence = 0; sentence < translations.size(); ++sentence) {
         std::vector<const std::string*> of_sentence;
@@ -132,7 +137,8 @@ std::string BleuScore::to_string() const {
 }
 
 std::string BleuScore::signature() const {
-    return fmt::format("nrefs:{}|case:mixed|eff:no|tok:13a|smooth:exp", references);
+    return fmt::format("nrefs:{}|case:{}|eff:no|tok:{}|smooth:exp", references, options.lowercase ? "lc" : "mixed",
+                       options.tokens == BleuTokens::None ? "none" : "13a");
 }
 
 }  // namespace headscope

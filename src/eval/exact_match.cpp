@@ -1,10 +1,9 @@
 #include "eval/exact_match.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <string_view>
 
-#include "support/check.h"
+#include "eval/line_counts.h"
 
 namespace headscope {
 
@@ -20,14 +19,14 @@ std::string_view trimmed(std::string_view line) {
 }  // namespace
 
 std::size_t count_exact_matches(const std::vector<std::string>& translations,
-                                const std::vector<std::string>& references) {
-    if (translations.size() != references.size()) {
-        throw Error(fmt::format("{} translations and {} references: there must be one of each for every sentence",
-                                translations.size(), references.size()));
-    }
+                                const std::vector<std::vector<std::string>>& references) {
+    check_line_counts(translations, references);
     std::size_t matches = 0;
     for (std::size_t i = 0; i < translations.size(); ++i) {
-        matches += trimmed(translations[i]) == trimmed(references[i]) ? 1 : 0;
+        const bool found = std::any_of(references.begin(), references.end(), [&](const auto& reference) {
+            return trimmed(translations[i]) == trimmed(reference[i]);
+        });
+        matches += found ? 1 : 0;
     }
     return matches;
 }

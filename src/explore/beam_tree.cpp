@@ -28,7 +28,7 @@ void BeamTree::add(std::size_t parent, const SentenceBeam::Candidate& candidate)
                   .token = candidate.token,
                   .text = text_of_(candidate.token),
                   .log_probability = candidate.log_probability,
-                  .score = candidate.log_probability / length_penalty(length_, options_.length_penalty)};
+                  .score = candidate.log_probability / length_penalty(length_, options_)};
     const std::size_t index = nodes_.size();
     if (candidate.token == eos_) {
         node.fate = BeamNode::Fate::Finished;
@@ -113,11 +113,10 @@ void BeamTree::end() {
             continue;
         }
         node.fate = BeamNode::Fate::Stopped;
-        node.reason =
-            options_.beam == 1
-                ? "a beam of 1 stops at the first end of sentence"
-                : fmt::format("could reach a score of at most {:.3f}, and a finished one has {:.3f}",
-                              node.log_probability / length_penalty(limit_, options_.length_penalty), best_score);
+        node.reason = options_.beam == 1
+                          ? "a beam of 1 stops at the first end of sentence"
+                          : fmt::format("could reach a score of at most {:.3f}, and a finished one has {:.3f}",
+                                        node.log_probability / length_penalty(limit_, options_), best_score);
     }
     for (const std::size_t index : finished_) {
         nodes_[index].reason += index == best_ ? ", the best" : fmt::format(", and the best has {:.3f}", best_score);

@@ -1,9 +1,7 @@
 #include "explore/model_source.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <system_error>
 
@@ -54,12 +52,8 @@ ModelConfig config_of(const Checkpoint& checkpoint, const ModelDirectory& tokeni
         throw Error(
             fmt::format("{} does not say which model it is of: it is no checkpoint of a training", checkpoint.path()));
     }
-    const TrainConfig run{.file = checkpoint.path(),
-                          .model = (*config)["model"],
-                          .train = {},
-                          .valid = {},
-                          .tokenizer = {},
-                          .training = {}};
+    const TrainConfig run{
+        .file = checkpoint.path(), .model = (*config)["model"], .data = {}, .tokenizer = {}, .training = {}};
     return run.model_config(tokenizers.source_tokenizer->size(), tokenizers.target_tokenizer->size());
 }
 
@@ -74,16 +68,6 @@ std::shared_ptr<const Parameters> parameters_of(Backend& backend, const Checkpoi
     }
     parameters->refresh_working();
     return parameters;
-}
-
-double number_at(const nlohmann::json& line, const char* key) {
-    const auto value = line.find(key);
-    return value != line.end() && value->is_number() ? value->get<double>() : std::nan("");
-}
-
-std::int64_t step_at(const nlohmann::json& line) {
-    const auto value = line.find("step");
-    return value != line.end() && value->is_number_integer() ? value->get<std::int64_t>() : -1;
 }
 
 }  // namespace
@@ -114,11 +98,6 @@ std::vector<std::int64_t> ModelSource::steps() const {
     }
 }
 
-bool LossPoint::operator==(const LossPoint& other) const {
-    const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
-    return step == other.step && same(loss, other.loss) && same(nll, other.nll);
-}
-
 ModelSource::RunStamp ModelSource::run_stamp() const {
     HEADSCOPE_CHECK(kind_ == Kind::Training, "a model directory has no training");
     RunStamp stamp{.checkpoints = steps()};
@@ -134,25 +113,7 @@ ModelSource::RunStamp ModelSource::run_stamp() const {
 
 TrainingRun ModelSource::run() const {
     HEADSCOPE_CHECK(kind_ == Kind::Training, "a model directory has no training");
-    TrainingRun run;
-    run.checkpoints = steps();
-    std::ifstream file(in(kLog));
-    for (std::string text; std::getline(file, text);) {
-        const nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
-        if (!line.is_object() || !line.contains("kind")) {
-            continue;
-        }
-        const LossPoint point{.step = step_at(line), .loss = number_at(line, "loss"), .nll = number_at(line, "nll")};
-        if (point.step < 0) {
-            continue;
-        }
-        if (line["kind"] == "train") {
-            run.training.push_back(point);
-        } else if (line["kind"] == "validation") {
-            run.validation.push_back(point);
-        }
-    }
-    return run;
+    return {read_training_log(in(kLog)), steps()};
 }
 
 ModelSource::Loaded ModelSource::load(Backend& backend, std::optional<std::int64_t> step, DType storage) const {

@@ -10,22 +10,13 @@
 #include <vector>
 
 #include "infer/translator.h"
+#include "train/training_log.h"
 
 namespace headscope {
 
-struct LossPoint {
-    std::int64_t step = 0;
-    double loss = 0.0;  // smoothed, per token
-    double nll = 0.0;   // per token, natural logarithm
-    // One that was not reported, NaN, is equal to another such.
-    bool operator==(const LossPoint& other) const;
-};
-
 // What there is of a training by now.
-struct TrainingRun {
+struct TrainingRun : TrainingLog {
     std::vector<std::int64_t> checkpoints;  // steps, rising; a running training adds some and removes others
-    std::vector<LossPoint> training;        // from its log: per report and
-    std::vector<LossPoint> validation;      // per validation
     bool operator==(const TrainingRun&) const = default;
 };
 
@@ -40,8 +31,7 @@ public:
     Kind kind() const { return kind_; }
     const std::string& path() const { return path_; }
 
-    // Of a training. Without a log the curves are empty; of a log lines that are not whole are passed over, since the
-    // last may be being written.
+    // Of a training.
     TrainingRun run() const;
     // Costs next to nothing: while it stays the same, so does run().
     struct RunStamp {

@@ -46,8 +46,7 @@ std::vector<WeightStatistics> weight_statistics(const Parameters& parameters, co
     std::vector<WeightStatistics> all;
     for (const ParameterSpec& spec : parameters.table()) {
         if (spec.name.starts_with(prefix)) {
-            const std::vector<float> values = to_host<float>(parameters.backend(), parameters.stored(spec.name));
-            all.push_back(statistics_of(spec.name, spec.shape, values));
+            all.push_back(statistics_of(spec.name, spec.shape, parameters.values_of(spec.name)));
         }
     }
     return all;

@@ -1,6 +1,8 @@
 #include "infer/beam_search.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "support/check.h"
 
@@ -21,42 +23,85 @@ void append_live(Rows& rows, const SentenceBeam& sentence, std::int64_t first_ro
     }
 }
 
-}  // namespace
-
-std::vector<Hypothesis> search(Scorer& scorer, const std::vector<std::int64_t>& limits, std::int32_t bos,
-                               const TokenRules& rules, const SearchOptions& options) {
-    check_search_options(options);
-    std::vector<SentenceBeam> sentences;
-    Rows rows;
-    for (const std::int64_t limit : limits) {
-        rows.tokens.push_back(bos);
-        rows.parents.push_back(static_cast<std::int32_t>(sentences.size()));
-        sentences.emplace_back(options, rules, limit);
-    }
-    const int k = SentenceBeam::tokens_per_row(options, rules, scorer.vocabulary());
-    while (!rows.tokens.empty()) {
-        const NextTokens& next = scorer.step(rows.tokens, rows.parents, k);
-        HEADSCOPE_CHECK(next.rows == static_cast<std::int64_t>(rows.tokens.size()) && next.k == k,
-                        "the scorer answered for other rows than it was asked for");
-        rows = {};
-        std::int64_t first_row = 0;
-        for (SentenceBeam& sentence : sentences) {
-            if (sentence.done()) {
-                continue;
-            }
+// Every sentence that is not done, with its first row.
+template <class Visit>
+void for_unfinished(std::vector<SentenceBeam>& sentences, const Visit& visit) {
+    std::int64_t first_row = 0;
+    for (SentenceBeam& sentence : sentences) {
+        if (!sentence.done()) {
             const std::int64_t width = sentence.live();
-            sentence.advance(next, first_row);
-            if (!sentence.done()) {
-                append_live(rows, sentence, first_row);
-            }
+            visit(sentence, first_row);
             first_row += width;
         }
     }
-    std::vector<Hypothesis> results;
+}
+
+// One step of all sentences that are not done: few tokens of each row where they are enough, else all of them. Returns
+// the rows of the next step.
+Rows step(Scorer& scorer, const Rows& rows, std::vector<SentenceBeam>& sentences) {
+    const std::int64_t vocabulary = scorer.vocabulary();
+    std::int64_t most = 1;
+    bool all = false;
+    for_unfinished(sentences, [&](const SentenceBeam& sentence, std::int64_t) {
+        most = std::max(most, sentence.wanted(vocabulary));
+        all = all || sentence.wants_all();
+    });
+    const auto count = static_cast<std::int64_t>(rows.tokens.size());
+    Rows following;
+    const auto advance = [&](const auto& next) {
+        HEADSCOPE_CHECK(next.rows == count, "the scorer answered for other rows than it was asked for");
+        for_unfinished(sentences, [&](SentenceBeam& sentence, std::int64_t first_row) {
+            sentence.advance(next, first_row);
+            if (!sentence.done()) {
+                append_live(following, sentence, first_row);
+            }
+        });
+    };
+    if (all || most > Scorer::kMostRanked) {
+        advance(scorer.step_all(rows.tokens, rows.parents));
+    } else {
+        advance(scorer.step(rows.tokens, rows.parents, static_cast<int>(most)));
+    }
+    return following;
+}
+
+}  // namespace
+
+const AllTokens& Scorer::step_all(const std::vector<std::int32_t>&, const std::vector<std::int32_t>&) {
+    check_failed(__FILE__, __LINE__, "step_all", "this scorer has only the likeliest tokens");
+}
+
+std::vector<std::vector<Hypothesis>> search_tasks(Scorer& scorer, const std::vector<SearchTask>& tasks,
+                                                  std::int32_t bos, const TokenRules& rules,
+                                                  const SearchOptions& options) {
+    check_search_options(options);
+    std::vector<SentenceBeam> sentences;
+    Rows rows;
+    for (const SearchTask& task : tasks) {
+        rows.tokens.push_back(bos);
+        rows.parents.push_back(static_cast<std::int32_t>(sentences.size()));
+        sentences.emplace_back(options, rules, task);
+    }
+    while (!rows.tokens.empty()) {
+        rows = step(scorer, rows, sentences);
+    }
+    std::vector<std::vector<Hypothesis>> results;
     results.reserve(sentences.size());
     std::transform(sentences.begin(), sentences.end(), std::back_inserter(results),
-                   [](const SentenceBeam& sentence) { return sentence.best(); });
+                   [](const SentenceBeam& sentence) { return sentence.hypotheses(); });
     return results;
+}
+
+std::vector<Hypothesis> search(Scorer& scorer, const std::vector<std::int64_t>& limits, std::int32_t bos,
+                               const TokenRules& rules, const SearchOptions& options) {
+    std::vector<SearchTask> tasks;
+    std::transform(limits.begin(), limits.end(), std::back_inserter(tasks),
+                   [](std::int64_t limit) { return SearchTask{.limit = limit}; });
+    std::vector<Hypothesis> best;
+    for (std::vector<Hypothesis>& hypotheses : search_tasks(scorer, tasks, bos, rules, options)) {
+        best.push_back(std::move(hypotheses.front()));
+    }
+    return best;
 }
 
 }  // namespace headscope

@@ -1,9 +1,10 @@
 #include "infer/forced_scores.h"
 
 #include <algorithm>
-#include <cmath>
+#include <span>
 
 #include "data/batch.h"
+#include "infer/next_tokens.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -32,15 +33,8 @@ std::vector<double> next_log_probabilities(Context& ctx, const Transformer& mode
     auto scores =
         to_host<double>(backend, model.logits(ctx, last).value().reshape({config.target_vocabulary}));  // [vocabulary]
 
-    // log softmax, on the host in double, so that nothing is added to the device's own rounding.
-    const double most = *std::max_element(scores.begin(), scores.end());
-    double sum = 0.0;
-    for (const double score : scores) {
-        sum += std::exp(score - most);
-    }
-    for (double& score : scores) {
-        score -= most + std::log(sum);
-    }
+    // On the host in double, so that nothing is added to the device's own rounding.
+    log_softmax(std::span<double>(scores));
     return scores;
 }
 

@@ -6,29 +6,19 @@
 #include <cmath>
 #include <utility>
 
+#include "infer/repetition.h"
 #include "support/check.h"
 
 namespace headscope {
 
-void check_search_options(const SearchOptions& options) {
-    if (options.beam < 1 || options.beam > SearchOptions::kMaxBeam) {
-        throw Error(
-            fmt::format("a beam of {} is not possible: give 1 (greedy) to {}", options.beam, SearchOptions::kMaxBeam));
-    }
-    // Written so that NaN fails as well. A negative penalty would make the bound of the early end wrong.
-    if (!(options.length_penalty >= 0.0) || !std::isfinite(options.length_penalty)) {
-        throw Error(fmt::format("a length penalty of {} is not possible: give 0 (none) or more, such as 0.6",
-                                options.length_penalty));
-    }
-    if (options.max_extra < 0) {
-        throw Error(fmt::format("an output {} tokens longer than the input is not possible: give 0 or more",
-                                options.max_extra));
-    }
+namespace {
+
+// Rounding can lift the logarithm of a probability near 1 above 0, which the bound of can_stop() rules out.
+double at_most_certain(float log_probability) {
+    return std::min(0.0, static_cast<double>(log_probability));
 }
 
-double length_penalty(std::int64_t length, double alpha) {
-    return std::pow((5.0 + static_cast<double>(length)) / 6.0, alpha);
-}
+}  // namespace
 
 std::string unusable_message(const Hypothesis& hypothesis) {
     return fmt::format(
@@ -53,9 +43,12 @@ TokenRules token_rules(const ModelConfig& config, bool allow_unknown) {
     return rules;
 }
 
-SentenceBeam::SentenceBeam(const SearchOptions& options, const TokenRules& rules, std::int64_t limit)
-    : options_(options), rules_(rules), limit_(limit), live_(1) {
-    HEADSCOPE_CHECK(limit >= 1, fmt::format("an output of {} tokens has no room for its end", limit));
+SentenceBeam::SentenceBeam(const SearchOptions& options, const TokenRules& rules, SearchTask task)
+    : options_(options), rules_(rules), task_(std::move(task)), live_(1) {
+    HEADSCOPE_CHECK(task_.limit >= 1, fmt::format("an output of {} tokens has no room for its end", task_.limit));
+    HEADSCOPE_CHECK(
+        static_cast<std::int64_t>(task_.prefix.size()) < task_.limit,
+        fmt::format("a prefix of {} tokens does not fit an output of {}", task_.prefix.size(), task_.limit));
 }
 
 int SentenceBeam::tokens_per_row(const SearchOptions& options, const TokenRules& rules, std::int64_t vocabulary) {
@@ -63,21 +56,36 @@ int SentenceBeam::tokens_per_row(const SearchOptions& options, const TokenRules&
     return static_cast<int>(std::min(wanted, vocabulary));
 }
 
+std::int64_t SentenceBeam::wanted(std::int64_t vocabulary) const {
+    std::size_t repeating = 0;
+    for (const Live& live : live_) {
+        repeating = std::max(repeating, live.repeating.size());
+    }
+    return std::min(tokens_per_row(options_, rules_, vocabulary) + static_cast<std::int64_t>(repeating), vocabulary);
+}
+
+bool SentenceBeam::wants_all() const {
+    return options_.sampling.has_value() || length_ < static_cast<std::int64_t>(task_.prefix.size());
+}
+
+bool SentenceBeam::may_follow(const Live& live, std::int32_t token) const {
+    const auto holds = [token](const std::vector<std::int32_t>& tokens) {
+        return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
+    };
+    return !holds(rules_.forbidden) && !holds(live.repeating);
+}
+
 std::vector<SentenceBeam::Candidate> SentenceBeam::ranked_candidates(const NextTokens& next,
                                                                      std::int64_t first_row) const {
     std::vector<Candidate> candidates;
     for (std::int64_t row = 0; row < live(); ++row) {
-        const double so_far = live_[static_cast<std::size_t>(row)].log_probability;
+        const Live& hypothesis = live_[static_cast<std::size_t>(row)];
         for (int rank = 0; rank < next.k; ++rank) {
             const auto at = static_cast<std::size_t>((first_row + row) * next.k + rank);
             const std::int32_t token = next.tokens[at];
-            const bool forbidden =
-                std::find(rules_.forbidden.begin(), rules_.forbidden.end(), token) != rules_.forbidden.end();
-            if (!forbidden && std::isfinite(next.log_probabilities[at])) {
-                // Rounding can lift the logarithm of a probability near 1 above 0, which the bound of can_stop() rules
-                // out.
-                const double step = std::min(0.0, static_cast<double>(next.log_probabilities[at]));
-                candidates.push_back({so_far + step, row, token});
+            if (may_follow(hypothesis, token) && std::isfinite(next.log_probabilities[at])) {
+                candidates.push_back(
+                    {hypothesis.log_probability + at_most_certain(next.log_probabilities[at]), row, token});
             }
         }
     }
@@ -93,10 +101,53 @@ std::vector<SentenceBeam::Candidate> SentenceBeam::ranked_candidates(const NextT
     return candidates;
 }
 
+std::vector<SentenceBeam::Candidate> SentenceBeam::forced_candidate(std::span<const float> next) const {
+    const std::int32_t token = task_.prefix[static_cast<std::size_t>(length_)];
+    const float log_probability = next[static_cast<std::size_t>(token)];
+    if (!std::isfinite(log_probability)) {
+        return {};
+    }
+    return {{live_.front().log_probability + at_most_certain(log_probability), 0, token}};
+}
+
+std::vector<SentenceBeam::Candidate> SentenceBeam::drawn_candidate(std::span<const float> next) const {
+    std::vector<TokenChance> allowed;
+    for (std::size_t token = 0; token < next.size(); ++token) {
+        const auto id = static_cast<std::int32_t>(token);
+        if (std::isfinite(next[token]) && may_follow(live_.front(), id)) {
+            allowed.push_back({id, at_most_certain(next[token])});
+        }
+    }
+    if (allowed.empty()) {
+        return {};
+    }
+    const TokenChance& drawn =
+        allowed[draw(allowed, *options_.sampling,
+                     {.line = task_.line, .part = task_.part, .position = static_cast<std::uint32_t>(length_)})];
+    return {{live_.front().log_probability + drawn.log_probability, 0, drawn.token}};
+}
+
 void SentenceBeam::advance(const NextTokens& next, std::int64_t first_row) {
     HEADSCOPE_CHECK(!done_, "a finished sentence was asked to go on");
+    HEADSCOPE_CHECK(!wants_all(), "this step needs the probability of every token");
     HEADSCOPE_CHECK(first_row >= 0 && first_row + live() <= next.rows, "the rows of a sentence are not all there");
-    candidates_ = ranked_candidates(next, first_row);
+    take(ranked_candidates(next, first_row));
+}
+
+void SentenceBeam::advance(const AllTokens& next, std::int64_t first_row) {
+    HEADSCOPE_CHECK(!done_, "a finished sentence was asked to go on");
+    HEADSCOPE_CHECK(first_row >= 0 && first_row + live() <= next.rows, "the rows of a sentence are not all there");
+    if (length_ < static_cast<std::int64_t>(task_.prefix.size())) {
+        take(forced_candidate(next.row(first_row)));
+    } else if (options_.sampling) {
+        take(drawn_candidate(next.row(first_row)));
+    } else {
+        take(ranked_candidates(best_of(next, first_row, live(), static_cast<int>(wanted(next.vocabulary))), 0));
+    }
+}
+
+void SentenceBeam::take(std::vector<Candidate> candidates) {
+    candidates_ = std::move(candidates);
     const std::vector<Live> before = std::exchange(live_, {});
     ++length_;
     const auto beam = static_cast<std::size_t>(options_.beam);
@@ -104,60 +155,76 @@ void SentenceBeam::advance(const NextTokens& next, std::int64_t first_row) {
         const Candidate& candidate = candidates_[taken_];
         const Live& parent = before[static_cast<std::size_t>(candidate.row)];
         if (candidate.token != rules_.eos) {
-            live_.push_back({parent.tokens, candidate.log_probability, candidate.row});
-            live_.back().tokens.push_back(candidate.token);
+            live_on(parent, candidate);
         } else {
             finish(parent, candidate.token, candidate.log_probability);
         }
     }
-    if (live_.empty() && !has_finished_) {
+    if (live_.empty() && finished_.empty()) {
         // This sentence's trouble: the others of the batch go on.
         const Live& longest = before.front();
         offer({longest.tokens, longest.log_probability, longest.log_probability, EndReason::Unusable});
     }
-    if (length_ == limit_ && !has_finished_) {
+    if (length_ == task_.limit) {
         cut();
     }
-    done_ = live_.empty() || length_ == limit_ || can_stop();
+    done_ = live_.empty() || length_ == task_.limit || can_stop();
+}
+
+void SentenceBeam::live_on(const Live& parent, const Candidate& candidate) {
+    live_.push_back({parent.tokens, candidate.log_probability, candidate.row, {}});
+    Live& child = live_.back();
+    child.tokens.push_back(candidate.token);
+    if (options_.no_repeat_ngram > 0) {
+        child.repeating = repeating_tokens(child.tokens, options_.no_repeat_ngram);
+    }
+}
+
+double SentenceBeam::score(double log_probability, std::int64_t length) const {
+    return log_probability / length_penalty(length, options_);
 }
 
 void SentenceBeam::finish(const Live& parent, std::int32_t token, double log_probability) {
-    Hypothesis hypothesis{parent.tokens, log_probability,
-                          log_probability / length_penalty(length_, options_.length_penalty), EndReason::EndOfSentence};
+    Hypothesis hypothesis{parent.tokens, log_probability, score(log_probability, length_), EndReason::EndOfSentence};
     hypothesis.tokens.push_back(token);
     offer(std::move(hypothesis));
 }
 
 void SentenceBeam::offer(Hypothesis hypothesis) {
-    if (!has_finished_ || hypothesis.score > best_.score) {
-        best_ = std::move(hypothesis);
+    const auto place = std::find_if(finished_.begin(), finished_.end(),
+                                    [&](const Hypothesis& other) { return hypothesis.score > other.score; });
+    finished_.insert(place, std::move(hypothesis));
+    if (finished_.size() > static_cast<std::size_t>(options_.n_best)) {
+        finished_.pop_back();
     }
-    has_finished_ = true;
 }
 
 // The log probability of a live hypothesis only falls and its penalty only grows, up to that of the longest output: so
-// its score can never exceed log probability / lp(limit). Rounding keeps that order, since it is monotone.
+// its score can never exceed log probability / lp(limit), in either form. Rounding keeps that order, since it is
+// monotone.
 bool SentenceBeam::can_stop() const {
-    if (!has_finished_) {
+    if (finished_.size() < static_cast<std::size_t>(options_.n_best)) {
         return false;
     }
     if (options_.beam == 1) {
         return true;
     }
-    const double reachable = live_.front().log_probability / length_penalty(limit_, options_.length_penalty);
-    return options_.early_end && reachable <= best_.score;
+    return options_.early_end && score(live_.front().log_probability, task_.limit) <= finished_.back().score;
 }
 
 void SentenceBeam::cut() {
     // All have one length, so the likeliest has the highest score.
-    const Live& first = live_.front();
-    offer({first.tokens, first.log_probability,
-           first.log_probability / length_penalty(length_, options_.length_penalty), EndReason::Limit});
+    for (const Live& live : live_) {
+        if (finished_.size() < static_cast<std::size_t>(options_.n_best)) {
+            finished_.push_back(
+                {live.tokens, live.log_probability, score(live.log_probability, length_), EndReason::Limit});
+        }
+    }
 }
 
-const Hypothesis& SentenceBeam::best() const {
+const std::vector<Hypothesis>& SentenceBeam::hypotheses() const {
     HEADSCOPE_CHECK(done_, "an unfinished search has no best hypothesis");
-    return best_;
+    return finished_;
 }
 
 }  // namespace headscope

@@ -3,31 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "infer/next_tokens.h"
+#include "infer/sampling.h"
+#include "infer/search_options.h"
 #include "model/config.h"
 
 namespace headscope {
-
-struct SearchOptions {
-    // Each row asks for 2 * beam tokens and those that may not be chosen, and a device ranks at most 64.
-    static constexpr int kMaxBeam = 30;
-
-    int beam = 4;                 // 1 is greedy: the likeliest token each time, ended by the first end of sentence
-    double length_penalty = 0.6;  // alpha of lp(L) = ((5 + L) / 6)^alpha, Wu et al. (2016), equation 14
-    std::int64_t max_extra = 50;  // the output is at most this much longer than the input, both with end of sentence
-    bool early_end = true;        // stop when no unfinished hypothesis can still win; never changes the result
-    bool allow_unknown = false;   // the unknown piece has no text, so it is not chosen
-
-    bool operator==(const SearchOptions&) const = default;
-};
-
-// Throws Error for a beam outside [1, kMaxBeam] or negative numbers.
-void check_search_options(const SearchOptions& options);
-
-// lp(length); score = log probability / lp.
-double length_penalty(std::int64_t length, double alpha);
 
 enum class EndReason : std::uint8_t {
     EndOfSentence,
@@ -52,27 +37,34 @@ struct TokenRules {
 };
 TokenRules token_rules(const ModelConfig& config, bool allow_unknown);
 
-// The likeliest next tokens of some rows, best first: [rows, k] each.
-struct NextTokens {
-    std::int64_t rows = 0;
-    int k = 0;
-    std::vector<float> log_probabilities;
-    std::vector<std::int32_t> tokens;
+// What is asked for one sentence.
+struct SearchTask {
+    std::int64_t limit = 1;                 // tokens of the longest output, eos included; at least 1
+    std::vector<std::int32_t> prefix = {};  // what the output begins with, whatever the model thinks; below the limit
+    std::uint32_t line = 0;                 // of the text, and part of the line: what draws depend on
+    std::uint32_t part = 0;
 };
 
 // The beam of one sentence. It starts as one live row, the empty output.
 class SentenceBeam {
 public:
-    // `limit`: tokens of the longest output, eos included; at least 1.
-    SentenceBeam(const SearchOptions& options, const TokenRules& rules, std::int64_t limit);
+    SentenceBeam(const SearchOptions& options, const TokenRules& rules, SearchTask task);
+    SentenceBeam(const SearchOptions& options, const TokenRules& rules, std::int64_t limit)
+        : SentenceBeam(options, rules, SearchTask{.limit = limit}) {}
 
-    // How many tokens of each row are enough for advance().
+    // How many tokens of each row are enough for advance(): while there is neither a prefix nor a rule on repetitions
+    // nor sampling, and in the next step.
     static int tokens_per_row(const SearchOptions& options, const TokenRules& rules, std::int64_t vocabulary);
+    std::int64_t wanted(std::int64_t vocabulary) const;
+    // Whether the next step needs the probability of any token, so that only the other advance() will do.
+    bool wants_all() const;
 
     // Rows [first_row, first_row + live()) of `next` are this sentence's, in the order of its live hypotheses. The best
     // continuations of all rows compete: equal sums by smaller row, then smaller token. The first `beam` that do not
     // end live on; every end of sentence among or before them finishes a hypothesis.
     void advance(const NextTokens& next, std::int64_t first_row);
+    // The same. Tokens of the prefix are taken whatever their probability, and counted with it.
+    void advance(const AllTokens& next, std::int64_t first_row);
 
     // What the last advance() chose from, for those who show the search: the best continuations of all rows, best
     // first, and how many of them it took. A taken one either finished or, in order, lives on.
@@ -91,15 +83,24 @@ public:
     std::int32_t newest(std::int64_t i) const { return live_[static_cast<std::size_t>(i)].tokens.back(); }
 
     // The highest score; equal scores by what finished first.
-    const Hypothesis& best() const;
+    const Hypothesis& best() const { return hypotheses().front(); }
+    // The n_best highest. Where fewer ended by themselves, the likeliest that had to be cut follow.
+    const std::vector<Hypothesis>& hypotheses() const;
 
 private:
     struct Live {
         std::vector<std::int32_t> tokens;
         double log_probability = 0.0;
         std::int64_t parent = 0;
+        std::vector<std::int32_t> repeating;  // what may not come next
     };
+    bool may_follow(const Live& live, std::int32_t token) const;
     std::vector<Candidate> ranked_candidates(const NextTokens& next, std::int64_t first_row) const;
+    std::vector<Candidate> forced_candidate(std::span<const float> next) const;
+    std::vector<Candidate> drawn_candidate(std::span<const float> next) const;
+    void take(std::vector<Candidate> candidates);
+    void live_on(const Live& parent, const Candidate& candidate);
+    double score(double log_probability, std::int64_t length) const;
     void finish(const Live& parent, std::int32_t token, double log_probability);
     void offer(Hypothesis hypothesis);
     bool can_stop() const;
@@ -107,14 +108,13 @@ private:
 
     SearchOptions options_;
     TokenRules rules_;
-    std::int64_t limit_;
+    SearchTask task_;
     std::int64_t length_ = 0;  // tokens of every live hypothesis
     bool done_ = false;
-    bool has_finished_ = false;
     std::vector<Live> live_;
     std::vector<Candidate> candidates_;
     std::size_t taken_ = 0;
-    Hypothesis best_;
+    std::vector<Hypothesis> finished_;  // at most n_best, best first
 };
 
 }  // namespace headscope

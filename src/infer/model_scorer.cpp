@@ -11,6 +11,8 @@ namespace headscope {
 
 namespace {
 
+static_assert(Scorer::kMostRanked == LogSoftmaxTopK::kMaxK);
+
 Tensor upload_i32(Backend& backend, const Shape& shape, const std::vector<std::int32_t>& values) {
     Tensor tensor = backend.empty(shape, DType::I32);
     backend.upload(tensor, values.data(), values.size() * sizeof(std::int32_t));
@@ -74,6 +76,19 @@ const NextTokens& ModelScorer::step(const std::vector<std::int32_t>& tokens, con
     next_.k = k;
     found.read(ctx_.backend, next_);
     return next_;
+}
+
+const AllTokens& ModelScorer::step_all(const std::vector<std::int32_t>& tokens,
+                                       const std::vector<std::int32_t>& parents) {
+    HEADSCOPE_CHECK(!tokens.empty() && tokens.size() == parents.size(), "each row needs one token and one parent");
+    follow(parents);
+    const auto rows = static_cast<std::int64_t>(tokens.size());
+    const Tensor logits = model_.step(ctx_, cache_, upload_i32(ctx_.backend, {rows, 1}, tokens));
+    all_ = {.rows = rows, .vocabulary = vocabulary(), .log_probabilities = to_host<float>(ctx_.backend, logits)};
+    for (std::int64_t row = 0; row < rows; ++row) {
+        log_softmax(all_.row(row));
+    }
+    return all_;
 }
 
 void ModelScorer::follow(const std::vector<std::int32_t>& parents) {

@@ -18,6 +18,8 @@ public:
     std::int64_t vocabulary() const override;
     const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
                            int k) override;
+    const AllTokens& step_all(const std::vector<std::int32_t>& tokens,
+                              const std::vector<std::int32_t>& parents) override;
 
 private:
     void follow(const std::vector<std::int32_t>& parents);
@@ -27,6 +29,7 @@ private:
     DecoderCache cache_;
     std::vector<std::int32_t> sentences_;  // of each row
     NextTokens next_;
+    AllTokens all_;
 };
 
 }  // namespace headscope

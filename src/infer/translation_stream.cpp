@@ -17,11 +17,14 @@ std::string problem_of(const InputLine& line) {
 }
 
 // What is far too long is not even tokenised.
-std::vector<std::string> texts_of(std::vector<InputLine>& window) {
-    std::vector<std::string> lines;
+std::vector<SourceLine> sources_of(std::vector<InputLine>& window, std::int64_t before, const PrefixOf& prefix_of) {
+    std::vector<SourceLine> lines;
     lines.reserve(window.size());
     for (InputLine& line : window) {
-        lines.push_back(line.excess == 0 ? std::move(line.text) : std::string());
+        const std::int64_t number = before + static_cast<std::int64_t>(lines.size()) + 1;
+        lines.push_back({.text = line.excess == 0 ? std::move(line.text) : std::string(),
+                         .prefix = prefix_of ? prefix_of(number) : std::string(),
+                         .number = static_cast<std::uint32_t>(number)});
     }
     return lines;
 }
@@ -32,6 +35,24 @@ void count(StreamTotals& totals, const TranslatedSentence& sentence) {
     totals.cut += sentence.end == EndReason::Limit ? 1 : 0;
     totals.source_tokens += static_cast<std::int64_t>(sentence.source_ids.size());
     totals.target_tokens += static_cast<std::int64_t>(sentence.target_ids.size());
+}
+
+StreamedLine finished_line(const InputLine& input, SourceLine& source, TranslatedSentence sentence) {
+    StreamedLine line{.number = source.number, .source = {}, .sentence = std::move(sentence)};
+    if (std::string problem = problem_of(input); !problem.empty()) {
+        line.sentence.problem = std::move(problem);
+    } else {
+        line.source = std::move(source.text);
+    }
+    return line;
+}
+
+void complain(const StreamedLine& line, const StreamSinks& sinks) {
+    for (const std::string& message : {line.sentence.problem, line.sentence.remark}) {
+        if (!message.empty()) {
+            sinks.complaint(fmt::format("line {}: {}", line.number, message));
+        }
+    }
 }
 
 // Runs while somebody translates, not while results are written.
@@ -56,31 +77,29 @@ void WindowSize::measured(std::size_t lines, double seconds) {
 }
 
 StreamTotals translate_stream(const Translator& translator, LineSource& input, const StreamSinks& sinks,
-                              const TranslationOptions& options) {
+                              const TranslationOptions& options, const PrefixOf& prefix_of) {
     StreamTotals totals;
     WindowSize size;
     for (std::vector<InputLine> window = input.next_window(size.lines()); !window.empty();
          window = input.next_window(size.lines())) {
         Stopwatch watch;
+        std::vector<SourceLine> sources = sources_of(window, totals.lines, prefix_of);
         std::size_t line = 0;
         watch.start();
-        translator.translate_in_order(
-            texts_of(window), options, [&](std::vector<TranslatedSentence> next, std::size_t) {
-                watch.stop();
-                for (TranslatedSentence& sentence : next) {
-                    if (const std::string problem = problem_of(window[line++]); !problem.empty()) {
-                        sentence.problem = problem;
-                    }
-                    count(totals, sentence);
-                    if (!sentence.problem.empty()) {
-                        sinks.complaint(fmt::format("line {}: {}", totals.lines, sentence.problem));
-                    }
-                }
-                if (!next.empty()) {
-                    sinks.translated(next);
-                }
-                watch.start();
-            });
+        translator.translate_in_order(sources, options, [&](std::vector<TranslatedSentence> next, std::size_t) {
+            watch.stop();
+            std::vector<StreamedLine> lines;
+            for (TranslatedSentence& sentence : next) {
+                lines.push_back(finished_line(window[line], sources[line], std::move(sentence)));
+                ++line;
+                count(totals, lines.back().sentence);
+                complain(lines.back(), sinks);
+            }
+            if (!lines.empty()) {
+                sinks.translated(lines);
+            }
+            watch.start();
+        });
         watch.stop();
         totals.seconds += watch.seconds();
         size.measured(window.size(), watch.seconds());

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "infer/line_source.h"
 #include "infer/translator.h"
@@ -37,16 +39,26 @@ struct StreamTotals {
     double seconds = 0.0;  // spent translating, not waiting for input
 };
 
+// A line of the input and what became of it.
+struct StreamedLine {
+    std::int64_t number = 0;            // from 1
+    std::optional<std::string> source;  // none where the line was too long to keep
+    TranslatedSentence sentence;        // with an empty text where it was not translated
+};
+
 struct StreamSinks {
-    // The next results, in order; one that was not translated has an empty text.
-    std::function<void(const std::vector<TranslatedSentence>& next)> translated;
-    // "line 7: ..."; lines count from 1.
+    // The next results, in order.
+    std::function<void(const std::vector<StreamedLine>& next)> translated;
+    // "line 7: ...": why a line was not translated, or what was done to it.
     std::function<void(const std::string& message)> complaint;
 };
+
+// What the translation of a line begins with; lines count from 1.
+using PrefixOf = std::function<std::string(std::int64_t line)>;
 
 // Results are handed out after each batch, as soon as all before them are there. A line that cannot be translated is
 // complained about and gives an empty result; the others go on.
 StreamTotals translate_stream(const Translator& translator, LineSource& input, const StreamSinks& sinks,
-                              const TranslationOptions& options);
+                              const TranslationOptions& options, const PrefixOf& prefix_of = {});
 
 }  // namespace headscope

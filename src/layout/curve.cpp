@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,10 @@ constexpr double kMargin = 1.0;
 constexpr double kSmall = 0.85;
 constexpr double kStroke = 0.16;
 constexpr double kPoint = 0.42;
+constexpr double kFoot = 3.0;   // the numbers and the name of x
+constexpr double kSign = 2.2;   // what a series' sign takes in the legend
+constexpr double kApart = 1.0;  // from one name to the next sign
+constexpr double kLegendRow = 1.5;
 constexpr double kColumn = 0.1;  // what thinning takes for one column
 
 // In the unit of the greatest of an axis.
@@ -41,6 +46,9 @@ public:
             x_low_ = y_low_ = 0.0;
             x_high_ = y_high_ = 1.0;
         }
+        if (options.x_range) {
+            std::tie(x_low_, x_high_) = *options.x_range;
+        }
         const auto widen = [](double& low, double& high, double share) {
             const double by = high > low ? (high - low) * share : std::max(std::abs(low) * 0.1, 0.5);
             low -= by, high += by;
@@ -50,14 +58,15 @@ public:
             widen(x_low_, x_high_, 0.0);
         }
         find_ticks();
-        double label = 2.0;
+        double label = options.least_label;
         for (const auto& [place, text] : y_ticks_) {
             label = std::max(label, text_width(text) * kSmall);
         }
         left_ = kMargin + label + 0.6;
         right_ = options.width - kMargin - 1.0;
         top_ = kMargin + 1.6 * kTitleSize + 1.2;
-        bottom_ = options.height - kMargin - 3.0;
+        bottom_ = options.height - kMargin - kFoot;
+        place_legend();
     }
 
     Drawing draw() {
@@ -76,7 +85,7 @@ public:
             sketch_.centred({Role::Note}, ink_.faint, {left_, top_, right_ - left_, bottom_ - top_}, 1.0,
                             "nothing measured yet");
         }
-        return sketch_.finish(options_.width, options_.height, options_.title,
+        return sketch_.finish(options_.width, bottom_ + kMargin + kFoot, options_.title,
                               fmt::format("{} curves over {}.", series_.size(), options_.x_label));
     }
 
@@ -137,6 +146,12 @@ private:
             mark.tip = series_[index].name;
         }
         const std::vector<Point> path = thinned(series_[index].points);
+        for (std::size_t i = 0; i < path.size(); ++i) {
+            const bool joined = (i > 0 && usable(path[i - 1])) || (i + 1 < path.size() && usable(path[i + 1]));
+            if (usable(path[i]) && !joined) {  // no line leads to it
+                diamond(mark, colour(index), x(path[i].x), y(scaled(path[i].y)));
+            }
+        }
         for (std::size_t i = 0; i + 1 < path.size(); ++i) {
             if (!usable(path[i]) || !usable(path[i + 1])) {
                 continue;
@@ -206,21 +221,50 @@ private:
             {{cx, cy - kPoint * 1.3}, {cx + kPoint * 1.3, cy}, {cx, cy + kPoint * 1.3}, {cx - kPoint * 1.3, cy}});
     }
 
-    void legend() {
-        double at = right_;
-        const double line = kMargin + 0.8 * kTitleSize;
-        for (std::size_t i = series_.size(); i-- > 0;) {
-            at -= text_width(series_[i].name) * kSmall;
-            sketch_.text({Role::Legend, static_cast<int>(i) + 1}, ink_.text,
-                         {at, line, kSmall, Anchor::Start, false, false, series_[i].name});
-            at -= 2.2;
-            if (series_[i].markers) {
-                diamond({Role::Legend, static_cast<int>(i) + 1}, colour(i), at + 1.2, line - 0.3);
-            } else {
-                sketch_.rect({Role::Legend, static_cast<int>(i) + 1}, colour(i), {at, line - 0.4, 1.7, 0.2});
-            }
-            at -= 1.0;
+    // Beside the title, at the right, where all names fit there; else in rows below it.
+    void place_legend() {
+        const double beside = right_ - kMargin - text_width(options_.title) * kTitleSize - 2.0;
+        double all = 0.0;
+        for (const Series& one : series_) {
+            names_.push_back({0.0, 0.0, shortened(one.name, (right_ - left_ - kSign) / kSmall)});
+            all += width_of(names_.back());
         }
+        const bool below = all > beside;
+        double x = below ? left_ : right_ - all + kApart;
+        double y = kMargin + 0.8 * kTitleSize + (below ? 2.0 : 0.0);
+        for (Name& name : names_) {
+            if (below && x > left_ && x + width_of(name) - kApart > right_) {
+                x = left_, y += kLegendRow, top_ += kLegendRow, bottom_ += kLegendRow;
+            }
+            name.x = x, name.y = y;
+            x += width_of(name);
+        }
+        top_ += below ? kLegendRow : 0.0;  // the rows after the first make the picture higher
+    }
+
+    void legend() {
+        for (std::size_t i = 0; i < names_.size(); ++i) {
+            const Name& name = names_[i];
+            const int series = static_cast<int>(i) + 1;
+            if (name.text.empty()) {
+                continue;
+            }
+            if (series_[i].markers) {
+                diamond({Role::Legend, series}, colour(i), name.x + 1.2, name.y - 0.3);
+            } else {
+                sketch_.rect({Role::Legend, series}, colour(i), {name.x, name.y - 0.4, 1.7, 0.2});
+            }
+            sketch_.text({Role::Legend, series}, ink_.text,
+                         {name.x + kSign, name.y, kSmall, Anchor::Start, false, false, name.text});
+        }
+    }
+
+    struct Name {
+        double x, y;  // of the sign, and of the base line
+        std::string text;
+    };
+    static double width_of(const Name& name) {
+        return name.text.empty() ? 0.0 : kSign + text_width(name.text) * kSmall + kApart;
     }
 
     const std::vector<Series>& series_;
@@ -228,6 +272,7 @@ private:
     Sketch sketch_;
     const Ink& ink_;
     std::vector<std::pair<double, std::string>> y_ticks_;
+    std::vector<Name> names_;  // the legend's
     bool any_ = false;
     double x_low_ = 1e300, x_high_ = -1e300, y_low_ = 1e300, y_high_ = -1e300;
     double left_ = 0.0, right_ = 0.0, top_ = 0.0, bottom_ = 0.0;

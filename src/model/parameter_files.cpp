@@ -139,7 +139,13 @@ void load_parameters(Backend& backend, const std::string& file, Parameters& para
                                     found.shape.to_string(), spec.shape.to_string()));
         }
         check_finite(file, spec.name, found);
-        load_one(backend, found, parameters.stored(spec.name), fmt::format("{}: the tensor {}", file, spec.name));
+        if (const Tensor to = parameters.stored(spec.name); to.dtype == DType::I8) {
+            std::vector<float> values(static_cast<std::size_t>(to.elements()));
+            widen(found.dtype, found.data.data(), std::span<float>(values));
+            parameters.store(spec.name, values);
+        } else {
+            load_one(backend, found, to, fmt::format("{}: the tensor {}", file, spec.name));
+        }
     }
     parameters.refresh_working();
     for (const SafeTensorsEntry& entry : tensors.entries()) {
@@ -157,6 +163,7 @@ void save_parameters(Backend& backend, const std::string& file, const Parameters
     std::vector<std::vector<std::byte>> data;
     std::vector<TensorToWrite> tensors;
     for (const ParameterSpec& spec : parameters.table()) {
+        HEADSCOPE_CHECK(parameters.stored(spec.name).dtype != DType::I8, spec.name + " in I8 is read, never saved");
         data.push_back(narrow_values(to_host<float>(backend, parameters.stored(spec.name)), dtype, spec.name));
         tensors.push_back({spec.name, dtype, spec.shape, data.back().data()});
     }

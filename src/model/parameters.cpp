@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "backend/quantisation.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -155,6 +156,8 @@ void Parameters::place() {
             end = aligned(end);
         }
         offsets_.push_back(end);
+        scale_offsets_.push_back(total_scales_);
+        total_scales_ += table_[i].multiplied ? table_[i].shape[0] : 0;
         index_.emplace(table_[i].name, i);
         end += table_[i].shape.elements();
         count_ += table_[i].shape.elements();
@@ -165,14 +168,23 @@ void Parameters::place() {
 
 Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gradients, DType storage)
     : backend_(backend), table_(parameter_table(config)) {
-    const bool halved = storage == DType::F16 || storage == DType::BF16;
-    HEADSCOPE_CHECK(halved || storage == DType::F32,
-                    std::string("parameters are read in F32, F16 or BF16, not in ") + name_of(storage));
-    separate_ = halved && !with_gradients;
+    const bool eight = storage == DType::I8;
+    const bool copied = storage == DType::F16 || storage == DType::BF16 || eight;
+    HEADSCOPE_CHECK(copied || storage == DType::F32,
+                    std::string("parameters are read in F32, F16, BF16 or I8, not in ") + name_of(storage));
+    HEADSCOPE_CHECK(!eight || !with_gradients, "parameters in I8 have no gradients");
+    HEADSCOPE_CHECK(!eight || backend.weights(storage).level != SupportLevel::None,
+                    backend.device().id + " has no weights in I8");
+    separate_ = copied && !with_gradients;
     place();
     const auto zeros = [&](std::int64_t total, DType dtype) {
         Tensor flat = backend.empty({total}, dtype);
-        backend.run(Fill{.out = flat, .value = 0.0F});
+        if (dtype == backend.real()) {
+            backend.run(Fill{.out = flat, .value = 0.0F});
+        } else {  // which not every backend fills
+            const std::vector<std::byte> none(static_cast<std::size_t>(total) * size_of(dtype));
+            backend.upload(flat, none.data(), none.size());
+        }
         return flat;
     };
     values_ = zeros(total_, backend.real());
@@ -180,7 +192,10 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
         gradients_ = zeros(total_, backend.real());
     }
     flat_ = with_gradients ? Var::parameter(values_, gradients_, "all parameters") : Var(values_);
-    if (halved) {
+    if (eight) {
+        scales_ = zeros(total_scales_, backend.real());
+    }
+    if (copied) {
         working_ = zeros(total_working_, storage);
         flat_working_ = separate_ ? Var(working_) : flat_.with_value(working_);
     }
@@ -192,14 +207,51 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
 Var Parameters::view(std::size_t index, const Shape& shape) const {
     const ParameterSpec& spec = table_[index];
     const Var& flat = in_working(spec) ? flat_working_ : flat_;
-    return flat.narrow(0, offsets_[index], shape.elements()).reshape(shape).named(spec.name);
+    const Var seen = flat.narrow(0, offsets_[index], shape.elements()).reshape(shape).named(spec.name);
+    return scales_.defined() && spec.multiplied ? seen.with_scales(scales_.narrow(0, scale_offsets_[index], shape[0]))
+                                                : seen;
 }
 
 void Parameters::initialise(std::uint64_t seed) {
     for (const ParameterSpec& spec : table_) {
-        from_host(backend_, stored(spec.name), initial_values(spec, seed));
+        const std::vector<double> values = initial_values(spec, seed);
+        if (in_eight_bits(spec)) {
+            store(spec.name, {values.begin(), values.end()});
+        } else {
+            from_host(backend_, stored(spec.name), values);
+        }
     }
     refresh_working();
+}
+
+void Parameters::store(const std::string& name, const std::vector<float>& values) const {
+    const std::size_t index = index_of(name);
+    if (!in_eight_bits(table_[index])) {
+        from_host(backend_, stored(name), values);
+        return;
+    }
+    const auto rows = static_cast<std::size_t>(table_[index].shape[0]);
+    const std::size_t columns = rows == 0 ? 0 : values.size() / rows;
+    std::vector<std::int8_t> rounded(values.size());
+    std::vector<float> scales(rows);
+    for (std::size_t row = 0; row < rows; ++row) {
+        scales[row] = quantise_row({values.data() + row * columns, columns}, rounded.data() + row * columns);
+    }
+    backend_.upload(stored(name), rounded.data(), rounded.size());
+    from_host(backend_, vars_[index].scales(), scales);
+}
+
+std::vector<float> Parameters::values_of(const std::string& name) const {
+    const std::size_t index = index_of(name);
+    std::vector<float> values = to_host<float>(backend_, stored(name));
+    if (in_eight_bits(table_[index])) {
+        const std::vector<float> scales = to_host<float>(backend_, vars_[index].scales());
+        const std::size_t columns = scales.empty() ? 0 : values.size() / scales.size();
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            values[i] *= scales[i / columns];
+        }
+    }
+    return values;
 }
 
 void Parameters::refresh_working() const {

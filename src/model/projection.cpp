@@ -67,8 +67,12 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
         const std::int64_t size = std::min(chunk_rows, rows - first);
         const Tensor chunk = states.narrow(0, first, size);  // [size, d_model]
         const Tensor logits = room.narrow(0, 0, size);       // [size, classes], then their gradient
-        backend.run(
-            Matmul{.a = chunk, .b = weight_.value(), .out = logits, .transpose_b = true, .compute = ctx.compute});
+        backend.run(Matmul{.a = chunk,
+                           .b = weight_.value(),
+                           .out = logits,
+                           .transpose_b = true,
+                           .compute = ctx.compute,
+                           .b_scales = weight_.scales()});
         if (bias_.defined()) {
             const Tensor batch = logits.reshape({1, size, classes});
             backend.run(BiasActivation{.x = batch, .bias = bias_.value(), .y = batch});

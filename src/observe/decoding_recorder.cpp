@@ -30,13 +30,24 @@ DecodingRecorder::DecodingRecorder(Scorer& scorer, WeightCollector& collector, B
 const NextTokens& DecodingRecorder::step(const std::vector<std::int32_t>& tokens,
                                          const std::vector<std::int32_t>& parents, int k) {
     const NextTokens& next = scorer_.step(tokens, parents, k);
+    note(tokens, parents);
+    return next;
+}
+
+const AllTokens& DecodingRecorder::step_all(const std::vector<std::int32_t>& tokens,
+                                            const std::vector<std::int32_t>& parents) {
+    const AllTokens& next = scorer_.step_all(tokens, parents);
+    note(tokens, parents);
+    return next;
+}
+
+void DecodingRecorder::note(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents) {
     Step step{tokens, parents, {}};
     for (WeightCollector::Observation& seen : collector_.fetch(backend_)) {
         auto& to = seen.site.kind == AttentionKind::EncoderSelf ? encoder_ : step.seen;
         to.push_back(std::move(seen));
     }
     steps_.push_back(std::move(step));
-    return next;
 }
 
 std::vector<std::size_t> DecodingRecorder::path_of(std::int64_t sentence, const std::vector<std::int32_t>& read) const {

@@ -19,6 +19,8 @@ public:
     std::int64_t vocabulary() const override { return scorer_.vocabulary(); }
     const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
                            int k) override;
+    const AllTokens& step_all(const std::vector<std::int32_t>& tokens,
+                              const std::vector<std::int32_t>& parents) override;
 
     // The weights along the path of `tokens` (a hypothesis, with eos where it ended by it) of one sentence of the
     // batch. A token's own row is found through the back-pointers of the steps.
@@ -31,6 +33,7 @@ private:
         std::vector<std::int32_t> parents;  // its row in the step before; in the first step: its sentence
         std::vector<WeightCollector::Observation> seen;
     };
+    void note(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents);
     std::vector<std::size_t> path_of(std::int64_t sentence, const std::vector<std::int32_t>& read) const;
 
     Scorer& scorer_;

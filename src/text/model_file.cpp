@@ -12,9 +12,13 @@ namespace headscope {
 namespace {
 
 // Field numbers of sentencepiece_model.proto.
+constexpr std::uint64_t kTrainer = 2;
 constexpr std::uint64_t kNormalizer = 3;
 constexpr std::uint64_t kDenormalizer = 5;
 constexpr std::uint64_t kPrecompiledTable = 2;
+constexpr std::uint64_t kModelType = 3;
+constexpr std::uint64_t kBpe = 2;
+constexpr std::uint64_t kUnigram = 1;  // where nothing is said, too
 
 // The fields of one message, in order; only what the wire format says of their lengths is read.
 class WireReader {
@@ -29,7 +33,7 @@ public:
         const std::uint64_t tag = varint();
         number = tag >> 3U;
         switch (tag & 7U) {
-            case 0: varint(); break;
+            case 0: value_ = varint(); break;
             case 1: take(8); break;
             case 2: content = take(varint()); return true;
             case 5: take(4); break;
@@ -38,6 +42,9 @@ public:
         content = {};
         return true;
     }
+
+    // Of the last field, where it was a number.
+    std::uint64_t value() const { return value_; }
 
     [[noreturn]] void fail(const std::string& problem) const {
         throw Error(fmt::format("'{}' is not a SentencePiece model: {}; fetch or train it again", name_, problem));
@@ -67,6 +74,7 @@ private:
 
     std::string_view rest_;
     const std::string& name_;
+    std::uint64_t value_ = 0;
 };
 
 std::uint32_t little_endian(std::string_view bytes) {
@@ -140,6 +148,20 @@ void check_model_file(std::string_view bytes, const std::string& name) {
             check_normalizer(content, name);
         }
     }
+}
+
+TokenizerType model_type(std::string_view bytes, const std::string& name) {
+    std::uint64_t type = kUnigram;
+    WireReader file(bytes, name);
+    std::uint64_t number = 0;
+    std::string_view content;
+    while (file.next(number, content)) {
+        WireReader trainer(number == kTrainer ? content : std::string_view(), name);
+        while (trainer.next(number, content)) {
+            type = number == kModelType ? trainer.value() : type;
+        }
+    }
+    return type == kBpe ? TokenizerType::Bpe : type == kUnigram ? TokenizerType::Unigram : TokenizerType::Other;
 }
 
 }  // namespace headscope

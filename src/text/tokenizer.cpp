@@ -9,7 +9,6 @@
 
 #include "io/mapped_file.h"
 #include "support/check.h"
-#include "text/model_file.h"
 #include "text/utf8.h"
 
 namespace headscope {
@@ -24,8 +23,9 @@ void check(const sentencepiece::util::Status& status, const std::string& doing) 
 
 }  // namespace
 
-Tokenizer::Tokenizer(std::unique_ptr<sentencepiece::SentencePieceProcessor> processor, std::string name)
-    : processor_(std::move(processor)), name_(std::move(name)) {}
+Tokenizer::Tokenizer(std::unique_ptr<sentencepiece::SentencePieceProcessor> processor, std::string name,
+                     TokenizerType type)
+    : processor_(std::move(processor)), name_(std::move(name)), type_(type) {}
 Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 Tokenizer::~Tokenizer() = default;
@@ -47,7 +47,7 @@ Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name)
     if (problem != sentencepiece::util::Status().ToString()) {
         throw Error(fmt::format("'{}' is not a SentencePiece model: {}", name, problem));
     }
-    return {std::move(processor), name};
+    return {std::move(processor), name, model_type(bytes, name)};
 }
 
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
@@ -84,6 +84,17 @@ const std::string& Tokenizer::piece(std::int32_t id) const {
 
 std::int32_t Tokenizer::id_of(const std::string& piece) const {
     return processor_->PieceToId(piece);
+}
+
+bool Tokenizer::is_normal(std::int32_t id) const {
+    check_id(id);
+    return !processor_->IsControl(id) && !processor_->IsUnknown(id) && !processor_->IsUnused(id) &&
+           !processor_->IsByte(id);
+}
+
+float Tokenizer::score(std::int32_t id) const {
+    check_id(id);
+    return processor_->GetScore(id);
 }
 
 std::int32_t Tokenizer::pad_id() const {

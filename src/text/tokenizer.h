@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "text/model_file.h"
+
 namespace sentencepiece {
 class SentencePieceProcessor;
 }
@@ -36,6 +38,11 @@ public:
     const std::string& piece(std::int32_t id) const;     // "\u2581the"; Error for an id outside the vocabulary
     std::int32_t id_of(const std::string& piece) const;  // unk_id for a piece that does not exist
 
+    TokenizerType type() const { return type_; }
+    const std::string& name() const { return name_; }  // the file, for messages
+    bool is_normal(std::int32_t id) const;             // text, and not a control piece, a byte or unknown
+    float score(std::int32_t id) const;                // of byte-pair pieces: the higher, the earlier it was merged
+
     // -1 where the model has none (some models of others lack pad or bos); the trainer below gives 0, 1, 2, 3.
     std::int32_t pad_id() const;
     std::int32_t bos_id() const;
@@ -43,12 +50,13 @@ public:
     std::int32_t unk_id() const;
 
 private:
-    Tokenizer(std::unique_ptr<sentencepiece::SentencePieceProcessor> processor, std::string name);
+    Tokenizer(std::unique_ptr<sentencepiece::SentencePieceProcessor> processor, std::string name, TokenizerType type);
     void check_text(std::string_view text) const;
     void check_id(std::int32_t id) const;
 
     std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
     std::string name_;
+    TokenizerType type_;
 };
 
 }  // namespace headscope

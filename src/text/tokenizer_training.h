@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace headscope {
+#include "text/model_file.h"
 
-enum class TokenizerType : std::uint8_t { Bpe, Unigram };
+namespace headscope {
 
 // Ids are pad 0, bos 1, eos 2, unk 3; text is normalised by NFKC with whitespace folded (SentencePiece's nmt_nfkc).
 struct TokenizerTraining {

@@ -17,10 +17,12 @@ namespace {
 
 constexpr const char* kStateKey = "headscope_checkpoint";
 constexpr const char* kChecksumKey = "headscope_checksum";
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
+constexpr int kOldest = 2;  // that can be read
 constexpr const char* kParameters = "parameters";
 constexpr const char* kFirstMoment = "adam.m";
 constexpr const char* kSecondMoment = "adam.v";
+constexpr const char* kMean = "mean";
 constexpr std::string_view kPrefix = "step-";
 constexpr std::string_view kSuffix = ".safetensors";
 
@@ -34,6 +36,9 @@ std::vector<NamedTensor> named(const CheckpointTensors& tensors) {
     if (tensors.first_moment.defined()) {
         list.push_back({kFirstMoment, tensors.first_moment});
         list.push_back({kSecondMoment, tensors.second_moment});
+    }
+    if (tensors.mean.defined()) {
+        list.push_back({kMean, tensors.mean});
     }
     return list;
 }
@@ -61,7 +66,7 @@ private:
 std::string checksum_of(const SafeTensorsFile& file, const std::string& state) {
     Checksum checksum;
     checksum.add(state);
-    for (const char* name : {kParameters, kFirstMoment, kSecondMoment}) {
+    for (const char* name : {kParameters, kFirstMoment, kSecondMoment, kMean}) {
         if (file.contains(name)) {
             const MappedTensor tensor = file.at(name);
             checksum.add(name);
@@ -84,12 +89,13 @@ nlohmann::json checked_state(const SafeTensorsFile& file) {
             fmt::format("{} is damaged: its checksum is {}, but its bytes give {}", file.path(), written->second, sum));
     }
     nlohmann::json state = nlohmann::json::parse(found->second, nullptr, false);
-    const bool known = state.is_object() && state.contains("format") && state["format"] == kFormat;
+    const nlohmann::json format = state.is_object() ? state.value("format", nlohmann::json()) : nlohmann::json();
+    const bool known = format.is_number_integer() && format >= kOldest && format <= kFormat;
     if (!known || written == file.metadata().end()) {
         throw Error(
-            fmt::format("{} is a checkpoint of another version of headscope (expected format {}): go on with "
+            fmt::format("{} is a checkpoint of another version of headscope (expected format {} to {}): go on with "
                         "the program that wrote it",
-                        file.path(), kFormat));
+                        file.path(), kOldest, kFormat));
     }
     return state;
 }
@@ -198,13 +204,25 @@ void CheckpointFolder::remove_leftovers() const {
     }
 }
 
-void CheckpointFolder::keep_last(std::int64_t count, std::int64_t newest) const {
-    std::vector<std::int64_t> found = steps();
-    std::erase_if(found, [&](std::int64_t step) { return step > newest; });
-    for (std::size_t i = 0; i + static_cast<std::size_t>(count) < found.size(); ++i) {
-        std::error_code ignored;  // a file that cannot be removed only takes room
-        std::filesystem::remove(file_of(found[i]), ignored);
+void CheckpointFolder::keep(const std::vector<std::int64_t>& kept, std::int64_t newest) const {
+    for (const std::int64_t step : steps()) {
+        if (step <= newest && std::find(kept.begin(), kept.end(), step) == kept.end()) {
+            remove(step);
+        }
     }
+}
+
+void CheckpointFolder::remove_after(std::int64_t after) const {
+    for (const std::int64_t step : steps()) {
+        if (step > after) {
+            remove(step);
+        }
+    }
+}
+
+void CheckpointFolder::remove(std::int64_t step) const {
+    std::error_code ignored;  // a file that cannot be removed only takes room
+    std::filesystem::remove(file_of(step), ignored);
 }
 
 }  // namespace headscope

@@ -14,11 +14,12 @@
 
 namespace headscope {
 
-// The device's part: flat buffers of one size. Moments are absent in a file that keeps parameters alone.
+// The device's part: flat buffers of one size. All but the first are absent in a file that keeps parameters alone.
 struct CheckpointTensors {
     Tensor parameters;  // [total]
     Tensor first_moment = {};
     Tensor second_moment = {};
+    Tensor mean = {};  // of the parameters (WeightMean); absent where none is kept
 };
 
 // Written beside, synced and renamed: whatever stood at `path` stays if anything fails, and Error says what failed.
@@ -56,11 +57,12 @@ public:
                                          const std::function<void(const std::string&)>& skipped) const;
     // Removes what a writer that was killed left half-written. The run's folder must be locked: no one else writes.
     void remove_leftovers() const;
-    // Removes all but the last `count` of the steps up to `newest`. Later ones are damaged, or the run would stand
-    // there: they must not push out those that are whole.
-    void keep_last(std::int64_t count, std::int64_t newest) const;
+    // Removes all but these of the steps up to `newest`. Later ones are damaged, or the run would stand there.
+    void keep(const std::vector<std::int64_t>& steps, std::int64_t newest) const;
+    void remove_after(std::int64_t step) const;
 
 private:
+    void remove(std::int64_t step) const;
     std::string path_;
 };
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "train/run_totals.h"
 
@@ -14,58 +15,84 @@ namespace {
 
 constexpr const char* kSteps = "training.steps";
 constexpr const char* kCooldown = "training.cooldown_steps";
+constexpr const char* kShare = "training.cooldown";
+constexpr const char* kLimits = "training.limits";
+
+std::string text_of(const nlohmann::json& value) {
+    return value.is_null() ? "absent" : value.dump();
+}
 
 std::string change(const std::string& key, const nlohmann::json& then, const nlohmann::json& now) {
-    return fmt::format("\"{}\" was {} and is now {}", key, then.dump(), now.is_null() ? "absent" : now.dump());
+    return fmt::format("\"{}\" was {} and is now {}", key, text_of(then), text_of(now));
 }
 
-// The first key whose value differs, inside the model's section where that is it.
-std::string difference(const nlohmann::json& then, const nlohmann::json& now) {
-    for (const auto& [key, value] : now.items()) {
-        const nlohmann::json old = then.value(key, nlohmann::json());
-        if (old != value) {
-            return old.is_object() && value.is_object() ? key + ": " + difference(old, value) : change(key, old, value);
+// Every key whose value differs, by name inside the model's section.
+void list_differences(const nlohmann::json& then, const nlohmann::json& now, const std::string& inside,
+                      std::vector<std::string>& found) {
+    nlohmann::json keys = then;
+    keys.update(now);
+    for (const auto& item : keys.items()) {
+        const nlohmann::json old = then.value(item.key(), nlohmann::json());
+        const nlohmann::json value = now.value(item.key(), nlohmann::json());
+        if (old.is_object() && value.is_object()) {
+            list_differences(old, value, item.key() + ": ", found);
+        } else if (old != value) {
+            found.push_back(inside + change(item.key(), old, value));
         }
     }
-    for (const auto& [key, value] : then.items()) {
-        if (!now.contains(key)) {
-            return change(key, value, nlohmann::json());
-        }
-    }
-    return "";
 }
 
+// What decides when the rate begins to fall.
 struct Cooldown {
-    nlohmann::json values;  // [steps, cooldown_steps], null where the configuration has none
+    nlohmann::json values = nlohmann::json::object();                           // by key
     std::int64_t last_at_full_rate = std::numeric_limits<std::int64_t>::max();  // then equation 3 is scaled down
+    double share = 0.0;                                                         // or over this share of the limits
+    Limits limits;
+
+    bool falls(const Progress& done) const {
+        return done.steps > last_at_full_rate || (share > 0.0 && limits.share(done) > 1.0 - share);
+    }
+    std::string begins() const {
+        if (share > 0.0) {
+            return fmt::format("over the last {:g} of the training", share);
+        }
+        return last_at_full_rate == std::numeric_limits<std::int64_t>::max()
+                   ? std::string("never")
+                   : fmt::format("from step {} on", last_at_full_rate + 1);
+    }
 };
 
 Cooldown take_cooldown(nlohmann::json& config) {
     Cooldown cooldown;
-    cooldown.values = {config.value(kSteps, nlohmann::json()), config.value(kCooldown, nlohmann::json())};
     const std::int64_t length = config.contains(kCooldown) ? count_at(config, kCooldown) : 0;
     if (length > 0) {
         cooldown.last_at_full_rate = count_at(config, kSteps) - length + 1;
     }
-    config.erase(kSteps);
-    config.erase(kCooldown);
+    if (config.contains(kShare)) {
+        const nlohmann::json& limits = config.at(kLimits);
+        cooldown.share = config[kShare].get<double>();
+        cooldown.limits = {limits.at(0).get<std::int64_t>(), limits.at(1).get<double>(),
+                           limits.at(2).get<std::int64_t>(), limits.at(3).get<double>()};
+    }
+    for (const char* key : {kSteps, kCooldown, kShare, kLimits}) {
+        if (config.contains(key)) {
+            cooldown.values[key] = config[key];
+            config.erase(key);
+        }
+    }
     return cooldown;
 }
 
-std::string cooldown_conflict(const Cooldown& then, const Cooldown& now, std::int64_t step) {
-    const bool steps = then.values[0] != now.values[0];
-    const auto falls = [](const Cooldown& at) {
-        return at.last_at_full_rate == std::numeric_limits<std::int64_t>::max()
-                   ? std::string("never")
-                   : fmt::format("from step {} on", at.last_at_full_rate + 1);
-    };
+std::string cooldown_conflict(const Cooldown& then, const Cooldown& now, const Progress& done) {
+    std::vector<std::string> changes;
+    list_differences(then.values, now.values, "", changes);
     std::string text = fmt::format(
         "{}: that cannot change once the learning rate falls, which it did {} and would now {}, and "
         "the run stands after step {}",
-        steps ? change(kSteps, then.values[0], now.values[0]) : change(kCooldown, then.values[1], now.values[1]),
-        falls(then), falls(now), step);
-    if (steps && step > then.last_at_full_rate) {
-        text += fmt::format(": give --steps {} again", then.values[0].dump());
+        fmt::join(changes, ", "), then.begins(), now.begins(), done.steps);
+    const nlohmann::json steps = then.values.value(kSteps, nlohmann::json());
+    if (done.steps > then.last_at_full_rate && steps != now.values.value(kSteps, nlohmann::json())) {
+        text += fmt::format(": give --steps {} again", steps.dump());
     }
     return text;
 }
@@ -78,34 +105,37 @@ void erase_training(nlohmann::json& config) {
 
 }  // namespace
 
-ConfigChanges compare_configs(nlohmann::json then, nlohmann::json now, std::int64_t step, Purpose purpose) {
+ConfigChanges compare_configs(nlohmann::json then, nlohmann::json now, const Progress& done, Purpose purpose) {
     ConfigChanges changes;
     if (purpose == Purpose::Finish) {
         erase_training(then);
         erase_training(now);
     }
     // What a run that diverges is mended by.
-    for (const char* key : {"training.learning_rate_scale", "training.clip_norm", "training.loss_scale_interval",
-                            "training.loss_scale_least", "training.loss_scale_most"}) {
-        if (then.contains(key) && now.contains(key) && then[key] != now[key]) {
-            changes.allowed.push_back(change(key, then[key], now[key]));
-            then.erase(key);
-            now.erase(key);
+    for (const char* key :
+         {"training.learning_rate_scale", "training.clip_norm", "training.loss_scale_interval",
+          "training.loss_scale_least", "training.loss_scale_most", "training.divergence_returns",
+          "training.divergence_rate_factor", "training.divergence_nll", "training.divergence_steps"}) {
+        const nlohmann::json old = then.value(key, nlohmann::json());
+        const nlohmann::json value = now.value(key, nlohmann::json());
+        // Loss scales are those of F16 alone: absent in another precision.
+        if (old != value && (std::string_view(key).find("loss_scale") == std::string_view::npos ||
+                             !(old.is_null() || value.is_null()))) {
+            changes.allowed.push_back(change(key, old, value));
         }
+        then.erase(key);
+        now.erase(key);
     }
     for (nlohmann::json* config : {&then, &now}) {
-        // RunIdentity has the arithmetic: the run may go on elsewhere, and there are loss scales in F16 alone.
-        for (const char* key : {"training.compute", "training.loss_scale_interval", "training.loss_scale_least",
-                                "training.loss_scale_most"}) {
-            config->erase(key);
-        }
+        config->erase("training.compute");  // RunIdentity has the arithmetic: the run may go on elsewhere
     }
     const Cooldown old = take_cooldown(then);
     const Cooldown asked = take_cooldown(now);
-    changes.refused = difference(then, now);
-    const bool falls = step > std::min(old.last_at_full_rate, asked.last_at_full_rate);
-    if (changes.refused.empty() && falls && old.values != asked.values) {
-        changes.refused = cooldown_conflict(old, asked, step);
+    std::vector<std::string> differences;
+    list_differences(then, now, "", differences);
+    changes.refused = fmt::format("{}", fmt::join(differences, "; "));
+    if (changes.refused.empty() && (old.falls(done) || asked.falls(done)) && old.values != asked.values) {
+        changes.refused = cooldown_conflict(old, asked, done);
     }
     return changes;
 }

@@ -7,19 +7,21 @@
 
 #include <nlohmann/json.hpp>
 
+#include "train/limits.h"
+
 namespace headscope {
 
 // What a checkpoint is taken up for. Finish: to make a model of it, without a further step.
 enum class Purpose : std::uint8_t { Train, Finish };
 
 struct ConfigChanges {
-    std::string refused;               // the first that would make another run of it, "" for none
+    std::string refused;               // those that would make another run of it, "" for none
     std::vector<std::string> allowed;  // from here on the run is not that of either configuration alone
 };
 
-// `then` and `now` are TrainConfig::identity() of the run that stands after `step`, and of the one that goes on. Where
+// `then` and `now` are TrainConfig::identity() of the run that stands at `done`, and of the one that goes on. Where
 // the length of the run or of its cool-down changes before the rate has begun to fall, that is no change to the steps
 // done. Error for a number in `then` that is no count.
-ConfigChanges compare_configs(nlohmann::json then, nlohmann::json now, std::int64_t step, Purpose purpose);
+ConfigChanges compare_configs(nlohmann::json then, nlohmann::json now, const Progress& done, Purpose purpose);
 
 }  // namespace headscope

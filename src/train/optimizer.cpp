@@ -14,12 +14,16 @@ Optimizer::Optimizer(Backend& backend, const Parameters& parameters, const Optim
     v_ = backend.empty(flat, backend.real());
     scalars_ = backend.empty({StepScalars::Count}, backend.real());
     square_sum_ = backend.empty({1}, backend.real());
-    backend.run(Fill{.out = m_});
-    backend.run(Fill{.out = v_});
-    backend.run(Fill{.out = scalars_});
-    set_loss_scale({static_cast<double>(options.loss_scale), 0.0});
+    begin();
     // The pads between parameters are written by nobody, and must not count in the norm.
     backend.run(Fill{.out = parameters.flat_gradients()});
+}
+
+void Optimizer::begin() {
+    backend_.run(Fill{.out = m_});
+    backend_.run(Fill{.out = v_});
+    backend_.run(Fill{.out = scalars_});
+    set_loss_scale({static_cast<double>(options_.loss_scale), 0.0});
 }
 
 void Optimizer::step(std::int64_t step, double learning_rate, std::int64_t target_tokens) {

@@ -22,6 +22,9 @@ class Optimizer {
 public:
     Optimizer(Backend& backend, const Parameters& parameters, const OptimizerOptions& options);
 
+    // As at the start: no moments, the first loss scale.
+    void begin();
+
     // Enqueues step `step` (from 1): the gradients, sums over `target_tokens` times the loss scale, are divided once,
     // clipped, and applied to the parameters and their working copy. A gradient that is not finite changes nothing but
     // the loss scale; the Skip scalar says so.

@@ -8,11 +8,14 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "support/check.h"
 #include "train/checkpoint.h"
+#include "train/run_totals.h"
 
 namespace headscope {
 namespace {
@@ -74,6 +77,20 @@ RunFolder::~RunFolder() {
 
 bool RunFolder::holds_checkpoints() const {
     return !CheckpointFolder((std::filesystem::path(path_) / "checkpoints").string()).steps().empty();
+}
+
+std::int64_t RunFolder::recorded_batch() const {
+    const CheckpointFolder checkpoints((std::filesystem::path(path_) / "checkpoints").string());
+    const std::vector<Checkpoint> found =
+        checkpoints.newest_whole(1, std::numeric_limits<std::int64_t>::max(), [](const std::string&) {});
+    if (found.empty()) {
+        throw Error(
+            fmt::format("none of the checkpoints in '{}' can be used, and they alone know the size of a step: "
+                        "restore one from a copy, or choose another --output to begin anew",
+                        path_));
+    }
+    const nlohmann::json& config = found.front().state().at("config");
+    return count_at(config, "training.source_tokens");
 }
 
 void RunFolder::require_unused() const {

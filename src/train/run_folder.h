@@ -3,6 +3,9 @@
 
 #include <string>
 
+#include <cstdint>
+#include <string>
+
 #include "train/training_data.h"
 
 namespace headscope {
@@ -22,6 +25,8 @@ public:
     bool holds_checkpoints() const;
     // Error when it holds checkpoints: what a new run writes would be mixed with that.
     void require_unused() const;
+    // The tokens of a step of each side that the newest checkpoint was made with.
+    std::int64_t recorded_batch() const;
 
 private:
     std::string path_;

@@ -15,10 +15,6 @@ double per(double sum, std::int64_t count) {
     return count == 0 ? 0.0 : sum / static_cast<double>(count);
 }
 
-double speed(const RunTotals& totals) {
-    return totals.seconds > 0.0 ? static_cast<double>(totals.all_tokens) / totals.seconds : 0.0;
-}
-
 }  // namespace
 
 void RunTotals::add(const StepRecord& record, bool scale_fell, std::int64_t source, std::int64_t target) {
@@ -104,12 +100,23 @@ std::string duration_text(double minutes) {
     return minutes >= 1.5 ? fmt::format("{:.0f} min", minutes) : fmt::format("{:.0f} s", minutes * 60.0);
 }
 
+double Report::loss() const {
+    return per(totals.loss, totals.target_tokens);
+}
+
+double Report::nll() const {
+    return per(totals.nll, totals.target_tokens);
+}
+
+double Report::tokens_per_second() const {
+    return totals.seconds > 0.0 ? static_cast<double>(totals.all_tokens) / totals.seconds : 0.0;
+}
+
 std::string Report::line() const {
-    const double nll = per(totals.nll, totals.target_tokens);
     std::string text = fmt::format(
         "step {}  epoch {:.2f}  loss {:.4f}  nll {:.4f}  perplexity {:.2f}  {:.0f} tokens/s  rate {:.2e}  gradient "
         "{:.2f}",
-        step, epoch, per(totals.loss, totals.target_tokens), nll, std::exp(nll), speed(totals), learning_rate,
+        step, epoch, loss(), nll(), std::exp(nll()), tokens_per_second(), learning_rate,
         per(totals.gradient_norm, totals.steps));
     if (loss_scale > 0.0) {
         text += fmt::format("  scale {:g}", loss_scale);
@@ -127,19 +134,20 @@ std::string Report::line() const {
 }
 
 nlohmann::json Report::json() const {
-    const double nll = per(totals.nll, totals.target_tokens);
     nlohmann::json line = {{"kind", "train"},
                            {"step", step},
                            {"epoch", epoch},
-                           {"loss", per(totals.loss, totals.target_tokens)},
-                           {"nll", nll},
-                           {"perplexity", std::exp(nll)},
-                           {"tokens_per_second", speed(totals)},
+                           {"loss", loss()},
+                           {"nll", nll()},
+                           {"perplexity", std::exp(nll())},
+                           {"tokens_per_second", tokens_per_second()},
                            {"target_tokens", totals.target_tokens},
                            {"source_tokens", totals.source_tokens},
                            {"learning_rate", learning_rate},
                            {"gradient_norm", per(totals.gradient_norm, totals.steps)},
-                           {"skipped", totals.skipped}};
+                           {"skipped", totals.skipped},
+                           {"minutes", minutes},
+                           {"memory_bytes", memory_bytes}};
     if (loss_scale > 0.0) {
         line["loss_scale"] = loss_scale;
     }

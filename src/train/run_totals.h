@@ -1,6 +1,7 @@
 // Sums since the last report, and the line that a report makes of them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -47,10 +48,15 @@ struct Report {
     std::int64_t step = 0;
     double epoch = 0.0;
     double learning_rate = 0.0;
-    double minutes_left = -1.0;  // negative: unknown
-    double loss_scale = 0.0;     // 0: the gradients are not scaled
+    double minutes_left = -1.0;    // negative: unknown
+    double loss_scale = 0.0;       // 0: the gradients are not scaled
+    double minutes = 0.0;          // of training, over all starts
+    std::size_t memory_bytes = 0;  // of the device, the most that this start has had in use
     RunTotals totals;
 
+    double loss() const;  // means over the interval, per target token
+    double nll() const;
+    double tokens_per_second() const;
     std::string line() const;
     nlohmann::json json() const;
 };

@@ -7,12 +7,15 @@
 
 namespace headscope {
 
-double Schedule::operator()(std::int64_t step) const {
+double Schedule::operator()(std::int64_t step, double done) const {
     HEADSCOPE_CHECK(step >= 1, "steps count from 1");
     const double s = static_cast<double>(step);
     const double rising = s * std::pow(static_cast<double>(warmup_steps), -1.5);
     const double falling = 1.0 / std::sqrt(s);
     const double rate = scale / std::sqrt(static_cast<double>(d_model)) * std::min(falling, rising);
+    if (cooldown > 0.0) {
+        return rate * std::min(1.0, std::max(1.0 - done, 0.0) / cooldown);
+    }
     if (cooldown_steps == 0) {
         return rate;
     }

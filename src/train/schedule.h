@@ -13,9 +13,11 @@ struct Schedule {
     // equation 3 alone.
     std::int64_t cooldown_steps = 0;
     std::int64_t total_steps = 0;
+    // The same over the last share of the training, whatever its length is counted in.
+    double cooldown = 0.0;
 
-    // `step` counts from 1.
-    double operator()(std::int64_t step) const;
+    // `step` counts from 1; `done` is the share of the training before that step.
+    double operator()(std::int64_t step, double done = 0.0) const;
 };
 
 }  // namespace headscope

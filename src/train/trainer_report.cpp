@@ -1,26 +1,42 @@
-// What a trainer says of itself: reports, validations, and why it cannot go on.
-#include <algorithm>
+// What a trainer says of itself: reports and validations.
 #include <cmath>
-#include <limits>
-#include <optional>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "support/check.h"
+#include "train/step_options.h"
 #include "train/trainer.h"
 
 namespace headscope {
 namespace {
 
-// A single bad batch is skipped in silence; so many in a row mean that no later step will do better.
-constexpr std::int64_t kMostSkippedInARow = 10;
+// Every number of a line of the log, by the line's kind and its key.
+void add_scalars(EventFile& events, const std::string& name, std::int64_t step, const nlohmann::json& values) {
+    for (const auto& [key, value] : values.items()) {
+        if (value.is_object()) {
+            add_scalars(events, name + "/" + key, step, value);
+        } else if (value.is_number() && key != "step") {
+            events.scalar(name + "/" + key, step, value.get<double>());
+        }
+    }
+}
 
 }  // namespace
+
+void Trainer::open_logs() {
+    log_.emplace(path("log.jsonl"), state_.step);
+    if (config_.training.tensorboard) {
+        events_.emplace(path("tensorboard"), state_.step);
+    }
+}
 
 void Trainer::log(const nlohmann::json& line) {
     try {
         log_->add(line);
+        if (events_) {
+            add_scalars(*events_, line.at("kind"), line.at("step"), line);
+            events_->flush();
+        }
     } catch (const Error& error) {  // a line of the log is not worth the steps since the last checkpoint
         hooks_.say(fmt::format("warning: {}", error.what()));
     }
@@ -29,89 +45,64 @@ void Trainer::log(const nlohmann::json& line) {
 void Trainer::report() {
     collect();
     const Report report{.step = state_.step,
-                        .epoch = epochs_done(),
-                        .learning_rate = config_.schedule(model_config_)(state_.step),
-                        .minutes_left = minutes_left(),
+                        .epoch = progress().epochs,
+                        .learning_rate = learning_rate_,
+                        .minutes_left = config_.training.limits().minutes_left(progress()),
                         .loss_scale = scales_loss() ? state_.loss_scale->scale : 0.0,
+                        .minutes = seconds_done() / 60.0,
+                        .memory_bytes = backend_.memory().peak,
                         .totals = state_.totals};
-    hooks_.say(report.line());
+    if (hooks_.report) {
+        hooks_.report(report);
+    } else {
+        hooks_.say(report.line());
+    }
     log(report.json());
     state_.totals.restart();
 }
 
 void Trainer::validate_now() {
     collect();
-    const ValidationLoss result = validate(backend_, model_, *valid_, loss_options(), arithmetic_.compute);
-    const bool better = std::isfinite(result.nll) && (!state_.best || result.nll < state_.best->nll);
-    if (better) {
-        state_.best = {state_.step, result.nll};
-        write_checkpoint(backend_, path("best.safetensors"), {parameters_.flat_values()},
-                         {{"step", state_.step}, {"nll", result.nll}});
-    }
-    hooks_.say(fmt::format("validation after step {}: loss {:.4f}  nll {:.4f}  perplexity {:.3f}{}", state_.step,
-                           result.loss, result.nll, std::exp(result.nll), better ? "  the best so far" : ""));
-    log({{"kind", "validation"},
-         {"step", state_.step},
-         {"loss", result.loss},
-         {"nll", result.nll},
-         {"perplexity", std::exp(result.nll)},
-         {"best", better}});
-    reported_at_ = Clock::now();  // validation is no training time
-}
-
-void Trainer::require_progress() const {
-    const std::int64_t skipped = state_.totals.skipped_in_a_row;
-    if (state_.totals.stuck_in_a_row < kMostSkippedInARow) {  // a smaller loss scale may yet help
-        return;
-    }
-    const std::int64_t spoilt = state_.step - skipped;  // the newest weights are those after this step
-    throw Error(fmt::format(
-        "step {}: the gradients of the last {} steps were not finite{}{}: the weights after step {} lead "
-        "nowhere; {}; HEADSCOPE_SCAN_NAN=1 names the op",
-        state_.step, skipped,
-        state_.totals.first_not_finite.empty()
-            ? ""
-            : fmt::format(", first on the way back that of {}", state_.totals.first_not_finite),
-        scales_loss() ? fmt::format(", the last ones at a loss scale of {:g}", state_.loss_scale->scale) : "", spoilt,
-        way_back(spoilt)));
-}
-
-// The step after a checkpoint shows what its weights are worth: the newest that is older than `spoilt` had a finite
-// gradient.
-std::string Trainer::way_back(std::int64_t spoilt) const {
-    constexpr const char* kGentler = "lower \"learning_rate_scale\" or set \"clip_norm\"";
-    std::vector<std::string> unusable;
-    std::optional<std::int64_t> good;
-    for (const std::int64_t step : checkpoints_.steps()) {
-        if (step < spoilt) {
-            good = step;
-        } else {
-            unusable.push_back(checkpoints_.file_of(step));
+    const auto measure = [&] {
+        return validate(backend_, model_, *valid_, loss_options(config_.training), arithmetic_.compute);
+    };
+    const ValidationLoss result = measure();
+    nlohmann::json line = {{"kind", "validation"},
+                           {"step", state_.step},
+                           {"loss", result.loss},
+                           {"nll", result.nll},
+                           {"perplexity", std::exp(result.nll)}};
+    guard_.add_validation(result.nll);
+    TrainingState::Best found{state_.step, result.nll};
+    std::string of_mean;
+    if (mean_) {
+        mean_->swap();
+        const double nll = measure().nll;
+        mean_->swap();
+        line["mean_nll"] = nll;
+        of_mean = fmt::format("  of the mean of the weights {:.4f}", nll);
+        if (nll < result.nll) {
+            found = {state_.step, nll, true};
         }
     }
-    if (!good) {
-        return fmt::format("there is no checkpoint of before that: {}, and begin anew in another --output", kGentler);
-    }
-    const std::string remove = unusable.empty() ? "" : fmt::format("remove {}, ", fmt::join(unusable, " and "));
-    return fmt::format("{}{}, and --resume goes on after step {}, whose weights still had a finite gradient", remove,
-                       kGentler, *good);
+    const bool better = std::isfinite(found.nll) && (!state_.best || found.nll < state_.best->nll);
+    line["best"] = better;
+    note_validation(found, better);
+    hooks_.say(fmt::format("validation after step {}: loss {:.4f}  nll {:.4f}  perplexity {:.3f}{}{}", state_.step,
+                           result.loss, result.nll, std::exp(result.nll), of_mean, better ? "  the best so far" : ""));
+    log(line);
+    reported_at_ = now();  // validation is no training time
 }
 
-// The limit that will be reached first, at the pace so far.
-double Trainer::minutes_left() const {
-    const TrainingOptions& t = config_.training;
-    const double minutes = seconds_done() / 60.0;
-    double left = std::numeric_limits<double>::infinity();
-    if (t.minutes > 0.0) {
-        left = t.minutes - minutes;
+void Trainer::note_validation(const TrainingState::Best& found, bool better) {
+    if (!better) {
+        ++state_.validations_since_best;
+        return;
     }
-    if (t.steps > 0) {
-        left = std::min(left, minutes * static_cast<double>(t.steps - state_.step) / static_cast<double>(state_.step));
-    }
-    if (t.epochs > 0.0 && epochs_done() > 0.0) {
-        left = std::min(left, minutes * (t.epochs - epochs_done()) / epochs_done());
-    }
-    return std::isfinite(left) ? std::max(left, 0.0) : -1.0;
+    state_.best = found;
+    state_.validations_since_best = 0;
+    write_checkpoint(backend_, path("best.safetensors"), {found.mean ? mean_->values() : parameters_.flat_values()},
+                     {{"step", found.step}, {"nll", found.nll}, {"mean", found.mean}});
 }
 
 }  // namespace headscope

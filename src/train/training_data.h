@@ -5,8 +5,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "data/corpus.h"
+#include "data/example_source.h"
 #include "text/tokenizer.h"
 #include "train/train_config.h"
 
@@ -17,13 +19,21 @@ using Say = std::function<void(const std::string& line)>;
 struct TrainingData {
     std::string source_tokenizer_file, target_tokenizer_file;  // the same where the vocabulary is shared
     std::shared_ptr<const Tokenizer> source_tokenizer, target_tokenizer;
-    EncodedCorpus train, valid;
-    // Of all ids of the training pairs: a run may only go on with the data that it began with.
-    std::uint64_t fingerprint = 0;
+    std::shared_ptr<const ExampleSource> train;
+    std::vector<Pair> valid;  // may be empty
+    // A run may only go on with the data that it began with.
+    std::uint64_t fingerprint() const { return train->fingerprint(); }
 };
 
-// Tokenizers live in `folder`; with `reuse` those that are there already are taken, else they are learnt from the
-// training text.
-TrainingData prepare_training_data(const TrainConfig& config, const std::string& folder, bool reuse, const Say& say);
+// Where a run's tokenizers come from.
+struct TokenizerOrigin {
+    bool reuse = false;      // those that are in the folder already
+    std::string from_model;  // else copies of this model directory's, where it is not empty; else they are learnt
+};
+
+// Tokenizers live in `folder`. Text is read as a stream: memory holds a few bytes a pair, and what ids are too many for
+// it go to an unnamed file in `folder` (PairStore).
+TrainingData prepare_training_data(const TrainConfig& config, const std::string& folder, const TokenizerOrigin& origin,
+                                   const Say& say);
 
 }  // namespace headscope

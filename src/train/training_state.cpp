@@ -32,13 +32,40 @@ auto reading(const std::string& file, const Read& read) {
     }
 }
 
+// What a checkpoint of format 2 has not.
+void parse_since_format_2(const nlohmann::json& json, TrainingState& state) {
+    if (!json.contains("guard")) {
+        return;
+    }
+    state.tokens = count_at(json, "tokens");
+    json.at("epochs").get_to(state.epochs);
+    if (json.contains("validations_since_best")) {
+        state.validations_since_best = count_at(json, "validations_since_best");
+    }
+    state.guard = parse_guard_state(json["guard"]);
+    json.at("checkpoint_due").get_to(state.checkpoint_due);
+    for (const nlohmann::json& kept : json.at("kept")) {
+        state.kept.push_back({count_at(kept, "step"), kept.at("healthy").get<bool>()});
+    }
+}
+
+Progress progress_of(const nlohmann::json& json) {
+    return {.steps = count_at(json, "step"),
+            .epochs = json.value("epochs", 0.0),
+            .tokens = json.contains("tokens") ? count_at(json, "tokens") : 0,
+            .minutes = json.at("seconds").get<double>() / 60.0};
+}
+
 }  // namespace
 
 nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity) {
     nlohmann::json json = {{"step", state.step},
                            {"seconds", state.seconds},
+                           {"tokens", state.tokens},
+                           {"epochs", state.epochs},
                            {"epoch", state.batcher.epoch},
-                           {"epoch_step", state.batcher.step},
+                           {"window", state.batcher.window},
+                           {"window_step", state.batcher.step},
                            {"totals", to_json(state.totals)},
                            {"config", identity.config},
                            {"data", identity.data},
@@ -52,18 +79,32 @@ nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity) 
         json["part_tokens"] = state.part_tokens;
     }
     if (state.best) {
-        json["best"] = {{"step", state.best->step}, {"nll", state.best->nll}};
+        json["best"] = {{"step", state.best->step}, {"nll", state.best->nll}, {"mean", state.best->mean}};
+        json["validations_since_best"] = state.validations_since_best;
+    }
+    json["guard"] = to_json(state.guard);
+    json["checkpoint_due"] = state.checkpoint_due;
+    json["kept"] = nlohmann::json::array();
+    for (const TrainingState::Kept& kept : state.kept) {
+        json["kept"].push_back({{"step", kept.step}, {"healthy", kept.healthy}});
     }
     return json;
 }
 
 TrainingState parse_training_state(const nlohmann::json& json, const std::string& file) {
+    if (json.contains("epoch_step") && !json.contains("window")) {
+        throw Error(fmt::format(
+            "{} was written by an earlier version, which went through its data in another order: the run cannot "
+            "go on; begin another one with its weights (--from, with a model folder of that run)",
+            file));
+    }
     return reading(file, [&] {
         TrainingState state;
         state.step = count_at(json, "step");
         json.at("seconds").get_to(state.seconds);
         state.batcher.epoch = count_at(json, "epoch");
-        state.batcher.step = count_at(json, "epoch_step");
+        state.batcher.window = count_at(json, "window");
+        state.batcher.step = count_at(json, "window_step");
         state.totals = parse_run_totals(json.at("totals"));
         if (json.contains("loss_scale")) {
             state.loss_scale = {json["loss_scale"].get<double>(), json.at("good_steps").get<double>()};
@@ -76,8 +117,10 @@ TrainingState parse_training_state(const nlohmann::json& json, const std::string
             state.part_tokens = count_at(json, "part_tokens");
         }
         if (json.contains("best")) {
-            state.best = {count_at(json["best"], "step"), json["best"].at("nll").get<double>()};
+            state.best = {count_at(json["best"], "step"), json["best"].at("nll").get<double>(),
+                          json["best"].value("mean", false)};
         }
+        parse_since_format_2(json, state);
         return state;
     });
 }
@@ -89,7 +132,7 @@ std::string compare_identity(const nlohmann::json& json, const RunIdentity& now,
                            json.at("device").get<std::string>(), json.at("compute").get<std::string>()};
     });
     const ConfigChanges changes =
-        reading(file, [&] { return compare_configs(then.config, now.config, count_at(json, "step"), purpose); });
+        reading(file, [&] { return compare_configs(then.config, now.config, progress_of(json), purpose); });
     if (!changes.refused.empty()) {
         refuse(file, changes.refused);
     }

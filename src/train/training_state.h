@@ -4,26 +4,41 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "data/batcher.h"
 #include "train/config_changes.h"
+#include "train/divergence_guard.h"
 #include "train/run_totals.h"
 
 namespace headscope {
 
 struct TrainingState {
-    std::int64_t step = 0;  // steps done
-    double seconds = 0.0;   // of training, over all starts
+    std::int64_t step = 0;    // steps done
+    double seconds = 0.0;     // of training, over all starts
+    std::int64_t tokens = 0;  // of the target side, of all steps
+    double epochs = 0.0;
     BatcherState batcher;
     RunTotals totals;  // since the last report
     struct Best {
         std::int64_t step = 0;
         double nll = 0.0;
+        bool mean = false;  // of the exponential mean of the weights, not of the weights themselves
         bool operator==(const Best&) const = default;
     };
-    std::optional<Best> best;                          // validation
+    std::optional<Best> best;  // validation
+    std::int64_t validations_since_best = 0;
+    GuardState guard;
+    // Checkpoints that were due, rising: what is averaged and gone back to must not depend on when a run was stopped.
+    struct Kept {
+        std::int64_t step = 0;
+        bool healthy = true;  // the loss was where it should be
+        bool operator==(const Kept&) const = default;
+    };
+    std::vector<Kept> kept;
+    bool checkpoint_due = false;                       // since a step that was skipped
     std::optional<LossScaleState<double>> loss_scale;  // of the next step, where gradients are scaled
     std::int64_t part_tokens = 0;  // what micro-batches had to shrink to, so that memory holds them; 0: they fit
 };

@@ -25,6 +25,9 @@ public:
     Support products(Compute compute) const override {
         return compute == fast ? Support{} : Support{SupportLevel::Composed, "slow"};
     }
+    Support weights(DType dtype) const override {
+        return dtype == narrow ? Support{} : Support{SupportLevel::None, "too narrow"};
+    }
     using HostBackend::run;
 #define HEADSCOPE_DEFINE(Op) \
     void run(const Op& /*op*/) override {}
@@ -34,6 +37,7 @@ public:
     DType storage = DType::F32;
     std::string lacks;
     Compute fast = Compute::F32;
+    DType narrow = DType::F32;
 };
 
 std::string refusal(const Backend& backend, Precision precision) {
@@ -74,7 +78,28 @@ TEST_CASE("f16 is storage alone, tf32 products alone", "[precision]") {
     CHECK(arithmetic_for(device, Precision::TF32, "") == Arithmetic{.compute = Compute::TF32});
 }
 
+TEST_CASE("a model that is only read may have narrow weights beside activations in F32", "[precision]") {
+    Claiming device;
+    const auto read = [&](Precision precision) { return inference_arithmetic_for(device, precision, "the option"); };
+    CHECK(read(Precision::F32) == Arithmetic{});
+    CHECK_THROWS_WITH(read(Precision::F16),
+                      "the option: test has no F16 weights (too narrow): say f32, or choose another --device");
+    CHECK_THROWS_WITH(read(Precision::I8), Contains("test has no I8 weights (too narrow)"));
+    CHECK_THROWS_WITH(read(Precision::BF16), Contains("no BF16 storage"));
+    device.narrow = DType::I8;
+    CHECK(read(Precision::I8) == Arithmetic{.storage = DType::I8, .weights_alone = true});
+    CHECK(activations_beside(device, DType::I8) == DType::F32);
+    device.narrow = DType::F16;
+    CHECK(read(Precision::F16) == Arithmetic{.storage = DType::F16, .weights_alone = true});
+    CHECK(activations_beside(device, DType::F16) == DType::F32);
+    device.storage = DType::F16;  // the whole of it, where there is that
+    CHECK(read(Precision::F16) == Arithmetic{.storage = DType::F16});
+    CHECK(activations_beside(device, DType::F16) == DType::F16);
+    CHECK_THAT(refusal(device, Precision::I8), Contains("the option: 8 bits are for the weights of a model that"));
+}
+
 TEST_CASE("an arithmetic says what it is", "[precision]") {
+    CHECK(name_of(Arithmetic{.storage = DType::I8, .weights_alone = true}) == "I8 weights");
     CHECK(name_of(Arithmetic{}) == "F32");
     CHECK(name_of(Arithmetic{.compute = Compute::BF16}) == "BF16 products");
     CHECK(name_of(Arithmetic{.storage = DType::BF16}) == "BF16");

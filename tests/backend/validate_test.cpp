@@ -177,6 +177,35 @@ TEST_CASE("masks, indices and scalars are checked", "[validate]") {
                Contains("loss must be F64"));
 }
 
+TEST_CASE("weights may be stored in less than what they are multiplied by, in one way alone", "[validate]") {
+    const Tensor x = make({3, 4});
+    const Tensor y = make({3, 6});
+    const Tensor scales = make({6});
+    const Tensor half = make({6, 4}, DType::F16);
+    const Tensor eight = make({6, 4}, DType::I8);
+    CHECK(refusal(Matmul{.a = x, .b = half, .out = y, .transpose_b = true}).empty());
+    CHECK(refusal(Matmul{.a = x, .b = eight, .out = y, .transpose_b = true, .b_scales = scales}).empty());
+    CHECK(refusal(Linear{.x = x, .weight = eight, .y = y, .weight_scales = scales}).empty());
+    CHECK_THAT(refusal(Matmul{.a = x, .b = eight, .out = y, .transpose_b = true}), Contains("b_scales is missing"));
+    CHECK_THAT(refusal(Matmul{.a = x, .b = half, .out = y, .transpose_b = true, .b_scales = scales}),
+               Contains("b_scales belongs to I8 alone"));
+    CHECK_THAT(refusal(Matmul{.a = x, .b = eight, .out = y, .transpose_b = true, .b_scales = make({4})}),
+               Contains("b_scales must have the shape [6]"));
+    CHECK_THAT(refusal(Matmul{.a = x, .b = make({4, 6}, DType::F16), .out = y}), Contains("one product a . b^T"));
+    CHECK_THAT(refusal(Matmul{.a = x, .b = half, .out = y, .transpose_b = true, .compute = Compute::BF16}),
+               Contains("in F32 alone"));
+    CHECK_THAT(refusal(Linear{.x = x, .weight = half, .y = y, .compute = Compute::TF32}), Contains("in F32 alone"));
+    CHECK_THAT(refusal(Matmul{.a = make({3, 4}, DType::F16),
+                              .b = eight,
+                              .out = make({3, 6}, DType::F16),
+                              .transpose_b = true,
+                              .b_scales = scales}),
+               Contains("b must be of a real dtype"));
+    const Tensor ids = make({2, 3}, DType::I32);
+    CHECK(refusal(Embed{.ids = ids, .table = eight, .out = make({2, 3, 4}), .table_scales = scales}).empty());
+    CHECK_THAT(refusal(Embed{.ids = ids, .table = eight, .out = make({2, 3, 4})}), Contains("table_scales is missing"));
+}
+
 TEST_CASE("16-bit operands share one dtype, and what is kept in F32 is F32", "[validate]") {
     const auto half = [](const Shape& shape) { return make(shape, DType::F16); };
     CHECK(refusal(Matmul{.a = half({3, 4}), .b = half({4, 6}), .out = half({3, 6})}).empty());

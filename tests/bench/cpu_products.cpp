@@ -1,11 +1,13 @@
 // GFLOP/s of the CPU's products and milliseconds of its row ops, at the shapes of training and of decoding.
-// bench_cpu [threads]
+// bench_cpu [threads] [products|weights|rows]
 #include <fmt/core.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/open.h"
@@ -86,6 +88,27 @@ void report_product(Backend& backend, const Case& c) {
         c.what, c.batch * c.heads, c.m, c.k, c.transpose_a ? "^T" : "  ", c.k, c.n, c.transpose_b ? "^T" : "  ",
         name_of(c.compute), timing.seconds * 1e3, timing.processor * 1e3, operations / timing.seconds * 1e-9,
         read / timing.seconds * 1e-9);
+}
+
+// x . W^T as decoding meets it, its weights in every way that they may be stored.
+void report_weights(Backend& backend, std::int64_t m, std::int64_t n, std::int64_t k) {
+    const Tensor a = noise(backend, Shape{m, k});
+    const Tensor out = noise(backend, Shape{m, n});
+    const Tensor scales = noise(backend, Shape{n});
+    const Tensor full = noise(backend, Shape{n, k});
+    for (const DType dtype : {DType::F32, DType::F16, DType::I8}) {
+        std::vector<float> values = to_host<float>(backend, full);
+        for (float& value : values) {
+            value *= 127.0F;
+        }
+        const Tensor b = make_from_host(backend, Shape{n, k}, dtype, values);
+        const Matmul op{
+            .a = a, .b = b, .out = out, .transpose_b = true, .b_scales = dtype == DType::I8 ? scales : Tensor()};
+        const Timing timing = timing_of([&] { backend.run(op); });
+        fmt::print("weights {:<4} {:>5} rows [{:>5}x{:>5}] {:>9.3f} us ({:>9.3f} of processor) {:>6.1f} GFLOP/s\n",
+                   name_of(dtype), m, n, k, timing.seconds * 1e6, timing.processor * 1e6,
+                   2e-9 * static_cast<double>(m * n * k) / timing.seconds);
+    }
 }
 
 void report_op(const char* what, const std::function<void()>& body) {
@@ -206,11 +229,7 @@ void report_attention(Backend& backend) {
     report_op("the same from core ops", [&] { backend.Backend::run(attention()); });
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    const auto backend = open_cpu(CpuOptions{.threads = argc > 1 ? std::atoi(argv[1]) : 0});
-    fmt::print("{}, {}\n", backend->device().name, backend->device().driver);
+void report_products(Backend& backend) {
     const std::vector<Case> cases{
         {"feed-forward 1", 1, 1, 2000, 1024, 256, false, true},
         {"feed-forward 2", 1, 1, 2000, 256, 1024, false, true},
@@ -238,9 +257,35 @@ int main(int argc, char** argv) {
         {"decoding, 128 small", 1, 1, 128, 256, 256, false, true},
     };
     for (const Case& c : cases) {
-        report_product(*backend, c);
+        report_product(backend, c);
     }
-    report_rows(*backend);
-    report_attention(*backend);
+}
+
+void report_all_weights(Backend& backend) {
+    constexpr std::pair<std::int64_t, std::int64_t> kShapes[] = {
+        {256, 256}, {768, 256}, {1024, 256}, {256, 1024}, {7000, 256}};
+    for (const std::int64_t rows : {1, 4, 8, 32, 128, 1024}) {
+        for (const auto& [n, k] : kShapes) {
+            report_weights(backend, rows, n, k);
+        }
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const auto backend = open_cpu(CpuOptions{.threads = argc > 1 ? std::atoi(argv[1]) : 0});
+    fmt::print("{}, {}\n", backend->device().name, backend->device().driver);
+    const std::string what = argc > 2 ? argv[2] : "";
+    if (what.empty() || what == "products") {
+        report_products(*backend);
+    }
+    if (what.empty() || what == "weights") {
+        report_all_weights(*backend);
+    }
+    if (what.empty() || what == "rows") {
+        report_rows(*backend);
+        report_attention(*backend);
+    }
     return 0;
 }

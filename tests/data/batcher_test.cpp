@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -11,7 +12,7 @@
 
 using namespace headscope;
 using Catch::Matchers::Contains;
-using Steps = std::vector<std::vector<std::size_t>>;
+using Numbers = std::vector<std::vector<std::size_t>>;
 
 namespace {
 
@@ -29,7 +30,30 @@ std::vector<Pair> corpus(std::size_t count, std::uint64_t seed = 3) {
     return pairs;
 }
 
-std::vector<std::size_t> sorted(const Steps& steps) {
+// The corpus writes each pair's number as its ids.
+std::vector<std::size_t> numbers_of(const Batcher::Step& step) {
+    std::vector<std::size_t> numbers;
+    for (const Pair& pair : step) {
+        numbers.push_back(static_cast<std::size_t>(pair.source.front()));
+    }
+    return numbers;
+}
+
+std::vector<Batcher::Step> steps_of(const Batcher& batcher, std::int64_t epoch) {
+    std::vector<Batcher::Step> steps;
+    batcher.for_each_step(epoch, [&](const Batcher::Step& step) { steps.push_back(step); });
+    return steps;
+}
+
+Numbers plan(const Batcher& batcher, std::int64_t epoch) {
+    Numbers steps;
+    for (const Batcher::Step& step : steps_of(batcher, epoch)) {
+        steps.push_back(numbers_of(step));
+    }
+    return steps;
+}
+
+std::vector<std::size_t> sorted(const Numbers& steps) {
     std::vector<std::size_t> all;
     for (const auto& step : steps) {
         all.insert(all.end(), step.begin(), step.end());
@@ -38,18 +62,22 @@ std::vector<std::size_t> sorted(const Steps& steps) {
     return all;
 }
 
+std::unique_ptr<Batcher> batcher_of(std::size_t pairs, std::uint64_t seed, std::size_t window = Batcher::kWindow) {
+    return std::make_unique<Batcher>(std::make_shared<const ExampleSource>(corpus(pairs)), kBudget, seed, SpecialIds{},
+                                     window);
+}
+
 }  // namespace
 
 TEST_CASE("an epoch holds every pair once, within the budget", "[batcher]") {
-    const Batcher batcher(corpus(2000), kBudget, 1, {});
+    const std::size_t window = GENERATE(Batcher::kWindow, 300, 1);
+    const auto batcher = batcher_of(2000, 1, window);
     std::vector<std::size_t> every(2000);
     std::iota(every.begin(), every.end(), std::size_t{0});
     for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
-        const Steps steps = batcher.plan(epoch);
-        CHECK(sorted(steps) == every);
-        CHECK(static_cast<std::int64_t>(steps.size()) == batcher.steps_per_epoch());
-        for (const auto& step : steps) {
-            const Batch batch = batcher.batch(step);
+        CHECK(sorted(plan(*batcher, epoch)) == every);
+        for (const Batcher::Step& step : steps_of(*batcher, epoch)) {
+            const Batch batch = batcher->batch(step);
             CHECK(batch.sentences * batch.source_length <= kBudget.source_tokens);
             CHECK(batch.sentences * batch.target_length <= kBudget.target_tokens);
         }
@@ -58,20 +86,26 @@ TEST_CASE("an epoch holds every pair once, within the budget", "[batcher]") {
 
 TEST_CASE("batches are of similar length", "[batcher]") {
     const BatchBudget budget{.source_tokens = 4000, .target_tokens = 4000};
-    const Batcher batcher(corpus(20'000), budget, 1, {});
+    const std::vector<Pair> pairs = corpus(20'000);
+    const Batcher batcher(pairs, budget, 1, {});
     std::int64_t area = 0;
     std::int64_t least = 0;  // the area if every sentence were padded by itself
-    for (const auto& step : batcher.plan(0)) {
+    const std::vector<Batcher::Step> steps = steps_of(batcher, 0);
+    for (const Batcher::Step& step : steps) {
         const Batch batch = batcher.batch(step);
         area += batch.sentences * (batch.source_length + batch.target_length);
     }
-    for (const Pair& pair : batcher.pairs()) {
+    for (const Pair& pair : pairs) {
         least += padded_length(static_cast<std::int64_t>(pair.source.size()) + 1) +
                  padded_length(static_cast<std::int64_t>(pair.target.size()) + 1);
     }
     CHECK(static_cast<double>(area) < 1.05 * static_cast<double>(least));
     // And full: no step but a few at jumps in length could take much more.
-    CHECK(batcher.steps_per_epoch() < 2 * area / (budget.source_tokens + budget.target_tokens));
+    const auto count = static_cast<std::int64_t>(steps.size());
+    CHECK(count < 2 * area / (budget.source_tokens + budget.target_tokens));
+    // The estimate knows no padding.
+    CHECK(batcher.about_steps_per_epoch() < count);
+    CHECK(batcher.about_steps_per_epoch() > count / 2);
 }
 
 TEST_CASE("a step that spans two source lengths joins targets of one length", "[batcher]") {
@@ -80,9 +114,9 @@ TEST_CASE("a step that spans two source lengths joins targets of one length", "[
     };
     const std::vector<Pair> pairs{pair(3, 3), pair(3, 3), pair(3, 60), pair(10, 60), pair(10, 3), pair(10, 3)};
     const Batcher batcher(pairs, {.source_tokens = 1000, .target_tokens = 1000, .sentences = 2}, 1, {});
-    for (const auto& step : batcher.plan(0)) {
+    for (const Batcher::Step& step : steps_of(batcher, 0)) {
         REQUIRE(step.size() == 2);
-        CHECK(pairs[step[0]].target.size() == pairs[step[1]].target.size());
+        CHECK(step[0].target.size() == step[1].target.size());
     }
 }
 
@@ -90,7 +124,7 @@ TEST_CASE("lengths are padded to the multiple that was asked for", "[batcher]") 
     const std::int64_t multiple = GENERATE(1, 3, 16);
     const BatchBudget budget{.source_tokens = 1000, .target_tokens = 1000, .length_multiple = multiple};
     const Batcher batcher(corpus(1000), budget, 1, {});
-    for (const auto& step : batcher.plan(0)) {
+    for (const Batcher::Step& step : steps_of(batcher, 0)) {
         std::vector<Batch> batches = batcher.micro_batches(step, {.source_tokens = 300, .target_tokens = 300});
         batches.push_back(batcher.batch(step));
         for (const Batch& batch : batches) {
@@ -110,91 +144,109 @@ TEST_CASE("the longest length bounds the padding, and the area that is counted",
     const std::vector<Pair> pairs(6, Pair{std::vector<std::int32_t>(8, 5), std::vector<std::int32_t>(8, 6)});
     const BatchBudget budget{.source_tokens = 30, .target_tokens = 30, .longest = 10};
     const Batcher batcher(pairs, budget, 1, {});
-    CHECK(batcher.steps_per_epoch() == 2);  // three of 10 each, where one of 16 would leave no room for a second
-    CHECK(batcher.batch(batcher.plan(0).front()).source_length == 10);
+    const std::vector<Batcher::Step> steps = steps_of(batcher, 0);
+    CHECK(steps.size() == 2);  // three of 10 each, where one of 16 would leave no room for a second
+    CHECK(batcher.batch(steps.front()).source_length == 10);
 }
 
 TEST_CASE("the number of sentences is bounded too", "[batcher]") {
     const Batcher batcher(corpus(100), {.source_tokens = 10'000, .target_tokens = 10'000, .sentences = 7}, 1, {});
-    for (const auto& step : batcher.plan(0)) {
+    const std::vector<Batcher::Step> steps = steps_of(batcher, 0);
+    for (const Batcher::Step& step : steps) {
         CHECK(step.size() <= 7);
     }
-    CHECK(batcher.steps_per_epoch() == 15);
+    CHECK(steps.size() == 15);
 }
 
 TEST_CASE("a plan depends on seed and epoch alone", "[batcher]") {
-    Batcher first(corpus(500), kBudget, 1, {});
-    const Batcher second(corpus(500), kBudget, 1, {});
-    const Batcher other(corpus(500), kBudget, 2, {});
-    first.next();
-    CHECK(first.plan(5) == second.plan(5));
-    CHECK(first.plan(5) != first.plan(6));
-    CHECK(first.plan(5) != other.plan(5));
+    const auto first = batcher_of(500, 1);
+    const auto second = batcher_of(500, 1);
+    const auto other = batcher_of(500, 2);
+    first->next();
+    CHECK(plan(*first, 5) == plan(*second, 5));
+    CHECK(plan(*first, 5) != plan(*first, 6));
+    CHECK(plan(*first, 5) != plan(*other, 5));
     // Not the order of the steps alone: other sentences meet.
-    const auto members = [](const Steps& steps) {
+    const auto members = [](const Numbers& steps) {
         std::set<std::set<std::size_t>> sets;
         for (const auto& step : steps) {
             sets.emplace(step.begin(), step.end());
         }
         return sets;
     };
-    CHECK(members(first.plan(5)) != members(first.plan(6)));
+    CHECK(members(plan(*first, 5)) != members(plan(*first, 6)));
     // Nor from short to long.
-    const Steps steps = first.plan(0);
+    const std::vector<Batcher::Step> steps = steps_of(*first, 0);
     CHECK_FALSE(std::is_sorted(steps.begin(), steps.end(), [&](const auto& a, const auto& b) {
-        return first.batch(a).source_length < first.batch(b).source_length;
+        return first->batch(a).source_length < first->batch(b).source_length;
     }));
 }
 
 TEST_CASE("the plan is the same on every machine", "[batcher]") {
     // Written down once: a change here changes what a resumed run would train on.
     std::vector<Pair> pairs(6);
-    for (Pair& pair : pairs) {
-        pair = {{5}, {6}};
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        pairs[i] = {{static_cast<std::int32_t>(i)}, {6}};
     }
-    const Batcher batcher(pairs, {.source_tokens = 16, .target_tokens = 16}, 7, {});
-    CHECK(batcher.plan(0) == Steps{{2, 4}, {0, 3}, {1, 5}});
-    CHECK(batcher.plan(1) == Steps{{3, 1}, {4, 5}, {0, 2}});
+    const auto source = std::make_shared<const ExampleSource>(pairs);
+    const Batcher batcher(source, {.source_tokens = 16, .target_tokens = 16}, 7, {}, 4);
+    CHECK(plan(batcher, 0) == Numbers{{1, 5}, {2, 4}, {0, 3}});
+    CHECK(plan(batcher, 1) == Numbers{{4, 5}, {3, 1}, {0, 2}});
 }
 
 TEST_CASE("a run goes on where it stood", "[batcher]") {
-    Batcher whole(corpus(300), kBudget, 9, {});
-    const std::int64_t steps = whole.steps_per_epoch();
+    const std::size_t window = GENERATE(Batcher::kWindow, 100);
+    const auto steps = static_cast<std::int64_t>(plan(*batcher_of(300, 9, window), 0).size());
     REQUIRE(steps > 5);
     for (const std::int64_t stop : {std::int64_t{0}, std::int64_t{3}, steps - 1, steps, steps + 4, 2 * steps}) {
-        Batcher before(corpus(300), kBudget, 9, {});
+        const auto before = batcher_of(300, 9, window);
         for (std::int64_t step = 0; step < stop; ++step) {
-            before.next();
+            before->next();
         }
-        CHECK(before.state() == BatcherState{stop / steps, stop % steps});
-        Batcher after(corpus(300), kBudget, 9, {});
-        after.set_state(before.state());
+        CHECK(before->state().epoch == (stop < steps ? 0 : stop < 2 * steps ? 1 : 2));
+        const auto after = batcher_of(300, 9, window);
+        after->set_state(before->state());
+        CHECK(after->epochs_done() == before->epochs_done());
         for (std::int64_t step = 0; step < steps + 2; ++step) {
-            REQUIRE(after.next() == before.next());
+            REQUIRE(numbers_of(after->next()) == numbers_of(before->next()));
         }
-        CHECK(after.state() == before.state());
+        CHECK(after->state() == before->state());
+    }
+}
+
+TEST_CASE("what comes next is what the plan says", "[batcher]") {
+    const auto batcher = batcher_of(300, 9, 100);
+    double before = -1.0;
+    for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+        for (const auto& step : plan(*batcher, epoch)) {
+            CHECK(batcher->epochs_done() > before);
+            before = batcher->epochs_done();
+            REQUIRE(numbers_of(batcher->next()) == step);
+        }
+        CHECK(batcher->epochs_done() == static_cast<double>(epoch + 1));
     }
 }
 
 TEST_CASE("a state of other data is refused", "[batcher]") {
-    Batcher batcher(corpus(300), kBudget, 9, {});
-    const std::int64_t steps = batcher.steps_per_epoch();
+    const auto batcher = batcher_of(300, 9);
+    const auto steps = static_cast<std::int64_t>(plan(*batcher, 2).size());
     CHECK_THAT(error_of([&] {
-                   batcher.set_state({2, steps});
+                   batcher->set_state({2, 0, steps});
                }),
                Contains("epoch 2") && Contains("data and the batch size"));
-    CHECK_FALSE(error_of([&] { batcher.set_state({0, -1}); }).empty());
-    CHECK_FALSE(error_of([&] { batcher.set_state({-1, 0}); }).empty());
-    CHECK(error_of([&] { batcher.set_state({2, steps - 1}); }).empty());
+    CHECK_THAT(error_of([&] { batcher->set_state({2, 1, 0}); }), Contains("part 1 of epoch 2") && Contains("has 1"));
+    CHECK_FALSE(error_of([&] { batcher->set_state({0, 0, -1}); }).empty());
+    CHECK_THROWS_AS(batcher->set_state({-1, 0, 0}), CheckFailure);
+    CHECK(error_of([&] { batcher->set_state({2, 0, steps - 1}); }).empty());
 }
 
 TEST_CASE("micro-batches are the step in parts", "[batcher]") {
-    const Batcher batcher(corpus(500), kBudget, 1, {});
+    const auto batcher = batcher_of(500, 1);
     const BatchBudget small{.source_tokens = 100, .target_tokens = 90};
     std::size_t parted = 0;
-    for (const auto& step : batcher.plan(0)) {
-        const Batch whole = batcher.batch(step);
-        const std::vector<Batch> parts = batcher.micro_batches(step, small);
+    for (const Batcher::Step& step : steps_of(*batcher, 0)) {
+        const Batch whole = batcher->batch(step);
+        const std::vector<Batch> parts = batcher->micro_batches(step, small);
         parted += parts.size() > 1 ? 1 : 0;
         std::int64_t source_tokens = 0;
         std::int64_t target_tokens = 0;
@@ -207,9 +259,8 @@ TEST_CASE("micro-batches are the step in parts", "[batcher]") {
             target_tokens += part.target_tokens;
             for (std::size_t row = 0; row < static_cast<std::size_t>(part.sentences); ++row) {
                 CHECK(part.ordinals[row] == ordinal);
-                // The corpus writes each pair's number as its ids.
                 CHECK(part.source[row * static_cast<std::size_t>(part.source_length)] ==
-                      static_cast<std::int32_t>(step[static_cast<std::size_t>(ordinal)]));
+                      step[static_cast<std::size_t>(ordinal)].source.front());
                 ++ordinal;
             }
         }
@@ -221,11 +272,10 @@ TEST_CASE("micro-batches are the step in parts", "[batcher]") {
 }
 
 TEST_CASE("what no batch can hold is refused", "[batcher]") {
-    CHECK_THAT(error_of([] { Batcher({}, kBudget, 1, {}); }), Contains("no sentence pair"));
+    CHECK_THAT(error_of([] { Batcher(std::vector<Pair>{}, kBudget, 1, {}); }), Contains("no sentence pair"));
     std::vector<Pair> pairs = corpus(5);
     pairs[3].target.assign(500, 4);
-    CHECK_THAT(error_of([&] { Batcher(pairs, kBudget, 1, {}); }),
-               Contains("pair 4") && Contains("504") && Contains("500"));
+    CHECK_THAT(error_of([&] { Batcher(pairs, kBudget, 1, {}); }), Contains("504") && Contains("500"));
     pairs[3].target.assign(499, 4);
     CHECK(error_of([&] { Batcher(pairs, {.source_tokens = 400, .target_tokens = 504}, 1, {}); }).empty());
     CHECK_FALSE(error_of([&] { Batcher(pairs, {.source_tokens = 0, .target_tokens = 504}, 1, {}); }).empty());

@@ -132,6 +132,26 @@ TEST_CASE("several references", "[bleu]") {
     CHECK(corpus_bleu({"a b c"}, {Lines{"a b"}, Lines{"a b c d"}}).reference_length == 2);
 }
 
+TEST_CASE("text that is tokenised already, and text without regard to case", "[bleu]") {
+    const Lines translations{"Ein Mann , der LÄUFT .", "Zwei Hunde&quot; spielen im Schnee"};
+    const Lines references{"ein Mann , der läuft .", "zwei hunde spielen im Schnee ."};
+    const auto bleu = [&](const BleuOptions& options) { return corpus_bleu(translations, references, options); };
+    const BleuScore none = bleu({.tokens = BleuTokens::None});
+    CHECK(none.score == Approx(27.37678098181287).epsilon(1e-12));
+    CHECK(none.totals == std::array<std::int64_t, 4>{11, 9, 7, 5});
+    CHECK(none.signature() == "nrefs:1|case:mixed|eff:no|tok:none|smooth:exp");
+    const BleuScore both = bleu({.tokens = BleuTokens::None, .lowercase = true});
+    CHECK(both.score == Approx(67.74702029865007).epsilon(1e-12));
+    CHECK(both.signature() == "nrefs:1|case:lc|eff:no|tok:none|smooth:exp");
+    const BleuScore lowercase = bleu({.lowercase = true});
+    CHECK(lowercase.score == Approx(69.18912876154525).epsilon(1e-12));
+    CHECK(lowercase.signature() == "nrefs:1|case:lc|eff:no|tok:13a|smooth:exp");
+    CHECK(bleu({}).score == Approx(26.404861082353683).epsilon(1e-12));
+    // Any white space parts words.
+    CHECK(corpus_bleu({"a-\u00a0b\u2003c d e"}, Lines{"a- b c d e"}, {.tokens = BleuTokens::None}).score ==
+          Approx(100.0));
+}
+
 TEST_CASE("a corpus is not the mean of its sentences", "[bleu]") {
     const Lines translations{"a b c d e f", "x"};
     const Lines references{"a b c d e f", "y z"};

@@ -5,15 +5,21 @@
 #include "support/check.h"
 
 using headscope::count_exact_matches;
+using Lines = std::vector<std::string>;
 
 TEST_CASE("exact matches are counted byte by byte, but for white space at the ends") {
-    CHECK(count_exact_matches({"eins", "zwei ", "Drei", "", " \t"}, {"eins", " zwei\r", "drei", "", ""}) == 4);
-    CHECK(count_exact_matches({"a  b"}, {"a b"}) == 0);
-    CHECK(count_exact_matches({""}, {"a"}) == 0);
-    CHECK(count_exact_matches({}, {}) == 0);
+    const Lines reference{"eins", " zwei\r", "drei", "", ""};
+    CHECK(count_exact_matches({"eins", "zwei ", "Drei", "", " \t"}, {reference}) == 4);
+    CHECK(count_exact_matches({"a  b"}, {Lines{"a b"}}) == 0);
+    CHECK(count_exact_matches({""}, {Lines{"a"}}) == 0);
+    CHECK(count_exact_matches({}, {Lines{}}) == 0);
+}
+
+TEST_CASE("a translation matches that is any of its references, and counts once") {
+    CHECK(count_exact_matches({"a", "b", "c"}, {Lines{"a", "x", "x"}, Lines{"a", "b", "x"}}) == 2);
 }
 
 TEST_CASE("as many translations as references") {
-    CHECK_THROWS_WITH(count_exact_matches({"a", "b"}, {"a"}),
-                      Catch::Matchers::Contains("2 translations and 1 references"));
+    CHECK_THROWS_WITH(count_exact_matches({"a", "b"}, {Lines{"a", "b"}, Lines{"a"}}),
+                      Catch::Matchers::Contains("2 translations") && Catch::Matchers::Contains("1 references"));
 }

@@ -51,8 +51,8 @@ run translate --beam zero
 expect "a value that is none is refused with those that are" refused "--beam" "1 to 30" "headscope translate --help explains it"
 run devices gpu
 expect "and a word too many" refused 'headscope devices does not know what to do with "gpu"'
-run prepare
-expect "and one too few" refused "required" "headscope prepare --help explains it"
+run data
+expect "and one too few" refused "required" "headscope data --help explains it"
 
 # ---------------------------------------------------------------------------------------------- attention
 run make-task digits --output data --pairs 300 --valid 4 --test 4

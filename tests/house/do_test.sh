@@ -248,7 +248,7 @@ unset HEADSCOPE_HELD_OUT
 run check agreement
 expect "agreement without text is skipped" check_says agreement SKIPPED
 expect "loudly" says "SKIPPED: HEADSCOPE_HELD_OUT names no file"
-expect "with the way to get it" says "assets/configs/prepare-tatoeba.sh"
+expect "with the way to get it" says "assets/configs/prepare-en-de.sh"
 expect "is no failure" ended_with 0
 expect "and compares nothing" not called compare
 export HEADSCOPE_HELD_OUT=test.tsv

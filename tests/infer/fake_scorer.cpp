@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "support/check.h"
 #include "support/random.h"
@@ -15,8 +16,7 @@ FakeScorer::FakeScorer(std::int64_t sentences, std::int64_t vocabulary, Table ta
     }
 }
 
-const NextTokens& FakeScorer::step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
-                                   int k) {
+void FakeScorer::move_rows(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents) {
     std::vector<Row> rows;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         Row row = rows_.at(static_cast<std::size_t>(parents[i]));
@@ -30,6 +30,24 @@ const NextTokens& FakeScorer::step(const std::vector<std::int32_t>& tokens, cons
     rows_ = std::move(rows);
     ++steps_;
     rows_scored_ += static_cast<std::int64_t>(rows_.size());
+}
+
+const AllTokens& FakeScorer::step_all(const std::vector<std::int32_t>& tokens,
+                                      const std::vector<std::int32_t>& parents) {
+    move_rows(tokens, parents);
+    ++whole_steps_;
+    all_ = {.rows = static_cast<std::int64_t>(rows_.size()), .vocabulary = vocabulary_, .log_probabilities = {}};
+    for (const Row& row : rows_) {
+        const std::vector<float> next = table_(row.sentence, row.prefix);
+        all_.log_probabilities.insert(all_.log_probabilities.end(), next.begin(), next.end());
+    }
+    return all_;
+}
+
+const NextTokens& FakeScorer::step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
+                                   int k) {
+    HEADSCOPE_CHECK(k >= 1 && k <= std::min<std::int64_t>(vocabulary_, kMostRanked), "as many as a device ranks");
+    move_rows(tokens, parents);
     next_ = {.rows = static_cast<std::int64_t>(rows_.size()), .k = k, .log_probabilities = {}, .tokens = {}};
     for (const Row& row : rows_) {
         const std::vector<float> all = table_(row.sentence, row.prefix);
@@ -69,38 +87,53 @@ FakeScorer::Table random_table(std::uint64_t seed, std::int64_t vocabulary, floa
 
 namespace {
 
+bool repeats(const FakeScorer::Prefix& written, int n) {
+    std::set<FakeScorer::Prefix> seen;
+    for (auto from = written.begin(); n > 0 && written.end() - from >= n; ++from) {
+        if (!seen.emplace(from, from + n).second) {
+            return true;
+        }
+    }
+    return false;
+}
+
 struct Exhaustive {
     const FakeScorer::Table& table;
     std::int64_t sentence, vocabulary, limit;
-    double alpha;
-    Hypothesis best;
-    bool found = false;
+    const SearchOptions& options;
+    std::vector<Hypothesis> found;
 
     void visit(const FakeScorer::Prefix& prefix, double log_probability) {
         const std::vector<float> next = table(sentence, prefix);
         FakeScorer::Prefix longer = prefix;
         longer.push_back(kEos);
         const double ended = log_probability + static_cast<double>(next[kEos]);
-        const double score = ended / length_penalty(static_cast<std::int64_t>(longer.size()), alpha);
-        if (!found || score > best.score) {
-            best = {longer, ended, score, EndReason::EndOfSentence};
-            found = true;
-        }
+        found.push_back({longer, ended, ended / length_penalty(static_cast<std::int64_t>(longer.size()), options),
+                         EndReason::EndOfSentence});
         for (std::int32_t word = kFirstWord; word < vocabulary && static_cast<std::int64_t>(longer.size()) < limit;
              ++word) {
             longer.back() = word;
-            visit(longer, log_probability + static_cast<double>(next[word]));
+            if (!repeats(longer, options.no_repeat_ngram)) {
+                visit(longer, log_probability + static_cast<double>(next[word]));
+            }
         }
     }
 };
 
 }  // namespace
 
+std::vector<Hypothesis> exhaustive(const FakeScorer::Table& table, std::int64_t sentence, std::int64_t vocabulary,
+                                   std::int64_t limit, const SearchOptions& options) {
+    Exhaustive all{table, sentence, vocabulary, limit, options, {}};
+    all.visit({}, 0.0);
+    std::stable_sort(all.found.begin(), all.found.end(),
+                     [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+    return all.found;
+}
+
 Hypothesis exhaustive_best(const FakeScorer::Table& table, std::int64_t sentence, std::int64_t vocabulary,
                            std::int64_t limit, double alpha) {
-    Exhaustive all{table, sentence, vocabulary, limit, alpha, {}, false};
-    all.visit({}, 0.0);
-    return all.best;
+    return exhaustive(table, sentence, vocabulary, limit, {.length_penalty = alpha}).front();
 }
 
 }  // namespace headscope

@@ -29,21 +29,28 @@ public:
     std::int64_t vocabulary() const override { return vocabulary_; }
     const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
                            int k) override;
+    const AllTokens& step_all(const std::vector<std::int32_t>& tokens,
+                              const std::vector<std::int32_t>& parents) override;
 
     std::int64_t steps() const { return steps_; }
     std::int64_t rows_scored() const { return rows_scored_; }
+    std::int64_t whole_steps() const { return whole_steps_; }  // that asked for every token
 
 private:
     struct Row {
         std::int64_t sentence = 0;
         Prefix prefix;
     };
+    void move_rows(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents);
+
     std::int64_t vocabulary_;
     Table table_;
     std::vector<Row> rows_;
     NextTokens next_;
+    AllTokens all_;
     std::int64_t steps_ = 0;
     std::int64_t rows_scored_ = 0;
+    std::int64_t whole_steps_ = 0;
 };
 
 // Probabilities that look drawn by chance but repeat; `eos_logit` raises or lowers the chance of an end.
@@ -52,5 +59,8 @@ FakeScorer::Table random_table(std::uint64_t seed, std::int64_t vocabulary, floa
 // The highest score over every output that ends by itself within `limit` tokens, and what reaches it.
 Hypothesis exhaustive_best(const FakeScorer::Table& table, std::int64_t sentence, std::int64_t vocabulary,
                            std::int64_t limit, double alpha);
+// All of them, best first, with the penalty and the rule on repetitions of `options`.
+std::vector<Hypothesis> exhaustive(const FakeScorer::Table& table, std::int64_t sentence, std::int64_t vocabulary,
+                                   std::int64_t limit, const SearchOptions& options);
 
 }  // namespace headscope

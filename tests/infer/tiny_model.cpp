@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "data/device_batch.h"
+#include "io/atomic_file.h"
 #include "support/random.h"
 #include "text/tokenizer_training.h"
 
@@ -53,8 +54,8 @@ std::int64_t UncachedScorer::vocabulary() const {
     return model_.config().target_vocabulary;
 }
 
-const NextTokens& UncachedScorer::step(const std::vector<std::int32_t>& tokens,
-                                       const std::vector<std::int32_t>& parents, int k) {
+Tensor UncachedScorer::newest_logits(const std::vector<std::int32_t>& tokens,
+                                     const std::vector<std::int32_t>& parents) {
     const ModelConfig& config = model_.config();
     std::vector<Row> rows;
     std::vector<std::vector<std::int32_t>> sources;
@@ -74,32 +75,65 @@ const NextTokens& UncachedScorer::step(const std::vector<std::int32_t>& tokens,
     const Var memory = model_.encode(ctx_, batch.source, batch.source_lengths);
     const Tensor target = make_from_host<std::int32_t>(ctx_.backend, {count, length}, DType::I32, prefixes);
     const Var hidden = model_.decode(ctx_, target, memory, batch.source_lengths);  // [count, length, d_model]
-    const Tensor logits = model_.logits(ctx_, hidden).value().reshape({count * length, config.target_vocabulary});
-    const Tensor values = ctx_.backend.empty({count * length, k}, ctx_.backend.real());
-    const Tensor indices = ctx_.backend.empty({count * length, k}, DType::I32);
+    const Tensor logits = model_.logits(ctx_, hidden).value();                     // [count, length, vocabulary]
+    const Tensor newest = ctx_.backend.empty({count, 1, config.target_vocabulary}, logits.dtype);
+    ctx_.backend.run(Copy{.x = logits.narrow(1, length - 1, 1), .out = newest});
+    return newest.reshape({count, config.target_vocabulary});
+}
+
+const NextTokens& UncachedScorer::step(const std::vector<std::int32_t>& tokens,
+                                       const std::vector<std::int32_t>& parents, int k) {
+    const Tensor logits = newest_logits(tokens, parents);
+    const std::int64_t count = logits.dim(0);
+    const Tensor values = ctx_.backend.empty({count, k}, ctx_.backend.real());
+    const Tensor indices = ctx_.backend.empty({count, k}, DType::I32);
     ctx_.backend.run(LogSoftmaxTopK{.logits = logits, .values = values, .indices = indices});
-    const std::vector<float> all_values = to_host<float>(ctx_.backend, values);
-    const std::vector<std::int32_t> all_indices = to_host<std::int32_t>(ctx_.backend, indices);
-    next_ = {.rows = count, .k = k, .log_probabilities = {}, .tokens = {}};
-    for (std::int64_t row = 0; row < count; ++row) {
-        const std::int64_t first = (row * length + length - 1) * k;  // the newest position
-        next_.log_probabilities.insert(next_.log_probabilities.end(), all_values.begin() + first,
-                                       all_values.begin() + first + k);
-        next_.tokens.insert(next_.tokens.end(), all_indices.begin() + first, all_indices.begin() + first + k);
-    }
+    next_ = {.rows = count,
+             .k = k,
+             .log_probabilities = to_host<float>(ctx_.backend, values),
+             .tokens = to_host<std::int32_t>(ctx_.backend, indices)};
     return next_;
 }
 
+const AllTokens& UncachedScorer::step_all(const std::vector<std::int32_t>& tokens,
+                                          const std::vector<std::int32_t>& parents) {
+    const Tensor logits = newest_logits(tokens, parents);
+    all_ = {
+        .rows = logits.dim(0), .vocabulary = logits.dim(1), .log_probabilities = to_host<float>(ctx_.backend, logits)};
+    for (std::int64_t row = 0; row < all_.rows; ++row) {
+        log_softmax(all_.row(row));
+    }
+    return all_;
+}
+
+namespace {
+
+std::string tiny_vocabulary(const std::string& more_text) {
+    std::vector<std::string> sentences{"the small dog sees the big cat", "a cat sleeps on the mat",
+                                       "der kleine hund sieht die grosse katze", "eine katze liegt auf der matte"};
+    if (!more_text.empty()) {
+        sentences.push_back(more_text);
+    }
+    return train_tokenizer({.sentences = sentences, .vocabulary_size = 60});
+}
+
+}  // namespace
+
 Translator tiny_translator(Backend& backend, std::int64_t max_length) {
-    const std::string bytes =
-        train_tokenizer({.sentences = {"the small dog sees the big cat", "a cat sleeps on the mat",
-                                       "der kleine hund sieht die grosse katze", "eine katze liegt auf der matte"},
-                         .vocabulary_size = 60});
-    const auto tokenizer = std::make_shared<const Tokenizer>(Tokenizer::from_bytes(bytes, "test vocabulary"));
+    const auto tokenizer =
+        std::make_shared<const Tokenizer>(Tokenizer::from_bytes(tiny_vocabulary(""), "test vocabulary"));
     ModelConfig config = tiny_config(tokenizer->size());
     config.max_length = max_length;
     const TinyModel model(backend, config);
     return {backend, ModelDirectory{"memory", config, tokenizer, tokenizer}, model.parameters};
+}
+
+void write_tiny_model(Backend& backend, const std::string& path, std::uint64_t seed, const std::string& more_text) {
+    const std::string vocabulary = tiny_vocabulary(more_text);
+    const std::string file = path + ".vocabulary";
+    atomic_write_file(file, vocabulary);
+    const ModelConfig config = tiny_config(Tokenizer::from_bytes(vocabulary, "test vocabulary").size());
+    write_model_directory(backend, path, config, *TinyModel(backend, config, seed).parameters, DType::F32, file, file);
 }
 
 }  // namespace headscope

@@ -33,8 +33,12 @@ public:
     std::int64_t vocabulary() const override;
     const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
                            int k) override;
+    const AllTokens& step_all(const std::vector<std::int32_t>& tokens,
+                              const std::vector<std::int32_t>& parents) override;
 
 private:
+    // [rows, vocabulary], the newest position of each row.
+    Tensor newest_logits(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents);
     struct Row {
         std::size_t sentence = 0;
         std::vector<std::int32_t> prefix;  // bos first
@@ -44,9 +48,13 @@ private:
     std::vector<std::vector<std::int32_t>> sources_;
     std::vector<Row> rows_;
     NextTokens next_;
+    AllTokens all_;
 };
 
 // A translator with a vocabulary learned from a few sentences and random weights.
 Translator tiny_translator(Backend& backend, std::int64_t max_length = 64);
+// Such a model as a directory on disk, of other weights for another seed.
+void write_tiny_model(Backend& backend, const std::string& path, std::uint64_t seed = 3,
+                      const std::string& more_text = "");
 
 }  // namespace headscope

@@ -41,9 +41,9 @@ Streamed stream(const Translator& translator, const std::string& input, const Tr
     Streamed result;
     result.totals = translate_stream(translator, source,
                                      {.translated =
-                                          [&](const std::vector<TranslatedSentence>& window) {
-                                              for (const TranslatedSentence& sentence : window) {
-                                                  result.lines.push_back(sentence.text);
+                                          [&](const std::vector<StreamedLine>& window) {
+                                              for (const StreamedLine& line : window) {
+                                                  result.lines.push_back(line.sentence.text);
                                               }
                                           },
                                       .complaint = [&](const std::string& text) { result.complaints.push_back(text); }},

@@ -92,6 +92,11 @@ Operand Operand::typed(DType type) const {
     changed.dtype = type;
     return changed;
 }
+Operand Operand::narrow(DType type) const {
+    Operand changed = typed(type);
+    changed.is_narrow = true;
+    return changed;
+}
 Operand Operand::full() const {
     Operand changed = *this;
     changed.is_full = true;

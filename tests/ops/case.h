@@ -46,12 +46,14 @@ struct Operand {
     bool is_full = false;
     bool may_stride = false;
     bool is_exact = false;
+    bool is_narrow = false;
 
     Operand filled(Generator generator) const;
     Operand typed(DType type) const;
-    Operand full() const;     // the header gives it no T: the backend's own real type, whatever the case's storage
-    Operand strided() const;  // the header lets it be strided
-    Operand exact() const;    // when overwritten it must equal the oracle's value rounded to its dtype, bit for bit
+    Operand full() const;  // the header gives it no T: the backend's own real type, whatever the case's storage
+    Operand narrow(DType type) const;  // a weight stored in less than T (ops/common.h)
+    Operand strided() const;           // the header lets it be strided
+    Operand exact() const;  // when overwritten it must equal the oracle's value rounded to its dtype, bit for bit
     bool written() const { return role != Role::In; }
 };
 

@@ -19,11 +19,12 @@ struct Table {
     std::int64_t max_length = 0;  // 0: no positions
     std::int64_t first = -1;      // none given
     float scale = 1.0F;
-    Values ids = {};  // otherwise random ones
+    Values ids = {};             // otherwise random ones
+    DType weights = DType::F32;  // what the table is stored in
 
     std::string title() const {
-        return fmt::format("[{}, {}] of [{}, {}] positions {} first {} scale {}{}", batch, length, vocabulary, d_model,
-                           max_length, first, scale, ids.empty() ? "" : " given ids");
+        return fmt::format("[{}, {}] of {} [{}, {}] positions {} first {} scale {}{}", batch, length, name_of(weights),
+                           vocabulary, d_model, max_length, first, scale, ids.empty() ? "" : " given ids");
     }
     // Every value as `generate` makes it, since the order of the way back depends on it.
     Values id_values() const {
@@ -36,6 +37,13 @@ Case embed(const Table& table) {
     std::vector<Operand> operands{indices("ids", {table.batch, table.length}, these(table.id_values())),
                                   in("table", {table.vocabulary, table.d_model}),
                                   out("out", {table.batch, table.length, table.d_model})};
+    if (table.weights != DType::F32) {
+        operands[1] = operands[1].narrow(table.weights);
+    }
+    if (table.weights == DType::I8) {
+        operands[1] = operands[1].filled(integers(-127, 128));
+        operands.push_back(in("table_scales", {table.vocabulary}).full().filled(uniform(0.001, 0.01)));
+    }
     if (table.max_length > 0) {
         operands.push_back(in("positions", {table.max_length, table.d_model}).strided().full());
     }
@@ -48,7 +56,8 @@ Case embed(const Table& table) {
                      .positions = t.maybe("positions"),
                      .first = t.maybe("first"),
                      .out = t["out"],
-                     .scale = table.scale};
+                     .scale = table.scale,
+                     .table_scales = t.maybe("table_scales")};
     });
 }
 
@@ -102,6 +111,18 @@ TEST_CASE("embedding agrees with the oracle", "[embedding]") {
         embed({0, 4, 10, 3, 4, 0}),
         embed({2, 40000, 7, 2}),  // more rows than one dimension of a grid has groups
     };
+    check_on_every_device(cases);
+}
+
+TEST_CASE("tables in F16 and I8 agree with the oracle", "[embedding]") {
+    std::vector<Case> cases;
+    for (const DType weights : {DType::F16, DType::I8}) {
+        for (Table table : {Table{1, 1, 1, 1}, Table{3, 33, 257, 64, 33, -1, 8.0F}, Table{4, 1, 50, 257, 40, 39, 16.0F},
+                            Table{2, 4, 10, 33, 4, -1, 2.0F, {0, -1, 9, 10, 1e6, 3, 2, 1}}}) {
+            table.weights = weights;
+            cases.push_back(embed(table));
+        }
+    }
     check_on_every_device(cases);
 }
 

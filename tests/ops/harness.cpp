@@ -54,13 +54,14 @@ HostValues run_oracle(Backend& oracle, const Case& stated, const Case::Run& run,
 }
 
 bool is_real(const Case& stated, const std::string& name) {
-    return stated.dtype_of(stated.operand(name)) != DType::I32;
+    const DType dtype = stated.dtype_of(stated.operand(name));
+    return dtype != DType::I32 && dtype != DType::I8;
 }
 
 HostValues absolute_values(const Case& stated, HostValues values) {
     for (auto& [name, numbers] : values) {
         for (double& number : numbers) {
-            number = is_real(stated, name) ? std::abs(number) : number;
+            number = stated.dtype_of(stated.operand(name)) != DType::I32 ? std::abs(number) : number;
         }
     }
     return values;
@@ -182,7 +183,7 @@ bool is_supported(const Backend& device, const Case& stated, std::set<std::strin
     bool supported = true;
     for (const Operand& operand : stated.operands) {
         const DType dtype = stated.dtype_of(operand, device.real());
-        const Support support = device.support(stated.op, dtype);
+        const Support support = operand.is_narrow ? device.weights(dtype) : device.support(stated.op, dtype);
         const bool index = dtype == DType::I32 && !operand.is_exact;
         if (support.level == SupportLevel::Native || index) {
             continue;
@@ -221,11 +222,13 @@ void check_on(Backend& device, Backend& oracle, const std::vector<Case>& cases) 
 }  // namespace
 
 std::vector<DType> storages_of(const Backend& device, const Case& stated) {
+    const bool narrow = std::any_of(stated.operands.begin(), stated.operands.end(),
+                                    [](const Operand& operand) { return operand.is_narrow; });
     const bool has_storage = std::any_of(stated.operands.begin(), stated.operands.end(),
                                          [](const Operand& operand) { return !operand.dtype && !operand.is_full; });
     std::vector<DType> found;
     for (const DType dtype : {DType::F16, DType::BF16}) {
-        if (has_storage && !stated.compute && device.support(stated.op, dtype).level != SupportLevel::None) {
+        if (has_storage && !narrow && !stated.compute && device.support(stated.op, dtype).level != SupportLevel::None) {
             found.push_back(dtype);
         }
     }

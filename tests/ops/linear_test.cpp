@@ -18,6 +18,7 @@ struct Layer {
     Activation activation = Activation::None;
     bool bias = true;
     Compute compute = Compute::F32;
+    DType weights = DType::F32;  // what the weight is stored in
 
     Shape x() const { return {rows, in}; }
     Shape weight() const { return {out, in}; }
@@ -26,7 +27,8 @@ struct Layer {
         constexpr const char* kNames[] = {"", " relu", " gelu", " swish"};
         return fmt::format("{} in {}{}{}{}", y().to_string(), in, bias ? " bias" : "",
                            kNames[static_cast<int>(activation)],
-                           compute == Compute::F32 ? "" : fmt::format(" in {}", name_of(compute)));
+                           compute == Compute::F32 ? "" : fmt::format(" in {}", name_of(compute))) +
+               (weights == DType::F32 ? "" : fmt::format(" weights {}", name_of(weights)));
     }
 };
 
@@ -49,6 +51,13 @@ std::vector<Operand> operands_of(const Layer& layer) {
         in("weight", layer.weight()).strided().filled(relu ? steps(0.25) : normal()),
         out("y", layer.y()),
     };
+    if (layer.weights != DType::F32) {
+        operands[1] = operands[1].narrow(layer.weights);
+    }
+    if (layer.weights == DType::I8) {
+        operands[1] = operands[1].filled(integers(-127, 128));
+        operands.push_back(in("weight_scales", {layer.out}).full().filled(uniform(0.001, 0.01)));
+    }
     if (layer.bias) {
         operands.push_back(in("bias", {layer.out}).full().filled(relu ? steps(0.125, 0.0625) : normal()));
     }
@@ -61,7 +70,8 @@ Linear op_of(const Operands& t, const Layer& layer) {
             .bias = t.maybe("bias"),
             .y = t["y"],
             .activation = layer.activation,
-            .compute = layer.compute};
+            .compute = layer.compute,
+            .weight_scales = t.maybe("weight_scales")};
 }
 
 double before_activation(const Layer& layer, std::size_t index, const HostValues& values) {
@@ -131,6 +141,20 @@ Differentiation differentiation(const Layer& layer) {
 }
 
 }  // namespace
+
+TEST_CASE("a product of weights in F16 or I8 with bias and activation agrees with the oracle", "[linear]") {
+    std::vector<Case> cases;
+    for (const DType weights : {DType::F16, DType::I8}) {
+        for (const Activation activation : {Activation::None, Activation::Relu, Activation::Gelu}) {
+            for (Layer layer : {Layer{1, 33, 3}, Layer{5, 64, 40}}) {
+                layer.activation = activation;
+                layer.weights = weights;
+                cases.push_back(linear(layer));
+            }
+        }
+    }
+    check_on_every_device(cases);
+}
 
 TEST_CASE("a product with bias and activation agrees with the oracle", "[linear]") {
     std::vector<Case> cases;

@@ -23,7 +23,8 @@ struct Product {
     float alpha = 1.0F;
     float beta = 1.0F;  // where the output is added to
     Compute compute = Compute::F32;
-    bool full_out = false;  // F32 also where a and b are 16-bit: a weight's gradient
+    bool full_out = false;       // F32 also where a and b are 16-bit: a weight's gradient
+    DType weights = DType::F32;  // what b is stored in: F16 and I8 beside a in F32
 
     Shape shape(std::int64_t rows, std::int64_t columns) const {
         switch (batch.size()) {
@@ -35,8 +36,9 @@ struct Product {
     Shape shape_a() const { return transpose_a ? shape(k, m) : shape(m, k); }
     Shape shape_b() const { return transpose_b ? shape(n, k) : shape(k, n); }
     std::string title() const {
-        return fmt::format("{} {}{} alpha {} beta {} {} k {}{}", shape(m, n).to_string(), transpose_a ? "t" : "n",
-                           transpose_b ? "t" : "n", alpha, beta, name_of(compute), k, full_out ? " to F32" : "");
+        return fmt::format("{} {}{} alpha {} beta {} {} k {}{}{}", shape(m, n).to_string(), transpose_a ? "t" : "n",
+                           transpose_b ? "t" : "n", alpha, beta, name_of(compute), k, full_out ? " to F32" : "",
+                           weights == DType::F32 ? "" : fmt::format(" weights {}", name_of(weights)));
     }
 };
 
@@ -59,14 +61,20 @@ Case matmul(const Product& product, const Names& names = {}) {
                           .beta = !adds      ? 0.0F
                                   : sign > 0 ? std::abs(product.beta)
                                              : product.beta,
-                          .compute = product.compute};
+                          .compute = product.compute,
+                          .b_scales = t.maybe("b_scales")};
         };
     };
     const Operand out = gradient(names.out, product.shape(product.m, product.n)).strided();
-    Case stated = make_case(product.title(),
-                            {in(names.a, product.shape_a()).strided(), in(names.b, product.shape_b()).strided(),
-                             product.full_out ? out.full() : out},
-                            build(-1.0F));
+    const Operand b = in(names.b, product.shape_b()).strided();
+    std::vector<Operand> operands{in(names.a, product.shape_a()).strided(),
+                                  product.weights == DType::F32 ? b : b.narrow(product.weights),
+                                  product.full_out ? out.full() : out};
+    if (product.weights == DType::I8) {
+        operands[1] = operands[1].filled(integers(-127, 128));
+        operands.push_back(in("b_scales", {product.n}).full().filled(uniform(0.001, 0.01)));
+    }
+    Case stated = make_case(product.title(), operands, build(-1.0F));
     stated.magnitude = runs(build(1.0F));
     if (product.compute != Compute::F32) {
         stated.compute = product.compute;
@@ -205,6 +213,48 @@ TEST_CASE("products of rounded operands agree with the oracle", "[matmul]") {
         cases.push_back(matmul({{2, 3}, 9, 5, 17, false, true, 1.0F, 1.0F, compute}));
     }
     check_on_every_device(cases);
+}
+
+TEST_CASE("products with weights in F16 and I8 agree with the oracle", "[matmul]") {
+    std::vector<Case> cases;
+    for (const DType weights : {DType::F16, DType::I8}) {
+        const auto narrow = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+            return Product{.batch = {}, .m = m, .n = n, .k = k, .transpose_b = true, .alpha = 0.5F, .weights = weights};
+        };
+        for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1},
+                                                                              {1, 33, 3},
+                                                                              {3, 257, 33},
+                                                                              {4, 16, 64},
+                                                                              {7, 40, 256},
+                                                                              {64, 48, 300},
+                                                                              {70, 300, 128},
+                                                                              {3, 5, 0},
+                                                                              {0, 5, 3},
+                                                                              {3, 0, 5}}) {
+            cases.push_back(matmul(narrow(m, n, k)));
+        }
+        for (const double value :
+             {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {
+            cases.push_back(matmul(narrow(5, 17, 33)).holding(value, "a", 40));
+        }
+        // Rows of zeros, and of numbers whose inverse is none.
+        Case zeros = matmul(narrow(3, 5, 8));
+        zeros.operands[0].values = these({0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1e-35});
+        zeros.name += " of next to nothing";
+        cases.push_back(zeros);
+    }
+    check_on_every_device(cases);
+}
+
+TEST_CASE("beside I8 weights a row is rounded by its largest number", "[matmul][by_hand]") {
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const Tensor a = make_from_host(*oracle, {2, 2}, oracle->real(), Values{254.0, 1.0, 127.0, 1.5});
+    const Tensor b = make_from_host(*oracle, {1, 2}, DType::I8, std::vector<std::int32_t>{1, 100});
+    const Tensor scales = make_from_host(*oracle, {1}, oracle->real(), Values{0.5});
+    const Tensor out = oracle->empty({2, 1}, oracle->real());
+    oracle->run(Matmul{.a = a, .b = b, .out = out, .transpose_b = true, .b_scales = scales});
+    // 254 is 127 steps of 2, and 1 is half a step, which goes to the even 0; of steps of 1, 1.5 becomes 2.
+    CHECK(to_host<double>(*oracle, out) == Values{0.5 * 254.0, 0.5 * (127.0 + 200.0)});
 }
 
 TEST_CASE("NaN and infinity spread through products as through the oracle", "[matmul]") {

@@ -35,6 +35,15 @@ TEST_CASE("capitals of several alphabets become small letters", "[case]") {
     CHECK(fold_case("日本 🙂 5 €") == "日本 🙂 5 €");
 }
 
+TEST_CASE("lower case is Python's", "[case]") {
+    CHECK(lower_case("Äpfel SIND ROT, STRASSE") == "äpfel sind rot, strasse");
+    CHECK(lower_case("ΟΔΥΣΣΕΎΣ, Σ ΣΑΣ.") == "οδυσσεύς, σ σας.");
+    CHECK(lower_case("Οδυσσεύς") == "οδυσσεύς");
+    CHECK(lower_case("İstanbul") == "i\u0307stanbul");
+    CHECK(lower_case("ＡＢ Ⅷ Å 𐐀") == "ａｂ ⅷ å 𐐨");
+    CHECK(lower_case("a\xFFZ") == "a\xFFz");
+}
+
 TEST_CASE("bytes that are no UTF-8 stay", "[case]") {
     for (const char* text : {"\xC3", "a\xFFz", "\xC0\x81", "\xE0\x81\x81", "\xE2\x82", "\xC3\x28"}) {
         CHECK(fold_case(text) == text);
@@ -56,8 +65,11 @@ TEST_CASE("no letter changes but as Unicode says", "[case]") {
         const auto small = static_cast<char32_t>(::towlower_l(static_cast<wint_t>(c), unicode));
         const std::string folded = fold_case(utf8(c));
         INFO("U+" << std::hex << static_cast<std::uint32_t>(c));
-        if (c != 0x3C2) {
-            CHECK(folded == utf8(c < 0x1F00 ? small : c));
+        // These capitals are younger than the table.
+        const bool young = c == 0x1C89 || c == 0xA7CB || c == 0xA7CC || c == 0xA7DA || c == 0xA7DC;
+        if (c != 0x3C2 && !young) {
+            CHECK(folded == utf8(small));
+            CHECK((c == 0x130 || lower_case(utf8(c)) == folded));
         }
     }
     ::freelocale(unicode);

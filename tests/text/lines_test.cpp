@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -85,4 +86,56 @@ TEST_CASE("a gzip file cut at any byte or damaged is refused", "[lines]") {
     std::string damaged = packed;
     damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);  // in the checksum
     CHECK_THAT(error_of([&] { read_lines(folder.write("bad.gz", damaged)); }), Contains("bad.gz"));
+}
+
+namespace {
+
+std::string zstd(const std::string& text) {
+    std::string packed(::ZSTD_compressBound(text.size()), '\0');
+    packed.resize(::ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3));
+    return packed;
+}
+
+}  // namespace
+
+TEST_CASE("zstd is known by its content", "[lines]") {
+    const TemporaryFolder folder;
+    CHECK(read_lines(folder.write("a.zst", zstd("x\ny\n"))) == Lines{"x", "y"});
+    CHECK(read_lines(folder.write("two", zstd("x\ny") + zstd("z\n"))) == Lines{"x", "yz"});
+    CHECK(read_lines(folder.write("empty", zstd(""))).empty());
+    const std::string large(3'000'000, 'a');
+    CHECK(read_lines(folder.write("large", zstd(large + "\n" + large))) == Lines{large, large});
+    CHECK(read_lines(folder.write("short", "(")) == Lines{"("});  // as a zstd file begins, but shorter than its mark
+}
+
+TEST_CASE("a zstd file cut at any byte, damaged or followed by something else is refused", "[lines]") {
+    const TemporaryFolder folder;
+    std::string text;
+    for (int i = 0; i < 300; ++i) {
+        text += std::to_string(i * i * 7919) + "\n";
+    }
+    const std::string packed = zstd(text);
+    for (std::size_t size = 4; size < packed.size(); ++size) {
+        const std::string path = folder.write("cut.zst", packed.substr(0, size));
+        CHECK_THAT(error_of([&] { read_lines(path); }), Contains("cut.zst") && Contains("fetch it again"));
+    }
+    CHECK_THAT(error_of([&] { read_lines(folder.write("more.zst", packed + "more")); }), Contains("more.zst"));
+    CHECK_THAT(error_of([&] { read_lines(folder.write("more.gz", gzip("x\n", folder.file("a.gz")) + "more")); }),
+               Contains("more.gz") && Contains("fetch it again"));
+}
+
+TEST_CASE("lines are counted, and bytes that are no text can be had", "[lines]") {
+    const TemporaryFolder folder;
+    LineReader reader(folder.write("a", "x\n\xff\nz"));
+    std::string line;
+    CHECK(reader.next(line));
+    CHECK(reader.number() == 1);
+    CHECK(reader.next_bytes(line));
+    CHECK(line == "\xff");
+    CHECK(reader.number() == 2);
+    CHECK(reader.next(line));
+    CHECK(line == "z");
+    CHECK_FALSE(reader.next(line));
+    CHECK_FALSE(reader.next(line));
+    CHECK(reader.number() == 3);
 }

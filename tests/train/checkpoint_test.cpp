@@ -17,7 +17,7 @@ CheckpointTensors tensors_of(Backend& backend, float start) {
     const auto make = [&](float first) {
         return make_from_host<float>(backend, {4}, DType::F32, {first, first + 1, first + 2, first + 3});
     };
-    return {make(start), make(start + 10), make(start + 20)};
+    return {make(start), make(start + 10), make(start + 20), make(start + 30)};
 }
 
 }  // namespace
@@ -34,6 +34,7 @@ TEST_CASE("a checkpoint comes back as it was written", "[checkpoint]") {
     CHECK(to_host<float>(*backend, back.parameters) == to_host<float>(*backend, expected.parameters));
     CHECK(to_host<float>(*backend, back.first_moment) == to_host<float>(*backend, expected.first_moment));
     CHECK(to_host<float>(*backend, back.second_moment) == to_host<float>(*backend, expected.second_moment));
+    CHECK(to_host<float>(*backend, back.mean) == to_host<float>(*backend, expected.mean));
 
     const CheckpointTensors other{make_from_host<float>(*backend, {3}, DType::F32, {1, 2, 3})};
     CHECK_THAT(error_of([&] { Checkpoint::open(file).read(*backend, other); }),
@@ -65,10 +66,12 @@ TEST_CASE("a truncated checkpoint is passed over, with its reason", "[checkpoint
     checkpoints.remove_leftovers();
     CHECK(!std::filesystem::exists(folder.file("checkpoints/step-00000013.safetensors.tmp")));
     CHECK(checkpoints.steps() == std::vector<std::int64_t>{9, 10, 11, 12});
-    checkpoints.keep_last(1, 10);  // the damaged ones after it do not count
+    checkpoints.keep({10}, 10);  // the damaged ones after it do not count
     CHECK(checkpoints.steps() == std::vector<std::int64_t>{10, 11, 12});
-    checkpoints.keep_last(2, 12);
+    checkpoints.keep({11, 12, 13}, 12);
     CHECK(checkpoints.steps() == std::vector<std::int64_t>{11, 12});
+    checkpoints.remove_after(11);
+    CHECK(checkpoints.steps() == std::vector<std::int64_t>{11});
 }
 
 TEST_CASE("one changed bit anywhere in a checkpoint is noticed", "[checkpoint]") {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# headscope make-task, prepare and train as a user meets them, most of all where something is wrong.
+# headscope make-task, data and train as a user meets them, most of all where something is wrong.
 # usage: commands_test.sh HEADSCOPE-PROGRAM
 # shellcheck disable=SC2317 # the conditions are called through expect
 # shellcheck source=tests/house/commands.sh
@@ -18,10 +18,57 @@ expect "the same for the same seed" same data/train.tsv again/train.tsv
 run make-task digits --output again --pairs 300 --valid 4 --test 6 --seed 2
 expect "another for another" eval '! cmp -s data/train.tsv again/train.tsv'
 printf 'Hi.\tHallo!\nGo.\tGeh.\nno tab\n' >bad.tsv
-run prepare bad.tsv --output split --valid 1 --test 1
-expect "a line without TAB has its number" refused "bad.tsv:3" "tab"
-run prepare none.tsv --output split
-expect "text that is not there" refused "none.tsv" "No such file"
+run data --tsv bad.tsv --output split --valid 1 --test 1
+expect "a line without TAB has its number" refused "bad.tsv' line 3" "TAB"
+run data --tsv none.tsv --output split
+expect "text that is not there" refused "'none.tsv' does not exist"
+run data --output split
+expect "no text at all" refused "--tsv" "--source"
+run data --source a.en b.en --target a.de --output split
+expect "sides that do not belong together" refused "names 2 files" "1"
+run data --tsv data/train.tsv --output split --last --seed 3
+expect "the last pairs need no seed" refused "--seed" "--last"
+run data --tsv data/train.tsv --output split --valid 200 --test 100
+expect "more held out than there is" refused "200 + 100" "300"
+expect "and nothing is written" absent split
+
+for i in $(seq 40); do printf 'Sentence %d.\tSatz %d.\tCC-BY\r\n' "$i" "$i"; done >raw.tsv
+{
+    printf 'sentence 40!\tNoch einer\n'           # shares its source with the last
+    printf 'same\tsame\n'                        # no translation
+    printf 'Sentence 2.\tSatz 2.\n'              # there before
+    printf 'one\t\n'                             # empty
+    printf 'no\xff\tnein\n'                      # not UTF-8
+    printf 'a\t%s\n' "$(printf 'b%.0s' {1..90})" # ratio
+    printf 'a b c d e f\ta b c d e f g\n'        # long
+} >>raw.tsv
+gzip -k raw.tsv
+run data --tsv raw.tsv.gz --output split --valid 3 --test 2 --seed 5 --most-words 5 --json
+expect "raw text is split" ended_with 0
+counts() { # KEY COUNT...
+    while [ $# -gt 0 ]; do
+        [ "$(jq ".\"$1\"" out)" = "$2" ] || return 1
+        shift 2
+    done
+}
+expect "with every count" counts pairs 47 train 36 valid 3 test 2 "both sides the same" 1 "there before" 1 \
+    "a side is empty" 1 "not UTF-8" 1 "sides of unlike length" 1 "too many words" 1
+expect "further columns and carriage returns are no text" eval '! grep -q "CC-BY\|$(printf "\r")" split/*.tsv'
+run data --tsv raw.tsv --output again --valid 3 --test 2 --seed 5 --most-words 5
+expect "the same unpacked" eval 'for f in train valid test; do cmp split/$f.tsv again/$f.tsv || exit 1; done'
+expect "with the counts for people" says "36 train"
+run data --tsv raw.tsv --output loose --valid 0 --test 2 --last --most-words 0 --most-ratio 0 --keep-identical --keep-duplicates
+expect "filters can be switched off" lines 43 loose/train.tsv
+expect "and the end be held out" eval 'grep -q "a b c d e f g" loose/test.tsv'
+run data --tsv raw.tsv --output apart --valid 0 --test 0 --exclude split/test.tsv --exclude split/valid.tsv --seed 1
+expect "what was held out elsewhere is not trained on" eval '! cut -f1 split/test.tsv split/valid.tsv | grep -qxFf - <(cut -f1 apart/train.tsv)'
+cut -f1 data/train.tsv >digits.src
+cut -f2 data/train.tsv >digits.tgt
+run data --source digits.src --target digits.tgt --output sides --valid 10 --test 10 --most-ratio 0
+expect "two files are as good as one" lines 280 sides/train.tsv
+head -n 299 digits.tgt >short.tgt
+run data --source digits.src --target short.tgt --output sides
+expect "if they are of one length" refused "'digits.src' has 300 lines" "'short.tgt' has 299"
 
 # ------------------------------------------------------------------------------------------ configurations
 cat >tiny.json <<'JSON'
@@ -204,5 +251,46 @@ expect "for which there is no use" eval 'complains "--steps" && ! ended_with 0'
 
 run train tiny.json --data data --output nothing --finish
 expect "nothing to finish" refused "nothing" "no checkpoint"
+
+# ------------------------------------------------------------------------------------------ two texts
+cut -f1 data/train.tsv >my.digits
+cut -f2 data/train.tsv >my.words
+run train --source my.digits --output two
+expect "a text without its translation" refused "--target is missing"
+run train --source none.digits --target none.words --output two
+expect "texts that are not there" refused "'none.digits' does not exist"
+expect "leave nothing behind" absent two
+run train --output two
+expect "nothing to train with" refused "--source and --target"
+run train --output two --resume
+expect "nor anything to go on with" refused "two" "no configuration"
+run train --source my.digits --target my.words --output two --dry-run
+expect "a dry run says what it would be" eval 'ended_with 0 && grep -q "encoder.layers.0" out && grep -q "checkpoints/" out'
+expect "and writes nothing of it" absent two/training.json
+run train --source my.digits --target my.words --output two --steps 2 --batch 300
+expect "two texts are enough" eval 'ended_with 0 && [ -e two/model/model.safetensors ]'
+expect "the configuration is kept" grep -q '"source_tokens": 300' two/training.json
+run train --output two --finish
+expect "and serves again without being named" ended_with 0
+run train tiny.json --data data --output auto --steps 2 --batch auto --tensorboard
+expect "a step as large as memory holds" eval 'ended_with 0 && complains "steps of 25000 tokens of each side"'
+expect "which is kept" grep -q '"source_tokens": 25000' auto/training.json
+expect "with event files where they are asked for" eval 'ls auto/tensorboard/events.out.tfevents.* >list'
+run train tiny.json --data data --output auto --resume --batch auto
+expect "and found again" ended_with 0
+steps_of() { jq -s "map(select(.kind == \"train\"))[-1].step" "$1/log.jsonl"; }
+run train tiny.json --data data --output half --from two/model
+expect "a model of another shape is none to begin with" refused "two/model" "tiny.json asks for"
+run train two/training.json --output further --from two/model --steps 1
+expect "one of the same shape is" eval 'ended_with 0 && complains "beginning with the weights of two/model"'
+run train --output further --resume --from two/model
+expect "and a run that goes on has weights" refused "--from" "--resume"
+rm -rf half
+run train tiny.json --data data --output half --epochs 0.05
+expect "a run of a part of an epoch" eval 'ended_with 0 && [ "$(steps_of half)" -lt 6 ]'
+run train tiny.json --data data --output few --tokens 300
+expect "or of so many tokens" eval 'ended_with 0 && [ "$(steps_of few)" -lt 6 ]'
+run train tiny.json --data data --output other --batch many
+expect "a batch that is none" eval 'complains "many" && ! ended_with 0'
 
 finish "the commands do as expected"

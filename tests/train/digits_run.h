@@ -43,7 +43,8 @@ struct DigitsRun {
 
     // `taken_up`: go on with what the output folder holds.
     Trainer& start(bool taken_up = false, Purpose purpose = Purpose::Train) {
-        TrainingData data = prepare_training_data(config, output_folder + "/tokenizer", taken_up, hooks.say);
+        TrainingData data = prepare_training_data(config, output_folder + "/tokenizer",
+                                                  {.reuse = taken_up, .from_model = {}}, hooks.say);
         trainer = std::make_unique<Trainer>(*backend, config, std::move(data), output_folder, hooks);
         if (taken_up) {
             trainer->resume(purpose);

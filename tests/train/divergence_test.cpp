@@ -11,6 +11,7 @@ namespace {
 nlohmann::json settings_for(const TemporaryFolder& folder) {
     nlohmann::json settings = write_digits(folder);
     settings["training"]["checkpoint_every"] = 1;
+    settings["training"]["divergence_returns"] = 0;
     settings["training"]["validate_every"] = 0;
     return settings;
 }

@@ -190,6 +190,7 @@ TEST_CASE("a run that diverges names the first gradient that was not finite", "[
     nlohmann::json settings = watching(folder);
     settings["training"]["steps"] = 24;
     settings["training"]["checkpoint_every"] = 1000;
+    settings["training"]["divergence_returns"] = 0;
     DigitsRun run(folder, settings, "out");
     run.hooks.stop_requested = [&run] {
         if (run.trainer->step() == 2) {

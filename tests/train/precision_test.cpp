@@ -113,6 +113,7 @@ TEST_CASE("a run whose loss scale can fall no further ends where all its steps a
         const TemporaryFolder folder;
         nlohmann::json settings = settings_for(folder, "f16", 40);
         settings["training"]["loss_scale"] = 8.0;
+        settings["training"]["divergence_returns"] = 0;
         DigitsRun run(folder, settings, "out", device);
         run.hooks.stop_requested = [&] {
             if (run.trainer->step() == 2) {

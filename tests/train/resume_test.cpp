@@ -156,7 +156,8 @@ TEST_CASE("a process that trains until it is killed", "[.child]") {
         return false;
     };
     const RunFolder out(folder + "/out", hooks.say);
-    TrainingData data = prepare_training_data(config, out.path() + "/tokenizer", true, hooks.say);
+    TrainingData data =
+        prepare_training_data(config, out.path() + "/tokenizer", {.reuse = true, .from_model = {}}, hooks.say);
     Trainer trainer(*backend, config, std::move(data), out.path(), hooks);
     trainer.resume();
     trainer.run();

@@ -29,8 +29,8 @@ std::string complaint(const json& config) {
 
 TEST_CASE("a configuration is read with the paper's values where it is silent", "[config]") {
     const TrainConfig config = parse_train_config(sample(), "dir/c.json", "");
-    CHECK(config.train.tsv == std::vector<std::string>{"dir/train.tsv"});
-    CHECK(config.valid.source == std::vector<std::string>{"dir/a.en", "/b.en"});
+    CHECK(config.data.train.front().tsv == std::vector<std::string>{"dir/train.tsv"});
+    CHECK(config.data.valid.source == std::vector<std::string>{"dir/a.en", "/b.en"});
     CHECK(config.tokenizer.unigram);
     CHECK(config.training.target_tokens == 512);
     CHECK(config.training.source_tokens == 25000);
@@ -42,7 +42,7 @@ TEST_CASE("a configuration is read with the paper's values where it is silent", 
     CHECK(model.encoder_layers == 2);
     CHECK(model.d_k == 16);  // d_model / heads
     CHECK(model.source_vocabulary == 500);
-    CHECK(parse_train_config(sample(), "dir/c.json", "/data").train.tsv.front() == "/data/train.tsv");
+    CHECK(parse_train_config(sample(), "dir/c.json", "/data").data.train.front().tsv.front() == "/data/train.tsv");
 }
 
 TEST_CASE("mistakes are named by file and key", "[config]") {
@@ -134,7 +134,7 @@ TEST_CASE("a run that goes on may change its length until its rate falls, and it
     };
     const json cooled = identity({{"steps", 2000}, {"cooldown_steps", 600}});  // falls from step 1402 on
     const auto refused = [&](const json& now, std::int64_t step) {
-        return compare_configs(cooled, now, step, Purpose::Train).refused;
+        return compare_configs(cooled, now, {.steps = step}, Purpose::Train).refused;
     };
     const json shorter = identity({{"steps", 1500}, {"cooldown_steps", 600}});  // falls from step 902 on
     CHECK(refused(shorter, 901).empty());
@@ -152,12 +152,12 @@ TEST_CASE("a run that goes on may change its length until its rate falls, and it
 
     const json other = identity({{"steps", 9}, {"seed", 2}, {"learning_rate_scale", 0.5}, {"clip_norm", 1.0}});
     CHECK_THAT(refused(other, 1), Contains("\"training.seed\" was 1 and is now 2"));
-    CHECK(compare_configs(cooled, other, 1, Purpose::Train).allowed.size() == 2);
-    const ConfigChanges finishing = compare_configs(cooled, other, 2000, Purpose::Finish);
+    CHECK(compare_configs(cooled, other, {.steps = 1}, Purpose::Train).allowed.size() == 2);
+    const ConfigChanges finishing = compare_configs(cooled, other, {.steps = 2000}, Purpose::Finish);
     CHECK((finishing.refused.empty() && finishing.allowed.empty()));
     json model = other;
     model["model"]["heads"] = 2;
-    CHECK_THAT(compare_configs(cooled, model, 2000, Purpose::Finish).refused,
+    CHECK_THAT(compare_configs(cooled, model, {.steps = 2000}, Purpose::Finish).refused,
                Contains("model: \"heads\" was 4 and is now 2"));
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("a precision is one of four, and a run may go on in another", "[config
     CHECK(half.training.loss_scale == 32768.0);
     CHECK(half.training.loss_scale_most == 16777216.0);
     const auto changes = [](const TrainConfig& then, const TrainConfig& now) {
-        return compare_configs(then.identity(), now.identity(), 5, Purpose::Train);
+        return compare_configs(then.identity(), now.identity(), {.steps = 5}, Purpose::Train);
     };
     CHECK(changes(half, with("bf16", 3)).refused.empty());
     CHECK(changes(with("f32", 3), half).refused.empty());

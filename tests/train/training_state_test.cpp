@@ -24,8 +24,8 @@ nlohmann::json changed(const std::string& pointer, const nlohmann::json& value) 
 }  // namespace
 
 TEST_CASE("a number that is no count is refused by its name") {
-    for (const char* pointer :
-         {"/step", "/epoch", "/epoch_step", "/totals/steps", "/totals/all_tokens", "/best/step"}) {
+    for (const char* pointer : {"/step", "/epoch", "/window", "/window_step", "/tokens", "/totals/steps",
+                                "/totals/all_tokens", "/best/step"}) {
         for (const nlohmann::json& wrong : {nlohmann::json(-1), nlohmann::json(1.5), nlohmann::json(1e300),
                                             nlohmann::json(true), nlohmann::json(18446744073709551615U)}) {
             INFO(pointer << " " << wrong);
@@ -36,6 +36,14 @@ TEST_CASE("a number that is no count is refused by its name") {
         }
     }
     CHECK(parse_training_state(changed("/step", 9), "f").step == 9);
+}
+
+TEST_CASE("a state of before epochs had windows is refused with a way on") {
+    nlohmann::json json = changed("/epoch_step", 4);
+    json.erase("window");
+    json.erase("window_step");
+    CHECK_THAT(error_of([&] { parse_training_state(json, "f"); }),
+               Contains("f was written by an earlier version") && Contains("--from") && !Contains("damaged"));
 }
 
 TEST_CASE("a state of another make is refused, not misread") {

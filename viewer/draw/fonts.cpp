@@ -71,8 +71,8 @@ float Fonts::large_size() const {
 
 ImFont* Fonts::fitting(float size, bool bold, std::string_view text) const {
     // Beyond U+00FF a letter begins with a byte of 0xC4 or more.
-    const bool latin = std::none_of(text.begin(), text.end(),
-                                    [](char byte) { return static_cast<unsigned char>(byte) >= 0xC4; });
+    const bool latin =
+        std::none_of(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) >= 0xC4; });
     const Face* best = nullptr;
     for (const Face& face : faces_) {
         const bool nearer = best == nullptr || best->size < size;

@@ -244,7 +244,7 @@ void model_controls(Interface& ui) {
         remark(ui,
                fmt::format("{:.1f} M parameters, {} heads, d_model {}", static_cast<double>(model->parameters) / 1e6,
                            model->config.heads, model->config.d_model));
-        remark(ui, fmt::format("{} ({}), {}", model->device, model->device_name, model->arithmetic));
+        remark(ui, fmt::format("{}, {}", model->device, model->arithmetic));
     }
     if (button(ui, "models", "Open another\u2026")) {
         ui.show(Overlay::Models);

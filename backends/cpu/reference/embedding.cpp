@@ -9,7 +9,9 @@ namespace headscope {
 template <class Real>
 void CpuReference<Real>::run(const Embed& op) {
     const std::int32_t* ids = data_of<std::int32_t>(op.ids);
-    const Real* table = data_of<Real>(op.table);
+    const std::byte* table = first_byte(op.table);
+    const auto width = static_cast<std::int64_t>(size_of(op.table.dtype));
+    const Real* scales = data_of<Real>(op.table_scales);
     const Real* positions = data_of<Real>(op.positions);
     Real* out = data_of<Real>(op.out);
     const std::int64_t length = op.ids.dim(1);
@@ -23,7 +25,8 @@ void CpuReference<Real>::run(const Embed& op) {
         for (std::int64_t d = 0; d < d_model; ++d) {
             Real value = std::numeric_limits<Real>::quiet_NaN();
             if (known && placed) {
-                value = Real{op.scale} * table[id * d_model + d];
+                value = load_as<Real>(op.table.dtype, table + (id * d_model + d) * width);
+                value *= scales == nullptr ? Real{op.scale} : Real{op.scale} * scales[id];
                 value += positions == nullptr ? 0 : positions[position * op.positions.stride(0) + d];
             }
             out[row * d_model + d] = value;

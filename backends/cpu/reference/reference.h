@@ -15,6 +15,7 @@ public:
     DType real() const override { return kDTypeOf<Real>; }
     Support support(const std::string& op, DType dtype) const override;
     Support products(Compute compute) const override;
+    Support weights(DType dtype) const override;
 
     using HostBackend::run;
 #define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;

@@ -26,6 +26,11 @@ Support CpuReference<Real>::products(Compute compute) const {
                                    : Support{SupportLevel::Composed, "operands are rounded, then multiplied by loops"};
 }
 
+template <class Real>
+Support CpuReference<Real>::weights(DType dtype) const {
+    return dtype == DType::F16 || dtype == DType::I8 ? Support{} : HostBackend::weights(dtype);
+}
+
 template class CpuReference<float>;
 template class CpuReference<double>;
 

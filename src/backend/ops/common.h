@@ -3,6 +3,12 @@
 // Dtypes. An operand marked T is F32, F16 or BF16, all T operands of one op alike: activations, their gradients, the
 // weights that are multiplied. Every other real operand is F32: masters, biases, gains, statistics, weight gradients,
 // losses. In the oracle both are F64. Whatever T is, an op computes in F32 and rounds what it writes once.
+//
+// Weights. An operand marked "T or narrow" may also be stored in less beside operands that are F32 (F64 in the oracle):
+//   F16, which is multiplied as what it stands for, or
+//   I8 with scales [rows]: row j stands for scales[j] * row j. A product rounds its other operand to I8, too, each row
+//   by itself (quantisation.h), so that the products are integers and their sums exact on every device.
+// Backend::weights() says what a device has.
 #pragma once
 
 #include <cstdint>

@@ -9,12 +9,13 @@ namespace headscope {
 // past the table gives a row of NaN, never a read outside. Contiguous, but for positions' rows.
 struct Embed {
     static constexpr const char* kName = "embed";
-    Tensor ids;             // I32 [batch, length]
-    Tensor table;           // T [vocabulary, d_model]
-    Tensor positions = {};  // [max_length, d_model], optional
-    Tensor first = {};      // I32 [1] on the device, optional (0): the cache length while decoding
-    Tensor out;             // T [batch, length, d_model]
-    float scale = 1.0F;     // sqrt(d_model) in the paper
+    Tensor ids;                // I32 [batch, length]
+    Tensor table;              // T or narrow [vocabulary, d_model]
+    Tensor positions = {};     // [max_length, d_model], optional
+    Tensor first = {};         // I32 [1] on the device, optional (0): the cache length while decoding
+    Tensor out;                // T [batch, length, d_model]
+    float scale = 1.0F;        // sqrt(d_model) in the paper
+    Tensor table_scales = {};  // [vocabulary], where table is I8
 };
 
 // grad_table[id, :] = scale * the sum of grad_out over the positions that hold id, in the order given: no atomics.

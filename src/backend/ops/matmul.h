@@ -21,13 +21,14 @@ const char* name_of(Compute compute);
 struct Matmul {
     static constexpr const char* kName = "matmul";
     Tensor a;    // T
-    Tensor b;    // T
+    Tensor b;    // T or narrow: then [n, k] with transpose_b, a not transposed, and compute F32
     Tensor out;  // T, or F32: the gradient of a weight
     bool transpose_a = false;
     bool transpose_b = false;
     float alpha = 1.0F;
     float beta = 0.0F;
     Compute compute = Compute::F32;  // nothing to 16-bit operands, which are multiplied as they are
+    Tensor b_scales = {};            // [n], where b is I8
 };
 
 // Fused, with a composition as its default body: y = f(x . W^T + bias), half of equation 2 in one pass over y. Paper
@@ -36,11 +37,12 @@ struct Matmul {
 struct Linear {
     static constexpr const char* kName = "linear";
     Tensor x;          // T [rows, in]
-    Tensor weight;     // T [out, in]
+    Tensor weight;     // T or narrow [out, in]
     Tensor bias = {};  // [out], optional
     Tensor y;          // out T [rows, out]
     Activation activation = Activation::None;
     Compute compute = Compute::F32;  // as Matmul's
+    Tensor weight_scales = {};       // [out], where weight is I8
 };
 
 }  // namespace headscope

@@ -1,0 +1,55 @@
+#include "backends/cpu/f16.h"
+
+#include "tensor/dtype.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace headscope::cpu {
+
+namespace {
+
+void widen_plainly(const std::uint16_t* from, std::int64_t count, float* to) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        to[i] = from_f16(from[i]);
+    }
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx,f16c"))) void widen_eights(const std::uint16_t* from, std::int64_t count, float* to) {
+    constexpr std::int64_t kEight = 8;
+    std::int64_t i = 0;
+    for (; i + kEight <= count; i += kEight) {
+        const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i));
+        _mm256_storeu_ps(to + i, _mm256_cvtph_ps(bits));
+    }
+    widen_plainly(from + i, count - i, to + i);
+}
+
+__attribute__((target("avx512f,avx512vl,f16c"))) void widen_sixteens(const std::uint16_t* from, std::int64_t count,
+                                                                     float* to) {
+    constexpr std::int64_t kSixteen = 16;
+    std::int64_t i = 0;
+    for (; i + kSixteen <= count; i += kSixteen) {
+        const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i));
+        _mm512_storeu_ps(to + i, _mm512_maskz_cvtph_ps(__mmask16{0xffff}, bits));
+    }
+    widen_plainly(from + i, count - i, to + i);
+}
+#endif
+
+}  // namespace
+
+void widen_f16(const std::uint16_t* from, std::int64_t count, float* to) {
+#if defined(__x86_64__)
+    static const auto widen = __builtin_cpu_supports("avx512vl") ? widen_sixteens
+                              : __builtin_cpu_supports("f16c")   ? widen_eights
+                                                                 : widen_plainly;
+    widen(from, count, to);
+#else
+    widen_plainly(from, count, to);
+#endif
+}
+
+}  // namespace headscope::cpu

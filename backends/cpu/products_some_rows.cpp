@@ -1,0 +1,142 @@
+// Some dozens of rows times a weight matrix: a token of every sentence of a batch, in decoding. Too many for one dot
+// product after the other, too few to pay for a library's copy of the weights. 16 rows lie in the lanes of a vector;
+// the weights are read where they lie, one number for all lanes.
+#include <algorithm>
+#include <vector>
+
+#include "backends/cpu/clones.h"
+#include "backends/cpu/lanes.h"
+#include "backends/cpu/products.h"
+#include "backends/cpu/row_panels.h"
+#include "support/check.h"
+
+namespace headscope::cpu {
+
+namespace {
+
+constexpr std::int64_t kColumns = 16;  // of a task
+
+struct Operands {
+    const float* a;  // panels [.., k, 16]
+    const float* b;  // [n, k]
+    std::int64_t b_step;
+    float* out;  // [m, n]
+    std::int64_t out_step;
+    std::int64_t m, n, k;
+    float alpha, beta;
+};
+
+// sums[i * kColumns + j] = panel i times column j. Columns past the last are the last once more. `fetch` asks for the
+// weights of the columns that come next: short rows end before the processor has noticed that they are read in order.
+template <int panels, int columns>
+HEADSCOPE_INLINE void tile(const Operands& p, const float* a, std::int64_t column, bool fetch, Lanes* to) {
+    const float* b[columns];
+    const float* next[columns];
+    for (int j = 0; j < columns; ++j) {
+        b[j] = p.b + std::min(column + j, p.n - 1) * p.b_step;
+        next[j] = p.b + std::min(column + kColumns + j, p.n - 1) * p.b_step;
+    }
+    Lanes sums[panels * columns] = {};
+    const auto multiply_add = [&](std::int64_t x) __attribute__((always_inline)) {
+        Lanes values[panels];
+        for (int i = 0; i < panels; ++i) {
+            load<true>(a + (i * p.k + x) * kPanelRows, kLanes, values[i]);
+        }
+        for (int j = 0; j < columns; ++j) {
+            const float weight = b[j][x];
+            for (int i = 0; i < panels; ++i) {
+                sums[i * columns + j] += values[i] * weight;
+            }
+        }
+    };
+    constexpr std::int64_t kLine = 16;  // floats
+    std::int64_t x = 0;
+    for (; x + kLine <= p.k; x += kLine) {
+        for (int j = 0; fetch && j < columns; ++j) {
+            __builtin_prefetch(next[j] + x);
+        }
+        for (std::int64_t i = 0; i < kLine; ++i) {
+            multiply_add(x + i);
+        }
+    }
+    for (; x < p.k; ++x) {
+        multiply_add(x);
+    }
+    for (int i = 0; i < panels; ++i) {
+        for (int j = 0; j < columns; ++j) {
+            to[i * kColumns + j] = sums[i * columns + j];
+        }
+    }
+}
+
+// `columns` of out from row on; lane i of sums[j] is row i and column j.
+HEADSCOPE_INLINE void store_panel(const Operands& p, std::int64_t row, std::int64_t column, Lanes (&sums)[kLanes]) {
+    transpose(sums);
+    const std::int64_t rows = std::min(kPanelRows, p.m - row);
+    const std::int64_t width = std::min(kColumns, p.n - column);
+    for (std::int64_t i = 0; i < rows; ++i) {
+        const Lanes products = sums[i] * p.alpha;
+        float* out = p.out + (row + i) * p.out_step + column;
+        if (width == kColumns && p.beta == 0.0F) {
+            std::memcpy(out, &products, sizeof(products));
+            continue;
+        }
+        for (std::int64_t j = 0; j < width; ++j) {
+            out[j] = p.beta == 0.0F ? products[j] : products[j] + p.beta * out[j];
+        }
+    }
+}
+
+template <int panels, int columns>
+HEADSCOPE_INLINE void block(const Operands& p, std::int64_t row, std::int64_t column) {
+    Lanes sums[panels][kLanes];
+    for (std::int64_t j = 0; j < kColumns; j += columns) {
+        tile<panels, columns>(p, p.a + row * p.k, column + j, row == 0, sums[0] + j);
+    }
+    for (int i = 0; i < panels; ++i) {
+        store_panel(p, row + i * kPanelRows, column, sums[i]);
+    }
+}
+
+// 32 registers of 16 floats hold two panels' sums of eight columns, 16 of 8 one's of four.
+HEADSCOPE_CLONES void with_many_registers(const Operands& p, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t column = begin; column < end; column += kColumns) {
+        std::int64_t row = 0;
+        for (; row + kPanelRows < p.m; row += 2 * kPanelRows) {
+            block<2, 8>(p, row, column);
+        }
+        if (row < p.m) {
+            block<1, 8>(p, row, column);
+        }
+    }
+}
+
+HEADSCOPE_CLONES void with_few_registers(const Operands& p, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t column = begin; column < end; column += kColumns) {
+        for (std::int64_t row = 0; row < p.m; row += kPanelRows) {
+            block<1, 4>(p, row, column);
+        }
+    }
+}
+
+}  // namespace
+
+void multiply_some_rows(ThreadPool& pool, const Product& product) {
+    HEADSCOPE_CHECK(!product.transpose_a && product.transpose_b && product.compute == Compute::F32 &&
+                        product.outer * product.inner == 1,
+                    "multiply_some_rows takes float rows of both operands, and one product");
+    static const auto columns = has_many_registers() ? with_many_registers : with_few_registers;
+    constexpr std::int64_t kWorthAThread = 1 << 17;  // multiplications
+    thread_local std::vector<float> panels;          // kept, so that a step does not touch fresh pages
+    panels.resize(static_cast<std::size_t>(panels_of(product.m) * product.k * kPanelRows));
+    pack_row_panels(product.a.data, product.a.row_step, product.m, product.k, panels.data());
+    const Operands operands{panels.data(), product.b.data, product.b.row_step, product.out,   product.out_row_step,
+                            product.m,     product.n,      product.k,          product.alpha, product.beta};
+    const std::int64_t tasks = (product.n + kColumns - 1) / kColumns;
+    const std::int64_t each = std::max<std::int64_t>(product.m * kColumns * product.k, 1);
+    pool.for_ranges(tasks, kWorthAThread / each + 1, [&](std::int64_t begin, std::int64_t end) {
+        columns(operands, begin * kColumns, std::min(product.n, end * kColumns));
+    });
+}
+
+}  // namespace headscope::cpu

@@ -1,0 +1,260 @@
+// headscope data: raw parallel text to training, validation and test files without overlap.
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/command.h"
+#include "data/hold_out.h"
+#include "data/pair_filter.h"
+#include "data/pair_reader.h"
+#include "io/atomic_file.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+struct DataOptions {
+    std::vector<std::string> tsv, source, target, exclude;
+    std::string output;
+    HoldOutSizes sizes{.valid = 1000, .test = 2000};
+    FilterOptions filter;
+    bool keep_identical = false, keep_duplicates = false, json = false;
+};
+
+using Visit = std::function<void(const std::string& source, const std::string& target)>;
+
+void strip_carriage_return(std::string& text) {
+    if (!text.empty() && text.back() == '\r') {
+        text.pop_back();
+    }
+}
+
+void for_each_pair(PairReader reader, const Visit& visit) {
+    for (std::string source, target; reader.next_raw(source, target);) {
+        strip_carriage_return(source);
+        strip_carriage_return(target);
+        visit(source, target);
+    }
+}
+
+void for_each_pair(const DataOptions& options, const Visit& visit) {
+    for (const std::string& file : options.tsv) {
+        for_each_pair(PairReader(file, PairReader::FurtherColumns::Ignored), visit);
+    }
+    for (std::size_t i = 0; i < options.source.size(); ++i) {
+        for_each_pair(PairReader(options.source[i], options.target[i]), visit);
+    }
+}
+
+// What the files hold, and the part each pair is in.
+struct Plan {
+    HoldOut hold_out;
+    std::array<std::int64_t, kFindings> findings{};  // of pairs that are left out
+    std::int64_t pairs = 0;
+};
+
+Plan plan(const DataOptions& options) {
+    Plan plan;
+    for (const std::string& file : options.exclude) {
+        for_each_pair(
+            PairReader(file, PairReader::FurtherColumns::Ignored),
+            [&](const std::string& source, const std::string& target) { plan.hold_out.exclude(source, target); });
+    }
+    for_each_pair(options, [&](const std::string& source, const std::string& target) {
+        ++plan.pairs;
+        if (PairFilter::look(source, target) == Finding::Good) {
+            plan.hold_out.add(source, target);
+        }
+    });
+    plan.hold_out.choose(options.sizes);
+    return plan;
+}
+
+// Three files that appear together at the end.
+class Output {
+public:
+    explicit Output(const std::string& folder)
+        : train_(path(folder, "train.tsv")), valid_(path(folder, "valid.tsv")), test_(path(folder, "test.tsv")) {}
+
+    void write(Part part, const std::string& source, const std::string& target) {
+        const auto index = static_cast<std::size_t>(part);
+        std::string& waiting = waiting_[index];
+        waiting.append(source).append("\t").append(target).append("\n");
+        ++counts_[index];
+        if (waiting.size() > kWriteAtOnce) {
+            flush(part);
+        }
+    }
+    void commit() {
+        for (const Part part : {Part::Train, Part::Valid, Part::Test}) {
+            flush(part);
+        }
+        train_.commit();
+        valid_.commit();
+        test_.commit();
+    }
+    std::int64_t count(Part part) const { return counts_[static_cast<std::size_t>(part)]; }
+
+private:
+    static constexpr std::size_t kWriteAtOnce = std::size_t{1} << 20U;
+
+    static std::string path(const std::string& folder, const char* name) {
+        return (std::filesystem::path(folder) / name).string();
+    }
+    void flush(Part part) {
+        std::string& waiting = waiting_[static_cast<std::size_t>(part)];
+        (part == Part::Train ? train_ : part == Part::Valid ? valid_ : test_).write(waiting);
+        waiting.clear();
+    }
+
+    AtomicFile train_, valid_, test_;
+    std::array<std::string, 3> waiting_;
+    std::array<std::int64_t, 3> counts_{};
+};
+
+std::int64_t write_parts(const DataOptions& options, Plan& plan, Output& output) {
+    PairFilter filter(options.filter);
+    std::size_t number = 0;
+    std::int64_t shared = 0;
+    for_each_pair(options, [&](const std::string& source, const std::string& target) {
+        Finding finding = PairFilter::look(source, target);
+        if (finding == Finding::Good) {
+            const Part part = plan.hold_out.part_of(number++);
+            shared += part == Part::Shared ? 1 : 0;
+            finding = part == Part::Train ? filter.judge(source, target) : Finding::Good;
+            if (finding == Finding::Good && part != Part::Shared) {
+                output.write(part, source, target);
+            }
+        }
+        ++plan.findings[static_cast<std::size_t>(finding)];
+    });
+    return shared;
+}
+
+void print(const Plan& plan, const Output& output, std::int64_t shared, bool as_json) {
+    nlohmann::ordered_json json = {{"pairs", plan.pairs},
+                                   {"train", output.count(Part::Train)},
+                                   {"valid", output.count(Part::Valid)},
+                                   {"test", output.count(Part::Test)},
+                                   {"shares a side with held-out pairs", shared}};
+    for (std::size_t i = 1; i < kFindings; ++i) {
+        json[text_of(static_cast<Finding>(i))] = plan.findings[i];
+    }
+    if (as_json) {
+        write_output(json.dump(2) + "\n");
+        return;
+    }
+    std::string text;
+    for (const auto& [what, count] : json.items()) {
+        if (count != 0 || what == "train") {
+            text += fmt::format("{:>12} {}\n", count.get<std::int64_t>(), what);
+        }
+    }
+    write_output(text);
+}
+
+void check(const DataOptions& options) {
+    if (options.tsv.empty() && options.source.empty()) {
+        throw Error("no text: give --tsv FILE, or --source FILE and --target FILE");
+    }
+    if (options.source.size() != options.target.size()) {
+        throw Error(
+            fmt::format("--source names {} files and --target {}: the i-th of one translates the i-th of the other",
+                        options.source.size(), options.target.size()));
+    }
+    for (const auto* files : {&options.tsv, &options.source, &options.target}) {
+        for (const std::string& file : *files) {
+            if (!std::filesystem::is_regular_file(file)) {  // it is read twice
+                throw Error(std::filesystem::exists(file) ? fmt::format("'{}' is no file", file)
+                                                          : fmt::format("'{}' does not exist", file));
+            }
+        }
+    }
+}
+
+void prepare(DataOptions options) {
+    check(options);
+    options.filter.drop_identical = !options.keep_identical;
+    options.filter.drop_duplicates = !options.keep_duplicates;
+    Plan found = plan(options);
+    std::error_code failure;
+    std::filesystem::create_directories(options.output, failure);
+    if (failure) {
+        throw Error(fmt::format("cannot make the folder {}: {}", options.output, failure.message()));
+    }
+    Output output(options.output);
+    const std::int64_t shared = write_parts(options, found, output);
+    if (output.count(Part::Train) == 0) {
+        throw Error(fmt::format("no pair of {} is left to train on; nothing was written", found.pairs));
+    }
+    output.commit();
+    print(found, output, shared, options.json);
+}
+
+void add_inputs(CLI::App& command, DataOptions& options) {
+    command.add_option("--tsv", options.tsv, "\"source TAB target\" lines; further columns are ignored");
+    command.add_option("--source", options.source, "One sentence a line");
+    command.add_option("--target", options.target, "Its translations, line by line");
+    command.add_option("--output", options.output, "Folder for train.tsv, valid.tsv and test.tsv")->required();
+}
+
+void add_parts(CLI::App& command, DataOptions& options) {
+    command.add_option("--valid", options.sizes.valid, "Validation pairs")
+        ->check(CLI::Range(0, 1'000'000))
+        ->capture_default_str();
+    command.add_option("--test", options.sizes.test, "Test pairs")
+        ->check(CLI::Range(0, 1'000'000))
+        ->capture_default_str();
+    CLI::Option* last = command.add_flag("--last", options.sizes.last,
+                                         "Hold out the last pairs, as of documents in order, not any by chance");
+    command.add_option("--seed", options.sizes.seed, "Which pairs are held out")
+        ->excludes(last)
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    command.add_option("--exclude", options.exclude,
+                       "Held-out pairs of elsewhere (TSV): no training pair shares a side with them");
+}
+
+void add_filters(CLI::App& command, DataOptions& options) {
+    command.add_option("--most-words", options.filter.most_words, "Longest side of a training pair; 0: any")
+        ->check(CLI::Range(0, 1'000'000))
+        ->capture_default_str();
+    command
+        .add_option("--most-ratio", options.filter.most_ratio,
+                    "Longer to shorter side in characters, five added to both; 0: any")
+        ->check(CLI::Range(0.0, 1e6))
+        ->capture_default_str();
+    command.add_flag("--keep-identical", options.keep_identical, "Keep pairs whose sides are the same");
+    command.add_flag("--keep-duplicates", options.keep_duplicates, "Keep pairs that were there before");
+    command.add_flag("--json", options.json, "The counts for programs: one object");
+}
+
+}  // namespace
+
+void add_data_command(CLI::App& app) {
+    auto options = std::make_shared<DataOptions>();
+    CLI::App* command = app.add_subcommand("data", "Split parallel text into training, validation and test files");
+    command->footer(
+        "Files are plain, gzip or zstd. What is held out has no side, compared without case and punctuation, in "
+        "common\n"
+        "with a training pair. Training pairs are filtered, held-out ones only of what is no text; what was left out "
+        "is\n"
+        "counted.\n\nExamples:\n"
+        "  headscope data --tsv deu.txt --output data/tatoeba\n"
+        "  headscope data --source my.en.gz --target my.de.gz --exclude data/tatoeba/test.tsv --output "
+        "data/mine");
+    add_inputs(*command, *options);
+    add_parts(*command, *options);
+    add_filters(*command, *options);
+    command->callback([options] { prepare(*options); });
+}
+
+}  // namespace headscope

@@ -1,0 +1,209 @@
+// headscope score: how likely a model finds translations that are there already.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/command.h"
+#include "app/precision_option.h"
+#include "infer/model_lookup.h"
+#include "infer/scored_pair.h"
+#include "registry/registry.h"
+#include "support/check.h"
+#include "text/lines.h"
+
+namespace headscope {
+namespace {
+
+struct ScoreOptions {
+    std::vector<std::string> models;  // none: see find_model
+    std::string device, tsv, source, target;
+    std::int64_t batch_tokens = 1024;
+    Precision precision = Precision::F32;
+    bool json = false;
+    bool stats = false;
+};
+
+// Some lines of both sides.
+struct Pairs {
+    std::vector<std::string> sources, targets;
+};
+
+// Lines that belong together, of one file or of two.
+class PairSource {
+public:
+    explicit PairSource(const ScoreOptions& options) : tsv_(!options.tsv.empty()) {
+        if (!tsv_ && (options.source.empty() || options.target.empty())) {
+            throw Error("nothing to score: give --tsv FILE, or --source FILE and --target FILE");
+        }
+        first_.emplace(tsv_ ? options.tsv : options.source);
+        if (!tsv_) {
+            second_.emplace(options.target);
+        }
+    }
+
+    // Empty at the end.
+    Pairs next(std::size_t most) {
+        Pairs pairs;
+        while (pairs.sources.size() < most && read(pairs)) {
+        }
+        return pairs;
+    }
+
+private:
+    bool read(Pairs& pairs) {
+        std::string one;
+        std::string two;
+        const bool more = first_->next_bytes(one);
+        if (tsv_ && more) {
+            const std::size_t tab = one.find('\t');
+            if (tab == std::string::npos) {
+                throw Error(
+                    fmt::format("{} line {} has no tab between source and target", first_->name(), first_->number()));
+            }
+            two = one.substr(tab + 1);
+            one.resize(tab);
+        } else if (!tsv_ && second_->next_bytes(two) != more) {
+            throw Error(
+                fmt::format("{} and {} differ in length, at line {}: line i of one must be the translation of "
+                            "line i of the other",
+                            first_->name(), second_->name(), std::max(first_->number(), second_->number())));
+        }
+        if (more) {
+            pairs.sources.push_back(std::move(one));
+            pairs.targets.push_back(std::move(two));
+        }
+        return more;
+    }
+
+    bool tsv_;
+    std::optional<LineReader> first_, second_;
+};
+
+struct Totals {
+    std::int64_t pairs = 0, problems = 0, tokens = 0, unknown = 0;
+    double log_probability = 0.0;
+
+    void add(const ScoredPair& pair) {
+        ++pairs;
+        if (!pair.problem.empty()) {
+            ++problems;
+            return;
+        }
+        tokens += static_cast<std::int64_t>(pair.target_ids.size());
+        unknown += pair.unknown ? 1 : 0;
+        log_probability += pair.log_probability;
+    }
+};
+
+std::string json_of(const Tokenizer& tokenizer, std::int64_t line, const std::string& source, const std::string& target,
+                    const ScoredPair& pair) {
+    nlohmann::ordered_json json = {{"line", line}, {"source", source}, {"target", target}};
+    if (pair.problem.empty()) {
+        json["log_probability"] = pair.log_probability;
+        json["nll"] = pair.nll();
+        json["tokens"] = nlohmann::ordered_json::array();
+        for (std::size_t i = 0; i < pair.target_ids.size(); ++i) {
+            json["tokens"].push_back(
+                {{"token", tokenizer.piece(pair.target_ids[i])}, {"log_probability", pair.log_probabilities[i]}});
+        }
+    } else {
+        json["problem"] = pair.problem;
+    }
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string text_of(const ScoredPair& pair) {
+    return pair.problem.empty() ? fmt::format("{:.4f}\t{:.4f}\n", pair.log_probability, pair.nll()) : "\n";
+}
+
+void print_stats(const Totals& totals) {
+    const double nll = totals.tokens == 0 ? 0.0 : -totals.log_probability / static_cast<double>(totals.tokens);
+    tell(fmt::format("{} pairs, {} target tokens: log P {:.4f}, {:.4f} nats a token, perplexity {:.4f}",
+                     totals.pairs - totals.problems, totals.tokens, totals.log_probability, nll, std::exp(nll)));
+}
+
+void score(const ScoreOptions& options) {
+    constexpr std::size_t kPairsAtATime = 2048;
+    PairSource input(options);
+    const std::vector<std::string> models =
+        options.models.empty() ? std::vector<std::string>{find_model("")} : options.models;
+    const std::unique_ptr<Backend> backend = open_device(options.device);
+    const Arithmetic arithmetic = chosen_arithmetic(*backend, options.precision);
+    const Translator translator(*backend, models, arithmetic.storage);
+    Context ctx{.backend = *backend, .compute = arithmetic.compute};
+    Totals totals;
+    for (Pairs pairs = input.next(kPairsAtATime); !pairs.sources.empty(); pairs = input.next(kPairsAtATime)) {
+        const auto scored = score_pairs(ctx, translator, pairs.sources, pairs.targets, options.batch_tokens);
+        std::string text;
+        for (std::size_t i = 0; i < scored.size(); ++i) {
+            totals.add(scored[i]);
+            if (!scored[i].problem.empty()) {
+                tell(fmt::format("headscope: line {}: {}", totals.pairs, scored[i].problem));
+            }
+            text += options.json ? json_of(*translator.model().target_tokenizer, totals.pairs, pairs.sources[i],
+                                           pairs.targets[i], scored[i])
+                                 : text_of(scored[i]);
+        }
+        write_output(text);
+    }
+    if (totals.unknown > 0) {
+        tell(
+            fmt::format("headscope: {} of {} targets have something that the vocabulary has no piece for, which counts "
+                        "with the probability of the unknown piece",
+                        totals.unknown, totals.pairs));
+    }
+    if (options.stats) {
+        print_stats(totals);
+    }
+    if (totals.problems > 0) {
+        throw Error(fmt::format("{} of {} pairs were not scored; their lines of the output are empty", totals.problems,
+                                totals.pairs));
+    }
+}
+
+}  // namespace
+
+void add_score_command(CLI::App& app) {
+    auto options = std::make_shared<ScoreOptions>();
+    CLI::App* command = app.add_subcommand("score", "How likely a model finds given translations");
+    command->footer(
+        "Writes \"log P TAB nll\" for each pair: the natural logarithm of the target's probability, its end included,\n"
+        "and what that loses on each of its pieces. Nothing is searched, and no length penalty is applied.\n"
+        "A pair that cannot be scored (too long for the model, not UTF-8, without a source) is named, gives an empty\n"
+        "line, and makes the exit code 1.\n\n"
+        "Examples:\n"
+        "  headscope score --source test.en --target test.de\n"
+        "  headscope score --tsv test.tsv --stats\n"
+        "  headscope score --tsv test.tsv --json --model runs/my-model");
+    CLI::Option* tsv = command->add_option("--tsv", options->tsv,
+                                           "\"source TAB target\" lines; plain, gzip or zstd, as all files here");
+    command->add_option("--source", options->source, "Sentences, one a line")->excludes(tsv);
+    command->add_option("--target", options->target, "Their translations, one a line")->excludes(tsv);
+    command
+        ->add_option("--model", options->models,
+                     "Model directory; without it HEADSCOPE_MODEL or the en-de model. Several, each after --model of "
+                     "its own: the mean of their probabilities")
+        ->allow_extra_args(false);
+    command->add_option("--device", options->device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
+    command->add_option("--batch-tokens", options->batch_tokens, "Pieces of the longer side scored at a time")
+        ->check(CLI::Range(1, 10'000'000))
+        ->capture_default_str();
+    add_precision_option(
+        *command, options->precision,
+        "f32 (default), tf32, bf16 or f16: what numbers are stored and multiplied in, where the device "
+        "has it");
+    command->add_flag("--json", options->json,
+                      "Write an object for each pair: source, target, log_probability, nll, and tokens with theirs");
+    command->add_flag("--stats", options->stats, "Say on standard error what all pairs together have");
+    command->callback([options] { score(*options); });
+}
+
+}  // namespace headscope

@@ -1,0 +1,27 @@
+// The files that translations are scored against.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace headscope {
+
+struct TestSetFiles {
+    std::string tsv;                      // "source TAB reference"; or
+    std::string source;                   // may be empty where nothing is translated
+    std::vector<std::string> references;  // one or more
+    std::string hypotheses;               // translations that are there already; empty: a model makes them
+    std::size_t limit = 0;                // only the first so many sentences; 0: all
+};
+
+struct TestSet {
+    std::vector<std::string> source;                   // empty where there is none
+    std::vector<std::vector<std::string>> references;  // [reference][sentence]
+    std::vector<std::string> hypotheses;               // empty where a model makes them
+};
+
+// Error names the files that are missing, do not belong together or hold nothing.
+TestSet read_test_set(const TestSetFiles& files);
+
+}  // namespace headscope

@@ -1,0 +1,79 @@
+#include "data/pair_reader.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+#include "text/utf8.h"
+
+namespace headscope {
+namespace {
+
+bool blank(const std::string& line) {
+    return line.find_first_not_of(" \t\r\v\f") == std::string::npos;
+}
+
+}  // namespace
+
+PairReader::PairReader(const std::string& source_path, const std::string& target_path)
+    : first_(std::make_unique<LineReader>(source_path)), second_(std::make_unique<LineReader>(target_path)) {}
+
+PairReader::PairReader(const std::string& tsv_path, FurtherColumns further)
+    : first_(std::make_unique<LineReader>(tsv_path)), further_(further) {}
+
+bool PairReader::next_raw(std::string& source, std::string& target) {
+    if (second_) {
+        const bool has_source = first_->next_bytes(source);
+        const bool has_target = second_->next_bytes(target);
+        if (has_source != has_target) {
+            fail_lengths(has_source);
+        }
+        return has_source;
+    }
+    while (first_->next_bytes(line_)) {
+        if (line_.empty()) {
+            ++dropped_empty_;
+            continue;
+        }
+        const auto tabs = std::count(line_.begin(), line_.end(), '\t');
+        if (tabs == 0 || (tabs > 1 && further_ == FurtherColumns::Refused)) {
+            throw Error(
+                fmt::format("{} line {} has {} TABs, expected one between source and target; cut further columns off",
+                            first_->name(), first_->number(), tabs));
+        }
+        const std::size_t tab = line_.find('\t');
+        source.assign(line_, 0, tab);
+        target.assign(line_, tab + 1, line_.find('\t', tab + 1) - (tab + 1));
+        return true;
+    }
+    return false;
+}
+
+bool PairReader::next(std::string& source, std::string& target) {
+    while (next_raw(source, target)) {
+        if (first_invalid_utf8(source)) {
+            first_->fail_utf8(second_ ? source : line_);
+        }
+        if (first_invalid_utf8(target)) {
+            (second_ ? *second_ : *first_).fail_utf8(second_ ? target : line_);
+        }
+        if (!blank(source) && !blank(target)) {
+            return true;
+        }
+        ++dropped_empty_;
+    }
+    return false;
+}
+
+void PairReader::fail_lengths(bool source_longer) {
+    LineReader& longer = source_longer ? *first_ : *second_;
+    while (longer.next_bytes(line_)) {
+    }
+    throw Error(fmt::format(
+        "{} has {} lines and {} has {}: line n of one must translate line n of the other; find the line that "
+        "is missing (or fetch both files again)",
+        first_->name(), first_->number(), second_->name(), second_->number()));
+}
+
+}  // namespace headscope

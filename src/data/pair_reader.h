@@ -1,0 +1,38 @@
+// Parallel text, pair by pair, however long the files are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "text/lines.h"
+
+namespace headscope {
+
+// Two files of one sentence a line, or one of "source TAB target" lines; LF alone ends a line, a CR stays in it
+// (text/lines.h).
+class PairReader {
+public:
+    PairReader(const std::string& source_path, const std::string& target_path);
+    // Ignored: of "source TAB target TAB anything" the rest.
+    enum class FurtherColumns : bool { Refused, Ignored };
+    explicit PairReader(const std::string& tsv_path, FurtherColumns further = FurtherColumns::Refused);
+
+    // The next pair whose sides hold more than spaces; false at the end. Error that names file and line for text that
+    // is not UTF-8 or has no TAB or more than one, and one that names both files where they differ in length.
+    bool next(std::string& source, std::string& target);
+    // The next pair as it stands: nothing is left out, and nothing but TABs and numbers of lines is checked.
+    bool next_raw(std::string& source, std::string& target);
+
+    std::int64_t dropped_empty() const { return dropped_empty_; }
+
+private:
+    [[noreturn]] void fail_lengths(bool source_longer);
+
+    std::unique_ptr<LineReader> first_, second_;  // second_: none for TSV
+    FurtherColumns further_ = FurtherColumns::Refused;
+    std::string line_;
+    std::int64_t dropped_empty_ = 0;
+};
+
+}  // namespace headscope

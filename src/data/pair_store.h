@@ -1,0 +1,39 @@
+// Many sentence pairs as ids, compactly: memory holds a few bytes a pair, the ids may lie on the disk.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/corpus.h"
+#include "io/scratch.h"
+
+namespace headscope {
+
+class PairStore {
+public:
+    // `folder`: where ids go that are too many for memory, as Scratch says.
+    explicit PairStore(const std::string& folder, std::size_t in_memory = Scratch::kInMemory);
+
+    void add(const Pair& pair);
+
+    std::size_t size() const { return starts_.size(); }
+    // Pieces, without bos and eos.
+    std::int64_t source_length(std::size_t i) const { return source_lengths_[i]; }
+    std::int64_t target_length(std::size_t i) const { return target_lengths_[i]; }
+    std::int64_t source_tokens() const { return source_tokens_; }  // of all pairs
+    std::int64_t target_tokens() const { return target_tokens_; }
+    Pair pair(std::size_t i) const;  // many threads may ask at once
+    // Of all ids in their order: two stores with the same are the same data.
+    std::uint64_t fingerprint() const { return fingerprint_; }
+
+private:
+    Scratch bytes_;  // of each pair: source ids, target ids, as variable-length numbers of seven bits a byte
+    std::vector<std::uint64_t> starts_;
+    std::vector<std::uint16_t> source_lengths_, target_lengths_;
+    std::int64_t source_tokens_ = 0, target_tokens_ = 0;
+    std::uint64_t fingerprint_ = 0;
+};
+
+}  // namespace headscope

@@ -1,0 +1,25 @@
+// A model told the translations of people.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "eval/forced_statistics.h"
+#include "infer/translator.h"
+
+namespace headscope {
+
+struct ForcedReferences {
+    ForcedStatistics statistics;
+    // Pairs that are no part of it: a side is too long for the model or is no text, or the source has no pieces.
+    std::size_t left_out = 0;
+};
+
+// Every source with each of its references, references[r][s]. Takes a few thousand pairs at a time.
+ForcedReferences force_references(Backend& backend, const Translator& translator,
+                                  const std::vector<std::string>& sources,
+                                  const std::vector<std::vector<std::string>>& references,
+                                  const TranslationOptions& options);
+
+}  // namespace headscope

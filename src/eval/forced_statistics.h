@@ -1,0 +1,46 @@
+// How well a model's probabilities fit translations by people: perplexity, and whether it is as sure as it is right.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "infer/teacher_forced.h"
+
+namespace headscope {
+
+// Bins of equal width over confidences from 0 to 1, as many as Guo et al. (2017) have: (0, 1/15], (1/15, 2/15], ...
+constexpr std::size_t kCalibrationBins = 15;
+
+// The tokens whose likeliest candidate has a probability in one bin.
+struct CalibrationBin {
+    std::int64_t tokens = 0;
+    std::int64_t right = 0;       // the likeliest candidate is the token
+    double confidence_sum = 0.0;  // of the likeliest candidates' probabilities
+
+    double accuracy() const { return tokens == 0 ? 0.0 : static_cast<double>(right) / static_cast<double>(tokens); }
+    double confidence() const { return tokens == 0 ? 0.0 : confidence_sum / static_cast<double>(tokens); }
+};
+
+// Sums over the tokens of teacher-forced targets, ends of sentences among them.
+class ForcedStatistics {
+public:
+    // Error for a token without a probability.
+    void add(const ForcedToken& token);
+
+    std::int64_t tokens() const { return all_.tokens; }
+    double nll() const;  // mean of -log P, unsmoothed, natural logarithm
+    double perplexity() const;
+    double accuracy() const { return all_.accuracy(); }
+    double confidence() const { return all_.confidence(); }
+    // Mean of |accuracy - confidence| over the bins, each weighted by its tokens (Naeini et al., 2015).
+    double expected_calibration_error() const;
+    const std::array<CalibrationBin, kCalibrationBins>& bins() const { return bins_; }
+
+private:
+    double nll_sum_ = 0.0;
+    CalibrationBin all_;
+    std::array<CalibrationBin, kCalibrationBins> bins_{};
+};
+
+}  // namespace headscope

@@ -1,0 +1,97 @@
+#include "infer/ensemble.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "infer/model_scorer.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+void check_same_pieces(const Tokenizer& one, const Tokenizer& other, const char* side, const std::string& names) {
+    if (one.size() != other.size()) {
+        throw Error(fmt::format("{} have no common {} vocabulary: one has {} pieces, the other {}", names, side,
+                                one.size(), other.size()));
+    }
+    for (std::int32_t id = 0; id < one.size(); ++id) {
+        if (one.piece(id) != other.piece(id)) {
+            throw Error(fmt::format("{} have no common {} vocabulary: piece {} is '{}' in one and '{}' in the other",
+                                    names, side, id, one.piece(id), other.piece(id)));
+        }
+    }
+}
+
+}  // namespace
+
+EnsembleScorer::EnsembleScorer(std::vector<std::unique_ptr<Scorer>> members) : members_(std::move(members)) {
+    HEADSCOPE_CHECK(!members_.empty(), "an ensemble needs a member");
+}
+
+std::int64_t EnsembleScorer::vocabulary() const {
+    return members_.front()->vocabulary();
+}
+
+const NextTokens& EnsembleScorer::step(const std::vector<std::int32_t>& tokens,
+                                       const std::vector<std::int32_t>& parents, int k) {
+    const AllTokens& all = step_all(tokens, parents);
+    next_ = best_of(all, 0, all.rows, k);
+    return next_;
+}
+
+const AllTokens& EnsembleScorer::step_all(const std::vector<std::int32_t>& tokens,
+                                          const std::vector<std::int32_t>& parents) {
+    std::vector<double> sums;
+    for (const std::unique_ptr<Scorer>& member : members_) {
+        const AllTokens& own = member->step_all(tokens, parents);
+        sums.resize(own.log_probabilities.size());
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            sums[i] += std::exp(static_cast<double>(own.log_probabilities[i]));
+        }
+        all_.rows = own.rows;
+        all_.vocabulary = own.vocabulary;
+    }
+    const auto count = static_cast<double>(members_.size());
+    all_.log_probabilities.resize(sums.size());
+    std::transform(sums.begin(), sums.end(), all_.log_probabilities.begin(),
+                   [count](double sum) { return static_cast<float>(std::log(sum / count)); });
+    return all_;
+}
+
+std::unique_ptr<Scorer> make_scorer(Context& ctx, const std::vector<const Transformer*>& models,
+                                    const std::vector<std::vector<std::int32_t>>& sources) {
+    if (models.size() == 1) {
+        return std::make_unique<ModelScorer>(ctx, *models.front(), sources);
+    }
+    std::vector<std::unique_ptr<Scorer>> members;
+    for (const Transformer* model : models) {
+        members.push_back(std::make_unique<ModelScorer>(ctx, *model, sources));
+    }
+    return std::make_unique<EnsembleScorer>(std::move(members));
+}
+
+void check_same_vocabulary(const ModelDirectory& one, const ModelDirectory& other) {
+    const std::string names = fmt::format("'{}' and '{}'", one.path, other.path);
+    check_same_pieces(*one.source_tokenizer, *other.source_tokenizer, "source", names);
+    check_same_pieces(*one.target_tokenizer, *other.target_tokenizer, "target", names);
+    struct Special {
+        const char* name;
+        std::int32_t ModelConfig::*id;
+    };
+    for (const Special& special : std::to_array<Special>({{"pad_id", &ModelConfig::pad_id},
+                                                          {"bos_id", &ModelConfig::bos_id},
+                                                          {"eos_id", &ModelConfig::eos_id},
+                                                          {"unk_id", &ModelConfig::unk_id}})) {
+        if (one.config.*special.id != other.config.*special.id) {
+            throw Error(fmt::format("{} have no common vocabulary: {} is {} in one and {} in the other", names,
+                                    special.name, one.config.*special.id, other.config.*special.id));
+        }
+    }
+}
+
+}  // namespace headscope

@@ -1,0 +1,39 @@
+// What a model says of the tokens that may come next.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace headscope {
+
+// The likeliest next tokens of some rows, best first: [rows, k] each.
+struct NextTokens {
+    std::int64_t rows = 0;
+    int k = 0;
+    std::vector<float> log_probabilities;
+    std::vector<std::int32_t> tokens;
+};
+
+// The same of every token: log probabilities [rows, vocabulary].
+struct AllTokens {
+    std::int64_t rows = 0;
+    std::int64_t vocabulary = 0;
+    std::vector<float> log_probabilities;
+
+    std::span<const float> row(std::int64_t i) const {
+        return {log_probabilities.data() + i * vocabulary, static_cast<std::size_t>(vocabulary)};
+    }
+    std::span<float> row(std::int64_t i) {
+        return {log_probabilities.data() + i * vocabulary, static_cast<std::size_t>(vocabulary)};
+    }
+};
+
+// Logits become log probabilities, in place. As LogSoftmaxTopK has it, NaN counts as nothing in the sum.
+void log_softmax(std::span<float> logits);
+void log_softmax(std::span<double> logits);
+
+// The k likeliest of rows [first, first + rows), equal ones by smaller token, NaN as less than everything.
+NextTokens best_of(const AllTokens& all, std::int64_t first, std::int64_t rows, int k);
+
+}  // namespace headscope

@@ -1,0 +1,213 @@
+#include "infer/prepared_line.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+#include "text/sentences.h"
+
+namespace headscope {
+
+namespace {
+
+std::int64_t length_of(const TranslationUnit& unit) {
+    return static_cast<std::int64_t>(unit.sentence.source_ids.size());
+}
+
+// Without pieces where the text is empty or no UTF-8.
+TranslationUnit encode(const ModelDirectory& model, const std::string& text) {
+    TranslationUnit unit;
+    try {
+        unit.sentence.source_ids = model.source_tokenizer->encode(text);
+    } catch (const Error& error) {
+        unit.sentence.problem = error.what();
+        return unit;
+    }
+    if (!unit.sentence.source_ids.empty()) {
+        unit.sentence.source_ids.push_back(model.config.eos_id);
+    }
+    return unit;
+}
+
+// The line as it is, and nothing to translate in it.
+PreparedLine refused(std::string problem) {
+    PreparedLine line;
+    line.units.emplace_back();
+    line.units.front().sentence.problem = std::move(problem);
+    return line;
+}
+
+PreparedLine too_long(std::int64_t length, std::int64_t longest, const std::string& what_to_do) {
+    return refused(fmt::format("{} pieces with the end of sentence, and the model takes at most {}: {}", length,
+                               longest, what_to_do));
+}
+
+std::vector<TranslationUnit> encode_sentences(const ModelDirectory& model, const std::string& text) {
+    std::vector<TranslationUnit> units;
+    for (const std::string& sentence : split_sentences(text)) {
+        if (TranslationUnit unit = encode(model, sentence); length_of(unit) > 0) {
+            units.push_back(std::move(unit));
+        }
+    }
+    return units;
+}
+
+// A line of more than `wanted` pieces.
+PreparedLine split(const ModelDirectory& model, TranslationUnit whole, const std::string& text, std::int64_t wanted,
+                   std::int64_t longest) {
+    const std::int64_t length = length_of(whole);
+    PreparedLine line{.units = encode_sentences(model, text), .remark = {}};
+    const std::size_t count = line.units.size();
+    if (count < 2 && length > longest) {
+        return too_long(length, longest, "there is no end of a sentence to split it at, so split it yourself");
+    }
+    if (count < 2) {
+        line.units.clear();
+        line.units.push_back(std::move(whole));
+        line.remark = fmt::format(
+            "{} pieces, and no end of a sentence to split them at: translated as they are, though more than {}", length,
+            wanted);
+        return line;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        if (length_of(line.units[i]) > longest) {
+            return too_long(length, longest,
+                            fmt::format("split at the ends of sentences, sentence {} of {} still has {} pieces, so "
+                                        "split that yourself",
+                                        i + 1, count, length_of(line.units[i])));
+        }
+    }
+    line.remark = fmt::format("{} pieces, more than {}: translated as {} sentences", length, wanted, count);
+    return line;
+}
+
+// What the search is asked for each unit. A prefix is that of the first.
+void set_tasks(PreparedLine& line, const SourceLine& source, std::vector<std::int32_t> prefix,
+               const SearchOptions& search, std::int64_t longest) {
+    std::uint32_t part = 0;
+    for (TranslationUnit& unit : line.units) {
+        unit.task = {.limit = std::min(length_of(unit) + search.max_extra, longest),
+                     .prefix = std::exchange(prefix, {}),
+                     .line = source.number,
+                     .part = part++};
+        const auto prefix_length = static_cast<std::int64_t>(unit.task.prefix.size());
+        if (prefix_length >= unit.task.limit) {
+            line =
+                refused(fmt::format("its prefix has {} pieces, and its translation at most {} with its end: give a "
+                                    "shorter prefix or a larger --max-extra",
+                                    prefix_length, unit.task.limit));
+            return;
+        }
+    }
+}
+
+void append(Translation& whole, const Translation& part) {
+    whole.ids.insert(whole.ids.end(), part.ids.begin(), part.ids.end());
+    whole.text += (whole.text.empty() || part.text.empty() ? "" : " ") + part.text;
+    whole.log_probability += part.log_probability;
+    whole.end = part.end == EndReason::Limit ? part.end : whole.end;
+}
+
+void set_best(TranslatedSentence& sentence) {
+    const Translation& best = sentence.n_best.front();
+    sentence.target_ids = best.ids;
+    sentence.text = best.text;
+    sentence.log_probability = best.log_probability;
+    sentence.score = best.score;
+    sentence.end = best.end;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> encode_prefix(const Tokenizer& tokenizer, const std::string& prefix) {
+    std::vector<std::int32_t> ids = tokenizer.encode(prefix);
+    const auto unknown = std::find(ids.begin(), ids.end(), tokenizer.unk_id());
+    if (unknown != ids.end()) {
+        const std::vector<std::string> pieces = tokenizer.encode_pieces(prefix);
+        throw Error(fmt::format("the prefix '{}' has '{}', which the model's vocabulary has no piece for: leave it out",
+                                prefix, pieces[static_cast<std::size_t>(unknown - ids.begin())]));
+    }
+    return ids;
+}
+
+PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source, const TranslationOptions& options,
+                          std::int64_t longest) {
+    TranslationUnit whole = encode(model, source.text);
+    const std::int64_t length = length_of(whole);
+    PreparedLine line;
+    if (length == 0) {
+        line.units.push_back(std::move(whole));
+        return line;
+    }
+    std::vector<std::int32_t> prefix;
+    try {
+        prefix = encode_prefix(*model.target_tokenizer, source.prefix);
+    } catch (const Error& error) {
+        return refused(error.what());
+    }
+    const std::int64_t wanted = std::min(options.split_longer_than.value_or(longest), longest);
+    if (wanted > 0 && length > wanted) {
+        line = split(model, std::move(whole), source.text, wanted, longest);
+    } else if (length > longest) {
+        return too_long(length, longest, "split the line into sentences");
+    } else {
+        line.units.push_back(std::move(whole));
+    }
+    if (line.units.front().sentence.problem.empty()) {
+        set_tasks(line, source, std::move(prefix), options.search, longest);
+    }
+    return line;
+}
+
+void take_hypotheses(TranslatedSentence& sentence, std::vector<Hypothesis> hypotheses, const ModelDirectory& model) {
+    if (hypotheses.front().end == EndReason::Unusable) {
+        sentence.problem = unusable_message(hypotheses.front());
+        return;
+    }
+    for (Hypothesis& hypothesis : hypotheses) {
+        std::vector<std::int32_t> words = hypothesis.tokens;
+        if (!words.empty() && words.back() == model.config.eos_id) {
+            words.pop_back();
+        }
+        sentence.n_best.push_back({std::move(hypothesis.tokens), model.target_tokenizer->decode(words),
+                                   hypothesis.log_probability, hypothesis.score, hypothesis.end});
+    }
+    set_best(sentence);
+}
+
+TranslatedSentence join_units(std::vector<TranslatedSentence> units, std::string remark, const SearchOptions& search) {
+    if (units.size() == 1) {
+        units.front().remark = std::move(remark);
+        return std::move(units.front());
+    }
+    TranslatedSentence line;
+    line.remark = std::move(remark);
+    std::size_t common = units.front().n_best.size();
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        const TranslatedSentence& part = units[i];
+        line.source_ids.insert(line.source_ids.end(), part.source_ids.begin(), part.source_ids.end());
+        common = std::min(common, part.n_best.size());
+        if (!part.problem.empty() && line.problem.empty()) {
+            line.problem = fmt::format("sentence {} of {}: {}", i + 1, units.size(), part.problem);
+        }
+    }
+    if (!line.problem.empty()) {
+        return line;
+    }
+    line.n_best.resize(common);
+    for (std::size_t rank = 0; rank < common; ++rank) {
+        Translation& whole = line.n_best[rank];
+        for (const TranslatedSentence& part : units) {
+            append(whole, part.n_best[rank]);
+        }
+        whole.score = whole.log_probability / length_penalty(static_cast<std::int64_t>(whole.ids.size()), search);
+    }
+    set_best(line);
+    line.parts = std::move(units);
+    return line;
+}
+
+}  // namespace headscope

@@ -1,0 +1,82 @@
+#include "infer/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <numeric>
+
+#include "backend/philox.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+// -log(-log(u)) of a uniform number: the largest of log probabilities with such noise falls on each token as often as
+// its probability says (Gumbel's trick).
+double gumbel(std::uint32_t bits) {
+    constexpr double kSteps = 4294967296.0;
+    const double uniform = (static_cast<double>(bits) + 0.5) / kSteps;
+    return -std::log(-std::log(uniform));
+}
+
+double noise(std::int32_t token, const Sampling& sampling, const DrawKey& key) {
+    const auto id = static_cast<std::uint32_t>(token);
+    const PhiloxCounter words =
+        philox({id / 4, key.position, key.part, key.line},
+               {static_cast<std::uint32_t>(sampling.seed), static_cast<std::uint32_t>(sampling.seed >> 32U)});
+    return gumbel(words[id % 4]);
+}
+
+// Keeps the first of `order`, which is sorted best first, that together have the share top_p.
+void keep_share(std::vector<std::size_t>& order, const std::vector<TokenChance>& allowed, const Sampling& sampling) {
+    std::vector<double> weights;
+    const double most = allowed[order.front()].log_probability;
+    std::transform(order.begin(), order.end(), std::back_inserter(weights),
+                   [&](std::size_t i) { return std::exp((allowed[i].log_probability - most) / sampling.temperature); });
+    const double wanted = sampling.top_p * std::accumulate(weights.begin(), weights.end(), 0.0);
+    std::size_t kept = 0;
+    for (double sum = 0.0; kept < order.size() && sum < wanted; ++kept) {
+        sum += weights[kept];
+    }
+    order.resize(std::max<std::size_t>(kept, 1));
+}
+
+}  // namespace
+
+std::size_t draw(const std::vector<TokenChance>& allowed, const Sampling& sampling, const DrawKey& key) {
+    HEADSCOPE_CHECK(!allowed.empty(), "a draw needs something to draw from");
+    std::vector<std::size_t> order(allowed.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const std::size_t few =
+        sampling.top_k > 0 ? std::min(order.size(), static_cast<std::size_t>(sampling.top_k)) : order.size();
+    if (few < order.size() || sampling.top_p < 1.0) {
+        std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(few), order.end(),
+                          [&](std::size_t a, std::size_t b) {
+                              const TokenChance& one = allowed[a];
+                              const TokenChance& other = allowed[b];
+                              return one.log_probability != other.log_probability
+                                         ? one.log_probability > other.log_probability
+                                         : one.token < other.token;
+                          });
+        order.resize(few);
+    }
+    if (sampling.top_p < 1.0) {
+        keep_share(order, allowed, sampling);
+    }
+    std::size_t best = order.front();
+    double highest = -std::numeric_limits<double>::infinity();
+    for (const std::size_t i : order) {
+        const TokenChance& chance = allowed[i];
+        const double value = chance.log_probability / sampling.temperature + noise(chance.token, sampling, key);
+        if (value > highest || (value == highest && chance.token < allowed[best].token)) {
+            highest = value;
+            best = i;
+        }
+    }
+    return best;
+}
+
+}  // namespace headscope

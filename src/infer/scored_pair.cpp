@@ -1,0 +1,89 @@
+#include "infer/scored_pair.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "infer/teacher_forced.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+std::vector<std::int32_t> encode_side(const Tokenizer& tokenizer, const std::string& text, const char* side,
+                                      std::int64_t longest) {
+    std::vector<std::int32_t> ids;
+    try {
+        ids = tokenizer.encode(text);
+    } catch (const Error& error) {
+        throw Error(fmt::format("the {}: {}", side, error.what()));
+    }
+    if (static_cast<std::int64_t>(ids.size()) + 1 > longest) {
+        throw Error(fmt::format("the {} has {} pieces with its end, and the model takes at most {}", side,
+                                ids.size() + 1, longest));
+    }
+    return ids;
+}
+
+Pair encode_pair(const Translator& translator, const std::string& source, const std::string& target) {
+    const ModelDirectory& model = translator.model();
+    Pair pair{encode_side(*model.source_tokenizer, source, "source", translator.longest()),
+              encode_side(*model.target_tokenizer, target, "target", translator.longest())};
+    if (pair.source.empty()) {
+        throw Error("the source is empty");
+    }
+    return pair;
+}
+
+}  // namespace
+
+std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, const std::vector<std::string>& sources,
+                                    const std::vector<std::string>& targets, std::int64_t batch_tokens) {
+    HEADSCOPE_CHECK(sources.size() == targets.size(), "a target for each source");
+    const ModelConfig& config = translator.model().config;
+    std::vector<ScoredPair> scored(sources.size());
+    std::vector<Pair> pairs;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        try {
+            pairs.push_back(encode_pair(translator, sources[i], targets[i]));
+        } catch (const Error& error) {
+            scored[i].problem = error.what();
+            continue;
+        }
+        places.push_back(i);
+        const std::vector<std::int32_t>& target = pairs.back().target;
+        scored[i].unknown = std::find(target.begin(), target.end(), config.unk_id) != target.end();
+        scored[i].target_ids = target;
+        scored[i].target_ids.push_back(config.eos_id);
+        scored[i].log_probabilities.resize(target.size() + 1);
+    }
+    const std::vector<const Transformer*> models = translator.transformers();
+    for (const Transformer* model : models) {
+        const auto forced = force_targets(ctx, *model, pairs, {.batch_tokens = batch_tokens});
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            std::transform(forced[i].begin(), forced[i].end(), scored[places[i]].log_probabilities.begin(),
+                           scored[places[i]].log_probabilities.begin(),
+                           [](const ForcedToken& token, double sum) { return sum + std::exp(token.log_probability); });
+        }
+    }
+    for (const std::size_t place : places) {
+        ScoredPair& pair = scored[place];
+        for (double& value : pair.log_probabilities) {
+            value = std::log(value / static_cast<double>(models.size()));
+        }
+        pair.log_probability = std::accumulate(pair.log_probabilities.begin(), pair.log_probabilities.end(), 0.0);
+        if (!std::isfinite(pair.log_probability)) {
+            pair.problem =
+                "the model gives no usable probability (NaN or infinite): its weights are damaged, or training "
+                "diverged";
+        }
+    }
+    return scored;
+}
+
+}  // namespace headscope

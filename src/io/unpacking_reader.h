@@ -1,0 +1,39 @@
+// Files as they are, or packed by gzip or zstd: known by their first bytes, whatever their names say.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace headscope {
+
+// `name` stands for the file in messages. Every failure is an Error: a file that cannot be read, and a packed one that
+// is damaged, cut short or followed by something else.
+class UnpackingReader {
+public:
+    UnpackingReader(const std::string& path, std::string name);
+    UnpackingReader(const UnpackingReader&) = delete;
+    UnpackingReader& operator=(const UnpackingReader&) = delete;
+    ~UnpackingReader();
+
+    // The next bytes, valid until the next call; none at the end.
+    std::string_view read();
+
+    class Decoder;  // of one format
+
+private:
+    std::string_view read_packed();
+    void choose_decoder();
+
+    std::string name_;
+    int descriptor_ = -1;
+    std::array<char, std::size_t{1} << 16U> packed_{};
+    std::array<char, std::size_t{1} << 17U> unpacked_{};
+    std::string_view rest_;             // of packed_
+    std::unique_ptr<Decoder> decoder_;  // none: the bytes as they are
+    bool chosen_ = false;
+};
+
+}  // namespace headscope

@@ -1,0 +1,155 @@
+#include "observe/alignment.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "data/batch.h"
+#include "data/device_batch.h"
+#include "infer/translator.h"
+#include "observe/weight_collector.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+int layer_of(const AlignmentOptions& options, const ModelConfig& config) {
+    return options.layer > 0 ? options.layer - 1 : std::max(config.decoder_layers - 2, 0);
+}
+
+std::vector<int> heads_of(const AlignmentOptions& options, const ModelConfig& config) {
+    if (!options.heads.empty()) {
+        return options.heads;
+    }
+    std::vector<int> all(static_cast<std::size_t>(config.heads));
+    std::iota(all.begin(), all.end(), 1);
+    return all;
+}
+
+// One layer's cross-attention over pairs, [pairs, heads, queries, keys]; query i is about to write piece i.
+WeightCollector::Observation cross_attention(Context ctx, const Transformer& model, std::vector<Pair> pairs,
+                                             int layer) {
+    for (Pair& pair : pairs) {
+        pair.target.pop_back();  // nothing is written behind it; bos comes first
+    }
+    const ModelConfig& config = model.config();
+    const SpecialIds ids{.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id};
+    const DeviceBatch batch =
+        upload(ctx.backend, make_batch(std::span<const Pair>(pairs), ids, 0, {.longest = config.max_length}));
+    WeightCollector collector({{AttentionKind::Cross, layer}});
+    ctx.observer = &collector;
+    model.decode(ctx, batch.target_in, model.encode(ctx, batch.source, batch.source_lengths), batch.source_lengths);
+    return collector.fetch(ctx.backend).at(0);
+}
+
+// `share` of the mean over heads of what was seen of sentence `index` is added to `weights`.
+void add_mean(std::vector<double>& weights, const WeightCollector::Observation& seen, std::size_t index,
+              const Pair& pair, const std::vector<int>& heads, double share) {
+    const std::int64_t queries = seen.shape[2];
+    const std::int64_t keys = seen.shape[3];
+    for (const int head : heads) {
+        const std::int64_t first = (static_cast<std::int64_t>(index) * seen.shape[1] + head - 1) * queries * keys;
+        auto out = weights.begin();
+        for (std::size_t query = 0; query < pair.target.size(); ++query) {
+            const auto row = seen.values.begin() + first + static_cast<std::int64_t>(query) * keys;
+            for (std::size_t key = 0; key < pair.source.size(); ++key, ++out) {
+                *out += share / static_cast<double>(heads.size()) *
+                        static_cast<double>(row[static_cast<std::ptrdiff_t>(key)]);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+std::string to_pharaoh(const Alignment& alignment) {
+    std::string text;
+    for (const auto& [source, target] : alignment) {
+        text += fmt::format("{}{}-{}", text.empty() ? "" : " ", source, target);
+    }
+    return text;
+}
+
+AlignedUnits aligned_units(const Tokenizer& tokenizer, const std::vector<std::int32_t>& pieces, bool by_piece) {
+    constexpr std::string_view kBlank = "\u2581";
+    AlignedUnits units;
+    bool blank = false;  // since the last text
+    bool text = false;
+    for (const std::int32_t id : pieces) {
+        const std::string_view piece = tokenizer.piece(id);
+        blank = blank || piece.starts_with(kBlank);
+        // A blank alone begins no word: others may follow it, or nothing.
+        if (by_piece || units.count == 0 || (text && blank && piece != kBlank)) {
+            ++units.count;
+        }
+        units.unit_of.push_back(units.count - 1);
+        blank = blank && piece == kBlank;
+        text = text || piece != kBlank;
+    }
+    return units;
+}
+
+Alignment link_units(std::span<const double> weights, const AlignedUnits& source, const AlignedUnits& target) {
+    HEADSCOPE_CHECK(weights.size() == source.unit_of.size() * target.unit_of.size(), "a weight for each two pieces");
+    const auto width = static_cast<std::size_t>(source.count);
+    std::vector<double> sums(static_cast<std::size_t>(target.count) * width);
+    auto next = weights.begin();
+    for (const std::int64_t row : target.unit_of) {
+        for (const std::int64_t column : source.unit_of) {
+            sums[static_cast<std::size_t>(row) * width + static_cast<std::size_t>(column)] += *next++;
+        }
+    }
+    Alignment links;
+    for (std::int64_t row = 0; row < target.count && width > 0; ++row) {
+        const auto first = sums.begin() + row * source.count;
+        links.emplace_back(std::max_element(first, first + source.count) - first, row);
+    }
+    return links;
+}
+
+std::vector<std::vector<double>> alignment_weights(Context& ctx, const std::vector<const Transformer*>& models,
+                                                   std::span<const Pair> pairs, const AlignmentOptions& options,
+                                                   std::int64_t budget) {
+    check_alignment_options(options, models);
+    std::vector<std::int64_t> lengths;
+    std::vector<std::vector<double>> weights;
+    for (const Pair& pair : pairs) {
+        const bool empty = pair.source.empty() || pair.target.empty();
+        lengths.push_back(empty ? 0 : static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size())) + 1);
+        weights.emplace_back(pair.source.size() * pair.target.size());
+    }
+    for (const std::vector<std::size_t>& members : batches_by_length(lengths, budget)) {
+        std::vector<Pair> some;
+        std::transform(members.begin(), members.end(), std::back_inserter(some),
+                       [&](std::size_t member) { return pairs[member]; });
+        for (const Transformer* model : models) {
+            const auto seen = cross_attention(ctx, *model, some, layer_of(options, model->config()));
+            const std::vector<int> heads = heads_of(options, model->config());
+            for (std::size_t i = 0; i < members.size(); ++i) {
+                add_mean(weights[members[i]], seen, i, some[i], heads, 1.0 / static_cast<double>(models.size()));
+            }
+        }
+    }
+    return weights;
+}
+
+void check_alignment_options(const AlignmentOptions& options, const std::vector<const Transformer*>& models) {
+    for (const Transformer* model : models) {
+        const ModelConfig& config = model->config();
+        if (options.layer < 0 || options.layer > config.decoder_layers) {
+            throw Error(fmt::format("there is no decoder layer {} to align by: the model has {}", options.layer,
+                                    config.decoder_layers));
+        }
+        for (const int head : options.heads) {
+            if (head < 1 || head > config.heads) {
+                throw Error(
+                    fmt::format("there is no head {} to align by: a layer of the model has {}", head, config.heads));
+            }
+        }
+    }
+}
+
+}  // namespace headscope

@@ -1,0 +1,100 @@
+#include "train/data_config.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "io/config_reader.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+constexpr double kLeastWeight = 0.001;  // a corpus that no epoch shows is to be left out
+constexpr double kMostWeight = 1000.0;
+
+std::vector<std::string> resolve(std::vector<std::string> paths, const std::string& base) {
+    for (std::string& path : paths) {
+        path = (std::filesystem::path(base) / path).lexically_normal().string();
+    }
+    return paths;
+}
+
+CorpusFiles parse_corpus(ConfigReader& reader, const std::string& file, const std::string& key,
+                         const std::string& base) {
+    CorpusFiles corpus;
+    corpus.source = resolve(reader.strings("source"), base);
+    corpus.target = resolve(reader.strings("target"), base);
+    corpus.tsv = resolve(reader.strings("tsv"), base);
+    if (corpus.source.size() != corpus.target.size()) {
+        reader.fail("target", fmt::format("must name as many files as \"source\" ({}), found {}", corpus.source.size(),
+                                          corpus.target.size()));
+    }
+    if (corpus.tsv.empty() == corpus.source.empty()) {
+        throw Error(fmt::format("{}: \"{}\" must have either \"tsv\" or \"source\" and \"target\"", file, key));
+    }
+    return corpus;
+}
+
+CorpusFiles parse_training_corpus(const nlohmann::json& json, const std::string& file, const std::string& key,
+                                  const std::string& base) {
+    ConfigReader reader(json, file, key);
+    CorpusFiles corpus = parse_corpus(reader, file, key, base);
+    corpus.weight = reader.number("weight", corpus.weight, kLeastWeight, kMostWeight);
+    corpus.shuffled = reader.choice("order", 0, {"file", "shuffled"}) == 1;
+    reader.finish();
+    return corpus;
+}
+
+}  // namespace
+
+DataConfig parse_data_config(const nlohmann::json& json, const std::string& file, const std::string& base) {
+    ConfigReader reader(json, file, "data");
+    DataConfig config;
+    const nlohmann::json& train = reader.child("train");
+    if (train.is_array()) {
+        for (std::size_t i = 0; i < train.size(); ++i) {
+            config.train.push_back(parse_training_corpus(train[i], file, fmt::format("data.train[{}]", i), base));
+        }
+        if (train.empty()) {
+            reader.fail("train", "names no corpus");
+        }
+    } else {
+        config.train.push_back(parse_training_corpus(train, file, "data.train", base));
+    }
+    if (reader.has("valid")) {
+        ConfigReader valid(reader.child("valid"), file, "data.valid");
+        config.valid = parse_corpus(valid, file, "data.valid", base);
+        valid.finish();
+    }
+    if (reader.has("join")) {
+        ConfigReader join(reader.child("join"), file, "data.join");
+        config.joined_share = join.number("share", 0.0, 0.0, 1.0);
+        config.joined_most = join.integer("most", config.joined_most, 2, 100);
+        join.finish();
+    }
+    config.bpe_dropout = reader.number("bpe_dropout", 0.0, 0.0, 0.99);
+    reader.finish();
+    return config;
+}
+
+nlohmann::json DataConfig::identity() const {
+    nlohmann::json json = nlohmann::json::object();
+    if (train.size() > 1 || train.front().weight != 1.0) {
+        for (const CorpusFiles& corpus : train) {
+            json["data.weights"].push_back(corpus.weight);
+        }
+    }
+    if (joined_share > 0.0) {
+        json["data.join"] = {joined_share, joined_most};
+        for (const CorpusFiles& corpus : train) {
+            json["data.order"].push_back(corpus.shuffled ? "shuffled" : "file");
+        }
+    }
+    if (bpe_dropout > 0.0) {
+        json["data.bpe_dropout"] = bpe_dropout;
+    }
+    return json;
+}
+
+}  // namespace headscope

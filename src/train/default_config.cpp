@@ -1,0 +1,104 @@
+#include "train/default_config.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+namespace headscope {
+namespace {
+
+struct Size {
+    std::int64_t pairs;  // at the most
+    int encoder_layers, decoder_layers;
+    std::int64_t d_model, d_ff;
+    int heads;
+    std::int64_t vocabulary, tokens;  // pieces; of each side in a step
+    double dropout;
+    int epochs;
+    double peak_rate;  // of equation 3, at the end of the warm-up
+};
+
+// The last one is the paper's base model (Table 3) on the paper's batch.
+constexpr std::array kSizes = {
+    Size{20'000, 3, 3, 128, 512, 4, 2000, 1000, 0.3, 60, 2e-3},
+    Size{100'000, 4, 2, 192, 768, 6, 4000, 2000, 0.2, 40, 1.5e-3},
+    Size{500'000, 6, 3, 256, 1024, 8, 8000, 4000, 0.2, 24, 1.2e-3},
+    Size{2'000'000, 6, 6, 512, 2048, 8, 16000, 12000, 0.1, 12, 8e-4},
+    Size{INT64_MAX, 6, 6, 512, 2048, 8, 32000, 25000, 0.1, 8, 7e-4},
+};
+
+constexpr std::int64_t kMaxLength = 128;     // pieces; longer pairs are left out
+constexpr std::int64_t kPiecesOfAPair = 20;  // of a side, roughly, for numbers of steps
+
+// Every character is a piece, and byte-pair encoding finds no more pieces than there are words to make them of.
+std::int64_t vocabulary_for(const TextParts& text, std::int64_t wished) {
+    constexpr std::int64_t kSpecial = 8;
+    const std::int64_t least = text.characters + kSpecial;
+    const std::int64_t most = std::max(least, text.characters + text.words / 2);
+    return std::clamp(std::max(wished, 2 * text.characters), least, most);
+}
+
+double rounded(double value) {
+    return std::round(value * 100.0) / 100.0;
+}
+
+}  // namespace
+
+nlohmann::json default_config(const TextParts& text) {
+    const Size& size =
+        *std::find_if(kSizes.begin(), kSizes.end(), [&](const Size& s) { return text.train <= s.pairs; });
+    const std::int64_t tokens = std::max<std::int64_t>(size.tokens, kMaxLength);
+    const std::int64_t epoch = std::max<std::int64_t>(text.train * kPiecesOfAPair / tokens, 1);  // steps
+    const std::int64_t warmup = std::clamp<std::int64_t>(epoch * size.epochs / 10, 50, 4000);
+    const std::int64_t often = std::clamp<std::int64_t>(epoch / 2, 100, 2000);
+    const double scale =
+        rounded(size.peak_rate * std::sqrt(static_cast<double>(size.d_model) * static_cast<double>(warmup)));
+    return {{"model",
+             {{"encoder_layers", size.encoder_layers},
+              {"decoder_layers", size.decoder_layers},
+              {"d_model", size.d_model},
+              {"d_ff", size.d_ff},
+              {"heads", size.heads},
+              {"norm", "pre"},
+              {"max_length", 512}}},
+            {"data",
+             {{"train", {{"source", text.train_source}, {"target", text.train_target}}},
+              {"valid", {{"source", text.valid_source}, {"target", text.valid_target}}}}},
+            {"tokenizer", {{"type", "bpe"}, {"vocabulary", vocabulary_for(text, size.vocabulary)}, {"shared", true}}},
+            {"training",
+             {{"epochs", size.epochs},
+              {"patience", 10},
+              {"cooldown", 0.25},
+              {"source_tokens", tokens},
+              {"target_tokens", tokens},
+              {"length_multiple", 2},
+              {"max_length", kMaxLength},
+              {"learning_rate_scale", scale},
+              {"warmup_steps", warmup},
+              {"ema_decay", 0.999},
+              {"label_smoothing", 0.1},
+              {"residual_dropout", size.dropout},
+              {"embedding_dropout", size.dropout},
+              {"validate_every", often},
+              {"checkpoint_every", often},
+              {"checkpoint_minutes", 0},
+              {"keep_last", 3},
+              {"average_last", 3},
+              {"save", "f16"}}}};
+}
+
+std::string describe(const nlohmann::json& config) {
+    const nlohmann::json& model = config.at("model");
+    const nlohmann::json& training = config.at("training");
+    return fmt::format(
+        "{} encoder and {} decoder layers of d_model {}, {} pieces, steps of {} tokens, dropout {}, at most {} epochs, "
+        "fewer where {} validations in a row are no better",
+        model.at("encoder_layers").dump(), model.at("decoder_layers").dump(), model.at("d_model").dump(),
+        config.at("tokenizer").at("vocabulary").dump(), training.at("source_tokens").dump(),
+        training.at("residual_dropout").dump(), training.at("epochs").dump(), training.at("patience").dump());
+}
+
+}  // namespace headscope

@@ -1,0 +1,52 @@
+#include "train/limits.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace headscope {
+namespace {
+
+struct Measure {
+    double done = 0.0, limit = 0.0;
+};
+
+std::array<Measure, 4> measures(const Limits& limits, const Progress& done) {
+    return {{{static_cast<double>(done.steps), static_cast<double>(limits.steps)},
+             {done.epochs, limits.epochs},
+             {static_cast<double>(done.tokens), static_cast<double>(limits.tokens)},
+             {done.minutes, limits.minutes}}};
+}
+
+}  // namespace
+
+bool Limits::reached(const Progress& done) const {
+    const auto each = measures(*this, done);
+    return std::any_of(each.begin(), each.end(),
+                       [](const Measure& one) { return one.limit > 0.0 && one.done >= one.limit; });
+}
+
+double Limits::share(const Progress& done) const {
+    double most = 0.0;
+    for (const Measure& one : measures(*this, done)) {
+        if (one.limit > 0.0) {
+            most = std::max(most, one.done / one.limit);
+        }
+    }
+    return std::min(most, 1.0);
+}
+
+double Limits::minutes_left(const Progress& done) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Measure& one : measures(*this, done)) {
+        if (one.limit > 0.0 && one.done > 0.0) {
+            least = std::min(least, done.minutes * std::max(one.limit / one.done - 1.0, 0.0));
+        }
+    }
+    if (minutes > 0.0) {  // known before anything is done
+        least = std::min(least, std::max(minutes - done.minutes, 0.0));
+    }
+    return least < std::numeric_limits<double>::infinity() ? least : -1.0;
+}
+
+}  // namespace headscope

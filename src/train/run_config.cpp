@@ -1,0 +1,73 @@
+#include "train/run_config.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "io/atomic_file.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+void make_absolute(nlohmann::json& name, const fs::path& base) {
+    if (name.is_string()) {
+        name = fs::absolute(base / name.get<std::string>()).lexically_normal().string();
+    }
+    if (name.is_array()) {
+        for (nlohmann::json& one : name) {
+            make_absolute(one, base);
+        }
+    }
+}
+
+// Of "data" and all in it; what is no name is left for the reader to complain about.
+void make_names_absolute(nlohmann::json& json, const fs::path& base) {
+    for (const auto& item : json.items()) {
+        if (item.value().is_object() ||
+            (item.value().is_array() && !item.value().empty() && item.value()[0].is_object())) {
+            make_names_absolute(item.value(), base);
+        } else if (item.key() == "source" || item.key() == "target" || item.key() == "tsv") {
+            make_absolute(item.value(), base);
+        }
+    }
+}
+
+}  // namespace
+
+std::string RunConfig::kept_in(const std::string& folder) {
+    return (fs::path(folder) / "training.json").string();
+}
+
+RunConfig RunConfig::read(const std::string& file, const std::string& data_directory) {
+    RunConfig config(read_config_json(file), file);
+    static_cast<void>(parse_train_config(config.json_, file, data_directory));  // whose complaints name what was given
+    make_names_absolute(config.json_["data"],
+                        data_directory.empty() ? fs::path(file).parent_path() : fs::path(data_directory));
+    return config;
+}
+
+RunConfig RunConfig::of_run(const std::string& folder) {
+    const std::string file = kept_in(folder);
+    if (!fs::exists(file)) {
+        throw Error(
+            fmt::format("'{}' holds no configuration of a run: give one, or --source and --target to begin with two "
+                        "texts",
+                        folder));
+    }
+    return {read_config_json(file), file};
+}
+
+TrainConfig RunConfig::parsed() const {
+    TrainConfig config = parse_train_config(json_, file_, "");
+    check_train_config(config);
+    return config;
+}
+
+void RunConfig::keep(const std::string& folder) const {
+    atomic_write_file(kept_in(folder), json_.dump(2) + "\n");
+}
+
+}  // namespace headscope

@@ -1,0 +1,37 @@
+// The configuration that a run is started with, kept in its folder so that it can be edited and given back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "train/train_config.h"
+
+namespace headscope {
+
+class RunConfig {
+public:
+    // Error as read_train_config. Names of data files become absolute: the configuration may move.
+    static RunConfig read(const std::string& file, const std::string& data_directory);
+    // What is kept in a run's folder; Error, which says what to give instead, where nothing is.
+    static RunConfig of_run(const std::string& folder);
+    // `json` is what `file` is going to hold.
+    RunConfig(nlohmann::json json, std::string file) : json_(std::move(json)), file_(std::move(file)) {}
+
+    // "training.<key>", from the command line or found.
+    void set(const char* key, const nlohmann::json& value) { json_["training"][key] = value; }
+    void unset(const char* key) { json_["training"].erase(key); }
+    std::int64_t count(const char* key) const { return json_["training"].value(key, std::int64_t{0}); }
+    const std::string& file() const { return file_; }
+    TrainConfig parsed() const;  // and checked
+    void keep(const std::string& folder) const;
+
+    static std::string kept_in(const std::string& folder);  // the file's name
+
+private:
+    nlohmann::json json_;
+    std::string file_;
+};
+
+}  // namespace headscope

@@ -1,0 +1,50 @@
+#include "train/step_options.h"
+
+namespace headscope {
+
+OptimizerOptions optimizer_options(const TrainingOptions& t, const Arithmetic& arithmetic) {
+    OptimizerOptions options{.beta1 = static_cast<float>(t.beta1),
+                             .beta2 = static_cast<float>(t.beta2),
+                             .epsilon = static_cast<float>(t.epsilon),
+                             .clip_norm = static_cast<float>(t.clip_norm)};
+    if (arithmetic.storage == DType::F16) {
+        options.loss_scale = static_cast<float>(t.loss_scale);
+        options.scaling = {.growth_interval = static_cast<std::int32_t>(t.loss_scale_interval),
+                           .least = static_cast<float>(t.loss_scale_least),
+                           .most = static_cast<float>(t.loss_scale_most)};
+    }
+    return options;
+}
+
+SpecialIds special_ids(const ModelConfig& model) {
+    return {model.pad_id, model.bos_id, model.eos_id, model.unk_id};
+}
+
+Regularisation regularisation_of(const TrainingOptions& t) {
+    return {.residual = static_cast<float>(t.residual_dropout),
+            .embedding = static_cast<float>(t.embedding_dropout),
+            .attention = static_cast<float>(t.attention_dropout),
+            .activation = static_cast<float>(t.activation_dropout),
+            .seed = static_cast<std::uint32_t>(t.seed)};
+}
+
+BatchBudget step_budget(const TrainingOptions& t) {
+    return {.source_tokens = t.source_tokens,
+            .target_tokens = t.target_tokens,
+            .length_multiple = t.length_multiple,
+            .longest = t.max_length};
+}
+
+BatchBudget micro_budget(const TrainingOptions& t) {
+    return t.micro_batch_tokens == 0 ? step_budget(t)
+                                     : BatchBudget{.source_tokens = t.micro_batch_tokens,
+                                                   .target_tokens = t.micro_batch_tokens,
+                                                   .length_multiple = t.length_multiple,
+                                                   .longest = t.max_length};
+}
+
+LossOptions loss_options(const TrainingOptions& t) {
+    return {.epsilon = static_cast<float>(t.label_smoothing), .smoothing = t.smoothing};
+}
+
+}  // namespace headscope

@@ -1,0 +1,117 @@
+#include "train/text_parts.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+#include <system_error>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "data/hold_out.h"
+#include "data/pair_reader.h"
+#include "io/atomic_file.h"
+#include "support/check.h"
+#include "text/utf8.h"
+
+namespace headscope {
+namespace {
+
+constexpr std::int64_t kFewest = 100;          // pairs; less is no training text
+constexpr std::int64_t kShare = 100;           // one pair of so many is held out
+constexpr std::int64_t kMost = 1000;           // enough to tell two losses apart
+constexpr std::size_t kMostWords = 2'000'000;  // no vocabulary is larger
+
+// Different characters and words, these by their hashes.
+class Variety {
+public:
+    void add(std::string_view line) {
+        for (std::size_t at = 0; at < line.size();) {
+            if (const auto point = next_code_point(line, at)) {
+                characters_.insert(*point);
+            }
+        }
+        for (std::size_t begin = 0; begin < line.size() && words_.size() < kMostWords;) {
+            const std::size_t end = std::min(line.find(' ', begin), line.size());
+            words_.insert(std::hash<std::string_view>{}(line.substr(begin, end - begin)));
+            begin = end + 1;
+        }
+    }
+    std::int64_t characters() const { return std::ssize(characters_); }
+    std::int64_t words() const { return std::ssize(words_); }
+
+private:
+    std::unordered_set<char32_t> characters_;
+    std::unordered_set<std::size_t> words_;
+};
+
+class PairWriter {
+public:
+    PairWriter(const std::string& source, const std::string& target) : source_(source), target_(target) {}
+    void add(const std::string& source, const std::string& target) {
+        source_.write(source + "\n");
+        target_.write(target + "\n");
+    }
+    void commit() {
+        source_.commit();
+        target_.commit();
+    }
+
+private:
+    AtomicFile source_, target_;
+};
+
+void write_parts(PairReader& reader, const HoldOut& held, TextParts& parts) {
+    PairWriter train(parts.train_source, parts.train_target);
+    PairWriter valid(parts.valid_source, parts.valid_target);
+    std::string source, target;
+    for (std::size_t i = 0; reader.next(source, target); ++i) {
+        const Part part = held.part_of(i);
+        if (part == Part::Shared) {
+            ++parts.shared;
+            continue;
+        }
+        (part == Part::Valid ? valid : train).add(source, target);
+        ++(part == Part::Valid ? parts.valid : parts.train);
+    }
+    valid.commit();
+    train.commit();
+}
+
+}  // namespace
+
+TextParts part_texts(const std::string& source, const std::string& target, const std::string& folder,
+                     std::uint64_t seed) {
+    HoldOut held;
+    Variety variety;
+    std::int64_t pairs = 0;
+    PairReader first(source, target);
+    for (std::string a, b; first.next(a, b); ++pairs) {
+        held.add(a, b);
+        variety.add(a);
+        variety.add(b);
+    }
+    if (pairs < kFewest) {
+        throw Error(
+            fmt::format("'{}' and '{}' hold {} pairs of sentences: a training needs {} at the least, and many "
+                        "thousands to learn to translate",
+                        source, target, pairs, kFewest));
+    }
+    held.choose({.valid = std::min(pairs / kShare, kMost), .seed = seed});
+    std::error_code failure;
+    std::filesystem::create_directories(folder, failure);
+    if (failure) {
+        throw Error(fmt::format("cannot make the folder {}: {}", folder, failure.message()));
+    }
+    const auto in = [&](const char* name) { return (std::filesystem::absolute(folder) / name).string(); };
+    TextParts parts{in("train.source"), in("train.target"), in("valid.source"), in("valid.target")};
+    parts.empty = first.dropped_empty();
+    parts.characters = variety.characters();
+    parts.words = variety.words();
+    PairReader second(source, target);
+    write_parts(second, held, parts);
+    return parts;
+}
+
+}  // namespace headscope

@@ -1,0 +1,55 @@
+#include "train/training_log.h"
+
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+double number_at(const nlohmann::json& line, const char* key) {
+    const auto value = line.find(key);
+    return value != line.end() && value->is_number() ? value->get<double>() : std::nan("");
+}
+
+std::int64_t step_at(const nlohmann::json& line) {
+    const auto value = line.find("step");
+    return value != line.end() && value->is_number_integer() ? value->get<std::int64_t>() : -1;
+}
+
+}  // namespace
+
+bool LossPoint::operator==(const LossPoint& other) const {
+    const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+    return step == other.step && same(loss, other.loss) && same(nll, other.nll) &&
+           same(learning_rate, other.learning_rate) && same(mean_nll, other.mean_nll) && same(bleu, other.bleu);
+}
+
+TrainingLog read_training_log(const std::string& path) {
+    TrainingLog log;
+    std::ifstream file(path);
+    for (std::string text; std::getline(file, text);) {
+        const nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
+        if (!line.is_object() || !line.contains("kind")) {
+            continue;
+        }
+        const LossPoint point{.step = step_at(line),
+                              .loss = number_at(line, "loss"),
+                              .nll = number_at(line, "nll"),
+                              .learning_rate = number_at(line, "learning_rate"),
+                              .mean_nll = number_at(line, "mean_nll"),
+                              .bleu = number_at(line, "bleu")};
+        if (point.step < 0) {
+            continue;
+        }
+        if (line["kind"] == "train") {
+            log.training.push_back(point);
+        } else if (line["kind"] == "validation") {
+            log.validation.push_back(point);
+        }
+    }
+    return log;
+}
+
+}  // namespace headscope

@@ -1,0 +1,37 @@
+#include "train/weight_mean.h"
+
+#include <algorithm>
+
+namespace headscope {
+
+WeightMean::WeightMean(Backend& backend, const Parameters& parameters, double decay)
+    : backend_(backend),
+      parameters_(parameters),
+      decay_(decay),
+      mean_(backend.empty({parameters.total()}, parameters.flat_values().dtype)) {
+    begin();
+}
+
+void WeightMean::begin() {
+    backend_.run(Copy{.x = parameters_.flat_values(), .out = mean_});
+}
+
+void WeightMean::add(std::int64_t step) {
+    // After n steps a mean over the newest ninth of all is long enough; from then on it is the decay's.
+    const double early = (1.0 + static_cast<double>(step)) / (10.0 + static_cast<double>(step));
+    const auto kept = static_cast<float>(std::min(decay_, early));
+    // 1 - kept is exact from one half on, so that the two shares add up to 1 and weights that stand still stay.
+    backend_.run(
+        AddScaled{.a = mean_, .b = parameters_.flat_values(), .out = mean_, .alpha = kept, .beta = 1.0F - kept});
+}
+
+void WeightMean::swap() {
+    const Tensor masters = parameters_.flat_values();
+    const Tensor aside = backend_.empty({parameters_.total()}, masters.dtype);
+    backend_.run(Copy{.x = masters, .out = aside});
+    backend_.run(Copy{.x = mean_, .out = masters});
+    backend_.run(Copy{.x = aside, .out = mean_});
+    parameters_.refresh_working();
+}
+
+}  // namespace headscope

@@ -1,0 +1,213 @@
+#include "data/example_source.h"
+
+#include <catch2/catch.hpp>
+#include <cstddef>
+#include <map>
+#include <vector>
+
+#include "support/random.h"
+#include "tests/io/temporary_folder.h"
+#include "text/tokenizer_training.h"
+
+using namespace headscope;
+
+namespace {
+
+// Pair i is ids of 10 + i, as many as `length` says.
+PairStore store(std::size_t count, std::size_t length = 3) {
+    PairStore pairs("");
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto id = static_cast<std::int32_t>(10 + i);
+        pairs.add({std::vector<std::int32_t>(length, id), std::vector<std::int32_t>(length + 1, id)});
+    }
+    return pairs;
+}
+
+ExampleSource source_of(std::size_t count, double weight, const ExampleOptions& options, bool shuffled = false) {
+    std::vector<WeightedCorpus> corpora;
+    corpora.push_back({.pairs = store(count), .weight = weight, .shuffled = shuffled});
+    return {std::move(corpora), options, 5};
+}
+
+std::map<std::uint32_t, int> times_shown(const Epoch& epoch) {
+    std::map<std::uint32_t, int> times;
+    for (const std::uint32_t pair : epoch.pairs) {
+        ++times[pair];
+    }
+    return times;
+}
+
+std::vector<Pair> all_of(const ExampleSource& source, const Epoch& epoch) {
+    std::vector<std::uint32_t> every(epoch.examples());
+    for (std::uint32_t i = 0; i < every.size(); ++i) {
+        every[i] = i;
+    }
+    return source.fetch(epoch, every);
+}
+
+}  // namespace
+
+TEST_CASE("pairs come back as they were stored, from memory and from the disk", "[pair_store]") {
+    const TemporaryFolder folder;
+    const std::size_t in_memory = GENERATE(std::size_t{1} << 20U, 1000, 0);
+    PairStore pairs(folder.file(""), in_memory);
+    Random random(3);
+    std::vector<Pair> expected;
+    for (int i = 0; i < 3000; ++i) {
+        Pair pair;
+        for (auto* side : {&pair.source, &pair.target}) {
+            for (std::uint64_t n = random.below(9); n-- > 0;) {
+                side->push_back(static_cast<std::int32_t>(random.below(1U << (1 + random.below(31)))));
+            }
+        }
+        pairs.add(pair);
+        expected.push_back(pair);
+    }
+    REQUIRE(pairs.size() == expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const Pair got = pairs.pair(i);
+        REQUIRE(got.source == expected[i].source);
+        REQUIRE(got.target == expected[i].target);
+        REQUIRE(pairs.source_length(i) == static_cast<std::int64_t>(expected[i].source.size()));
+        REQUIRE(pairs.target_length(i) == static_cast<std::int64_t>(expected[i].target.size()));
+    }
+    CHECK(std::filesystem::is_empty(folder.file("")));  // the file has no name
+}
+
+TEST_CASE("other data have another fingerprint", "[pair_store]") {
+    const auto of = [](const std::vector<Pair>& pairs) { return ExampleSource(pairs).fingerprint(); };
+    const auto one = of({{{1, 2}, {3}}, {{4}, {5}}});
+    CHECK(one == of({{{1, 2}, {3}}, {{4}, {5}}}));
+    CHECK(one != of({{{4}, {5}}, {{1, 2}, {3}}}));
+    CHECK(one != of({{{1}, {2, 3}}, {{4}, {5}}}));
+    CHECK(one != of({{{1, 2}, {3}}}));
+}
+
+TEST_CASE("a weight says how often an epoch shows a pair", "[examples]") {
+    const ExampleSource twice = source_of(50, 2.0, {});
+    for (const auto& [pair, times] : times_shown(twice.epoch(0))) {
+        CHECK(times == 2);
+    }
+    CHECK(times_shown(twice.epoch(0)).size() == 50);
+
+    const ExampleSource some = source_of(4000, 1.25, {});
+    const auto first = times_shown(some.epoch(0));
+    std::size_t more = 0;
+    for (const auto& [pair, times] : first) {
+        CHECK((times == 1 || times == 2));
+        more += times == 2 ? 1 : 0;
+    }
+    CHECK(first.size() == 4000);
+    CHECK(more > 900);
+    CHECK(more < 1100);
+    CHECK(first != times_shown(some.epoch(1)));  // other pairs
+    CHECK(first == times_shown(some.epoch(0)));
+
+    CHECK(source_of(3, 0.001, {}).epoch(0).examples() > 0);  // no epoch is empty
+}
+
+TEST_CASE("joined examples are neighbours, in order, within the longest", "[examples]") {
+    const ExampleOptions options{.joined_share = 0.4, .joined_most = 5, .max_pieces = 15};
+    const ExampleSource source = source_of(5000, 1.0, options);
+    const Epoch epoch = source.epoch(3);
+    std::size_t joined = 0;
+    std::uint32_t expected = 0;
+    for (std::size_t i = 0; i < epoch.examples(); ++i) {
+        const std::uint32_t count = epoch.starts[i + 1] - epoch.starts[i];
+        REQUIRE(count >= 1);
+        CHECK(count <= 3);  // four targets of 4 pieces would be 16
+        joined += count > 1 ? count : 0;
+        for (std::uint32_t at = epoch.starts[i]; at < epoch.starts[i + 1]; ++at) {
+            REQUIRE(epoch.pairs[at] == expected++);
+        }
+    }
+    CHECK(expected == 5000);
+    CHECK(joined > 5000 * 3 / 10);  // the longest cuts runs of 4 and 5 short
+    CHECK(joined < 5000 * 5 / 10);
+    const std::vector<Pair> examples = all_of(source, epoch);
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+        const std::uint32_t count = epoch.starts[i + 1] - epoch.starts[i];
+        REQUIRE(examples[i].source.size() == std::size_t{3} * count);
+        REQUIRE(examples[i].target.size() == std::size_t{4} * count);
+        CHECK(examples[i].source.front() == static_cast<std::int32_t>(10 + epoch.pairs[epoch.starts[i]]));
+        CHECK(examples[i].target.back() == static_cast<std::int32_t>(10 + epoch.pairs[epoch.starts[i + 1] - 1]));
+    }
+}
+
+TEST_CASE("the share of joined pairs is what was asked for", "[examples]") {
+    const double share = GENERATE(0.1, 0.5, 1.0);
+    const Epoch epoch = source_of(20'000, 1.0, {.joined_share = share, .joined_most = 8}).epoch(0);
+    std::size_t joined = 0;
+    for (std::size_t i = 0; i < epoch.examples(); ++i) {
+        const std::uint32_t count = epoch.starts[i + 1] - epoch.starts[i];
+        joined += count > 1 ? count : 0;
+    }
+    CHECK(static_cast<double>(joined) / 20'000.0 == Approx(share).margin(0.03));
+}
+
+TEST_CASE("where the order means nothing neighbours are any pairs", "[examples]") {
+    const ExampleSource source = source_of(1000, 1.0, {.joined_share = 1.0, .joined_most = 2}, true);
+    const Epoch epoch = source.epoch(0);
+    std::size_t adjacent = 0;
+    for (std::size_t i = 0; i < epoch.examples(); ++i) {
+        if (epoch.starts[i + 1] - epoch.starts[i] == 2) {
+            adjacent += epoch.pairs[epoch.starts[i]] + 1 == epoch.pairs[epoch.starts[i] + 1] ? 1 : 0;
+        }
+    }
+    CHECK(adjacent < 20);
+    CHECK(times_shown(epoch).size() == 1000);
+    CHECK(source.epoch(1).pairs != epoch.pairs);
+}
+
+TEST_CASE("pairs of several corpora stay apart", "[examples]") {
+    std::vector<WeightedCorpus> corpora;
+    corpora.push_back({.pairs = store(3)});
+    corpora.push_back({.pairs = store(2, 5), .weight = 2.0});
+    const ExampleSource source(std::move(corpora), {.joined_share = 1.0}, 1);
+    CHECK(source.pairs() == 5);
+    CHECK(source.source_tokens() == 3 * 3 + 2 * 5);
+    CHECK(source.longest() == std::pair<std::int64_t, std::int64_t>{5, 6});
+    const Epoch epoch = source.epoch(0);
+    CHECK(epoch.pairs.size() == 3 + 2 * 2);
+    for (const Pair& example : all_of(source, epoch)) {
+        CHECK((example.source.size() % 3 == 0 || example.source.size() % 5 == 0));
+        CHECK(example.target.size() >= example.source.size() + 1);
+    }
+}
+
+TEST_CASE("pieces are drawn anew in every epoch, and the same on every machine", "[examples]") {
+    const std::vector<std::string> lines{"low lower lowest slow slower slowest", "new newer newest wide wider widest"};
+    const Tokenizer tokenizer = Tokenizer::from_bytes(
+        train_tokenizer({.sentences = lines, .type = TokenizerType::Bpe, .vocabulary_size = 40}), "test");
+    const auto make = [&](double dropout, std::int64_t most) {
+        PairStore pairs("");
+        for (int i = 0; i < 40; ++i) {
+            pairs.add({tokenizer.encode(lines[0]), tokenizer.encode(lines[1])});
+        }
+        std::vector<WeightedCorpus> corpora;
+        corpora.push_back({.pairs = std::move(pairs)});
+        return ExampleSource(std::move(corpora), {.max_pieces = most}, 1, BpeDropout(tokenizer, dropout),
+                             BpeDropout(tokenizer, dropout));
+    };
+    const ExampleSource source = make(0.3, 1000);
+    const std::vector<Pair> first = all_of(source, source.epoch(0));
+    const std::vector<Pair> again = all_of(source, source.epoch(0));
+    const std::vector<Pair> next = all_of(source, source.epoch(1));
+    std::size_t unlike = 0;
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        CHECK(first[i].source == again[i].source);
+        CHECK(tokenizer.decode(first[i].source) == lines[0]);
+        CHECK(tokenizer.decode(next[i].target) == lines[1]);
+        unlike += first[i].source != next[i].source ? 1 : 0;
+    }
+    CHECK(unlike > 30);
+    CHECK(first[0].source != first[1].source);
+    // What would be too long stays as it was.
+    const auto plain =
+        static_cast<std::int64_t>(std::max(tokenizer.encode(lines[0]).size(), tokenizer.encode(lines[1]).size()));
+    const ExampleSource tight = make(0.9, plain);
+    for (const Pair& pair : all_of(tight, tight.epoch(0))) {
+        CHECK(static_cast<std::int64_t>(pair.source.size()) <= plain);
+        CHECK(static_cast<std::int64_t>(pair.target.size()) <= plain);
+    }
+}

@@ -1,0 +1,163 @@
+#include "data/hold_out.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/pair_filter.h"
+#include "support/check.h"
+#include "tests/io/temporary_folder.h"
+#include "text/normalised.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+// Every source in two spellings; every fifth pair's target is also that of the next.
+Pairs sample() {
+    Pairs pairs;
+    for (int i = 0; i < 200; ++i) {
+        const int said = i % 5 == 1 ? i - 1 : i;
+        pairs.emplace_back("Sentence " + std::to_string(i) + ".", "Satz " + std::to_string(said));
+        pairs.emplace_back("sentence  " + std::to_string(i) + "!", "Noch ein Satz " + std::to_string(i));
+    }
+    return pairs;
+}
+
+std::vector<Part> parts_of(const Pairs& pairs, const HoldOutSizes& sizes, const Pairs& excluded = {}) {
+    HoldOut hold_out;
+    for (const auto& [source, target] : excluded) {
+        hold_out.exclude(source, target);
+    }
+    for (const auto& [source, target] : pairs) {
+        hold_out.add(source, target);
+    }
+    hold_out.choose(sizes);
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        parts.push_back(hold_out.part_of(i));
+    }
+    return parts;
+}
+
+std::size_t count(const std::vector<Part>& parts, Part part) {
+    return static_cast<std::size_t>(std::count(parts.begin(), parts.end(), part));
+}
+
+}  // namespace
+
+TEST_CASE("normalised texts differ in words alone", "[hold_out]") {
+    CHECK(normalised_text("Don't  go!") == "don t go");
+    CHECK(normalised_text("  \u201cDon\u2019t go\u2026\u201d ") == "don t go");
+    CHECK(normalised_text("Z\u00fcrich\u00a01") == "z\u00fcrich 1");
+    CHECK(normalised_text("5\u20ac") == "5\u20ac");  // U+20AC is no punctuation
+    CHECK(normalised_text("...").empty());
+    CHECK(normalised_text("\u00c4pfel sind rot.") == normalised_text("\u00e4pfel sind rot"));
+}
+
+TEST_CASE("no training pair shares a side with a held-out one", "[hold_out]") {
+    const bool last = GENERATE(false, true);
+    const Pairs pairs = sample();
+    const std::vector<Part> parts = parts_of(pairs, {.valid = 20, .test = 30, .last = last, .seed = 7});
+    CHECK(count(parts, Part::Test) == 30);
+    CHECK(count(parts, Part::Valid) <= 20);
+    CHECK(count(parts, Part::Valid) > 10);
+    CHECK(count(parts, Part::Train) > 200);
+    std::set<std::string> sources;
+    std::set<std::string> targets;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        if (parts[i] == Part::Test || parts[i] == Part::Valid) {
+            sources.insert(normalised_text(pairs[i].first));
+            targets.insert(normalised_text(pairs[i].second));
+        }
+    }
+    std::size_t by_source = 0;
+    std::size_t by_target = 0;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        const bool source = sources.contains(normalised_text(pairs[i].first));
+        const bool target = targets.contains(normalised_text(pairs[i].second));
+        CHECK_FALSE((parts[i] == Part::Train && (source || target)));
+        by_source += parts[i] == Part::Shared && source ? 1 : 0;
+        by_target += parts[i] == Part::Shared && target && !source ? 1 : 0;
+    }
+    CHECK((last || by_source > 0));
+    CHECK((last || by_target > 0));
+}
+
+TEST_CASE("the last pairs are held out where documents are in order", "[hold_out]") {
+    const std::vector<Part> parts = parts_of(sample(), {.valid = 20, .test = 30, .last = true});
+    for (std::size_t i = 350; i < 400; ++i) {
+        CHECK(parts[i] == (i < 370 ? Part::Valid : Part::Test));
+    }
+}
+
+TEST_CASE("validation and test share no side either", "[hold_out]") {
+    Pairs pairs;
+    for (int i = 0; i < 300; ++i) {
+        pairs.emplace_back("source " + std::to_string(i), "target " + std::to_string(i / 3));
+    }
+    const std::vector<Part> parts = parts_of(pairs, {.valid = 50, .test = 50, .seed = 3});
+    std::set<std::string> of_test;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        if (parts[i] == Part::Test) {
+            of_test.insert(pairs[i].second);
+        }
+    }
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        CHECK_FALSE((parts[i] == Part::Valid && of_test.contains(pairs[i].second)));
+    }
+    CHECK(count(parts, Part::Valid) > 10);
+    CHECK(count(parts, Part::Valid) < 50);
+}
+
+TEST_CASE("excluded pairs of elsewhere are not trained on", "[hold_out]") {
+    const std::vector<Part> parts =
+        parts_of(sample(), {}, {{"SENTENCE 3", "anything"}, {"anything else", "noch ein satz 9!"}});
+    CHECK(count(parts, Part::Shared) == 3);
+    CHECK(parts[6] == Part::Shared);
+    CHECK(parts[7] == Part::Shared);
+    CHECK(parts[19] == Part::Shared);
+    CHECK(count(parts, Part::Train) == 397);
+}
+
+TEST_CASE("what is held out is the same for the same seed", "[hold_out]") {
+    const Pairs pairs = sample();
+    const auto parts = parts_of(pairs, {.valid = 20, .test = 30, .seed = 7});
+    CHECK(parts_of(pairs, {.valid = 20, .test = 30, .seed = 7}) == parts);
+    CHECK(parts_of(pairs, {.valid = 20, .test = 30, .seed = 8}) != parts);
+    CHECK_THAT(error_of([&] { parts_of(pairs, {.valid = 100, .test = 100}); }),
+               Contains("100 + 100") && Contains("200 different"));
+    CHECK_THAT(error_of([&] { parts_of(pairs, {.valid = 200, .test = 200, .last = true}); }), Contains("has 400"));
+    CHECK(count(parts_of({}, {}), Part::Train) == 0);
+}
+
+TEST_CASE("pairs are filtered by what they are", "[pair_filter]") {
+    CHECK(PairFilter::look("a", "b") == Finding::Good);
+    CHECK(PairFilter::look("a", " \t") == Finding::Tab);
+    CHECK(PairFilter::look("a", " \r") == Finding::Empty);
+    CHECK(PairFilter::look("", "b") == Finding::Empty);
+    CHECK(PairFilter::look("a\xff", "b") == Finding::NotUtf8);
+
+    PairFilter filter({.most_words = 3, .most_ratio = 2.0});
+    CHECK(filter.judge("one two three", "eins  zwei drei ") == Finding::Good);
+    CHECK(filter.judge("one two three four", "eins zwei drei vier") == Finding::Long);
+    CHECK(filter.judge("one", "eins zwei drei vier") == Finding::Long);
+    CHECK(filter.judge("a", "1234567") == Finding::Good);  // 12 characters to 6
+    CHECK(filter.judge("a", "12345678") == Finding::Ratio);
+    CHECK(filter.judge("\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4", "a") == Finding::Good);  // characters, not bytes
+    CHECK(filter.judge("same", "same") == Finding::Identical);
+    CHECK(filter.judge("one two three", "eins  zwei drei ") == Finding::Duplicate);
+    CHECK(filter.judge("eins  zwei drei ", "one two three") == Finding::Good);  // the other way round is another
+
+    PairFilter open({.most_words = 0, .most_ratio = 0.0, .drop_identical = false, .drop_duplicates = false});
+    for (int i = 0; i < 2; ++i) {
+        CHECK(open.judge("same", "same") == Finding::Good);
+        CHECK(open.judge("a", std::string(1000, 'b') + " c d e f") == Finding::Good);
+    }
+}

@@ -1,0 +1,162 @@
+#!/usr/bin/env bash
+# headscope evaluate and plot as a user meets them, on a model trained for three steps.
+# usage: commands_test.sh HEADSCOPE-PROGRAM
+# shellcheck disable=SC2317 # the conditions are called through expect
+# shellcheck source=tests/house/commands.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
+holds() { jq -e "$1" out >/dev/null; }
+
+cat >tiny.json <<'JSON'
+{
+  "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "max_length": 64},
+  "data": {"train": {"tsv": "train.tsv"}, "valid": {"tsv": "valid.tsv"}},
+  "tokenizer": {"type": "bpe", "vocabulary": 96, "shared": true},
+  "training": {"steps": 3, "max_length": 64, "source_tokens": 256, "target_tokens": 256, "warmup_steps": 3,
+               "report_every": 1, "validate_every": 1}
+}
+JSON
+"$headscope" make-task digits --output data --pairs 300 --valid 4 --test 6 >out 2>err &&
+    "$headscope" train tiny.json --data data --output trained >out 2>err
+code=$?
+expect "a model to translate with is trained" ended_with 0
+[ "$code" -eq 0 ] || exit 1
+model=trained/model
+
+# ----------------------------------------------------------------------------------- evaluate: with a model
+run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --output mine
+expect "BLEU is given" says "BLEU = "
+expect "with its signature" says "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"
+expect "chrF2" says "chrF2 = "
+expect "with its own" says "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no"
+expect "exact matches" says "of 6 sentences"
+expect "perplexity" grep -qE '^perplexity  [0-9.]+ for each of the references. [0-9]+ pieces' out
+expect "and calibration" grep -qE '^calibration error [0-9.]+ % expected in 15 bins' out
+cp out scored
+cut -f 1 data/test.tsv >source.txt
+cut -f 2 data/test.tsv >reference.txt
+run evaluate --source source.txt --reference reference.txt --model "$model" --max-extra 8
+expect "two files are as good as one" same out scored
+run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --batch-tokens 1
+expect "one by one gives the same" same out scored
+run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --precision f32 --beam 1 --length-penalty 1 --length-penalty-form power --no-repeat-ngram 1
+expect "a search has its options" ended_with 0
+expect "and the references are as likely by each" [ "$(grep '^perplexity' out)" = "$(grep '^perplexity' scored)" ]
+run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --json
+expect "JSON is one object" holds '.sentences == 6 and .signature == "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"'
+expect "with the perplexity" holds '(.nll | exp) - .perplexity | fabs < 1e-6'
+expect "of as many tokens as there are in the bins" holds '([.calibration.bins[].tokens] | add) == .target_tokens'
+expect "whose errors add up" holds '([.calibration.bins[] | .tokens * (.confidence - .accuracy) | fabs] | add) / .target_tokens - .calibration.expected_error | fabs < 1e-9'
+expect "and nothing is left out" holds '.left_out == 0'
+run evaluate --source source.txt --reference reference.txt --reference reference.txt --model "$model" --max-extra 8 --json
+expect "a model is told all references" holds '.target_tokens % 2 == 0 and .bleu >= 0'
+cp out twice
+run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --json
+expect "each as often as it is given" [ "$(jq .target_tokens twice)" -eq "$((2 * $(jq .target_tokens out)))" ]
+expect "which does not change the mean" [ "$(jq '.nll * 1e6 | round' twice)" -eq "$(jq '.nll * 1e6 | round' out)" ]
+{ head -c 300 /dev/zero | tr '\0' '7'; printf '\n'; tail -n 5 source.txt; } >long.txt
+run evaluate --source long.txt --reference reference.txt --model "$model" --max-extra 8 --split-longer-than 0
+expect "a source that is too long makes the exit code 1" ended_with 1
+expect "is named" complains "sentence 1: "
+expect "counted" complains "1 of 6 sentences were not translated"
+expect "and no part of the perplexity" says "without 1 references"
+
+# ------------------------------------------------------------------------------- evaluate: of translations
+run evaluate --hypotheses mine --tsv data/test.tsv
+expect "written translations score the same" [ "$(cat out)" = "$(head -n 5 scored)" ]
+run evaluate --hypotheses reference.txt --reference reference.txt --json
+expect "the reference itself matches everywhere" holds '.exact_matches == 6 and .brevity_penalty == 1 and .chrf > 99.99'
+expect "and without a model there is no perplexity" holds 'has("perplexity") or has("calibration") | not'
+run evaluate --hypotheses mine --reference reference.txt --limit 2
+expect "a limit holds for both" says "of 2 sentences"
+printf 'Ein Mann , der LÄUFT .\nZwei Hunde spielen im Schnee\n' >theirs.txt
+printf 'ein Mann , der läuft .\nzwei hunde spielen im Schnee .\n' >people.txt
+printf 'Ein Mann , der LÄUFT .\nNiemand\n' >others.txt
+run evaluate --hypotheses theirs.txt --reference people.txt --tokenize none
+expect "tokens may be as they are" says "nrefs:1|case:mixed|eff:no|tok:none|smooth:exp"
+run evaluate --hypotheses theirs.txt --reference people.txt --tokenize none --lowercase
+expect "and case may not matter" says "nrefs:1|case:lc|eff:no|tok:none|smooth:exp"
+expect "for chrF2 neither" says "nrefs:1|case:lc|eff:yes|nc:6|nw:0|space:no"
+expect "while exact is exact" says "exact match 0 of 2 sentences"
+run evaluate --hypotheses theirs.txt --reference people.txt --reference others.txt
+expect "there may be several references" says "nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp"
+expect "of which any will do" says "exact match 1 of 2 sentences"
+printf 'A man runs.\nTwo dogs play in the snow.\n' >english.txt
+run evaluate --hypotheses theirs.txt --source english.txt --reference people.txt --by-length
+expect "scores by length have a table" grep -qE '^source words +sentences +BLEU +chrF2 +exact$' out
+expect "with a line for the lengths that occur" [ "$(sed -n '/^source words/,$p' out | wc -l)" -eq 3 ]
+expect "first the short" grep -qE '^up to 5 +1 ' out
+run evaluate --hypotheses theirs.txt --source english.txt --reference people.txt --by-length --json
+expect "in JSON, too" holds '[.by_source_length[].sentences] == [1, 1] and .by_source_length[1].least_words == 6'
+
+run evaluate --hypotheses theirs.txt --reference reference.txt
+expect "files of different length are refused" refused "'theirs.txt' has 2 lines and 'reference.txt' has 6"
+run evaluate --source theirs.txt --reference reference.txt --model "$model"
+expect "also before translating" refused "'theirs.txt' has 2 lines and 'reference.txt' has 6"
+run evaluate --hypotheses mine --reference reference.txt --reference people.txt
+expect "references are of one length" refused "'reference.txt' has 6 lines and 'people.txt' has 2"
+run evaluate --source source.txt
+expect "no reference is refused" refused "--reference"
+run evaluate --reference reference.txt
+expect "nothing to score is refused" refused "--source"
+: >empty.txt
+run evaluate --hypotheses empty.txt --reference empty.txt
+expect "no sentence at all is refused" refused "'empty.txt' holds no sentence"
+run evaluate --hypotheses mine --reference reference.txt --source source.txt
+expect "a source that would not be looked at is refused" refused "--by-length"
+run evaluate --hypotheses mine --reference reference.txt --by-length
+expect "and lengths of sources that are not there" refused "--source"
+for option in "--model $model" "--device cpu" "--beam 2" "--greedy" "--output other"; do
+    # shellcheck disable=SC2086 # an option and its value
+    run evaluate --hypotheses mine --reference reference.txt $option
+    expect "$option is refused where no model is used" refused "${option%% *}"
+done
+run evaluate --hypotheses mine --reference reference.txt --tokenize intl
+expect "tokens that there are not are refused" refused "intl" "13a"
+run evaluate --hypotheses mine --reference no-such-file
+expect "a missing file is named" refused "no-such-file"
+{ head -n 2 data/test.tsv; printf '\n'; tail -n 4 data/test.tsv; } >gap.tsv
+{ head -n 2 mine; printf '\n'; tail -n 4 mine; } >gap.txt
+run evaluate --hypotheses gap.txt --tsv gap.tsv
+expect "translations are not held against a TSV with an empty line" refused "1 of the lines of 'gap.tsv'" "'gap.txt'"
+run evaluate --tsv gap.tsv --model "$model" --max-extra 8
+expect "which is left out otherwise" same out scored
+expect "not in silence" complains "1 lines of 'gap.tsv'"
+
+# ---------------------------------------------------------------------------------------------------- plot
+titles() { [ "$(grep -oE '>(Loss|Learning rate|BLEU)[^<]*</text>' out | sed 's/^>//; s/<.*//' | paste -sd ,)" = "$1" ]; }
+run plot trained -o -
+expect "a training is plotted" titles "Loss of trained,Learning rate"
+cp out once
+run plot trained/log.jsonl -o -
+expect "its log is as good as its folder" same out once
+run plot trained -o curves.svg
+expect "into a file, too" same curves.svg once
+run plot trained -o curves.png
+expect "a bitmap by its ending" [ "$(head -c 4 curves.png | tail -c 3)" = PNG ]
+cp curves.png usual.png
+run plot trained -o curves.png --scale 1
+expect "of another size" [ "$(wc -c <curves.png)" -lt "$(wc -c <usual.png)" ]
+run plot trained -o - --theme dark
+expect "dark" not same out once
+run plot trained -o - --log
+expect "or logarithmic" not same out once
+run plot trained -o - --from 2
+expect "or without its beginning" not same out once
+mkdir -p other/trained && sed 's/"train"/"validation"/' trained/log.jsonl >other/trained/log.jsonl
+run plot trained other/trained -o -
+expect "two share their axes" titles "Loss in training,Loss in validation,Learning rate"
+expect "and are told apart" says "other/trained</text>"
+run plot trained trained/log.jsonl -o -
+expect "one that is named twice is refused" refused "twice"
+run plot nowhere -o -
+expect "a training that is not there is named" refused "'nowhere' does not exist"
+run plot data -o -
+expect "and a folder that is none" refused "'data' holds no log.jsonl"
+run plot trained -o curves.gif
+expect "a format that there is not is refused" refused "curves.gif" ".png"
+run plot trained -o - --from 100
+expect "nothing to plot is refused" refused "no step to plot"
+run plot trained -o nowhere/curves.svg
+expect "a place that is not there is named" refused "nowhere/curves.svg"
+
+finish "the commands do as expected"

@@ -1,0 +1,249 @@
+#!/usr/bin/env bash
+# What headscope translate and score offer beyond the plain translation, as a user meets it, with models that were trained
+# for a few steps.
+# usage: decoding_test.sh HEADSCOPE-PROGRAM
+# shellcheck disable=SC2016,SC2317,SC2329 # conditions are called, and their words expanded, through expect
+# shellcheck source=tests/house/commands.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
+silent() { [ ! -s err ]; }
+lines() { [ "$(wc -l <out)" -eq "$1" ]; }
+line_is() { [ "$(sed -n "$1p" out)" = "$2" ]; }
+json() { jq -es "all(.[]; $1)" "${2:-out}" >/dev/null; } # every line
+refused_option() { [ "$code" -ne 0 ] && quiet && complains "$1" && complains "$2"; }
+
+cat >tiny.json <<'JSON'
+{
+  "model": {"encoder_layers": 1, "decoder_layers": 2, "d_model": 32, "d_ff": 64, "heads": 2, "max_length": 48},
+  "data": {"train": {"tsv": "train.tsv"}},
+  "tokenizer": {"type": "bpe", "vocabulary": 96, "shared": true},
+  "training": {"steps": 250, "max_length": 48, "source_tokens": 256, "target_tokens": 256, "warmup_steps": 60}
+}
+JSON
+sed 's/"steps": 250/"steps": 200/' tiny.json >other.json
+sed 's/"vocabulary": 96/"vocabulary": 90/; s/"steps": 250/"steps": 2/' tiny.json >unlike.json
+"$headscope" make-task digits --output data --pairs 300 --valid 4 --test 6 >out 2>err
+for name in tiny other unlike; do "$headscope" train $name.json --data data --output $name >out 2>err || exit 1; done
+model=tiny/model
+printf '1 7 4\n\n2 0\n9\n' >input.txt
+translate() { run translate --model "$model" --max-extra 8 "$@"; }
+
+# ------------------------------------------------------------------------------------- lists, scores and JSON
+translate input.txt
+cp out plain
+translate --n-best 3 input.txt
+expect "a list has so many translations of a line that holds text" lines 10
+expect "in Moses' form" grep -qP '^0 \|\|\| .* \|\|\| LogP= -\d+\.\d{4} \|\|\| -\d+\.\d{4}$' out
+expect "lines counted from 0, an empty one too" grep -qx '1 |||  ||| LogP= 0.0000 ||| 0.0000' out
+firsts() { awk -F ' [|][|][|] ' 'NR == 1 || $1 != last { print $2; last = $1 }' out; }
+expect "the first of each is the plain translation" eval 'firsts | cmp -s - plain'
+falls() { awk -F ' [|][|][|] ' 'NR > 1 && $1 == last && $4 > score { exit 1 } { last = $1; score = $4 }' out; }
+expect "scores fall" falls
+translate --json input.txt
+expect "JSON is an object for each line" [ "$(jq -c . out | wc -l)" -eq 4 ]
+expect "with its number and source" eval '[ "$(jq -r "\"\(.line) \(.source)\"" out | sed -n 3p)" = "3 2 0" ]'
+expect "its translation" eval 'jq -r .translation out | cmp -s - plain'
+expect "score and log probability" json '.score <= 0 and .log_probability <= .score'
+expect "and pieces, which are the translation" eval '[ "$(jq -r ".tokens | join(\"\") | gsub(\"▁+\"; \" \") | ltrimstr(\" \")" out)" = "$(cat plain)" ]'
+expect "but no list that nobody asked for" json 'has("n_best") or has("alignment") or has("problem") | not'
+translate --json --n-best 2 input.txt
+expect "a list where one was" json '.source == "" or (.n_best | length == 2 and (.[0].score >= .[1].score))'
+expect "whose first is the line's" json '.source == "" or .n_best[0].translation == .translation'
+translate --json < <(printf 'a \xff b\n1 2\n')
+expect "a line that is no text" ended_with 1
+expect "has a problem instead of a translation" json '.line != 1 or (.translation == null and (.problem | contains("UTF-8")))'
+expect "and the next is translated" json '.line != 2 or (.translation | type) == "string"'
+translate --n-best 5 input.txt
+expect "a list longer than the beam is refused" refused "5 best translations of a beam of 4"
+translate --n-best 2 --greedy input.txt
+expect "and a list of a greedy search" refused_option "--n-best" "--greedy"
+translate --n-best 2 --scores input.txt
+expect "a list has its scores already" refused_option "--n-best" "--scores"
+translate --json --scores input.txt
+expect "as JSON has" refused_option "--json" "--scores"
+
+# --------------------------------------------------------------------- length penalties, repetitions, batches
+translate --scores --length-penalty 1 --length-penalty-form power input.txt
+cp out power
+translate --json --length-penalty 1 --length-penalty-form power input.txt
+expect "a power of 1 scores by the mean" json '.source == "" or .cut == true or (.score * ((.tokens | length) + 1) - .log_probability | fabs) < 1e-6'
+translate --scores --length-penalty 1 input.txt
+expect "which GNMT's form does not" not same out power
+translate --length-penalty-form wu input.txt
+expect "there are two forms" refused_option "--length-penalty-form" "gnmt"
+translate --max-extra 40 --no-repeat-ngram 1 --json input.txt
+expect "without repetitions no piece comes twice" json '.tokens | length == (unique | length)'
+translate --batch-tokens 8 --n-best 3 input.txt
+cp out small
+translate --n-best 3 input.txt
+expect "batches of other sizes make no difference" same out small
+
+# ---------------------------------------------------------------------------------------------------- progress
+translate --progress input.txt
+expect "progress is told when asked for" grep -qE '^headscope: 4 of 4 lines \(100 %\), [0-9.]+ lines/s$' err
+expect "beside the same translations" same out plain
+translate --progress <input.txt
+expect "without a total for standard input" grep -qE '^headscope: 4 lines, [0-9.]+ lines/s$' err
+translate input.txt
+expect "and not told where nobody looks" silent
+if command -v script >/dev/null; then
+    script -qec "$headscope translate --model $model --max-extra 8 input.txt >shown" /dev/null >terminal 2>&1
+    expect "on a terminal it is told for a file" grep -q "4 of 4 lines" terminal
+    script -qec "$headscope translate --no-progress --model $model --max-extra 8 input.txt >shown" /dev/null >terminal 2>&1
+    expect "but for --no-progress" not grep -q "lines" terminal
+fi
+
+# ---------------------------------------------------------------------------------------------------- prefixes
+translate --prefix '3 3' input.txt
+expect "a prefix begins every translation" [ "$(grep -c '^3 3' out)" -eq 3 ]
+expect "but an empty line's" line_is 2 ""
+printf '5\n\n\n6 1\n' >prefixes.txt
+translate --prefix-file prefixes.txt input.txt
+expect "a file begins each as it says" eval 'sed -n 1p out | grep -q "^5" && sed -n 4p out | grep -q "^6 1"'
+expect "and an empty line of it nothing" eval '[ "$(sed -n 3p out)" = "$(sed -n 3p plain)" ]'
+translate --prefix '3 ☃' input.txt
+expect "what the vocabulary has no piece for is refused" refused "'☃'" "no piece"
+printf '5\n☃\n' >unknown.txt
+translate --prefix-file unknown.txt < <(printf '1\n2\n')
+expect "in a file, for its line" ended_with 1
+expect "by its number" complains "line 2: the prefix '☃' has '☃'"
+expect "and the others are translated" eval 'sed -n 1p out | grep -q "^5"'
+translate --prefix-file unknown.txt input.txt
+expect "a file of fewer lines is refused" complains "'unknown.txt' has 2 lines, and the text has more"
+translate --prefix-file prefixes.txt < <(printf '1\n')
+expect "and one of more lines is not passed over" complains "'prefixes.txt' has 4 lines, and the text has 1"
+translate --prefix 3 --prefix-file prefixes.txt input.txt
+expect "one or the other" refused_option "--prefix" "--prefix-file"
+
+# ---------------------------------------------------------------------------------------------------- sampling
+for _ in $(seq 8); do echo '1 7 4'; done >same.txt
+translate --sample --seed 5 same.txt
+expect "one line drawn again is another" [ "$(sort -u out | wc -l)" -gt 1 ]
+cp out drawn
+translate --sample --seed 5 --batch-tokens 1 same.txt
+expect "the same seed draws the same in any batch" same out drawn
+translate --device cpu:oracle --sample --seed 5 same.txt
+expect "and on any device" same out drawn
+translate --sample --seed 6 same.txt
+expect "another seed draws others" not same out drawn
+translate --greedy same.txt
+cp out greedy
+translate --sample --top-k 1 same.txt
+expect "from the likeliest alone it is the greedy translation" same out greedy
+translate --sample --top-p 0.000001 same.txt
+expect "be it by share" same out greedy
+translate --sample --temperature 0.001 same.txt
+expect "or by temperature" same out greedy
+for bad in "--sample --beam 4" "--sample --greedy" "--sample --n-best 2"; do
+    # shellcheck disable=SC2086 # several words
+    translate $bad input.txt
+    expect "$bad is refused" refused_option "--sample" "$(cut -d ' ' -f 2 <<<"$bad")"
+done
+for bad in "--temperature 0.5" "--top-k 5" "--top-p 0.5" "--seed 3"; do
+    # shellcheck disable=SC2086
+    translate $bad input.txt
+    expect "$bad means nothing without --sample" refused_option "--sample" "${bad% *}"
+done
+translate --sample --temperature 0 input.txt
+expect "no temperature is refused" refused "temperature of 0"
+translate --sample --top-p 1.5 input.txt
+expect "and more than all" refused "share of 1.5"
+
+# --------------------------------------------------------------------------------------------------- ensembles
+translate --model "$model" input.txt
+expect "a model twice is that model" same out plain
+translate --model other/model --n-best 2 input.txt
+expect "two models translate together" lines 7
+run translate --model "$model" --model unlike/model input.txt
+expect "unlike vocabularies are refused" refused "tiny/model" "unlike/model" "one has 96 pieces, the other 90"
+
+# -------------------------------------------------------------------------------------------------- long lines
+long='1 2 3 4! 5 6 7 8! 9 1 2 3!'
+translate --split-longer-than 12 < <(printf '%s\n4 2\n' "$long")
+expect "a long line is split" complains "line 1: "
+expect "which is said" complains "more than 12: translated as 3 sentences"
+expect "and is no failure" ended_with 0
+cp out split
+translate < <(printf '1 2 3 4!\n5 6 7 8!\n9 1 2 3!\n')
+expect "it is its sentences' translations" eval '[ "$(tr "\n" " " <out)" = "$(head -n 1 split) " ]'
+translate --json --split-longer-than 12 < <(printf '%s\n' "$long")
+expect "JSON tells the sentences and the remark" json '.sentences == 3 and (.remark | contains("3 sentences"))'
+unsplit='1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9'
+translate < <(printf '%s\n4 2\n' "$unsplit")
+expect "without an end of a sentence there is nothing to split at" complains "no end of a sentence"
+expect "which is a failure where the model takes no more" ended_with 1
+expect "and leaves the line empty" eval 'lines 2 && line_is 1 "" && not line_is 2 ""'
+translate --split-longer-than 5 < <(printf '1 2 3 4 5 6 7 8 9\n')
+expect "and none where it does" ended_with 0
+expect "but said" complains "translated as they are"
+
+# -------------------------------------------------------------------------------------------------- alignments
+translate --alignments input.txt
+expect "alignments stand behind a translation" grep -qP '^[^|]+ \|\|\| (\d+-\d+ ?)+$' out
+expect "and nothing behind an empty one" line_is 2 " ||| "
+expect "the translations are the same" eval 'sed "s/ |||.*//" out | cmp -s - plain'
+words() { awk -F ' [|][|][|] ' 'NF == 2 && $1 != "" { n = split($1, w, " "); if (split($2, a, " ") != n) exit 1 }' out; }
+expect "with a link for each word" words
+translate --alignments --alignment-units pieces --json input.txt
+expect "or for each piece" json '(.tokens | length) == (.alignment | length)'
+translate --alignments --n-best 2 input.txt
+expect "every translation of a list has its own" [ "$(grep -cP '^\d \|\|\| .+ \|\|\| (\d+-\d+ ?)+ \|\|\| LogP= ' out)" -eq 6 ]
+translate --alignments --json --split-longer-than 12 < <(printf '%s\n' "$long")
+expect "a split line is aligned throughout" json '[.alignment[][0]] | max >= 8 and max < 12'
+translate --alignments --alignment-layer 1 --alignment-heads 2 input.txt
+expect "layer and heads can be chosen" ended_with 0
+translate --alignments --alignment-layer 3 input.txt
+expect "where there are such" refused "no decoder layer 3"
+translate --alignments --alignment-heads 1,3 input.txt
+expect "heads, too" refused "no head 3"
+translate --alignment-layer 1 input.txt
+expect "but not without alignments" refused_option "--alignment-layer" "--alignments"
+
+# ------------------------------------------------------------------------------------------------------- score
+score() { run score --model "$model" "$@"; }
+translate --json --greedy --max-extra 40 input.txt
+jq -r 'select(.source != "" and (.cut | not)) | "\(.source)\t\(.translation)"' out >pairs.tsv
+jq -r 'select(.source != "" and (.cut | not)) | .log_probability' out >searched
+score --tsv pairs.tsv
+expect "given translations are scored" ended_with 0
+expect "each with its log probability and its nats a piece" eval '[ "$(grep -cP "^-\d+\.\d{4}\t\d+\.\d{4}$" out)" -eq "$(wc -l <pairs.tsv)" ]'
+expect "which is that of the search" eval 'paste out searched | awk "{ d = \$1 - \$3; if (d > 2e-4 || d < -2e-4) exit 1 }"'
+cp out scored
+cut -f 1 pairs.tsv >pairs.source && cut -f 2 pairs.tsv >pairs.target
+score --source pairs.source --target pairs.target
+expect "two files are as good as one" same out scored
+score --tsv pairs.tsv --batch-tokens 1
+expect "in any batch" same out scored
+score --tsv pairs.tsv --precision f32
+expect "F32 is what it is without a precision" same out scored
+score --tsv data/test.tsv --json
+expect "JSON has every token" json '((.tokens | map(.log_probability) | add) - .log_probability | fabs) < 1e-9'
+score --tsv data/test.tsv --stats
+expect "statistics go to standard error" grep -qE '^6 pairs, [0-9]+ target tokens: log P -[0-9.]+, [0-9.]+ nats a token, perplexity [0-9.]+$' err
+score --model "$model" --tsv pairs.tsv
+expect "a model twice is that model" same out scored
+printf '1\t2\n\t3\n4\t☃\n' >odd.tsv
+score --tsv odd.tsv
+expect "a pair without a source" ended_with 1
+expect "is named" complains "line 2: the source is empty"
+expect "and gives an empty line" eval 'lines 3 && line_is 2 ""'
+expect "unknown pieces are said" complains "1 of 3 targets"
+score --source pairs.source --target input.txt
+expect "files of different length are refused" complains "differ in length"
+printf 'no tab\n' >bad.tsv
+score --tsv bad.tsv
+expect "a line without a tab is named" refused "'bad.tsv' line 1 has no tab"
+score --tsv pairs.tsv --source pairs.source
+expect "one or the other" refused_option "--tsv" "--source"
+score
+expect "nothing is refused" refused "nothing to score"
+
+# -------------------------------------------------------------------------------------- the same for evaluate
+search="--no-repeat-ngram 2 --length-penalty-form power --length-penalty 1 --split-longer-than 6"
+cut -f 1 data/test.tsv >test.source
+# shellcheck disable=SC2086 # several words
+translate $search test.source
+cp out searched
+# shellcheck disable=SC2086
+run evaluate --model "$model" --max-extra 8 $search --tsv data/test.tsv --output evaluated
+expect "what is evaluated is what translate writes" same evaluated searched
+finish "what is offered beyond plain translation does as expected"

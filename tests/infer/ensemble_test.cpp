@@ -1,0 +1,97 @@
+// Several models that translate together.
+#include "infer/ensemble.h"
+
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include "fake_scorer.h"
+#include "infer/translator.h"
+#include "registry/registry.h"
+#include "support/check.h"
+#include "tests/io/temporary_folder.h"
+#include "tests/ops/devices.h"
+#include "tiny_model.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr std::int64_t kVocabulary = kFirstWord + 9;
+
+std::unique_ptr<Scorer> ensemble_of(std::int64_t sentences, const std::vector<FakeScorer::Table>& tables) {
+    std::vector<std::unique_ptr<Scorer>> members;
+    for (const FakeScorer::Table& table : tables) {
+        members.push_back(std::make_unique<FakeScorer>(sentences, kVocabulary, table));
+    }
+    return std::make_unique<EnsembleScorer>(std::move(members));
+}
+
+}  // namespace
+
+TEST_CASE("an ensemble searches by the mean of its members' probabilities") {
+    const int beam = GENERATE(1, 4);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto one = random_table(seed, kVocabulary);
+        const auto two = random_table(seed + 1000, kVocabulary);
+        const auto three = random_table(seed + 2000, kVocabulary);
+        FakeScorer mean(1, kVocabulary, [&](std::int64_t sentence, const FakeScorer::Prefix& prefix) {
+            std::vector<float> next;
+            for (std::size_t i = 0; i < static_cast<std::size_t>(kVocabulary); ++i) {
+                double sum = 0.0;
+                for (const auto* table : {&one, &two, &three}) {
+                    sum += std::exp(static_cast<double>((*table)(sentence, prefix)[i]));
+                }
+                next.push_back(static_cast<float>(std::log(sum / 3.0)));
+            }
+            return next;
+        });
+        const Hypothesis expected = search(mean, {15}, kBos, fake_rules(), {.beam = beam}).front();
+        const auto ensemble = ensemble_of(1, {one, two, three});
+        const Hypothesis found = search(*ensemble, {15}, kBos, fake_rules(), {.beam = beam}).front();
+        CHECK(found.tokens == expected.tokens);
+        CHECK(found.log_probability == Approx(expected.log_probability));
+    }
+}
+
+TEST_CASE("an ensemble of one model twice is that model", "[ensemble]") {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    INFO(device);
+    const TemporaryFolder folder;
+    const auto backend = open_device(device);
+    write_tiny_model(*backend, folder.file("one"));
+    write_tiny_model(*backend, folder.file("other"), 4);
+    const Translator one(*backend, folder.file("one"));
+    const Translator twice(*backend, {folder.file("one"), folder.file("one")});
+    const Translator both(*backend, {folder.file("one"), folder.file("other")});
+    const Translator turned(*backend, {folder.file("other"), folder.file("one")});
+    CHECK(both.transformers().size() == 2);
+    const TranslationOptions options{.search = {.max_extra = 6}};
+    bool different = false;
+    for (const std::string text : {"the small dog sees the big cat", "a cat sleeps on the mat", "the mat"}) {
+        const TranslatedSentence alone = one.translate_line(text, options);
+        const TranslatedSentence same = twice.translate_line(text, options);
+        CHECK(same.target_ids == alone.target_ids);
+        CHECK(same.log_probability == Approx(alone.log_probability).margin(1e-4));
+        const TranslatedSentence mixed = both.translate_line(text, options);
+        CHECK(turned.translate_line(text, options).target_ids == mixed.target_ids);
+        different = different || mixed.target_ids != alone.target_ids;
+    }
+    CHECK(different);
+}
+
+TEST_CASE("models of unlike vocabularies are refused, and the difference is named") {
+    const TemporaryFolder folder;
+    const auto backend = open_device("cpu");
+    write_tiny_model(*backend, folder.file("one"));
+    write_tiny_model(*backend, folder.file("other"), 3, "xylophone quiz jazz");
+    CHECK_THROWS_WITH(Translator(*backend, {folder.file("one"), folder.file("other")}),
+                      Contains("one'") && Contains("other'") && Contains("no common source vocabulary: piece "));
+
+    ModelDirectory model = open_model_directory(folder.file("one"));
+    ModelDirectory moved = model;
+    moved.config.bos_id = 2;
+    CHECK_THROWS_WITH(check_same_vocabulary(model, moved), Contains("bos_id is 1 in one and 2 in the other"));
+    CHECK_NOTHROW(check_same_vocabulary(model, model));
+}

@@ -1,0 +1,178 @@
+// Lists of the best outputs, both length penalties, and the rule on repetitions, held against exhaustive search.
+#include <algorithm>
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include "fake_scorer.h"
+#include "infer/repetition.h"
+#include "support/check.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::vector<Hypothesis> run(FakeScorer& scorer, std::int64_t limit, const SearchOptions& options) {
+    return search_tasks(scorer, {{.limit = limit}}, kBos, fake_rules(), options).front();
+}
+
+}  // namespace
+
+TEST_CASE("an n-best list is what exhaustive search finds, best first") {
+    const auto [words, limit] = GENERATE(std::pair{2, 4}, std::pair{3, 3});
+    const std::int64_t vocabulary = kFirstWord + words;
+    const double alpha = GENERATE(0.0, 0.6, 1.5);
+    const auto form = GENERATE(LengthPenaltyForm::Gnmt, LengthPenaltyForm::Power);
+    const SearchOptions options{.beam = 30, .length_penalty = alpha, .length_penalty_form = form, .n_best = 5};
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto table = random_table(seed, vocabulary, -1.0F);
+        FakeScorer scorer(1, vocabulary, table);
+        const std::vector<Hypothesis> found = run(scorer, limit, options);
+        const std::vector<Hypothesis> all = exhaustive(table, 0, vocabulary, limit, options);
+        INFO("seed " << seed << ", words " << words << ", alpha " << alpha);
+        REQUIRE(found.size() == 5);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            CHECK(found[i].tokens == all[i].tokens);
+            CHECK(found[i].score == Approx(all[i].score).epsilon(1e-12));
+        }
+    }
+}
+
+TEST_CASE("the early end changes no n-best list in either form, and saves steps") {
+    const std::int64_t vocabulary = kFirstWord + 8;
+    const auto form = GENERATE(LengthPenaltyForm::Gnmt, LengthPenaltyForm::Power);
+    const double alpha = GENERATE(0.0, 0.6, 1.0);
+    const int n = GENERATE(1, 2, 4);
+    std::int64_t with_early_end = 0;
+    std::int64_t without = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        const auto table = random_table(seed, vocabulary, 2.0F);
+        SearchOptions options{.beam = 4, .length_penalty = alpha, .length_penalty_form = form, .n_best = n};
+        FakeScorer hasty(1, vocabulary, table);
+        const std::vector<Hypothesis> early = run(hasty, 25, options);
+        options.early_end = false;
+        FakeScorer patient(1, vocabulary, table);
+        const std::vector<Hypothesis> late = run(patient, 25, options);
+        INFO("seed " << seed << ", n " << n << ", alpha " << alpha);
+        REQUIRE(early.size() == late.size());
+        for (std::size_t i = 0; i < early.size(); ++i) {
+            CHECK(early[i].tokens == late[i].tokens);
+            CHECK(early[i].score == late[i].score);
+        }
+        with_early_end += hasty.rows_scored();
+        without += patient.rows_scored();
+    }
+    CHECK(with_early_end < without);
+}
+
+TEST_CASE("the first of a list is what is found alone, and the list falls") {
+    const std::int64_t vocabulary = kFirstWord + 9;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto table = random_table(seed, vocabulary);
+        FakeScorer one(1, vocabulary, table);
+        FakeScorer four(1, vocabulary, table);
+        const std::vector<Hypothesis> alone = run(one, 20, {});
+        const std::vector<Hypothesis> list = run(four, 20, {.n_best = 4});
+        REQUIRE(alone.size() == 1);
+        REQUIRE(list.size() == 4);
+        CHECK(list.front().tokens == alone.front().tokens);
+        CHECK(std::is_sorted(list.begin(), list.end(),
+                             [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; }));
+    }
+}
+
+TEST_CASE("where too few outputs end by themselves, the likeliest that are cut follow") {
+    const std::int64_t vocabulary = kFirstWord + 9;
+    // The empty output ends at once; nothing else ever does.
+    const auto never = random_table(3, vocabulary, -40.0F);
+    FakeScorer scorer(1, vocabulary, [&](std::int64_t sentence, const FakeScorer::Prefix& prefix) {
+        auto next = never(sentence, prefix);
+        next[kEos] = prefix.empty() ? std::log(0.5F) : next[kEos];
+        return next;
+    });
+    const std::vector<Hypothesis> list = run(scorer, 4, {.beam = 3, .n_best = 3});
+    REQUIRE(list.size() == 3);
+    CHECK(list[0].end == EndReason::EndOfSentence);
+    CHECK(list[0].tokens == std::vector<std::int32_t>{kEos});
+    for (const std::size_t i : {1, 2}) {
+        CHECK(list[i].end == EndReason::Limit);
+        CHECK(list[i].tokens.size() == 4);
+    }
+    CHECK(list[1].log_probability >= list[2].log_probability);
+}
+
+TEST_CASE("the other length penalty is the power of the length") {
+    CHECK(length_penalty(8, 1.0, LengthPenaltyForm::Power) == 8.0);
+    CHECK(length_penalty(16, 0.5, LengthPenaltyForm::Power) == 4.0);
+    CHECK(length_penalty(9, 0.0, LengthPenaltyForm::Power) == 1.0);
+    CHECK(length_penalty(7, {.length_penalty = 1.0}) == 2.0);
+    CHECK(length_penalty(7, {.length_penalty = 1.0, .length_penalty_form = LengthPenaltyForm::Power}) == 7.0);
+}
+
+TEST_CASE("what would repeat a sequence is found") {
+    using Tokens = std::vector<std::int32_t>;
+    CHECK(repeating_tokens({}, 1).empty());
+    CHECK(repeating_tokens({5, 6, 5}, 1) == Tokens{5, 6});
+    CHECK(repeating_tokens({5, 6, 7, 5}, 2) == Tokens{6});
+    CHECK(repeating_tokens({5, 5}, 2) == Tokens{5});
+    CHECK(repeating_tokens({5, 6, 5, 7, 5}, 2) == Tokens{6, 7});
+    CHECK(repeating_tokens({5, 6, 7, 8, 5, 6}, 3) == Tokens{7});
+    CHECK(repeating_tokens({5, 6, 7, 8, 9, 6}, 3).empty());
+    CHECK(repeating_tokens({5, 6}, 4).empty());
+}
+
+TEST_CASE("without repetitions a wide beam finds what exhaustive search finds") {
+    const std::int64_t vocabulary = kFirstWord + 2;
+    const int ngram = GENERATE(1, 2, 3);
+    const SearchOptions options{.beam = 30, .length_penalty = 2.0, .n_best = 2, .no_repeat_ngram = ngram};
+    bool different = false;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        const auto table = random_table(seed, vocabulary, -3.0F);
+        FakeScorer scorer(1, vocabulary, table);
+        const std::vector<Hypothesis> found = run(scorer, 5, options);
+        const std::vector<Hypothesis> all = exhaustive(table, 0, vocabulary, 5, options);
+        INFO("seed " << seed << ", n-gram " << ngram);
+        REQUIRE(found.size() == 2);
+        CHECK(found[0].tokens == all[0].tokens);
+        CHECK(found[1].tokens == all[1].tokens);
+        SearchOptions free = options;
+        free.no_repeat_ngram = 0;
+        different = different || all[0].tokens != exhaustive(table, 0, vocabulary, 5, free).front().tokens;
+    }
+    CHECK(different);
+}
+
+TEST_CASE("more forbidden repetitions than a device ranks are no limit") {
+    // Words in a row, each far likelier than the next: without a rule the first is written for ever.
+    const std::int64_t vocabulary = kFirstWord + 90;
+    FakeScorer scorer(1, vocabulary, [&](std::int64_t, const FakeScorer::Prefix&) {
+        std::vector<float> next(static_cast<std::size_t>(vocabulary), -1000.0F);
+        for (std::int64_t word = kFirstWord; word < vocabulary; ++word) {
+            next[static_cast<std::size_t>(word)] = -0.5F - static_cast<float>(word);
+        }
+        return next;
+    });
+    const Hypothesis found = run(scorer, 80, {.beam = 1, .no_repeat_ngram = 1}).front();
+    REQUIRE(found.tokens.size() == 80);
+    for (std::size_t i = 0; i < found.tokens.size(); ++i) {
+        CHECK(found.tokens[i] == kFirstWord + static_cast<std::int32_t>(i));
+    }
+    CHECK(scorer.whole_steps() > 0);
+    CHECK(scorer.whole_steps() < scorer.steps());
+}
+
+TEST_CASE("a plain search never asks for every token") {
+    const std::int64_t vocabulary = kFirstWord + 90;
+    FakeScorer scorer(1, vocabulary, random_table(1, vocabulary));
+    run(scorer, 20, {.beam = 4, .n_best = 4, .no_repeat_ngram = 3});
+    CHECK(scorer.steps() > 1);
+    CHECK(scorer.whole_steps() == 0);
+}
+
+TEST_CASE("impossible lists and rules are refused") {
+    CHECK_THROWS_WITH(check_search_options({.beam = 4, .n_best = 5}), Contains("5 best") && Contains("beam of 4"));
+    CHECK_THROWS_AS(check_search_options({.n_best = 0}), Error);
+    CHECK_THROWS_AS(check_search_options({.no_repeat_ngram = -1}), Error);
+    CHECK_NOTHROW(check_search_options({.beam = 4, .n_best = 4, .no_repeat_ngram = 3}));
+}

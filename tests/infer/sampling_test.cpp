@@ -1,0 +1,150 @@
+// Outputs drawn by chance.
+#include "infer/sampling.h"
+
+#include <cmath>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "fake_scorer.h"
+#include "support/check.h"
+
+using namespace headscope;
+
+namespace {
+
+std::vector<TokenChance> chances(const std::vector<double>& probabilities) {
+    std::vector<TokenChance> all;
+    for (const double probability : probabilities) {
+        all.push_back({static_cast<std::int32_t>(all.size()), std::log(probability)});
+    }
+    return all;
+}
+
+// How often each of them is drawn, of 20,000 lines.
+std::vector<double> frequencies(const std::vector<double>& probabilities, const Sampling& sampling) {
+    constexpr std::uint32_t kDraws = 20'000;
+    std::vector<double> counts(probabilities.size());
+    const std::vector<TokenChance> all = chances(probabilities);
+    for (std::uint32_t line = 0; line < kDraws; ++line) {
+        counts[draw(all, sampling, {.line = line})] += 1.0 / kDraws;
+    }
+    return counts;
+}
+
+void check_near(const std::vector<double>& found, const std::vector<double>& expected) {
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        CHECK(found[i] == Approx(expected[i]).margin(0.015));  // 4 standard deviations of 20,000 draws
+    }
+}
+
+std::vector<Hypothesis> sample(FakeScorer& scorer, const std::vector<SearchTask>& tasks, const Sampling& sampling) {
+    std::vector<Hypothesis> drawn;
+    for (auto& list : search_tasks(scorer, tasks, kBos, fake_rules(), {.beam = 1, .sampling = sampling})) {
+        REQUIRE(list.size() == 1);
+        drawn.push_back(list.front());
+    }
+    return drawn;
+}
+
+}  // namespace
+
+TEST_CASE("tokens are drawn as often as they are likely") {
+    check_near(frequencies({0.5, 0.3, 0.15, 0.05}, {}), {0.5, 0.3, 0.15, 0.05});
+    check_near(frequencies({0.5, 0.3, 0.15, 0.05}, {.seed = 1ULL << 40U}), {0.5, 0.3, 0.15, 0.05});
+    check_near(frequencies({0.8, 0.2}, {.temperature = 0.5}), {0.64 / 0.68, 0.04 / 0.68});
+    check_near(frequencies({0.8, 0.2}, {.temperature = 1e6}), {0.5, 0.5});
+}
+
+TEST_CASE("top-k and top-p leave the rest out, and share what they had") {
+    check_near(frequencies({0.1, 0.5, 0.3, 0.1}, {.top_k = 2}), {0.0, 0.625, 0.375, 0.0});
+    check_near(frequencies({0.1, 0.5, 0.3, 0.1}, {.top_k = 50}), {0.1, 0.5, 0.3, 0.1});
+    check_near(frequencies({0.1, 0.5, 0.3, 0.1}, {.top_p = 0.6}), {0.0, 0.625, 0.375, 0.0});
+    check_near(frequencies({0.1, 0.5, 0.3, 0.1}, {.top_p = 1e-9}), {0.0, 1.0, 0.0, 0.0});
+    // Of equal ones the smaller token; and the share is one of what top-k left.
+    check_near(frequencies({0.25, 0.25, 0.25, 0.25}, {.top_k = 1}), {1.0, 0.0, 0.0, 0.0});
+    check_near(frequencies({0.4, 0.3, 0.2, 0.1}, {.top_k = 2, .top_p = 0.55}), {1.0, 0.0, 0.0, 0.0});
+}
+
+TEST_CASE("a draw depends on seed, line, part, position and on nothing else") {
+    const std::vector<TokenChance> all = chances(std::vector<double>(64, 1.0 / 64));
+    const DrawKey key{.line = 3, .part = 1, .position = 7};
+    const std::size_t first = draw(all, {}, key);
+    CHECK(draw(all, {}, key) == first);
+    std::set<std::size_t> others;
+    for (std::uint32_t i = 0; i < 12; ++i) {
+        others.insert(draw(all, {.seed = 2 + i}, key));
+        others.insert(draw(all, {}, {.line = 4 + i, .part = 1, .position = 7}));
+        others.insert(draw(all, {}, {.line = 3, .part = 2 + i, .position = 7}));
+        others.insert(draw(all, {}, {.line = 3, .part = 1, .position = 8 + i}));
+    }
+    CHECK(others.size() > 20);
+    // In any order, and however many unlikely ones stand beside them.
+    std::vector<TokenChance> turned(all.rbegin(), all.rend());
+    CHECK(turned[draw(turned, {}, key)].token == all[first].token);
+    turned.push_back({100, -1000.0});
+    CHECK(turned[draw(turned, {}, key)].token == all[first].token);
+}
+
+TEST_CASE("a sampled output does not depend on its batch and ends where it is drawn to end") {
+    const std::int64_t vocabulary = kFirstWord + 90;
+    const auto table = random_table(7, vocabulary, 3.0F);
+    const std::vector<SearchTask> tasks{{.limit = 9, .line = 0}, {.limit = 30, .line = 1}, {.limit = 30, .line = 2}};
+    const Sampling sampling{.temperature = 0.9, .top_k = 40, .top_p = 0.95, .seed = 5};
+    FakeScorer together(3, vocabulary, table);
+    const std::vector<Hypothesis> batch = sample(together, tasks, sampling);
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        FakeScorer alone(1, vocabulary,
+                         [&](std::int64_t, const auto& prefix) { return table(static_cast<std::int64_t>(i), prefix); });
+        const Hypothesis found = sample(alone, {tasks[i]}, sampling).front();
+        CHECK(found.tokens == batch[i].tokens);
+        CHECK(found.log_probability == batch[i].log_probability);
+        CHECK(std::count(found.tokens.begin(), found.tokens.end(), kEos) ==
+              (found.end == EndReason::EndOfSentence ? 1 : 0));
+    }
+    FakeScorer other(3, vocabulary, table);
+    CHECK(sample(other, tasks, {.seed = 6})[1].tokens != batch[1].tokens);
+}
+
+TEST_CASE("what may not stand in an output is not drawn, and its log probability is the model's own") {
+    const std::int64_t vocabulary = kFirstWord + 2;
+    std::vector<float> next(static_cast<std::size_t>(vocabulary), std::log(0.02F));
+    next[kUnk] = std::log(0.9F);
+    FakeScorer scorer(50, vocabulary, [&](std::int64_t, const FakeScorer::Prefix&) { return next; });
+    std::vector<SearchTask> tasks;
+    for (std::uint32_t line = 0; line < 50; ++line) {
+        tasks.push_back({.limit = 12, .line = line});
+    }
+    bool ended = false;
+    for (const Hypothesis& found : sample(scorer, tasks, {.temperature = 2.0})) {
+        for (const std::int32_t token : found.tokens) {
+            CHECK((token == kEos || token >= kFirstWord));
+        }
+        CHECK(found.log_probability == Approx(std::log(0.02) * static_cast<double>(found.tokens.size())).epsilon(1e-6));
+        ended = ended || found.tokens.size() < 12;
+    }
+    CHECK(ended);
+}
+
+TEST_CASE("nothing usable to draw from is said, as in a search") {
+    FakeScorer scorer(1, 8, [](std::int64_t, const FakeScorer::Prefix&) {
+        return std::vector<float>(8, std::numeric_limits<float>::quiet_NaN());
+    });
+    CHECK(sample(scorer, {{.limit = 5}}, {}).front().end == EndReason::Unusable);
+}
+
+TEST_CASE("impossible sampling is refused") {
+    const auto refused = [](const Sampling& sampling, int beam = 1) {
+        CHECK_THROWS_AS(check_search_options({.beam = beam, .sampling = sampling}), Error);
+    };
+    refused({.temperature = 0.0});
+    refused({.temperature = -1.0});
+    refused({.temperature = std::nan("")});
+    refused({.top_k = -1});
+    refused({.top_p = 0.0});
+    refused({.top_p = 1.5});
+    refused({.top_p = std::nan("")});
+    refused({}, 4);
+    CHECK_NOTHROW(check_search_options({.beam = 1, .sampling = Sampling{}}));
+}

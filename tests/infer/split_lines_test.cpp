@@ -1,0 +1,149 @@
+// Lines that are longer than what is translated at once, and prefixes of whole lines.
+#include <catch2/catch.hpp>
+
+#include "infer/translation_stream.h"
+#include "infer/translator.h"
+#include "registry/registry.h"
+#include "support/check.h"
+#include "tiny_model.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const std::string kLong =
+    "The small dog sees the big cat on the mat. A cat sleeps on the mat. The dog sees the cat and the mat.";
+const std::vector<std::string> kParts{"The small dog sees the big cat on the mat.", "A cat sleeps on the mat.",
+                                      "The dog sees the cat and the mat."};
+
+std::int64_t pieces(const Translator& translator, const std::string& text) {
+    return static_cast<std::int64_t>(translator.model().source_tokenizer->encode(text).size()) + 1;
+}
+
+TranslationOptions splitting(std::int64_t longer_than) {
+    return {.search = {.max_extra = 4, .n_best = 2}, .split_longer_than = longer_than};
+}
+
+}  // namespace
+
+TEST_CASE("a line that is too long is its sentences' translations, joined") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    const TranslationOptions options = splitting(pieces(translator, kLong) - 1);
+    const std::vector<TranslatedSentence> parts = translator.translate(kParts, options);
+    const TranslatedSentence whole = translator.translate({"cat", kLong, "dog"}, options)[1];
+    REQUIRE(whole.problem.empty());
+    REQUIRE(whole.parts.size() == 3);
+    REQUIRE(whole.n_best.size() == 2);
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+        std::string text;
+        std::vector<std::int32_t> ids;
+        double log_probability = 0.0;
+        for (const TranslatedSentence& part : parts) {
+            const Translation& one = part.n_best[rank];
+            text += (text.empty() ? "" : " ") + one.text;
+            ids.insert(ids.end(), one.ids.begin(), one.ids.end());
+            log_probability += one.log_probability;
+        }
+        CHECK(whole.n_best[rank].text == text);
+        CHECK(whole.n_best[rank].ids == ids);
+        CHECK(whole.n_best[rank].log_probability == Approx(log_probability).margin(1e-4));
+        CHECK(whole.n_best[rank].score ==
+              Approx(log_probability / length_penalty(static_cast<std::int64_t>(ids.size()), 0.6)).margin(1e-4));
+    }
+    CHECK(whole.text == whole.n_best.front().text);
+    CHECK_THAT(whole.remark, Contains("translated as 3 sentences"));
+}
+
+TEST_CASE("a line of the length that is allowed stays whole, and none is split where that is off") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend, 128);
+    const std::int64_t length = pieces(translator, kLong);
+    const TranslatedSentence whole = translator.translate_line(kLong, splitting(length));
+    CHECK(whole.parts.empty());
+    CHECK(whole.remark.empty());
+    CHECK(translator.translate_line(kLong, splitting(0)).text == whole.text);
+    CHECK(translator.translate_line(kLong, {.search = {.max_extra = 4}}).text == whole.text);
+    CHECK(translator.translate_line(kLong, splitting(length - 1)).parts.size() == 3);
+}
+
+TEST_CASE("without an end of a sentence a long line is translated as it is where the model can, and says so") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    const std::string line = "the small dog sees the big cat on the mat";
+    const TranslatedSentence sentence = translator.translate_line(line, splitting(4));
+    CHECK(sentence.text == translator.translate_line(line, splitting(0)).text);
+    CHECK_THAT(sentence.remark, Contains("no end of a sentence"));
+
+    const Translator narrow = tiny_translator(*backend, 8);
+    const auto problem = [&](const std::string& text, const TranslationOptions& options) {
+        const TranslatedSentence refused = narrow.translate(std::vector<std::string>{text}, options).front();
+        CHECK(refused.text.empty());
+        CHECK(refused.n_best.empty());
+        return refused.problem;
+    };
+    CHECK_THAT(problem(line, {}), Contains("at most 8") && Contains("no end of a sentence"));
+    CHECK_THAT(problem(line, splitting(0)), Contains("at most 8") && Contains("split the line into sentences"));
+    CHECK_THAT(problem("A cat. " + kLong, {}), Contains("sentence 2 of 4 still has"));
+}
+
+TEST_CASE("the default splits what the model would refuse, and nothing else") {
+    const auto backend = open_device("cpu");
+    const std::int64_t length = pieces(tiny_translator(*backend), kLong);
+    const Translator exact = tiny_translator(*backend, length);
+    CHECK(exact.translate_line(kLong, {.search = {.beam = 1}}).parts.empty());
+    const Translator less = tiny_translator(*backend, length - 1);
+    CHECK(less.translate_line(kLong, {.search = {.beam = 1}}).parts.size() == 3);
+}
+
+TEST_CASE("a translation begins with its line's prefix; a split line's with that of its first sentence") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    const std::vector<SourceLine> lines{{.text = "the dog", .prefix = "die katze", .number = 1},
+                                        {.text = "the dog", .number = 2},
+                                        {.text = kLong, .prefix = "der hund", .number = 3},
+                                        {.text = "", .prefix = "die", .number = 4}};
+    const auto found = translator.translate_sources(lines, splitting(pieces(translator, kLong) - 1));
+    CHECK(found[0].text.starts_with("die katze"));
+    CHECK(found[1].text == translator.translate_line("the dog", splitting(0)).text);
+    CHECK(found[2].text.starts_with("der hund"));
+    REQUIRE(found[2].parts.size() == 3);
+    CHECK_FALSE(found[2].parts[1].text.starts_with("der hund"));
+    CHECK(found[3].text.empty());
+    CHECK(found[3].problem.empty());
+}
+
+TEST_CASE("a prefix that cannot be is a problem of its line alone") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    const std::vector<SourceLine> lines{{.text = "the dog", .prefix = "der \u2603 hund"},
+                                        {.text = "the dog", .prefix = "die grosse katze liegt auf der matte"},
+                                        {.text = "the dog", .prefix = "\xff"},
+                                        {.text = "the dog"}};
+    const auto found = translator.translate_sources(lines, {.search = {.max_extra = 2}});
+    CHECK_THAT(found[0].problem, Contains("'\u2603'") && Contains("no piece"));
+    CHECK_THAT(found[1].problem, Contains("shorter prefix") && Contains("--max-extra"));
+    CHECK_THAT(found[2].problem, Contains("UTF-8"));
+    CHECK(found[3].problem.empty());
+    CHECK_FALSE(found[3].target_ids.empty());
+}
+
+TEST_CASE("what is drawn for a line does not depend on its batch or on other lines") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    const TranslationOptions options{.search = {.beam = 1, .max_extra = 8, .sampling = Sampling{.seed = 11}}};
+    std::vector<SourceLine> lines;
+    for (std::uint32_t number = 1; number <= 12; ++number) {
+        lines.push_back({.text = number % 2 == 0 ? "the small dog" : "a cat sleeps on the mat", .number = number});
+    }
+    const auto together = translator.translate_sources(lines, options);
+    TranslationOptions small = options;
+    small.batch_tokens = 1;
+    const auto apart = translator.translate_sources(lines, small);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        CHECK(together[i].target_ids == apart[i].target_ids);
+        CHECK(translator.translate_sources({lines[i]}, options).front().target_ids == together[i].target_ids);
+    }
+    CHECK(together[0].target_ids != together[2].target_ids);  // one text, drawn twice
+}

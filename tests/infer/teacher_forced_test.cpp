@@ -1,0 +1,122 @@
+#include "infer/teacher_forced.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "data/batch.h"
+#include "infer/forced_scores.h"
+#include "registry/registry.h"
+#include "support/check.h"
+#include "tests/infer/tiny_model.h"
+#include "tests/ops/devices.h"
+
+using namespace headscope;
+
+namespace {
+
+std::vector<Pair> random_pairs(std::int64_t count, std::int64_t longest) {
+    const auto sources = random_sources(count, longest, 40, 7);
+    const auto targets = random_sources(count, longest, 40, 8);
+    std::vector<Pair> pairs;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        pairs.push_back({sources[i], targets[i]});
+    }
+    pairs.push_back({sources[0], {}});  // an end of sentence alone
+    return pairs;
+}
+
+// One pass for each token, over what comes before it.
+std::vector<ForcedToken> one_by_one(Context& ctx, const Transformer& model, const Pair& pair) {
+    std::vector<std::int32_t> source = pair.source;
+    source.push_back(model.config().eos_id);
+    std::vector<std::int32_t> target = pair.target;
+    target.push_back(model.config().eos_id);
+    std::vector<ForcedToken> tokens;
+    for (auto next = target.begin(); next != target.end(); ++next) {
+        const auto scores = next_log_probabilities(ctx, model, source, {target.begin(), next});
+        const auto best = std::max_element(scores.begin(), scores.end());
+        tokens.push_back({scores[static_cast<std::size_t>(*next)], *best, best - scores.begin() == *next});
+    }
+    return tokens;
+}
+
+}  // namespace
+
+TEST_CASE("each token of a target gets what a pass over the tokens before it gives", "[teacher_forced]") {
+    for (const std::string& id : conformance::devices_under_test()) {
+        CAPTURE(id);
+        const auto backend = open_device(id);
+        const TinyModel model(*backend, tiny_config());
+        Context ctx{.backend = *backend};
+        const std::vector<Pair> pairs = random_pairs(3, 9);
+        const auto forced = force_targets(ctx, model.transformer, pairs, {.batch_tokens = 32, .logit_rows = 5});
+        REQUIRE(forced.size() == pairs.size());
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            const std::vector<ForcedToken> expected = one_by_one(ctx, model.transformer, pairs[i]);
+            REQUIRE(forced[i].size() == expected.size());
+            for (std::size_t token = 0; token < expected.size(); ++token) {
+                CHECK(forced[i][token].log_probability == Approx(expected[token].log_probability).margin(1e-4));
+                CHECK(forced[i][token].best_log_probability ==
+                      Approx(expected[token].best_log_probability).margin(1e-4));
+                CHECK(forced[i][token].likeliest == expected[token].likeliest);
+            }
+        }
+    }
+}
+
+TEST_CASE("a token that the model would choose is the likeliest, with its own probability", "[teacher_forced]") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    TranslationOptions greedy{.search = {.beam = 1, .max_extra = 6}};
+    const TranslatedSentence translated = translator.translate_line("the small dog sees the big cat", greedy);
+    Pair pair{translated.source_ids, translated.target_ids};
+    pair.source.pop_back();
+    if (translated.end == EndReason::EndOfSentence) {
+        pair.target.pop_back();
+    }
+    Context ctx{.backend = *backend};
+    const auto forced = force_targets(ctx, translator.transformer(), std::vector<Pair>{pair});
+    double sum = 0.0;
+    for (std::size_t i = 0; i < translated.target_ids.size(); ++i) {
+        CHECK(forced.front().at(i).likeliest);
+        CHECK(forced.front()[i].log_probability == Approx(forced.front()[i].best_log_probability).margin(1e-5));
+        sum += forced.front()[i].log_probability;
+    }
+    CHECK(sum == Approx(translated.log_probability).margin(1e-3));
+}
+
+TEST_CASE("how pairs are batched changes nothing, and no pairs give nothing", "[teacher_forced]") {
+    const auto backend = open_device("cpu");
+    const TinyModel model(*backend, tiny_config());
+    Context ctx{.backend = *backend};
+    const std::vector<Pair> pairs = random_pairs(12, 30);
+    const auto together = force_targets(ctx, model.transformer, pairs);
+    const auto alone = force_targets(ctx, model.transformer, pairs, {.batch_tokens = 1, .logit_rows = 1});
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        REQUIRE(together[i].size() == alone[i].size());
+        for (std::size_t token = 0; token < alone[i].size(); ++token) {
+            CHECK(together[i][token].log_probability == Approx(alone[i][token].log_probability).margin(1e-4));
+        }
+    }
+    CHECK(force_targets(ctx, model.transformer, {}).empty());
+}
+
+TEST_CASE("what is on the device at a time is bounded by the batch, not by the number of pairs", "[teacher_forced]") {
+    const auto peak_of = [](std::int64_t pairs) {
+        const auto backend = open_device("cpu");
+        const TinyModel model(*backend, tiny_config());
+        Context ctx{.backend = *backend};
+        std::vector<Pair> all(static_cast<std::size_t>(pairs), Pair{{5, 6, 7, 8, 9, 10, 11}, {12, 13, 14, 15, 16}});
+        force_targets(ctx, model.transformer, all, {.batch_tokens = 64, .logit_rows = 16});
+        return backend->memory().peak;
+    };
+    CHECK(peak_of(800) == peak_of(8));
+}
+
+TEST_CASE("a pair that is longer than the model takes is a mistake of the caller", "[teacher_forced]") {
+    const auto backend = open_device("cpu");
+    const TinyModel model(*backend, tiny_config());
+    Context ctx{.backend = *backend};
+    const std::vector<Pair> pairs{{std::vector<std::int32_t>(64, 5), {6}}};
+    CHECK_THROWS_AS(force_targets(ctx, model.transformer, pairs), CheckFailure);
+}

@@ -1,0 +1,102 @@
+// Models whose weights alone are stored in less: F16, or I8 with a scale for each row.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdio>
+
+#include "../ops/devices.h"
+#include "model/model_directory.h"
+#include "small_model.h"
+
+using namespace headscope;
+
+namespace {
+
+std::vector<double> logits_of(SmallModel& model, const DeviceBatch& batch) {
+    Context ctx{*model.backend};
+    const Var memory = model.transformer.encode(ctx, batch.source, batch.source_lengths);
+    const Var hidden = model.transformer.decode(ctx, batch.target_in, memory, batch.source_lengths);
+    CHECK(hidden.value().dtype == model.backend->real());
+    return model.host(model.transformer.logits(ctx, hidden).value());
+}
+
+// |a - b| over |b|
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+    REQUIRE(a.size() == b.size());
+    double difference = 0.0;
+    double size = 0.0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        difference += (a[i] - b[i]) * (a[i] - b[i]);
+        size += b[i] * b[i];
+    }
+    return std::sqrt(difference / size);
+}
+
+bool has_weights(const std::string& device, DType dtype) {
+    const Support support = open_device(device)->weights(dtype);
+    if (support.level == SupportLevel::None) {
+        std::fprintf(stderr, "SKIPPED: %s: weights in %s: %s\n", device.c_str(), name_of(dtype),
+                     support.reason.c_str());
+    }
+    return support.level != SupportLevel::None;
+}
+
+}  // namespace
+
+TEST_CASE("a model of narrow weights computes what these weights stand for", "[narrow]") {
+    // In F16 products are of F32; beside I8 a row keeps seven bits and its sign.
+    for (const auto& [storage, bound] : {std::pair{DType::F16, 1e-5}, std::pair{DType::I8, 0.03}}) {
+        for (const std::string& device : conformance::devices_under_test()) {
+            if (!has_weights(device, storage)) {
+                continue;
+            }
+            for (const NamedConfig& varied : varied_configs()) {
+                INFO(name_of(storage) << " on " << device << ", " << varied.name);
+                SmallModel narrow(varied.config, device, false, storage);
+                SmallModel wide(varied.config, device, false);
+                for (const ParameterSpec& spec : wide.parameters.table()) {
+                    wide.parameters.store(spec.name, narrow.parameters.values_of(spec.name));
+                }
+                const std::vector<Pair> pairs = random_pairs(varied.config, 5, 3);
+                const DeviceBatch batch = narrow.batch(pairs);
+                const DeviceBatch same = wide.batch(pairs);
+                const double apart = distance(logits_of(narrow, batch), logits_of(wide, same));
+                CHECK(apart < bound);
+                CHECK((apart > 1e-4) == (storage == DType::I8));
+                CHECK(narrow.loss(batch, {}, {}, false) == Approx(wide.loss(same, {}, {}, false)).epsilon(bound));
+            }
+        }
+    }
+}
+
+TEST_CASE("weights in I8 are within half a step of what they were, a quarter of the memory, and never saved",
+          "[narrow]") {
+    ModelConfig config = small_config();
+    config.d_model = 64;
+    config.d_ff = 256;
+    SmallModel exact(config, "cpu", false);
+    SmallModel eight(config, "cpu", false, DType::I8);
+    for (const ParameterSpec& spec : exact.parameters.table()) {
+        INFO(spec.name);
+        const std::vector<float> before = exact.parameters.values_of(spec.name);
+        const std::vector<float> after = eight.parameters.values_of(spec.name);
+        if (!spec.multiplied) {
+            CHECK(after == before);
+            continue;
+        }
+        const auto columns = static_cast<std::size_t>(spec.shape[1]);
+        const Var weight = eight.parameters.at(spec.name);
+        CHECK(weight.value().dtype == DType::I8);
+        const std::vector<float> scales = to_host<float>(*eight.backend, weight.scales());
+        bool near = true;
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            near = near && std::abs(after[i] - before[i]) <= 0.501F * scales[i / columns];
+        }
+        CHECK(near);
+        CHECK(after != before);
+    }
+    const Var packed = eight.parameters.packed("encoder.layers.0.self_attention.q.weight", 3);
+    CHECK(packed.scales().shape == Shape{packed.shape()[0]});
+    CHECK(eight.backend->memory().live * 3 < exact.backend->memory().live);
+    CHECK_THROWS_AS(save_parameters(*eight.backend, "nowhere", eight.parameters, DType::F32, ""), CheckFailure);
+    CHECK_THROWS_AS(Parameters(*eight.backend, config, true, DType::I8), CheckFailure);
+}

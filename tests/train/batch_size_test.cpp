@@ -1,0 +1,75 @@
+// How large a step may be, and what a dry run says of a training.
+#include "train/batch_size.h"
+
+#include <catch2/catch.hpp>
+
+#include <fmt/format.h>
+
+#include "tests/train/digits_run.h"
+#include "tests/train/limited_backend.h"
+#include "train/dry_run.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+struct Rehearsed {
+    explicit Rehearsed(const TemporaryFolder& folder)
+        : config(parse_train_config(write_digits(folder), folder.file("digits.json"), "")),
+          backend(open_device("cpu:oracle")),
+          rehearsal(backend, config, config.model_config(72, 72), Arithmetic{}) {}
+    TrainConfig config;
+    LimitedBackend backend;
+    StepRehearsal rehearsal;
+};
+
+}  // namespace
+
+TEST_CASE("a step is as large as memory holds, with a margin", "[batch_size][memory]") {
+    const TemporaryFolder folder;
+    Rehearsed free_run(folder);
+    const std::size_t small = free_run.rehearsal.memory_of(64).value();
+    const std::size_t large = free_run.rehearsal.memory_of(1024).value();
+    CHECK(large > 8 * small);
+    CHECK(free_run.rehearsal.longest_sentences(1024).sentences == 16);
+    CHECK(find_batch(free_run.rehearsal, free_run.config, 0, 2048).tokens == 2048);
+
+    Rehearsed tight(folder);
+    tight.backend.limit = tight.backend.memory().live + large;
+    const FoundBatch found = find_batch(tight.rehearsal, tight.config, 0, 4096);
+    CHECK(found.tokens >= 512);
+    CHECK(found.tokens <= 1024);
+    CHECK_THAT(found.how, Contains("nine tenths of the ") && Contains(std::to_string(found.tokens)));
+    CHECK(tight.rehearsal.memory_of(found.tokens).has_value());
+
+    Rehearsed shared(folder);  // which never says that it is full
+    const FoundBatch bounded = find_batch(shared.rehearsal, shared.config, shared.rehearsal.kept_bytes() + large, 4096);
+    CHECK(bounded.tokens >= 512);
+    CHECK(bounded.tokens <= 1024);
+
+    Rehearsed hopeless(folder);
+    hopeless.backend.limit = hopeless.backend.memory().live + small / 4;
+    CHECK_THAT(error_of([&] { find_batch(hopeless.rehearsal, hopeless.config, 0, 4096); }),
+               Contains("\"training.max_length\" (64)") && Contains("no room"));
+}
+
+TEST_CASE("a dry run describes model, steps, memory, time and files, and writes none", "[dry_run]") {
+    const TemporaryFolder folder;
+    DigitsRun run(folder, write_digits(folder), "out");
+    const TrainingData data =
+        prepare_training_data(run.config, folder.file("tokenizer"), {.reuse = false, .from_model = {}}, run.hooks.say);
+    const std::string text = describe_training(*run.backend, run.config, data, run.output_folder);
+    CHECK(!std::filesystem::exists(run.output_folder));
+    run.start();
+    CHECK_THAT(text, Contains("parameters: " + std::to_string(run.trainer->parameters().count()) + "\n") &&
+                         Contains("  encoder.layers.0 ") && Contains("  decoder.layers.0 ") &&
+                         Contains("  embedding "));
+    CHECK_THAT(text, Contains("at most 512 source and 1024 target tokens each") &&
+                         Contains("16 sentences of [64] and [64]") && Contains("about 24 steps by \"steps\"") &&
+                         Contains("at most 4 of "));
+    run.trainer->run();
+    const auto checkpoint = std::filesystem::file_size(run.output_folder + "/checkpoints/step-00000024.safetensors");
+    const auto said = static_cast<double>(checkpoint) / 1024.0 / 1024.0;
+    CHECK_THAT(text, Contains(fmt::format("at most 4 of {:.1f} MiB each", said)));
+}

@@ -1,0 +1,164 @@
+// How long a training lasts: by steps, epochs, tokens or minutes, and what depends on it.
+#include "train/limits.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/train/digits_run.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+// A minute passes before each step.
+struct TimedRun : DigitsRun {
+    TimedRun(const TemporaryFolder& folder, const nlohmann::json& settings, const std::string& output)
+        : DigitsRun(folder, settings, output) {
+        hooks.clock = [this] { return seconds; };
+        hooks.stop_requested = [this] {
+            seconds += 60.0;
+            return trainer->step() == stop_at;
+        };
+    }
+    double seconds = 1e6;
+    std::int64_t stop_at = -1;
+};
+
+nlohmann::json timed(const TemporaryFolder& folder) {
+    nlohmann::json settings = write_digits(folder);
+    nlohmann::json& training = settings["training"];
+    training["steps"] = 0;
+    training["minutes"] = 10;
+    training["checkpoint_every"] = 0;
+    training["checkpoint_minutes"] = 4;
+    training["validate_every"] = 0;
+    training["report_every"] = 1;
+    training["warmup_steps"] = 1;
+    return settings;
+}
+
+std::vector<double> rates(const std::string& output) {
+    std::vector<double> found;
+    for (const nlohmann::json& line : logged(output, "train")) {
+        found.push_back(line["learning_rate"]);
+    }
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("the first limit that is reached ends a training", "[limits]") {
+    const Limits limits{.steps = 100, .epochs = 2.0, .tokens = 5000, .minutes = 30.0};
+    CHECK(!limits.reached({.steps = 99, .epochs = 1.9, .tokens = 4999, .minutes = 29.0}));
+    CHECK(limits.reached({.steps = 100}));
+    CHECK(limits.reached({.epochs = 2.0}));
+    CHECK(limits.reached({.tokens = 5000}));
+    CHECK(limits.reached({.minutes = 30.0}));
+    CHECK(limits.share({.steps = 50, .epochs = 0.5, .tokens = 4000, .minutes = 3.0}) == 0.8);
+    CHECK(limits.share({.steps = 200}) == 1.0);
+    CHECK(!Limits{}.reached({.steps = 1'000'000}));
+    CHECK(Limits{}.share({.steps = 5}) == 0.0);
+    CHECK(!Limits{}.any());
+    CHECK(Limits{.tokens = 1}.any());
+}
+
+TEST_CASE("what is left is told by the pace so far", "[limits]") {
+    CHECK(Limits{.steps = 100}.minutes_left({.steps = 25, .minutes = 5.0}) == Approx(15.0));
+    CHECK(Limits{.tokens = 300}.minutes_left({.tokens = 100, .minutes = 5.0}) == Approx(10.0));
+    CHECK(Limits{.minutes = 8.0}.minutes_left({.minutes = 5.0}) == Approx(3.0));
+    CHECK(Limits{.minutes = 8.0}.minutes_left({}) == 8.0);
+    CHECK(Limits{.steps = 100, .minutes = 8.0}.minutes_left({.steps = 50, .minutes = 5.0}) == Approx(3.0));
+    CHECK(Limits{.steps = 100}.minutes_left({}) < 0.0);
+    CHECK(Limits{.steps = 10}.minutes_left({.steps = 12, .minutes = 1.0}) == 0.0);
+}
+
+TEST_CASE("a training by tokens ends with the step that reaches them, and goes on counting after a stop", "[limits]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    settings["training"]["steps"] = 0;
+    settings["training"]["tokens"] = 9000;
+    settings["training"]["cooldown"] = 0.5;
+    settings["training"]["report_every"] = 1;
+    DigitsRun unbroken(folder, settings, "unbroken");
+    CHECK(unbroken.start().run() == RunEnd::Finished);
+    std::int64_t before = 0, tokens = 0;
+    for (const nlohmann::json& line : logged(unbroken.output_folder, "train")) {
+        before = tokens;
+        tokens += line["target_tokens"].get<std::int64_t>();
+    }
+    CHECK(before < 9000);
+    CHECK(tokens >= 9000);
+
+    DigitsRun first(folder, settings, "broken");
+    first.hooks.stop_requested = stop_after(7);
+    CHECK(first.start().run() == RunEnd::Stopped);
+    DigitsRun second(folder, settings, "broken");
+    CHECK(second.start(true).run() == RunEnd::Finished);
+    CHECK(second.weights() == unbroken.weights());
+    CHECK(rates(second.output_folder) == rates(unbroken.output_folder));
+
+    settings["training"]["tokens"] = 20000;
+    DigitsRun other(folder, settings, "broken");
+    CHECK_THAT(error_of([&] { other.start(true); }),
+               Contains("\"training.limits\"") && Contains("20000") && Contains("once the learning rate falls"));
+}
+
+TEST_CASE("a share of the epochs cools down as well, to the last step", "[limits]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    settings["training"]["steps"] = 0;
+    settings["training"]["epochs"] = 1;
+    settings["training"]["warmup_steps"] = 1;
+    settings["training"]["cooldown"] = 0.5;
+    settings["training"]["report_every"] = 1;
+    settings["training"]["validate_every"] = 0;
+    DigitsRun run(folder, settings, "out");
+    run.start().run();
+    const std::vector<double> found = rates(run.output_folder);
+    REQUIRE(found.size() >= 8);
+    const Schedule plain{.d_model = 32, .warmup_steps = 1};
+    CHECK(found[2] == Approx(plain(3)));
+    CHECK(found.back() > 0.0);
+    CHECK(found.back() < 0.4 * plain(std::ssize(found)));
+}
+
+TEST_CASE("a training by minutes cools down by the time, checkpoints by it and averages those", "[limits]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = timed(folder);
+    settings["training"]["cooldown"] = 0.5;
+    TimedRun run(folder, settings, "out");
+    CHECK(run.start().run() == RunEnd::Finished);
+    CHECK(run.trainer->step() == 10);
+    CHECK(CheckpointFolder(run.output_folder + "/checkpoints").steps() == std::vector<std::int64_t>{4, 8, 10});
+    run.trainer->write_model(run.output_folder + "/model");
+    CHECK_THAT(run.said, Contains("the mean of the 2 checkpoints after steps 8 to 10"));
+    const std::vector<double> found = rates(run.output_folder);
+    const Schedule plain{.d_model = 32, .warmup_steps = 1};
+    REQUIRE(found.size() == 10);
+    CHECK(found[4] == Approx(plain(5)));  // a minute passes before a step, so that 5 of 10 are gone
+    CHECK(found[7] == Approx(0.4 * plain(8)));
+}
+
+TEST_CASE("time counts over a stop, and a clock that jumps back counts as none", "[limits]") {
+    const TemporaryFolder folder;
+    const nlohmann::json settings = timed(folder);
+    TimedRun first(folder, settings, "out");
+    first.stop_at = 6;
+    CHECK(first.start().run() == RunEnd::Stopped);
+    TimedRun second(folder, settings, "out");
+    second.seconds = 17.0;  // another start of the machine
+    second.start(true);
+    CHECK(second.trainer->run() == RunEnd::Finished);
+    CHECK(second.trainer->step() == 9);  // the moment of asking for a stop took a minute, too
+
+    TimedRun jumping(folder, settings, "jumping");
+    jumping.hooks.stop_requested = [&jumping] {
+        jumping.seconds += jumping.trainer->step() == 3 ? -500'000.0 : 60.0;
+        return jumping.trainer->step() == 8;
+    };
+    CHECK(jumping.start().run() == RunEnd::Stopped);
+    CHECK_THAT(jumping.said, !Contains("left -"));
+    for (const nlohmann::json& line : logged(jumping.output_folder, "train")) {
+        CHECK(line["tokens_per_second"].get<double>() >= 0.0);
+    }
+}

@@ -1,0 +1,40 @@
+#include "train/training_log.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/io/temporary_folder.h"
+
+using namespace headscope;
+
+TEST_CASE("a log is read back with all that curves are made of", "[log]") {
+    const TemporaryFolder folder;
+    const TrainingLog log = read_training_log(folder.write(
+        "log.jsonl",
+        "{\"kind\": \"train\", \"step\": 10, \"loss\": 3.5, \"nll\": 3.25, \"learning_rate\": 0.001}\n"
+        "{\"kind\": \"validation\", \"step\": 10, \"loss\": 3.0, \"nll\": 2.5, \"mean_nll\": 2.25, \"bleu\": 12.5}\n"
+        "{\"kind\": \"return\", \"step\": 10, \"from\": 20}\n"
+        "{\"kind\": \"train\", \"step\": 20, \"loss\": null, \"nll\": \"?\"}\n"
+        "{\"kind\": 7, \"step\": 20}\n{\"step\": 20}\n{\"kind\": \"train\", \"step\": -3}\n{\"kind\": \"tra"));
+    REQUIRE(log.training.size() == 2);
+    CHECK(log.training[0] == LossPoint{.step = 10, .loss = 3.5, .nll = 3.25, .learning_rate = 0.001});
+    CHECK(log.training[1] == LossPoint{.step = 20});
+    REQUIRE(log.validation.size() == 1);
+    CHECK(log.validation[0] == LossPoint{.step = 10, .loss = 3.0, .nll = 2.5, .mean_nll = 2.25, .bleu = 12.5});
+}
+
+TEST_CASE("points of a log differ in any number, and not in one that neither reports", "[log]") {
+    const LossPoint point{.step = 1, .loss = 1.0};
+    CHECK(point == LossPoint{.step = 1, .loss = 1.0});
+    CHECK_FALSE(point == LossPoint{.step = 2, .loss = 1.0});
+    CHECK_FALSE(point == LossPoint{.step = 1, .loss = 2.0});
+    CHECK_FALSE(point == LossPoint{.step = 1, .loss = 1.0, .nll = 1.0});
+    CHECK_FALSE(point == LossPoint{.step = 1, .loss = 1.0, .learning_rate = 1.0});
+    CHECK_FALSE(point == LossPoint{.step = 1, .loss = 1.0, .mean_nll = 1.0});
+    CHECK_FALSE(point == LossPoint{.step = 1, .loss = 1.0, .bleu = 1.0});
+}
+
+TEST_CASE("without a log there are no points", "[log]") {
+    const TemporaryFolder folder;
+    CHECK(read_training_log(folder.file("none.jsonl")) == TrainingLog{});
+}

@@ -1,0 +1,134 @@
+// The exponential mean of the weights.
+#include "train/weight_mean.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/train/digits_run.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+nlohmann::json settings_for(const TemporaryFolder& folder) {
+    nlohmann::json settings = write_digits(folder);
+    settings["training"]["ema_decay"] = 0.9;
+    return settings;
+}
+
+std::vector<double> mean_in(const DigitsRun& run, std::int64_t step) {
+    const Checkpoint checkpoint = Checkpoint::open(CheckpointFolder(run.output_folder + "/checkpoints").file_of(step));
+    const Tensor values = run.trainer->parameters().flat_values();
+    const CheckpointTensors into{values, values, values, values};  // the mean is read last
+    checkpoint.read(*run.backend, into);
+    return to_host<double>(*run.backend, values);
+}
+
+}  // namespace
+
+TEST_CASE("the mean follows the weights by its decay, sooner in the first steps", "[mean]") {
+    const auto backend = open_device("cpu:oracle");
+    ModelConfig config;
+    config.encoder_layers = config.decoder_layers = 1;
+    config.d_model = config.d_ff = 8;
+    config.heads = config.d_k = config.d_v = 1;
+    config.source_vocabulary = config.target_vocabulary = 8;
+    const Parameters parameters(*backend, config, true);
+    const Tensor values = parameters.flat_values();
+    const auto fill = [&](float value) { backend->run(Fill{.out = values, .value = value}); };
+    const auto first = [&](const Tensor& tensor) { return to_host<double>(*backend, tensor).front(); };
+    fill(1.0F);
+    WeightMean mean(*backend, parameters, 0.5);
+    fill(3.0F);
+    mean.add(1);  // 2/11 of the old one is kept
+    CHECK(first(mean.values()) == Approx(1.0 * 2 / 11 + 3.0 * 9 / 11));
+    mean.begin();
+    fill(7.0F);
+    mean.add(1000);
+    CHECK(first(mean.values()) == Approx(5.0));
+    mean.swap();
+    CHECK(first(values) == Approx(5.0));
+    CHECK(first(mean.values()) == Approx(7.0));
+    mean.swap();
+    CHECK(first(values) == 7.0);
+}
+
+TEST_CASE("weights that stand still are their own mean", "[mean]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = settings_for(folder);
+    settings["training"]["ema_decay"] = 0.999;
+    settings["training"]["learning_rate_scale"] = 0.0;
+    DigitsRun run(folder, settings, "out");
+    run.start().run();
+    const std::vector<double> weights = run.weights();
+    const std::vector<double> mean = mean_in(run, 24);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+        REQUIRE(mean[i] == Approx(weights[i]).epsilon(1e-5));
+    }
+}
+
+TEST_CASE("the mean changes no weight, is validated beside them, and survives a stop bit for bit", "[mean][resume]") {
+    const TemporaryFolder folder;
+    DigitsRun without(folder, write_digits(folder), "without");
+    without.start().run();
+    const nlohmann::json settings = settings_for(folder);
+    DigitsRun unbroken(folder, settings, "unbroken");
+    unbroken.start().run();
+    CHECK(unbroken.weights() == without.weights());
+    const auto validations = logged(unbroken.output_folder, "validation");
+    REQUIRE(validations.size() == 3);
+    CHECK(validations.back()["mean_nll"] != validations.back()["nll"]);
+
+    DigitsRun first(folder, settings, "broken");
+    first.hooks.stop_requested = stop_after(11);
+    first.start().run();
+    DigitsRun second(folder, settings, "broken");
+    second.start(true).run();
+    CHECK(second.weights() == unbroken.weights());
+    CHECK(logged(second.output_folder, "validation") == validations);
+    CHECK(mean_in(second, 24) == mean_in(unbroken, 24));
+}
+
+TEST_CASE("the model is the mean where that does better, and only there", "[mean]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = settings_for(folder);
+    settings["training"]["average_last"] = 1;
+    settings["training"]["learning_rate_scale"] = 6.0;  // weights that jump about
+    settings["training"]["warmup_steps"] = 4;
+    settings["training"]["steps"] = 80;
+    DigitsRun run(folder, settings, "out");
+    run.start().run();
+    run.trainer->write_model(run.output_folder + "/model");
+    const auto model = logged(run.output_folder, "model").back();
+    CHECK_THAT(model["origin"].get<std::string>(), Contains("exponential mean of the weights"));
+    const auto validation = logged(run.output_folder, "validation").back();
+    CHECK(validation["mean_nll"] < validation["nll"]);
+    CHECK(model["nll"] <= validation["mean_nll"]);
+
+    settings["training"]["ema_decay"] = 0.9999;
+    settings["training"]["learning_rate_scale"] = 1.0;
+    settings["training"]["warmup_steps"] = 40;
+    settings["training"]["steps"] = 24;
+    DigitsRun slow(folder, settings, "slow");
+    slow.start().run();
+    slow.trainer->write_model(slow.output_folder + "/model");
+    CHECK_THAT(logged(slow.output_folder, "model").back()["origin"].get<std::string>(),
+               Contains("the checkpoint after step 24, validation nll") && !Contains("exponential"));
+    const std::vector<double> last = slow.weights();
+    CHECK(last != mean_in(slow, 24));
+}
+
+TEST_CASE("without validation text the mean that was asked for is the model", "[mean]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = settings_for(folder);
+    settings["data"].erase("valid");
+    DigitsRun run(folder, settings, "out");
+    run.start().run();
+    run.trainer->write_model(run.output_folder + "/model");
+    CHECK_THAT(run.said, Contains("out/model: the exponential mean of the weights after step 24 (\"ema_decay\" 0.9)"));
+    const std::vector<double> model = run.weights();
+    CHECK(model == mean_in(run, 24));
+    settings["training"]["ema_decay"] = 0.8;
+    DigitsRun other(folder, settings, "out");
+    CHECK_THAT(error_of([&] { other.start(true); }), Contains("\"training.ema_decay\" was 0.9 and is now 0.8"));
+}
