@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/attention_pictures.h"
 #include "app/command.h"

@@ -1,6 +1,7 @@
 #include "app/attention_pictures.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "drawing/png.h"
 #include "drawing/svg.h"

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "app/bench_report.h"
 #include "app/command.h"

@@ -3,7 +3,9 @@
 
 #include <string_view>
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace headscope {
 

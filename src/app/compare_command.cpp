@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/command.h"
 #include "app/translation_flags.h"

@@ -1,6 +1,7 @@
 #include "app/decoding_flags.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "infer/prepared_line.h"
 #include "support/check.h"

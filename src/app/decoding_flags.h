@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "app/translation_flags.h"
 #include "infer/translation_stream.h"
+
+namespace CLI {
+class App;
+}
 
 namespace headscope {
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/command.h"
 #include "support/check.h"

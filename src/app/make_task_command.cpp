@@ -3,6 +3,8 @@
 #include <memory>
 #include <string>
 
+#include <CLI/CLI.hpp>
+
 #include "app/command.h"
 #include "app/pairs_output.h"
 #include "train/digits_task.h"

@@ -3,6 +3,8 @@
 #include <map>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+
 namespace headscope {
 
 namespace {

@@ -4,9 +4,12 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "backend/precision.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace headscope {
 

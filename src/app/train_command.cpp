@@ -5,6 +5,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/command.h"
 #include "app/precision_option.h"

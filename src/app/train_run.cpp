@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "app/command.h"
 #include "app/stop_signal.h"

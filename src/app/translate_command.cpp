@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/command.h"
 #include "app/decoding_flags.h"

@@ -1,5 +1,7 @@
 #include "app/translation_flags.h"
 
+#include <CLI/CLI.hpp>
+
 namespace headscope {
 
 void add_translation_flags(CLI::App& command, TranslationFlags& flags) {

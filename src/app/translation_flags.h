@@ -3,10 +3,12 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "app/precision_option.h"
 #include "infer/translator.h"
+
+namespace CLI {
+class App;
+}
 
 namespace headscope {
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/precision_option.h"
 #include "infer/model_lookup.h"

@@ -4,10 +4,12 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "backend/precision.h"
 #include "viewer/app/state_file.h"
+
+namespace CLI {
+class App;
+}
 
 namespace headscope {
 

@@ -33,7 +33,8 @@ struct EncodedCorpus {
     std::int64_t dropped_empty = 0;  // a side had no pieces, though it had characters (such as U+200B alone)
 };
 
-// On several threads, in order. `max_pieces` bounds each side, eos not counted. A shared vocabulary is the same tokenizer twice.
+// On several threads, in order. `max_pieces` bounds each side, eos not counted. A shared vocabulary is the same
+// tokenizer twice.
 EncodedCorpus encode_corpus(const ParallelText& text, const Tokenizer& source, const Tokenizer& target,
                             std::int64_t max_pieces);
 

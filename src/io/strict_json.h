@@ -4,7 +4,7 @@
 #include <istream>
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace headscope {
 

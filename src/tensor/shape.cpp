@@ -12,15 +12,8 @@ Shape::Shape(std::initializer_list<std::int64_t> dims) {
     }
 }
 
-int Shape::index(int dim) const {
-    const int positive = dim < 0 ? dim + rank_ : dim;
-    HEADSCOPE_CHECK(positive >= 0 && positive < rank_,
-                    "dimension " + std::to_string(dim) + " of the shape " + to_string() + " does not exist");
-    return positive;
-}
-
-std::int64_t Shape::operator[](int dim) const {
-    return dims_[static_cast<std::size_t>(index(dim))];
+void Shape::refuse(int dim) const {
+    HEADSCOPE_CHECK(false, "dimension " + std::to_string(dim) + " of the shape " + to_string() + " does not exist");
 }
 
 void Shape::set(int dim, std::int64_t size) {

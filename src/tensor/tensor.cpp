@@ -6,21 +6,6 @@
 
 namespace headscope {
 
-namespace {
-
-int positive(const Shape& shape, int index) {
-    const int found = index < 0 ? index + shape.rank() : index;
-    HEADSCOPE_CHECK(found >= 0 && found < shape.rank(),
-                    "dimension " + std::to_string(index) + " of the shape " + shape.to_string() + " does not exist");
-    return found;
-}
-
-}  // namespace
-
-std::int64_t Tensor::stride(int index) const {
-    return strides[static_cast<std::size_t>(positive(shape, index))];
-}
-
 bool Tensor::contiguous() const {
     std::int64_t step = 1;
     for (int dim = shape.rank() - 1; dim >= 0; --dim) {
@@ -42,7 +27,7 @@ Tensor Tensor::reshape(const Shape& to) const {
 }
 
 Tensor Tensor::narrow(int dimension, std::int64_t start, std::int64_t size) const {
-    const int dim = positive(shape, dimension);
+    const int dim = shape.index(dimension);
     HEADSCOPE_CHECK(start >= 0 && size >= 0 && start + size <= shape[dim],
                     "cannot take [" + std::to_string(start) + ", " + std::to_string(start + size) + ") of dimension " +
                         std::to_string(dim) + " of " + to_string());
@@ -53,7 +38,7 @@ Tensor Tensor::narrow(int dimension, std::int64_t start, std::int64_t size) cons
 }
 
 Tensor Tensor::split(int dimension, std::int64_t inner) const {
-    const int dim = positive(shape, dimension);
+    const int dim = shape.index(dimension);
     HEADSCOPE_CHECK(
         rank() < kMaxRank && inner > 0 && shape[dim] % inner == 0,
         "cannot split dimension " + std::to_string(dim) + " of " + to_string() + " by " + std::to_string(inner));
@@ -86,8 +71,8 @@ Tensor Tensor::split(int dimension, std::int64_t inner) const {
 }
 
 Tensor Tensor::swap(int first, int second) const {
-    const int a = positive(shape, first);
-    const int b = positive(shape, second);
+    const int a = shape.index(first);
+    const int b = shape.index(second);
     HEADSCOPE_CHECK(a == b || (a != rank() - 1 && b != rank() - 1),
                     "the innermost dimension stays in place, in " + to_string());
     Tensor view = *this;

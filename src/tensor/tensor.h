@@ -33,7 +33,8 @@ struct Tensor {
     std::int64_t elements() const { return shape.elements(); }
     int rank() const { return shape.rank(); }
     std::int64_t dim(int index) const { return shape[index]; }
-    std::int64_t stride(int index) const;  // negative counts from the end
+    // Negative counts from the end.
+    std::int64_t stride(int index) const { return strides[static_cast<std::size_t>(shape.index(index))]; }
     bool contiguous() const;
 
     // The same elements in another shape. Contiguous tensors only.

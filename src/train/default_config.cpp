@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace headscope {
 namespace {

@@ -1,6 +1,7 @@
 #include "train/training_options.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "io/config_reader.h"
 #include "support/check.h"

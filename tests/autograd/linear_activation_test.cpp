@@ -9,7 +9,7 @@ using namespace headscope;
 namespace {
 
 // The oracle, as a device with the op: what it composes stands for a kernel.
-class FusedOracle final : public CpuReference<double> {
+class FusedActivationOracle final : public CpuReference<double> {
 public:
     using CpuReference<double>::CpuReference;
 
@@ -46,13 +46,13 @@ std::vector<Shape> shapes(const Way& way) {
     return all;
 }
 
-struct Passed {
+struct PassedLayer {
     std::vector<double> y;
     std::vector<std::vector<double>> gradients;
-    bool operator==(const Passed&) const = default;
+    bool operator==(const PassedLayer&) const = default;
 };
 
-Passed pass(Backend& backend, const Way& way) {
+PassedLayer pass(Backend& backend, const Way& way) {
     Tape tape;
     Context ctx{backend, &tape};
     std::vector<Var> in;
@@ -62,7 +62,7 @@ Passed pass(Backend& backend, const Way& way) {
     const Var y = layer(ctx, in, way);
     from_host(backend, y.gradient_target(backend).tensor, noise(24, 9));
     tape.backward(backend);
-    Passed passed{to_host<double>(backend, y.value()), {}};
+    PassedLayer passed{to_host<double>(backend, y.value()), {}};
     for (const Var& each : in) {
         passed.gradients.push_back(to_host<double>(backend, each.gradient()));
     }
@@ -74,7 +74,7 @@ Passed pass(Backend& backend, const Way& way) {
 TEST_CASE("a linear layer is one op where the device has it and nothing else is asked for", "[linear]") {
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const auto runs_fused = [&](const Way& way) {
-        FusedOracle fused{DeviceInfo{}};
+        FusedActivationOracle fused{DeviceInfo{}};
         CHECK(pass(fused, way) == pass(*oracle, way));
         return fused.fused == 1;
     };
@@ -101,7 +101,7 @@ TEST_CASE("a linear layer is one op where the device has it and nothing else is 
 }
 
 TEST_CASE("a linear layer by an op of its own agrees with central differences", "[linear]") {
-    GradientCheck check(std::make_unique<FusedOracle>(DeviceInfo{}));
+    GradientCheck check(std::make_unique<FusedActivationOracle>(DeviceInfo{}));
     for (const Way& way : {Way{Activation::None}, {Activation::Relu}, {Activation::Relu, false}}) {
         const auto function = [&](Context& ctx, const std::vector<Var>& in) { return layer(ctx, in, way); };
         CHECK(check.worst(shapes(way), function) < 1e-8);
@@ -111,7 +111,7 @@ TEST_CASE("a linear layer by an op of its own agrees with central differences", 
 
 TEST_CASE("the tape keeps a linear layer's result for ReLU's way back alone", "[linear]") {
     for (const bool relu : {false, true}) {
-        FusedOracle backend{DeviceInfo{}};
+        FusedActivationOracle backend{DeviceInfo{}};
         Tape tape;
         Context ctx{backend, &tape};
         std::vector<Var> in;

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 
-#include "backends/cpu/memory/arena.h"
+#include "backends/cpu/memory/host_arena.h"
 #include "support/check.h"
 
 using namespace headscope;
@@ -15,7 +15,7 @@ std::byte* address(const std::shared_ptr<Buffer>& buffer) {
 }  // namespace
 
 TEST_CASE("the same requests get the same addresses again", "[arena]") {
-    Arena arena;
+    HostArena arena;
     const std::vector<std::size_t> sizes{100, 5000, 1 << 20, 5000, 64, 3 << 20};
     std::vector<std::byte*> first;
     for (int step = 0; step < 3; ++step) {
@@ -38,7 +38,7 @@ TEST_CASE("the same requests get the same addresses again", "[arena]") {
 }
 
 TEST_CASE("an arena counts what is live, the most there was, and what it keeps", "[arena]") {
-    Arena arena;
+    HostArena arena;
     auto a = arena.allocate(1 << 20);
     CHECK(arena.use().live == 1 << 20);
     auto b = arena.allocate(1 << 20);
@@ -56,7 +56,7 @@ TEST_CASE("an arena counts what is live, the most there was, and what it keeps",
 }
 
 TEST_CASE("blocks that fit no request any more go back to the system", "[arena]") {
-    Arena arena;
+    HostArena arena;
     for (std::size_t megabytes = 1; megabytes <= 64; megabytes *= 2) {
         const auto buffer = arena.allocate(megabytes << 20U);
         CHECK(arena.reserved() <= 2 * arena.use().peak);
@@ -72,7 +72,7 @@ TEST_CASE("blocks that fit no request any more go back to the system", "[arena]"
 TEST_CASE("memory given out outlives the arena", "[arena]") {
     std::shared_ptr<Buffer> buffer;
     {
-        Arena arena;
+        HostArena arena;
         buffer = arena.allocate(4096);
     }
     address(buffer)[4095] = std::byte{1};
@@ -80,7 +80,7 @@ TEST_CASE("memory given out outlives the arena", "[arena]") {
 }
 
 TEST_CASE("a request the system cannot meet is an error that says how much", "[arena]") {
-    Arena arena;
+    HostArena arena;
     const auto live = arena.allocate(8 << 20);
     CHECK_THROWS_WITH(arena.allocate(std::size_t{1} << 62U), Catch::Matchers::Contains("out of memory") &&
                                                                  Catch::Matchers::Contains("4398046511104 MiB") &&

@@ -11,7 +11,7 @@ using headscope::cuda::Replays;
 
 namespace {
 
-struct Machine {
+struct ReplayMachine {
     std::unique_ptr<CudaBackend> backend = std::make_unique<CudaBackend>(0, cuda::CudaOptions{});
 
     Tensor filled(float value) const {
@@ -25,7 +25,7 @@ struct Machine {
 }  // namespace
 
 TEST_CASE("a run that comes again is launched without its body", "[replay]") {
-    const Machine machine;
+    const ReplayMachine machine;
     const Tensor x = machine.filled(1.0F);
     const Tensor sum = machine.filled(0.0F);
     int calls = 0;
@@ -50,7 +50,7 @@ TEST_CASE("a run that comes again is launched without its body", "[replay]") {
 }
 
 TEST_CASE("other operands or another name are another run", "[replay]") {
-    const Machine machine;
+    const ReplayMachine machine;
     const Tensor x = machine.filled(1.0F);
     const Tensor y = machine.filled(1.0F);
     int calls = 0;
@@ -75,7 +75,7 @@ TEST_CASE("other operands or another name are another run", "[replay]") {
 }
 
 TEST_CASE("a body that records an event cannot be recorded, and says so", "[replay]") {
-    const Machine machine;
+    const ReplayMachine machine;
     const Tensor x = machine.filled(1.0F);
     const auto marks = [&] {
         machine.backend->run(AddScaled{.a = x, .out = x, .alpha = 3.0F});
@@ -87,7 +87,7 @@ TEST_CASE("a body that records an event cannot be recorded, and says so", "[repl
 }
 
 TEST_CASE("a body that waits cannot be recorded, and says so", "[replay]") {
-    const Machine machine;
+    const ReplayMachine machine;
     const Tensor x = machine.filled(1.0F);
     const auto waits = [&] {
         machine.backend->run(Fill{.out = x, .value = 2.0F});
@@ -101,7 +101,7 @@ TEST_CASE("a body that waits cannot be recorded, and says so", "[replay]") {
 }
 
 TEST_CASE("a body that uploads cannot be recorded", "[replay]") {
-    const Machine machine;
+    const ReplayMachine machine;
     const Tensor x = machine.filled(1.0F);
     const auto uploads = [&] { from_host(*machine.backend, x, std::vector<float>(1000, 3.0F)); };
     machine.backend->replay("uploads", {x}, uploads);
@@ -109,7 +109,7 @@ TEST_CASE("a body that uploads cannot be recorded", "[replay]") {
 }
 
 TEST_CASE("what a replay's body allocates must not outlive it", "[replay]") {
-    const Machine machine;
+    const ReplayMachine machine;
     const Tensor x = machine.filled(1.0F);
     Tensor kept;
     const auto keeps = [&] { kept = machine.filled(1.0F); };

@@ -1,5 +1,7 @@
 // Any bytes as an attention record in JSON: refused with an Error, or a record that is the same when it is written and
 // read again, and of which everything can be computed.
+#include <nlohmann/json.hpp>
+
 #include "observe/derived_records.h"
 #include "observe/head_statistics.h"
 #include "observe/record_json.h"

@@ -1,5 +1,7 @@
 // Any bytes as a checkpoint file: refused with an Error, or whole, and then every tensor is read. Any JSON as the state
 // inside: refused with an Error, or one that says the same when it is written and read again.
+#include <nlohmann/json.hpp>
+
 #include "registry/registry.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/io/temporary_folder.h"

@@ -1,4 +1,6 @@
 // Any bytes as a training configuration: refused with an Error, or one that can be used.
+#include <nlohmann/json.hpp>
+
 #include "tests/fuzz/fuzz.h"
 #include "train/train_config.h"
 

@@ -1,4 +1,6 @@
 // Any bytes as a saved view: refused with an Error, or a view that is the same when it is saved and opened again.
+#include <nlohmann/json.hpp>
+
 #include "tests/fuzz/fuzz.h"
 #include "viewer/app/state_file.h"
 

@@ -1,6 +1,7 @@
 #include "io/strict_json.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "tests/io/temporary_folder.h"

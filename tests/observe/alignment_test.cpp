@@ -20,7 +20,7 @@ AlignedUnits units(std::vector<std::int64_t> unit_of) {
     return {std::move(unit_of), count};
 }
 
-RecordedText text_of(const std::vector<std::int32_t>& ids) {
+RecordedText shown_text(const std::vector<std::int32_t>& ids) {
     return {ids, std::vector<std::string>(ids.size(), "x")};
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("weights are those of the position that writes a piece, in any batch",
     REQUIRE(weights.size() == pairs.size());
     for (std::size_t i = 0; i < 2; ++i) {
         const AttentionRecord record =
-            record_attention(*backend, model.transformer, text_of(pairs[i].source), text_of(pairs[i].target), {});
+            record_attention(*backend, model.transformer, shown_text(pairs[i].source), shown_text(pairs[i].target), {});
         const SiteWeights& site = find_site(record, AttentionKind::Cross, layer);
         const std::size_t width = pairs[i].source.size();
         REQUIRE(weights[i].size() == pairs[i].target.size() * width);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +17,9 @@
 #include "support/random.h"
 
 namespace headscope::conformance {
+
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using Values = std::vector<double>;
 using HostValues = std::map<std::string, Values>;

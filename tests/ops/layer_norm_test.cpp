@@ -100,7 +100,7 @@ Case backward(const Norm& norm) {
         .cancels(1.0);  // g - average(g) - n average(g n), with g about 1
 }
 
-std::vector<Shape> shapes() {
+std::vector<Shape> normalised_shapes() {
     return {{1, 1, 1}, {2, 3, 33}, {3, 33, 1}, {1, 5, 257}, {2, 0, 5}, {0, 3, 4}, {5, 7, 64}, {1, 2, 3}};
 }
 
@@ -108,7 +108,7 @@ std::vector<Shape> shapes() {
 
 TEST_CASE("add and norm agrees with the oracle", "[layer_norm]") {
     std::vector<Case> cases;
-    for (const Shape& shape : shapes()) {
+    for (const Shape& shape : normalised_shapes()) {
         for (const bool residual : {false, true}) {
             for (const float rate : {0.0F, 0.3F}) {
                 cases.push_back(forward({.shape = shape, .residual = residual, .rate = rate}));
@@ -131,7 +131,7 @@ TEST_CASE("rows far from zero keep their variance", "[layer_norm]") {
 
 TEST_CASE("the way back of add and norm agrees with the oracle", "[layer_norm]") {
     std::vector<Case> cases;
-    for (const Shape& shape : shapes()) {
+    for (const Shape& shape : normalised_shapes()) {
         for (const float rate : {0.0F, 0.3F}) {
             cases.push_back(backward({.shape = shape, .rate = rate}));
             cases.push_back(backward({.shape = shape, .rate = rate, .grad_sum = true}));

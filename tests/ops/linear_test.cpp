@@ -105,7 +105,7 @@ Case linear(const Layer& layer) {
     return stated.sums(static_cast<double>(layer.in));
 }
 
-std::vector<Layer> shapes() {
+std::vector<Layer> layer_shapes() {
     return {{1, 1, 1},   {1, 33, 3}, {3, 257, 33}, {257, 3, 33}, {33, 1, 257},
             {33, 64, 1}, {2, 2, 2},  {64, 32, 48}, {65, 130, 72}};
 }
@@ -158,7 +158,7 @@ TEST_CASE("a product of weights in F16 or I8 with bias and activation agrees wit
 
 TEST_CASE("a product with bias and activation agrees with the oracle", "[linear]") {
     std::vector<Case> cases;
-    for (Layer layer : shapes()) {
+    for (Layer layer : layer_shapes()) {
         for (const Activation activation : {Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish}) {
             for (const bool bias : {false, true}) {
                 layer.activation = activation;

@@ -16,9 +16,6 @@ using namespace headscope::conformance;
 
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 Case square_sum(const Shape& shape) {
     const auto build = [](const Operands& t) { return SquareSum{t["x"], t["out"], t.write("out")}; };
     Case stated = make_case(shape.to_string(), {in("x", shape).full(), gradient("out", {1}).full()}, build);

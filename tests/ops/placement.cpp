@@ -1,6 +1,7 @@
 #include "placement.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -20,21 +21,22 @@ constexpr std::int64_t kGuardAligned = 80;
 constexpr std::int64_t kGuardOdd = 67;
 constexpr std::int64_t kGuardAfter = 41;
 
-// The place of every element in its buffer, in row-major order.
-std::vector<std::size_t> places_of(const Tensor& tensor) {
+// The place of every element after `origin`, in row-major order.
+std::vector<std::size_t> places_of(const Tensor& tensor, std::int64_t origin) {
     std::vector<std::size_t> places;
+    places.reserve(static_cast<std::size_t>(tensor.elements()));
     std::array<std::int64_t, kMaxRank> at{};
+    std::int64_t place = tensor.offset - origin;
     for (std::int64_t count = tensor.elements(); count > 0; --count) {
-        std::int64_t place = tensor.offset;
-        for (int dim = 0; dim < tensor.rank(); ++dim) {
-            place += at[static_cast<std::size_t>(dim)] * tensor.stride(dim);
-        }
         places.push_back(static_cast<std::size_t>(place));
         for (int dim = tensor.rank() - 1; dim >= 0; --dim) {
-            if (++at[static_cast<std::size_t>(dim)] < tensor.dim(dim)) {
+            std::int64_t& index = at[static_cast<std::size_t>(dim)];
+            place += tensor.stride(dim);
+            if (++index < tensor.dim(dim)) {
                 break;
             }
-            at[static_cast<std::size_t>(dim)] = 0;
+            place -= index * tensor.stride(dim);
+            index = 0;
         }
     }
     return places;
@@ -149,6 +151,7 @@ Placement::Placement(Backend& backend, const Case& stated, const Variant& varian
     }
     if (!variant.alias_output.empty()) {
         operands_.tensors[variant.alias_output] = operands_[variant.alias_input];
+        places_[variant.alias_output] = places_.at(variant.alias_input);
     }
 }
 
@@ -184,10 +187,9 @@ void Placement::place(const std::vector<const Operand*>& group, Layout layout) {
         Tensor& view = operands_.tensors[operand->name];
         view.buffer = region.whole.buffer;
         view.offset += region.whole.offset;
-        if (may_change(*operand)) {
-            for (const std::size_t place : places_of(view)) {
-                region.writable[place - static_cast<std::size_t>(region.whole.offset)] = 1;
-            }
+        const std::vector<std::size_t>& places = places_[operand->name] = places_of(view, region.whole.offset);
+        for (std::size_t i = 0; i < places.size() && may_change(*operand); ++i) {
+            region.writable[places[i]] = 1;
         }
     }
     regions_.push_back(std::move(region));
@@ -209,8 +211,8 @@ void Placement::fill(const HostValues& values, Garbage garbage) {
                                variant_.accumulated.count(operand->name) == 1;
             const Values& given = values.at(operand->name);
             std::size_t index = 0;
-            for (const std::size_t place : places_of(operands_[operand->name])) {
-                std::byte* to = region.before.data() + (place - static_cast<std::size_t>(region.whole.offset)) * width;
+            for (const std::size_t place : places_.at(operand->name)) {
+                std::byte* to = region.before.data() + place * width;
                 if (reads) {
                     store_as(region.whole.dtype, to, given[index]);
                 } else {
@@ -255,10 +257,10 @@ Values Placement::values_of(const std::string& name) const {
             continue;
         }
         const std::size_t width = size_of(tensor.dtype);
-        Values values;
-        for (const std::size_t place : places_of(tensor)) {
-            const std::size_t byte = (place - static_cast<std::size_t>(region.whole.offset)) * width;
-            values.push_back(load_as<double>(tensor.dtype, region.after.data() + byte));
+        const std::vector<std::size_t>& places = places_.at(name);
+        Values values(places.size());
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            values[i] = load_as<double>(tensor.dtype, region.after.data() + places[i] * width);
         }
         return values;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -54,8 +55,8 @@ private:
         Tensor whole;
         std::vector<std::byte> before;
         std::vector<std::byte> after;
-        std::vector<char> writable;           // for each element
-        std::vector<const Operand*> members;  // their places follow from operands_
+        std::vector<char> writable;  // for each element
+        std::vector<const Operand*> members;
     };
     void place(const std::vector<const Operand*>& group, Layout layout);
     bool may_change(const Operand& operand) const;
@@ -64,6 +65,7 @@ private:
     const Case& case_;
     Variant variant_;
     Operands operands_;
+    std::map<std::string, std::vector<std::size_t>> places_;  // of every element in its region, in row-major order
     std::vector<Region> regions_;
 };
 

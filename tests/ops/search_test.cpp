@@ -12,9 +12,6 @@ using namespace headscope::conformance;
 
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // A device finds entries in the order of the logits as they are stored, so there is nothing to forgive: indices are
 // equal, ties by the smaller one.
 Case top_k(std::int64_t rows, std::int64_t classes, std::int64_t k, Generator logits, const char* kind) {

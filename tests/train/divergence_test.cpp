@@ -1,5 +1,6 @@
 // A run whose gradients are no longer finite: what was saved before that is still there, and leads on.
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/train/digits_run.h"
 

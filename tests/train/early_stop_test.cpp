@@ -1,5 +1,6 @@
 // Runs that end because validation gets no better.
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/train/digits_run.h"
 

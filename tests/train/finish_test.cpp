@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"

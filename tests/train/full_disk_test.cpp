@@ -1,6 +1,7 @@
 // What a training loses when its disk fills up: nothing that was saved, and no more than the steps since.
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "tests/io/file_size_limit.h"
 #include "tests/train/digits_run.h"

@@ -1,4 +1,6 @@
 // Training a model whose learned positions end where padding to a multiple would not.
+#include <nlohmann/json.hpp>
+
 #include "tests/train/digits_run.h"
 
 using namespace headscope;

@@ -2,6 +2,7 @@
 #include "train/limits.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/train/digits_run.h"
 

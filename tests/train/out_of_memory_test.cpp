@@ -1,6 +1,7 @@
 // Steps that a device's memory does not hold at once.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tests/train/digits_run.h"
 #include "tests/train/limited_backend.h"

@@ -1,6 +1,7 @@
 // Training in 16 bits: beside F32, through overflows, over stops and from one device to another.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "backend/convert.h"
 #include "backend/precision.h"

@@ -1,5 +1,6 @@
 // Runs that go astray, go back to where all was well and try again at a lower rate.
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/train/digits_run.h"
 

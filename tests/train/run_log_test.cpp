@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tests/io/file_size_limit.h"
 #include "tests/io/temporary_folder.h"

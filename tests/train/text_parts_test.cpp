@@ -2,6 +2,7 @@
 #include "train/text_parts.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "tests/io/temporary_folder.h"

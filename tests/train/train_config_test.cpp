@@ -1,6 +1,7 @@
 #include "train/train_config.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "support/check.h"
 #include "tests/house/files.h"

@@ -2,6 +2,7 @@
 #include "train/training_options.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/io/temporary_folder.h"
 #include "train/config_changes.h"
@@ -18,7 +19,7 @@ TrainingOptions parsed(const json& training) {
     return options;
 }
 
-std::string complaint(const json& training) {
+std::string complaint_of_options(const json& training) {
     return error_of([&] { parsed(training); });
 }
 
@@ -28,20 +29,20 @@ TEST_CASE("a batch to be found is both budgets or none", "[options]") {
     CHECK(parsed({{"steps", 1}, {"source_tokens", "auto"}}).find_batch);
     CHECK(parsed({{"steps", 1}, {"source_tokens", "auto"}, {"target_tokens", "auto"}}).find_batch);
     CHECK(!parsed({{"steps", 1}, {"source_tokens", 7}}).find_batch);
-    CHECK_THAT(complaint({{"steps", 1}, {"source_tokens", "auto"}, {"target_tokens", 9}}),
+    CHECK_THAT(complaint_of_options({{"steps", 1}, {"source_tokens", "auto"}, {"target_tokens", 9}}),
                Contains("\"training.target_tokens\"") && Contains("leave it out"));
-    CHECK_THAT(complaint({{"steps", 1}, {"target_tokens", "auto"}}), Contains("\"training.target_tokens\""));
-    CHECK_THAT(complaint({{"steps", 1}, {"source_tokens", "many"}}), Contains("\"many\""));
-    CHECK_THAT(complaint({{"steps", 1}, {"source_tokens", "auto"}, {"micro_batch_tokens", 500}}),
+    CHECK_THAT(complaint_of_options({{"steps", 1}, {"target_tokens", "auto"}}), Contains("\"training.target_tokens\""));
+    CHECK_THAT(complaint_of_options({{"steps", 1}, {"source_tokens", "many"}}), Contains("\"many\""));
+    CHECK_THAT(complaint_of_options({{"steps", 1}, {"source_tokens", "auto"}, {"micro_batch_tokens", 500}}),
                Contains("\"training.micro_batch_tokens\" (500)"));
 }
 
 TEST_CASE("lengths and cool-downs that contradict each other are refused", "[options]") {
-    CHECK_THAT(complaint({{"patience", 3}}), Contains("\"tokens\"") && Contains("\"minutes\""));
-    CHECK(complaint({{"tokens", 100}, {"cooldown", 0.5}}).empty());
-    CHECK_THAT(complaint({{"steps", 100}, {"cooldown", 0.5}, {"cooldown_steps", 10}}), Contains("two ways"));
-    CHECK_THAT(complaint({{"steps", 100}, {"cooldown", 1.5}}), Contains("\"training.cooldown\""));
-    CHECK_THAT(complaint({{"steps", 100}, {"divergence_rate_factor", 2.0}}),
+    CHECK_THAT(complaint_of_options({{"patience", 3}}), Contains("\"tokens\"") && Contains("\"minutes\""));
+    CHECK(complaint_of_options({{"tokens", 100}, {"cooldown", 0.5}}).empty());
+    CHECK_THAT(complaint_of_options({{"steps", 100}, {"cooldown", 0.5}, {"cooldown_steps", 10}}), Contains("two ways"));
+    CHECK_THAT(complaint_of_options({{"steps", 100}, {"cooldown", 1.5}}), Contains("\"training.cooldown\""));
+    CHECK_THAT(complaint_of_options({{"steps", 100}, {"divergence_rate_factor", 2.0}}),
                Contains("\"training.divergence_rate_factor\""));
 }
 

@@ -2,6 +2,7 @@
 #include "train/training_state.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/io/temporary_folder.h"
 

@@ -21,7 +21,7 @@ TEST_CASE("The icon is drawn whole, and its files are up to date", "[icon]") {
     REQUIRE(bitmap.height == 256);
     CHECK(bitmap.rgba[3] == 0);  // nothing behind the corners
     CHECK(bitmap.rgba[(128 * 256 + 128) * 4 + 3] == 255);
-    const std::string folder = std::string(HEADSCOPE_SOURCE_DIR) + "/viewer/desktop/org.headscope.Headscope";
+    const std::string folder = HEADSCOPE_SOURCE_DIR "/viewer/desktop/org.headscope.Headscope";
     for (const auto& [file, bytes] :
          {std::pair{folder + ".svg", to_svg(draw_icon(256.0))}, std::pair{folder + ".png", to_png(bitmap)}}) {
         if (std::getenv("HEADSCOPE_UPDATE_GOLDENS") != nullptr) {

@@ -28,10 +28,10 @@ std::set<int> items_of(const Drawing& drawing, Role role) {
     return items;
 }
 
-struct Stage {
+struct PlainStage {
     TemporaryFolder folder;
     Session session{on_cpu(write_model(folder, "first", 3), sentence(kSentence, PanelId::Matrix)), [] {}};
-    Stage() { settle(session); }
+    PlainStage() { settle(session); }
     Drawing drawn(PanelId panel, const PanelOptions& options = {}) const {
         return draw_panel(session.scene(), panel, options);
     }
@@ -40,7 +40,7 @@ struct Stage {
 }  // namespace
 
 TEST_CASE("What is computed from heads stands beside a head as it is", "[panels]") {
-    Stage stage;
+    PlainStage stage;
     CHECK(items_of(stage.drawn(PanelId::Matrix), Role::Frame) == std::set<int>{0});
     stage.session.state().heads = {3};
     const Scene& scene = stage.session.scene();
@@ -69,7 +69,7 @@ TEST_CASE("What is computed from heads stands beside a head as it is", "[panels]
 }
 
 TEST_CASE("A tip is that of the picture that was made, and is kept with it", "[panels]") {
-    Stage stage;
+    PlainStage stage;
     stage.session.state().join_words = false;
     PanelPictures pictures;
     const Mark mark{.role = Role::Cell, .head = 1, .query = 1, .key = 2, .item = 0};
@@ -84,7 +84,7 @@ TEST_CASE("A tip is that of the picture that was made, and is kept with it", "[p
 }
 
 TEST_CASE("The decoding shows what each step looked at", "[panels]") {
-    Stage stage;
+    PlainStage stage;
     const Exploration& shown = *stage.session.scene().main.shown;
     REQUIRE(shown.steps.size() > 2);
     for (const int step : {0, 1, -1}) {
@@ -107,7 +107,7 @@ TEST_CASE("The decoding shows what each step looked at", "[panels]") {
 }
 
 TEST_CASE("A comparison of the same says so, and one of nothing shown does not fail", "[panels]") {
-    Stage stage;
+    PlainStage stage;
     stage.session.compare_with(stage.session.model_path(), "cpu");
     settle(stage.session);
     CHECK_THAT(texts_of(stage.drawn(PanelId::Compare)), Contains("no difference") && !Contains("at most 0"));
@@ -135,7 +135,7 @@ TEST_CASE("Headings are folded to the room there is", "[panels]") {
 }
 
 TEST_CASE("The training panel of a model is not saved as a remark", "[panels]") {
-    Stage stage;
+    PlainStage stage;
     const SavedView view{
         .state = sentence(kSentence, PanelId::Training), .model = stage.session.model_path(), .device = "cpu"};
     const std::string file = stage.folder.file("a.svg");

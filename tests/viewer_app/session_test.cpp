@@ -16,10 +16,6 @@ const Exploration& shown(const Session& session) {
     return *session.scene().main.shown;
 }
 
-AttentionEdit first_head_off() {
-    return {.site = {AttentionKind::EncoderSelf, 0}, .head = 1};
-}
-
 std::string joined(const Drawing& drawing) {
     std::string all;
     for (const Primitive& primitive : drawing.primitives) {

@@ -27,6 +27,10 @@ inline SessionOptions on_cpu(const std::string& model, const ViewState& state) {
     return {.model = model, .device = "cpu", .view = {.state = state}};
 }
 
+inline AttentionEdit first_head_off() {
+    return {.site = {AttentionKind::EncoderSelf, 0}, .head = 1};
+}
+
 // As a window does it, frame by frame.
 inline bool update_until(Session& session, const std::function<bool()>& done, double seconds = 60.0) {
     const Clock::time_point start = Clock::now();

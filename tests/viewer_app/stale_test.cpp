@@ -12,10 +12,6 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-AttentionEdit first_head_off() {
-    return {.site = {AttentionKind::EncoderSelf, 0}, .head = 1};
-}
-
 SessionOptions troubled(const std::string& model, const ViewState& state, Trouble& trouble) {
     SessionOptions options = on_cpu(model, state);
     options.open_device = [&trouble](const std::string&) { return std::make_unique<TroubledBackend>(trouble); };

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backend/backend.h"
-#include "backends/cpu/memory/arena.h"
+#include "backends/cpu/memory/host_arena.h"
 
 namespace headscope {
 
@@ -21,7 +21,7 @@ public:
 
 private:
     DeviceInfo info_;
-    Arena arena_;
+    HostArena arena_;
 };
 
 }  // namespace headscope

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "backend/convert.h"
-#include "backends/cpu/memory/arena.h"
+#include "backends/cpu/memory/host_arena.h"
 #include "support/check.h"
 #include "tensor/tensor.h"
 

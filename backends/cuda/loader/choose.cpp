@@ -11,7 +11,6 @@ namespace headscope::cuda {
 
 namespace {
 
-constexpr int kTen = 10;            // sm_90 is compute capability 9.0
 constexpr int kThousand = 1000;     // 12040 is CUDA 12.4
 constexpr int kOldest = 60;         // that the kernels are written for: the P100
 constexpr int kFirstOfCuda13 = 75;  // CUDA 13 compiles for nothing older
@@ -19,8 +18,9 @@ constexpr int kFirstOfCuda13 = 75;  // CUDA 13 compiles for nothing older
 enum class Fit { None, Ptx, MachineCode };
 
 Fit fit_of(const ModuleFacts& module, int driver_version, int sm) {
-    const bool code = std::any_of(module.architectures.begin(), module.architectures.end(),
-                                  [sm](int built) { return built / kTen == sm / kTen && built % kTen <= sm % kTen; });
+    const bool code = std::any_of(module.architectures.begin(), module.architectures.end(), [sm](int built) {
+        return built / kSmOfMajor == sm / kSmOfMajor && built % kSmOfMajor <= sm % kSmOfMajor;
+    });
     if (module.toolkit / kThousand > driver_version / kThousand) {
         return Fit::None;
     }

@@ -86,7 +86,6 @@ std::string reasons(const Found& found, const Choice& choice, const Places& plac
 
 DeviceInfo describe(const Card& card, std::size_t ordinal, int driver_version) {
     constexpr double kMebi = 1024.0 * 1024.0;
-    constexpr int kTen = 10;
     constexpr int kVolta = 70;
     constexpr int kAmpere = 80;
     const auto yes_if = [](bool condition) { return condition ? "yes" : "no"; };
@@ -102,7 +101,7 @@ DeviceInfo describe(const Card& card, std::size_t ordinal, int driver_version) {
         return info;
     }
     info.limits = {
-        {"compute capability", fmt::format("{}.{}", card.sm / kTen, card.sm % kTen)},
+        {"compute capability", fmt::format("{}.{}", card.sm / kSmOfMajor, card.sm % kSmOfMajor)},
         {"multiprocessors", fmt::format("{}", card.multiprocessors)},
         {"shared memory", fmt::format("{} KiB", card.shared_bytes >> 10)},
         {"L2 cache", fmt::format("{:g} MiB", card.l2_bytes / kMebi)},

@@ -171,8 +171,7 @@ void read_card(const Functions& cu, int ordinal, Card& card) {
     std::size_t bytes = 0;
     check(cu, cu.cuDeviceTotalMem_v2(&bytes, device), "cuDeviceTotalMem");
     card.memory_bytes = bytes;
-    constexpr int kTen = 10;
-    card.sm = kTen * attribute(cu, device, kMajor) + attribute(cu, device, kMinor);
+    card.sm = kSmOfMajor * attribute(cu, device, kMajor) + attribute(cu, device, kMinor);
     card.multiprocessors = attribute(cu, device, kMultiprocessors);
     card.shared_bytes = attribute(cu, device, kSharedBytesOptIn);
     card.l2_bytes = attribute(cu, device, kL2Bytes);

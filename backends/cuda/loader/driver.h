@@ -8,6 +8,8 @@
 
 namespace headscope::cuda {
 
+constexpr int kSmOfMajor = 10;  // sm_90 is compute capability 9.0
+
 // What the driver says of one card. Its place in Driver::cards() is its ordinal.
 struct Card {
     std::string name;

@@ -1,4 +1,4 @@
-#include "backends/cpu/memory/arena.h"
+#include "backends/cpu/memory/host_arena.h"
 
 #include <sys/mman.h>
 
@@ -46,7 +46,7 @@ std::byte* system_allocate(std::size_t bytes) {
 
 }  // namespace
 
-struct Arena::State {
+struct HostArena::State {
     // By size; what was given back last is taken first, since it may still be in the cache.
     std::map<std::size_t, std::vector<std::byte*>> kept;
     Backend::MemoryUse use;
@@ -100,10 +100,10 @@ struct Arena::State {
     }
 };
 
-Arena::Arena() : state_(std::make_shared<State>()) {}
-Arena::~Arena() = default;
+HostArena::HostArena() : state_(std::make_shared<State>()) {}
+HostArena::~HostArena() = default;
 
-std::shared_ptr<Buffer> Arena::allocate(std::size_t bytes) {
+std::shared_ptr<Buffer> HostArena::allocate(std::size_t bytes) {
     const std::size_t wanted = size_class(bytes);
     auto [block, size] = state_->take_kept(wanted);
     if (block == nullptr) {
@@ -119,11 +119,11 @@ std::shared_ptr<Buffer> Arena::allocate(std::size_t bytes) {
     return std::make_shared<HostBuffer>(std::move(keep), block, bytes);
 }
 
-Backend::MemoryUse Arena::use() const {
+Backend::MemoryUse HostArena::use() const {
     return state_->use;
 }
 
-std::size_t Arena::reserved() const {
+std::size_t HostArena::reserved() const {
     return state_->reserved;
 }
 

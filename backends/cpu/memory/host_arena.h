@@ -11,12 +11,12 @@
 
 namespace headscope {
 
-class Arena {
+class HostArena {
 public:
-    Arena();
-    ~Arena();
-    Arena(const Arena&) = delete;
-    Arena& operator=(const Arena&) = delete;
+    HostArena();
+    ~HostArena();
+    HostArena(const HostArena&) = delete;
+    HostArena& operator=(const HostArena&) = delete;
 
     // At least `bytes` bytes at a multiple of 64. Error when the system has no more.
     std::shared_ptr<Buffer> allocate(std::size_t bytes);
