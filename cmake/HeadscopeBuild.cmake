@@ -24,7 +24,7 @@ if(HEADSCOPE_SANITIZE)
     target_link_options(headscope_options INTERFACE -fsanitize=${HEADSCOPE_SANITIZE})
 endif()
 
-# A whole build takes a third of the time where a compiler sees several files of a target at once; changing one file
+# A whole build takes less than half the time where a compiler sees several files of a target at once; changing one file
 # again and again is quicker without. A target whose files share names only as strangers sets UNITY_BUILD OFF.
 option(HEADSCOPE_UNITY "Compile several files of a target at once" ON)
 set(CMAKE_UNITY_BUILD ${HEADSCOPE_UNITY})

@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # MODEL, HEADSCOPE and PACKAGES are ./do's
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils)
-readonly CHECKS=(format shell agreement digits cpuonly sanitize validation subgroups plain emulation cuda mutants tidy fuzz)
+readonly CHECKS=(format shell agreement digits cpuonly sanitize validation subgroups plain emulation cuda damage mutants tidy fuzz)
 # How a part of check ends that proved nothing because something that a person has to give is not there.
 readonly SKIPPED=77
 
@@ -128,6 +128,14 @@ check_cuda() {
         fi
     done
     [ -n "$p100" ] || fail "none of $HEADSCOPE_CUDA_TOOLKITS compiles for sm_60: add one of CUDA 12"
+}
+
+# A training killed 200 times, its files cut short at 1,500 places each, and a disk that is full at 200.
+check_damage() {
+    build release test_train
+    HEADSCOPE_TEST_DEVICES=cpu HEADSCOPE_TEST_KILLS=200 build/release/tests/test_train "[resume]"
+    HEADSCOPE_TEST_DAMAGES=1500 build/release/tests/test_train "a run's file cut short*"
+    HEADSCOPE_TEST_DAMAGES=200 build/release/tests/test_train "a disk that is full*"
 }
 
 # One planted bug for each op family; the harness must see every one.

@@ -72,9 +72,9 @@ inline std::vector<nlohmann::json> logged(const std::string& output_folder, cons
     std::ifstream file(output_folder + "/log.jsonl");
     std::vector<nlohmann::json> found;
     for (std::string line; std::getline(file, line);) {
-        nlohmann::json json = nlohmann::json::parse(line);
-        if (json["kind"] == kind) {
-            found.push_back(std::move(json));
+        nlohmann::json entry = nlohmann::json::parse(line);
+        if (entry["kind"] == kind) {
+            found.push_back(std::move(entry));
         }
     }
     return found;

@@ -100,8 +100,8 @@ TEST_CASE("a training state survives its JSON bit for bit", "[log]") {
     state.totals.add({.loss = 1.0 / 3.0, .nll = 0.7, .gradient_norm = 1e-9}, false, 5, 6);
     state.best = {10, 2.0 / 3.0};
     state.loss_scale = {4096.0, 1999.0};
-    const nlohmann::json json = nlohmann::json::parse(to_json(state, {}).dump());
-    const TrainingState back = parse_training_state(json, "f");
+    const nlohmann::json written = nlohmann::json::parse(to_json(state, {}).dump());
+    const TrainingState back = parse_training_state(written, "f");
     CHECK(back.step == 12);
     CHECK(back.seconds == state.seconds);
     CHECK(back.batcher == state.batcher);
@@ -110,11 +110,11 @@ TEST_CASE("a training state survives its JSON bit for bit", "[log]") {
     CHECK(back.loss_scale->scale == 4096.0);
     CHECK(back.loss_scale->good_steps == 1999.0);
     CHECK(!parse_training_state(to_json(TrainingState{}, {}), "f").loss_scale.has_value());
-    nlohmann::json impossible = json;
+    nlohmann::json impossible = written;
     impossible["loss_scale"] = 0.0;
     CHECK_THAT(error_of([&] { parse_training_state(impossible, "f"); }), Catch::Contains("\"loss_scale\" is 0.0"));
     CHECK(to_json(back.totals) == to_json(state.totals));
-    nlohmann::json broken = json;
+    nlohmann::json broken = written;
     broken.erase("epoch");
     CHECK_THAT(error_of([&] { parse_training_state(broken, "f.safetensors"); }), Catch::Contains("f.safetensors"));
 }

@@ -17,9 +17,9 @@ nlohmann::json changed(const std::string& pointer, const nlohmann::json& value) 
     TrainingState state;
     state.step = 3;
     state.best = {2, 0.5};
-    nlohmann::json json = to_json(state, kIdentity);
-    json[nlohmann::json::json_pointer(pointer)] = value;
-    return json;
+    nlohmann::json state_json = to_json(state, kIdentity);
+    state_json[nlohmann::json::json_pointer(pointer)] = value;
+    return state_json;
 }
 
 }  // namespace
@@ -40,10 +40,10 @@ TEST_CASE("a number that is no count is refused by its name") {
 }
 
 TEST_CASE("a state of before epochs had windows is refused with a way on") {
-    nlohmann::json json = changed("/epoch_step", 4);
-    json.erase("window");
-    json.erase("window_step");
-    CHECK_THAT(error_of([&] { parse_training_state(json, "f"); }),
+    nlohmann::json old = changed("/epoch_step", 4);
+    old.erase("window");
+    old.erase("window_step");
+    CHECK_THAT(error_of([&] { parse_training_state(old, "f"); }),
                Contains("f was written by an earlier version") && Contains("--from") && !Contains("damaged"));
 }
 
