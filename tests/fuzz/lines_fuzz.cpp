@@ -1,10 +1,11 @@
-// Any bytes as a file of lines: as they are (plain text, or a gzip stream that was tampered with); packed by zlib,
-// whole, in two streams and cut short. What is packed gives the lines of what is plain, and what is cut short gives
-// none.
+// Any bytes as a file of lines: as they are (plain text, or a packed stream that was tampered with); packed by zlib and
+// by zstd, whole, in two streams and cut short. What is packed gives the lines of what is plain, and what is cut short
+// gives none.
 #include <algorithm>
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/gzip.h"
+#include "tests/fuzz/zstd.h"
 #include "text/lines.h"
 #include "text/utf8.h"
 
@@ -45,13 +46,27 @@ void check_packed(std::string_view packed, const Outcome& expected) {
     HEADSCOPE_CHECK(found.refused || found.lines == expected.lines, "packed text gives other lines");
 }
 
+struct Format {
+    std::string (*pack)(std::string_view text);
+    std::size_t magic;  // bytes; with fewer it is not known as packed
+};
+constexpr Format kFormats[] = {{gzip, 2}, {zstd, 4}};
+
 }  // namespace
 
 std::vector<std::string> headscope::fuzz_seeds() {
     const std::string text = "one\n\ntwo\r\n\u0085f\u00fcnf \U0001F600\nlast";
     std::string long_line(200000, 'x');
     long_line[100000] = '\n';
-    return {text, gzip(text), gzip(text) + gzip(text), gzip(text) + "behind", gzip(""), gzip(long_line), "\xff\n"};
+    std::vector<std::string> seeds{text, "\xff\n"};
+    for (const Format& format : kFormats) {
+        const std::string packed = format.pack(text);
+        for (const std::string& seed :
+             {packed, packed + packed, packed + "behind", format.pack(""), format.pack(long_line)}) {
+            seeds.push_back(seed);
+        }
+    }
+    return seeds;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -61,13 +76,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         HEADSCOPE_CHECK(!first_invalid_utf8(line) && line.find('\n') == std::string::npos, "a line that is none");
     }
     const Outcome expected = expected_lines(bytes);
-    const std::string packed = gzip(bytes);
-    check_packed(packed, expected);
     // The input says where to cut.
     const std::size_t at = size == 0 ? 0 : (data[0] * 257U + data[size - 1]) % size;
-    check_packed(gzip(bytes.substr(0, at)) + gzip(bytes.substr(at)), expected);
-    constexpr std::size_t kMagic = 2;  // with fewer bytes it is not known as gzip
-    HEADSCOPE_CHECK(lines_of(std::string_view(packed).substr(0, kMagic + at % (packed.size() - kMagic))).refused,
-                    "a stream that was cut short passes for whole");
+    for (const auto& [pack, magic] : kFormats) {
+        const std::string packed = pack(bytes);
+        check_packed(packed, expected);
+        check_packed(pack(bytes.substr(0, at)) + pack(bytes.substr(at)), expected);
+        HEADSCOPE_CHECK(lines_of(std::string_view(packed).substr(0, magic + at % (packed.size() - magic))).refused,
+                        "a stream that was cut short passes for whole");
+    }
     return 0;
 }

@@ -183,6 +183,12 @@ Case Case::sums(double count) const {
     return changed;
 }
 
+Case Case::past_a_grid() const {
+    Case same = *this;
+    same.one_layout = true;
+    return same;
+}
+
 Case Case::cancels(double size) const {
     Case changed = *this;
     changed.cancelling = size;

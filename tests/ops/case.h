@@ -95,6 +95,7 @@ struct Case {
     std::optional<DType> storage = {};    // of the operands that are T
     std::optional<Compute> compute = {};  // of a product of F32 operands
     double operand_roundoff = 0.0;        // how far apart two devices may round an operand of that
+    bool one_layout = false;              // tried contiguous alone
 
     const Operand& operand(const std::string& operand_name) const;
     std::string title() const;
@@ -106,6 +107,8 @@ struct Case {
     Case may_be(const std::string& output, const std::string& input) const;
     Case sums(double count) const;
     Case cancels(double size) const;
+    // The same with more rows than one dimension of a grid has groups. That is what it tries, whatever the layout.
+    Case past_a_grid() const;
     // The same with `value` at one place of an operand: how NaN and infinity spread.
     Case holding(double value, const std::string& operand_name, std::size_t index) const;
 };

@@ -117,7 +117,7 @@ TEST_CASE("add and norm agrees with the oracle", "[layer_norm]") {
     }
     cases.push_back(forward({.shape = {2, 3, 1024}, .rate = 0.1F, .epsilon = 1e-5F}));
     cases.push_back(forward({.shape = {2, 9, 512}, .epsilon = 0.5F}));
-    cases.push_back(forward({.shape = {2, 40000, 3}, .rate = 0.1F, .epsilon = 0.5F}));
+    cases.push_back(forward({.shape = {2, 40000, 3}, .rate = 0.1F, .epsilon = 0.5F}).past_a_grid());
     check_on_every_device(cases);
 }
 

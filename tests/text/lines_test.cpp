@@ -3,12 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <zstd.h>
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
+#include "tests/fuzz/zstd.h"
 #include "tests/io/temporary_folder.h"
 
 using namespace headscope;
@@ -88,16 +88,6 @@ TEST_CASE("a gzip file cut at any byte or damaged is refused", "[lines]") {
     damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);  // in the checksum
     CHECK_THAT(error_of([&] { read_lines(folder.write("bad.gz", damaged)); }), Contains("bad.gz"));
 }
-
-namespace {
-
-std::string zstd(const std::string& text) {
-    std::string packed(::ZSTD_compressBound(text.size()), '\0');
-    packed.resize(::ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3));
-    return packed;
-}
-
-}  // namespace
 
 TEST_CASE("zstd is known by its content", "[lines]") {
     const TemporaryFolder folder;
