@@ -1,5 +1,7 @@
 // Files of a run cut short at any byte, and disks that fill up at any moment: nothing is half-read, nothing saved is
 // lost. HEADSCOPE_TEST_DAMAGES says how many places are tried of each kind (./do check damage tries many).
+#include <unistd.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
