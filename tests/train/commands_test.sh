@@ -53,6 +53,7 @@ counts() { # KEY COUNT...
 }
 expect "with every count" counts pairs 47 train 36 valid 3 test 2 "both sides the same" 1 "there before" 1 \
     "a side is empty" 1 "not UTF-8" 1 "sides of unlike length" 1 "too many words" 1
+# shellcheck disable=SC2016 # eval expands it
 expect "further columns and carriage returns are no text" eval '! grep -q "CC-BY\|$(printf "\r")" split/*.tsv'
 run data --tsv raw.tsv --output again --valid 3 --test 2 --seed 5 --most-words 5
 expect "the same unpacked" eval 'for f in train valid test; do cmp split/$f.tsv again/$f.tsv || exit 1; done'
