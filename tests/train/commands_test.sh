@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # headscope make-task, data and train as a user meets them, most of all where something is wrong.
 # usage: commands_test.sh HEADSCOPE-PROGRAM
-# shellcheck disable=SC2317 # the conditions are called through expect
+# shellcheck disable=SC2016,SC2317 # the conditions are called, and words of eval expanded, through expect
 # shellcheck source=tests/house/commands.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
 lines() { [ "$(wc -l <"$2")" -eq "$1" ]; }
@@ -53,7 +53,6 @@ counts() { # KEY COUNT...
 }
 expect "with every count" counts pairs 47 train 36 valid 3 test 2 "both sides the same" 1 "there before" 1 \
     "a side is empty" 1 "not UTF-8" 1 "sides of unlike length" 1 "too many words" 1
-# shellcheck disable=SC2016 # eval expands it
 expect "further columns and carriage returns are no text" eval '! grep -q "CC-BY\|$(printf "\r")" split/*.tsv'
 run data --tsv raw.tsv --output again --valid 3 --test 2 --seed 5 --most-words 5
 expect "the same unpacked" eval 'for f in train valid test; do cmp split/$f.tsv again/$f.tsv || exit 1; done'
