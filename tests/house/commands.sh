@@ -31,3 +31,10 @@ refused() {
     ended_with 1 && quiet && [ "$(grep -c '^headscope: ' err)" -eq 1 ] && ! complains "internal error" || return 1
     for word in "$@"; do complains "$word" || return 1; done
 }
+# A model of the digits task in trained/, and its texts in data/; nothing else can be tried without them.
+train_digits() { # CONFIGURATION
+    run make-task digits --output data --pairs 300 --valid 4 --test 6
+    [ "$code" -ne 0 ] || run train "$1" --data data --output trained
+    expect "a model to translate with is trained" ended_with 0
+    [ "$code" -eq 0 ] || exit 1
+}
