@@ -36,6 +36,20 @@ bool rows_apart(const Product& p) {
 
 }  // namespace
 
+OneProduct one_of(const Product& product, std::int64_t outer, std::int64_t inner) {
+    return {product.a.data + outer * product.a.outer_step + inner * product.a.inner_step,
+            product.a.row_step,
+            product.b.data + outer * product.b.outer_step + inner * product.b.inner_step,
+            product.b.row_step,
+            product.out + outer * product.out_outer_step + inner * product.out_inner_step,
+            product.out_row_step,
+            product.m,
+            product.n,
+            product.k,
+            product.alpha,
+            product.beta};
+}
+
 void multiply(ThreadPool& pool, const Product& product) {
     if (product.m == 0 || product.n == 0 || product.outer * product.inner == 0) {
         return;

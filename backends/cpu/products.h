@@ -28,6 +28,19 @@ struct Product {
     Compute compute = Compute::F32;  // or BF16: operands rounded first, sums in float
 };
 
+// One matrix of a product; sizes are those of a . b^T.
+struct OneProduct {
+    const float* a;  // [m, k]
+    std::int64_t a_step;
+    const float* b;  // [n, k]
+    std::int64_t b_step;
+    float* out;  // [m, n]
+    std::int64_t out_step;
+    std::int64_t m, n, k;
+    float alpha, beta;
+};
+OneProduct one_of(const Product& product, std::int64_t outer, std::int64_t inner);
+
 // The same for one a . b^T whose weights b [n, k] are stored in F16 or I8.
 struct NarrowProduct {
     const float* a = nullptr;

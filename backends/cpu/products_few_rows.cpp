@@ -14,25 +14,13 @@ namespace {
 
 constexpr std::int64_t kColumns = 16;  // of a task
 
-// One matrix of the product.
-struct Rows {
-    const float* a;  // [m, k]
-    std::int64_t a_step;
-    const float* b;  // [n, k]
-    std::int64_t b_step;
-    float* out;  // [m, n]
-    std::int64_t out_step;
-    std::int64_t m, n, k;
-    float alpha, beta;
-};
-
 // Where the dot products of a tile begin. Columns past the last are the last once more, and not stored.
 template <int rows, int columns>
 struct Operands {
     const float* a[rows];
     const float* b[columns];
 
-    HEADSCOPE_INLINE Operands(const Rows& p, std::int64_t row, std::int64_t column) {
+    HEADSCOPE_INLINE Operands(const OneProduct& p, std::int64_t row, std::int64_t column) {
         for (int i = 0; i < rows; ++i) {
             a[i] = p.a + (row + i) * p.a_step;
         }
@@ -61,7 +49,7 @@ HEADSCOPE_INLINE void multiply_add(const Operands<rows, columns>& from, std::int
 
 // sums[i * step + j] = the 16 partial sums of row i and column j.
 template <int rows, int columns>
-HEADSCOPE_INLINE void dot_products(const Rows& p, std::int64_t row, std::int64_t column, int step, Lanes* sums) {
+HEADSCOPE_INLINE void dot_products(const OneProduct& p, std::int64_t row, std::int64_t column, int step, Lanes* sums) {
     const Operands<rows, columns> from(p, row, column);
     Lanes partial[rows * columns] = {};
     std::int64_t x = 0;
@@ -80,7 +68,7 @@ HEADSCOPE_INLINE void dot_products(const Rows& p, std::int64_t row, std::int64_t
 
 // rows * columns = 16 results, computed in parts whose sums fit the processor's registers.
 template <int rows, int columns, int part_rows, int part_columns>
-HEADSCOPE_INLINE void tile(const Rows& p, std::int64_t row, std::int64_t column) {
+HEADSCOPE_INLINE void tile(const OneProduct& p, std::int64_t row, std::int64_t column) {
     static_assert(rows * columns == kLanes);
     Lanes sums[kLanes];
     for (int i = 0; i < rows; i += part_rows) {
@@ -102,7 +90,7 @@ HEADSCOPE_INLINE void tile(const Rows& p, std::int64_t row, std::int64_t column)
 
 // Asks for the share `part` of `parts` of the weights of columns [column, column + kColumns): short rows end before the
 // processor has noticed that they are read in order.
-HEADSCOPE_INLINE void fetch_ahead(const Rows& p, std::int64_t column, std::int64_t part, std::int64_t parts) {
+HEADSCOPE_INLINE void fetch_ahead(const OneProduct& p, std::int64_t column, std::int64_t part, std::int64_t parts) {
     constexpr std::int64_t kLine = 16;  // floats
     const std::int64_t begin = p.k * part / parts / kLine * kLine;
     const std::int64_t end = p.k * (part + 1) / parts / kLine * kLine;
@@ -115,7 +103,7 @@ HEADSCOPE_INLINE void fetch_ahead(const Rows& p, std::int64_t column, std::int64
 
 // Columns [begin, end) of every row. `part` is the number of rows and of columns of a part of a tile.
 template <int part>
-HEADSCOPE_INLINE void columns_of(const Rows& p, std::int64_t begin, std::int64_t end) {
+HEADSCOPE_INLINE void columns_of(const OneProduct& p, std::int64_t begin, std::int64_t end) {
     for (std::int64_t first = begin; first < end; first += kColumns) {
         const std::int64_t last = std::min(end, first + kColumns);
         std::int64_t row = 0;
@@ -137,11 +125,11 @@ HEADSCOPE_INLINE void columns_of(const Rows& p, std::int64_t begin, std::int64_t
 }
 
 // With 32 registers of 16 floats, 16 sums stay in registers; with 16 of 8, four.
-HEADSCOPE_CLONES void with_many_registers(const Rows& p, std::int64_t begin, std::int64_t end) {
+HEADSCOPE_CLONES void with_many_registers(const OneProduct& p, std::int64_t begin, std::int64_t end) {
     columns_of<4>(p, begin, end);
 }
 
-HEADSCOPE_CLONES void with_few_registers(const Rows& p, std::int64_t begin, std::int64_t end) {
+HEADSCOPE_CLONES void with_few_registers(const OneProduct& p, std::int64_t begin, std::int64_t end) {
     columns_of<2>(p, begin, end);
 }
 
@@ -163,22 +151,10 @@ void multiply_few_rows(ThreadPool& pool, const Product& product) {
     const std::int64_t tasks = (product.n + kColumns - 1) / kColumns;
     const std::int64_t each = product.m * kColumns * product.k;
     for (std::int64_t item = 0; item < product.outer * product.inner; ++item) {
-        const std::int64_t outer = item / product.inner;
-        const std::int64_t inner = item % product.inner;
-        const Rows rows{product.a.data + outer * product.a.outer_step + inner * product.a.inner_step,
-                        product.a.row_step,
-                        product.b.data + outer * product.b.outer_step + inner * product.b.inner_step,
-                        product.b.row_step,
-                        product.out + outer * product.out_outer_step + inner * product.out_inner_step,
-                        product.out_row_step,
-                        product.m,
-                        product.n,
-                        product.k,
-                        product.alpha,
-                        product.beta};
+        const OneProduct one = one_of(product, item / product.inner, item % product.inner);
         pool.for_ranges(tasks, kWorthAThread / std::max<std::int64_t>(each, 1) + 1,
                         [&](std::int64_t begin, std::int64_t end) {
-                            columns(rows, begin * kColumns, std::min(product.n, end * kColumns));
+                            columns(one, begin * kColumns, std::min(product.n, end * kColumns));
                         });
     }
 }

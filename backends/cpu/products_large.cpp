@@ -167,19 +167,9 @@ void run_sliced(ThreadPool& pool, const Piece<T>& piece) {
 }
 
 Piece<float> piece_of(const Product& p, std::int64_t outer, std::int64_t inner) {
-    return {p.a.data + outer * p.a.outer_step + inner * p.a.inner_step,
-            p.b.data + outer * p.b.outer_step + inner * p.b.inner_step,
-            p.out + outer * p.out_outer_step + inner * p.out_inner_step,
-            p.a.row_step,
-            p.b.row_step,
-            p.out_row_step,
-            p.m,
-            p.n,
-            p.k,
-            p.transpose_a,
-            p.transpose_b,
-            p.alpha,
-            p.beta};
+    const OneProduct one = one_of(p, outer, inner);
+    return {one.a, one.b, one.out,       one.a_step,    one.b_step, one.out_step, one.m,
+            one.n, one.k, p.transpose_a, p.transpose_b, one.alpha,  one.beta};
 }
 
 HEADSCOPE_CLONES void round_row(const float* from, std::int64_t count, Bf16* to) {

@@ -16,20 +16,10 @@ namespace {
 
 constexpr std::int64_t kColumns = 16;  // of a task
 
-struct Operands {
-    const float* a;  // panels [.., k, 16]
-    const float* b;  // [n, k]
-    std::int64_t b_step;
-    float* out;  // [m, n]
-    std::int64_t out_step;
-    std::int64_t m, n, k;
-    float alpha, beta;
-};
-
 // sums[i * kColumns + j] = panel i times column j. Columns past the last are the last once more. `fetch` asks for the
 // weights of the columns that come next: short rows end before the processor has noticed that they are read in order.
 template <int panels, int columns>
-HEADSCOPE_INLINE void tile(const Operands& p, const float* a, std::int64_t column, bool fetch, Lanes* to) {
+HEADSCOPE_INLINE void tile(const OneProduct& p, const float* a, std::int64_t column, bool fetch, Lanes* to) {
     const float* b[columns];
     const float* next[columns];
     for (int j = 0; j < columns; ++j) {
@@ -70,7 +60,7 @@ HEADSCOPE_INLINE void tile(const Operands& p, const float* a, std::int64_t colum
 }
 
 // `columns` of out from row on; lane i of sums[j] is row i and column j.
-HEADSCOPE_INLINE void store_panel(const Operands& p, std::int64_t row, std::int64_t column, Lanes (&sums)[kLanes]) {
+HEADSCOPE_INLINE void store_panel(const OneProduct& p, std::int64_t row, std::int64_t column, Lanes (&sums)[kLanes]) {
     transpose(sums);
     const std::int64_t rows = std::min(kPanelRows, p.m - row);
     const std::int64_t width = std::min(kColumns, p.n - column);
@@ -88,7 +78,7 @@ HEADSCOPE_INLINE void store_panel(const Operands& p, std::int64_t row, std::int6
 }
 
 template <int panels, int columns>
-HEADSCOPE_INLINE void block(const Operands& p, std::int64_t row, std::int64_t column) {
+HEADSCOPE_INLINE void block(const OneProduct& p, std::int64_t row, std::int64_t column) {
     Lanes sums[panels][kLanes];
     for (std::int64_t j = 0; j < kColumns; j += columns) {
         tile<panels, columns>(p, p.a + row * p.k, column + j, row == 0, sums[0] + j);
@@ -99,7 +89,7 @@ HEADSCOPE_INLINE void block(const Operands& p, std::int64_t row, std::int64_t co
 }
 
 // 32 registers of 16 floats hold two panels' sums of eight columns, 16 of 8 one's of four.
-HEADSCOPE_CLONES void with_many_registers(const Operands& p, std::int64_t begin, std::int64_t end) {
+HEADSCOPE_CLONES void with_many_registers(const OneProduct& p, std::int64_t begin, std::int64_t end) {
     for (std::int64_t column = begin; column < end; column += kColumns) {
         std::int64_t row = 0;
         for (; row + kPanelRows < p.m; row += 2 * kPanelRows) {
@@ -111,7 +101,7 @@ HEADSCOPE_CLONES void with_many_registers(const Operands& p, std::int64_t begin,
     }
 }
 
-HEADSCOPE_CLONES void with_few_registers(const Operands& p, std::int64_t begin, std::int64_t end) {
+HEADSCOPE_CLONES void with_few_registers(const OneProduct& p, std::int64_t begin, std::int64_t end) {
     for (std::int64_t column = begin; column < end; column += kColumns) {
         for (std::int64_t row = 0; row < p.m; row += kPanelRows) {
             block<1, 4>(p, row, column);
@@ -130,12 +120,13 @@ void multiply_some_rows(ThreadPool& pool, const Product& product) {
     thread_local std::vector<float> panels;          // kept, so that a step does not touch fresh pages
     panels.resize(static_cast<std::size_t>(panels_of(product.m) * product.k * kPanelRows));
     pack_row_panels(product.a.data, product.a.row_step, product.m, product.k, panels.data());
-    const Operands operands{panels.data(), product.b.data, product.b.row_step, product.out,   product.out_row_step,
-                            product.m,     product.n,      product.k,          product.alpha, product.beta};
+    OneProduct in_panels = one_of(product, 0, 0);
+    in_panels.a = panels.data();  // [.., k, 16]
+    in_panels.a_step = kPanelRows;
     const std::int64_t tasks = (product.n + kColumns - 1) / kColumns;
     const std::int64_t each = std::max<std::int64_t>(product.m * kColumns * product.k, 1);
     pool.for_ranges(tasks, kWorthAThread / each + 1, [&](std::int64_t begin, std::int64_t end) {
-        columns(operands, begin * kColumns, std::min(product.n, end * kColumns));
+        columns(in_panels, begin * kColumns, std::min(product.n, end * kColumns));
     });
 }
 
