@@ -170,6 +170,27 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
     };
 }
 
+// Those that choose other kernels, or other ways to start them, than `found` is about to.
+std::vector<std::string> paths_of(const Capabilities& found, const Options& options) {
+    std::vector<std::string> paths;
+    if (found.subgroup_arithmetic) {
+        paths.emplace_back(path::kNoSubgroups);
+    }
+    if (options.vector_loads) {
+        paths.emplace_back(path::kNoVectorLoads);
+    }
+    if (found.push_descriptors) {
+        paths.emplace_back(path::kNoPushDescriptors);
+    }
+    if (options.row_lanes == 0 && !found.software) {
+        paths.emplace_back(path::kOneSubgroup);  // the software's own choice
+    }
+    if (options.row_lanes == 0 && found.subgroup_size < kMostRowLanes) {
+        paths.emplace_back(path::kSeveralSubgroups);
+    }
+    return paths;
+}
+
 }  // namespace
 
 Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int index, const Options& options) {
@@ -207,6 +228,7 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
     found.push_descriptors = found.push_descriptors && options.push_descriptors;
     found.subgroup_arithmetic = found.subgroup_arithmetic && options.subgroups;
     found.timestamp_bits = options.timestamps ? found.timestamp_bits : 0;
+    info.paths = paths_of(found, options);
     return result;
 }
 

@@ -1,5 +1,6 @@
 #include "backends/vulkan/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <sstream>
@@ -39,11 +40,10 @@ Options Options::from_environment() {
     }
     options.max_binding_bytes = number<std::uint64_t>("HEADSCOPE_VULKAN_MAX_BINDING");
     options.max_groups = number<std::uint32_t>("HEADSCOPE_VULKAN_MAX_GROUPS");
-    constexpr std::uint32_t kMostLanes = 256;  // reduce.glsl
     options.row_lanes = number<std::uint32_t>("HEADSCOPE_VULKAN_ROW_LANES");
-    if (options.row_lanes > kMostLanes || (options.row_lanes & (options.row_lanes - 1)) != 0) {
+    if (options.row_lanes > kMostRowLanes || (options.row_lanes & (options.row_lanes - 1)) != 0) {
         throw Error("HEADSCOPE_VULKAN_ROW_LANES is " + std::to_string(options.row_lanes) +
-                    "; expected a power of two, at most " + std::to_string(kMostLanes));
+                    "; expected a power of two, at most " + std::to_string(kMostRowLanes));
     }
     std::istringstream disabled(variable("HEADSCOPE_VULKAN_DISABLE"));
     for (std::string name; std::getline(disabled, name, ',');) {
@@ -63,6 +63,23 @@ Options Options::from_environment() {
                 "\"; expected push_descriptors, subgroups, vector_loads, timestamps or pipeline_cache, separated by "
                 "commas");
         }
+    }
+    return options;
+}
+
+Options with_path(Options options, const std::string& path, std::uint32_t subgroup_size) {
+    if (path == path::kNoSubgroups) {
+        options.subgroups = false;
+    } else if (path == path::kNoVectorLoads) {
+        options.vector_loads = false;
+    } else if (path == path::kNoPushDescriptors) {
+        options.push_descriptors = false;
+    } else if (path == path::kOneSubgroup) {
+        options.row_lanes = subgroup_size;
+    } else if (path == path::kSeveralSubgroups) {
+        options.row_lanes = std::min(8 * subgroup_size, kMostRowLanes);
+    } else {
+        HEADSCOPE_CHECK(path.empty(), "unknown path " + path);
     }
     return options;
 }

@@ -6,6 +6,8 @@
 
 namespace headscope::vulkan {
 
+constexpr std::uint32_t kMostRowLanes = 256;  // reduce.glsl
+
 struct Options {
     bool validation = false;       // the Khronos layer; any message becomes an Error
     bool push_descriptors = true;  // else descriptor sets from pools
@@ -27,5 +29,17 @@ struct Options {
     // means nothing.
     static Options from_environment();
 };
+
+// A way to have ops run by other kernels than a device takes of itself: DeviceInfo::paths.
+namespace path {
+inline constexpr const char* kNoSubgroups = "no-subgroups";
+inline constexpr const char* kNoVectorLoads = "no-vector-loads";
+inline constexpr const char* kNoPushDescriptors = "no-push-descriptors";
+inline constexpr const char* kOneSubgroup = "one-subgroup-a-row";
+inline constexpr const char* kSeveralSubgroups = "several-subgroups-a-row";
+}  // namespace path
+
+// The options with this path of those above, on a device with subgroups of that size.
+Options with_path(Options options, const std::string& path, std::uint32_t subgroup_size);
 
 }  // namespace headscope::vulkan

@@ -1,5 +1,8 @@
 #include "backends/vulkan/pipelines.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "backends/vulkan/pipeline_cache.h"
 #include "backends/vulkan/reflect.h"
 #include "support/check.h"
@@ -155,6 +158,24 @@ Pipeline Pipelines::create(Kernel kernel, const Specialisation& specialisation) 
     }
     functions.vkDestroyShaderModule(device_.handle(), shader, nullptr);
     return pipeline;
+}
+
+std::string Pipelines::title(Kernel kernel, const Specialisation& specialisation) const {
+    const KernelModule module = module_of(kernel);
+    std::string text = fmt::format("{}, {} lanes", module.name, specialisation.local_size);
+    std::size_t used = specialisation.extra.size();
+    while (used > 0 && specialisation.extra[used - 1] == 0) {
+        --used;
+    }
+    if (used > 0) {
+        text += fmt::format(", constants {}",
+                            fmt::join(specialisation.extra.begin(),
+                                      specialisation.extra.begin() + static_cast<std::ptrdiff_t>(used), " "));
+    }
+    const Capabilities& found = device_.capabilities();
+    const bool reduces = module.spirv.data() != module.spirv_shared.data();
+    text += !reduces ? "" : found.subgroup_arithmetic ? ", reduces by subgroups" : ", reduces through shared memory";
+    return text + (found.push_descriptors ? "" : ", sets from pools");
 }
 
 VkPipeline Pipelines::compile(const VkComputePipelineCreateInfo& info, const char* kernel) {

@@ -171,6 +171,9 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
     const Pipeline& pipeline = pipelines_.get(launch.kernel, launch.specialisation);
     HEADSCOPE_CHECK(pipeline.writable.size() == tensors.size(),
                     std::string("the number of bindings differs from the shader's: ") + module_of(launch.kernel).name);
+    if (notes_kernels_) {
+        kernels_.emplace(launch.kernel, launch.specialisation);
+    }
     const std::uint64_t alignment = binding_alignment();
     std::array<VkDescriptorBufferInfo, kMost> buffers{};
     std::array<Access, kMost> accesses{};
@@ -202,6 +205,16 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
             submit();
         }
     }
+}
+
+std::vector<std::string> Stream::take_kernels() {
+    notes_kernels_ = true;
+    std::vector<std::string> names;
+    for (const auto& [kernel, specialisation] : kernels_) {
+        names.push_back(pipelines_.title(kernel, specialisation));
+    }
+    kernels_.clear();
+    return names;
 }
 
 void Stream::bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers) {

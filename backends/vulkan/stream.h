@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/vulkan/hazards.h"
@@ -59,6 +62,9 @@ public:
     void wait_for(const Mark& mark);
     double seconds_between(const Mark& earlier, const Mark& later) const;
 
+    // Backend::take_kernels
+    std::vector<std::string> take_kernels();
+
     // The most bytes one binding may have, from the tensor's first element on.
     std::uint64_t max_binding_bytes() const;
 
@@ -98,6 +104,8 @@ private:
     std::uint64_t begun_ = 0;     // submissions
     std::uint64_t finished_ = 0;  // of those, from the first
     std::unique_ptr<RawBuffer> download_;
+    bool notes_kernels_ = false;
+    std::set<std::pair<Kernel, Specialisation>> kernels_;  // since they were last taken
 };
 
 }  // namespace headscope::vulkan

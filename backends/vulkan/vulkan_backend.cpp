@@ -34,11 +34,11 @@ VulkanDevices::VulkanDevices() {
     }
 }
 
-std::unique_ptr<Backend> VulkanDevices::open(int index) const {
+std::unique_ptr<Backend> VulkanDevices::open(int index, const std::string& path) const {
     if (instance_ == nullptr) {
         throw Error(list_[0].rejected);
     }
-    const vulkan::Options options = vulkan::Options::from_environment();
+    vulkan::Options options = vulkan::Options::from_environment();
     const std::vector<VkPhysicalDevice>& devices = instance_->devices();
     if (index < 0 || static_cast<std::size_t>(index) >= devices.size()) {
         throw Error(fmt::format("there is no vulkan:{}: {} Vulkan device(s) were found (headscope devices lists them)",
@@ -46,6 +46,10 @@ std::unique_ptr<Backend> VulkanDevices::open(int index) const {
     }
     const VkPhysicalDevice physical = devices[static_cast<std::size_t>(index)];
     vulkan::Probe probed = vulkan::probe(instance_->functions(), physical, index, options);
+    if (!path.empty()) {
+        options = vulkan::with_path(options, path, probed.capabilities.subgroup_size);
+        probed = vulkan::probe(instance_->functions(), physical, index, options);
+    }
     if (!probed.info.rejected.empty()) {
         throw Error(fmt::format("{} ({}) cannot be used: {}", probed.info.id, probed.info.name, probed.info.rejected));
     }

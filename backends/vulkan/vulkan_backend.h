@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "backend/backend.h"
@@ -29,7 +30,8 @@ public:
     const std::vector<DeviceInfo>& list() const { return list_; }
 
     // Error if there is no such device or it was rejected, saying why.
-    std::unique_ptr<Backend> open(int index) const;
+    // `path` is one of DeviceInfo::paths, or empty.
+    std::unique_ptr<Backend> open(int index, const std::string& path = "") const;
 
 private:
     std::shared_ptr<const vulkan::Instance> instance_;  // null where Vulkan as a whole cannot be used

@@ -30,6 +30,7 @@ public:
     void synchronize() override;
     std::shared_ptr<Event> record_event() override;
     Support events() const override;
+    std::vector<std::string> take_kernels() override { return stream_.take_kernels(); }
     MemoryUse memory() const override { return memory_->use(); }
     Support support(const std::string& op, DType dtype) const override;
     Support products(Compute compute) const override;

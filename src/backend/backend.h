@@ -27,6 +27,8 @@ struct DeviceInfo {
     std::vector<std::pair<std::string, std::string>> limits;    // name, value
     std::vector<std::pair<std::string, std::string>> features;  // name, "yes", "no" or a value
     std::string rejected;                                       // why it cannot be used; empty for a usable device
+    // Ways to have ops run by other kernels than the device takes of itself, for proofs: open_device_by() takes one.
+    std::vector<std::string> paths = {};
 };
 
 // A device has no more memory. Smaller batches may do.
@@ -98,6 +100,10 @@ public:
                         const std::function<void()>& body);
 
     std::uint64_t new_identity() { return ++identities_; }
+
+    // The kernels that were enqueued since the last call, each once and with what it was specialised for, in the order
+    // of their names. From the first call on; empty where the backend does not tell.
+    virtual std::vector<std::string> take_kernels() { return {}; }
 
     // Bytes in use by live tensors now, and the most there ever were.
     struct MemoryUse {

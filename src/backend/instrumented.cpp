@@ -219,6 +219,10 @@ void Instrumented::replay(const std::string& name, const std::vector<Tensor>& op
     }
 }
 
+std::vector<std::string> Instrumented::take_kernels() {
+    return impl_->inner->take_kernels();
+}
+
 Backend::MemoryUse Instrumented::memory() const {
     return impl_->inner->memory();
 }

@@ -33,7 +33,7 @@ public:
         list_[0].rejected = "not built in: configure with -DHEADSCOPE_VULKAN=ON";
     }
     const std::vector<DeviceInfo>& list() const { return list_; }
-    std::unique_ptr<Backend> open(int /*index*/) const { throw Error(list_[0].rejected); }
+    std::unique_ptr<Backend> open(int /*index*/, const std::string& /*path*/) const { throw Error(list_[0].rejected); }
 
 private:
     std::vector<DeviceInfo> list_ = std::vector<DeviceInfo>(1);
@@ -57,16 +57,22 @@ std::string what_there_is(const std::vector<DeviceInfo>& devices) {
     return text;
 }
 
-// One look at a backend's devices. open() takes the place in the list.
+// One look at a backend's devices. open() takes the place in the list, and a path.
 struct Look {
     std::vector<DeviceInfo> list;
-    std::function<std::unique_ptr<Backend>(int)> open;
+    std::function<std::unique_ptr<Backend>(int, const std::string&)> open;
 };
 
 template <class Devices>
 Look look_at() {
     const auto devices = std::make_shared<const Devices>();
-    return {devices->list(), [devices](int index) { return devices->open(index); }};
+    return {devices->list(), [devices](int index, [[maybe_unused]] const std::string& path) {
+                if constexpr (requires { devices->open(index, path); }) {
+                    return devices->open(index, path);
+                } else {
+                    return devices->open(index);  // require_path() lets none through: its devices name none
+                }
+            }};
 }
 
 struct GpuBackend {
@@ -78,13 +84,29 @@ struct GpuBackend {
 constexpr std::array kGpuBackends{GpuBackend{"cuda", look_at<CudaDevices>},
                                   GpuBackend{"vulkan", look_at<VulkanDevices>}};
 
+void require_path(const DeviceInfo& device, const std::string& path) {
+    const auto& paths = device.paths;
+    if (!path.empty() && std::find(paths.begin(), paths.end(), path) == paths.end()) {
+        std::string known;
+        for (const std::string& each : paths) {
+            known += (known.empty() ? "" : ", ") + each;
+        }
+        throw Error("the device " + device.id + " has no path \"" + path + "\"; it has " +
+                    (known.empty() ? "none to choose" : known));
+    }
+}
+
 template <class Wanted>
-std::unique_ptr<Backend> open_first(const GpuBackend& backend, const Wanted& wanted) {
+std::unique_ptr<Backend> open_first(const GpuBackend& backend, const Wanted& wanted, const std::string& path = "") {
     const Look look = backend.look();
     const auto found = std::find_if(look.list.begin(), look.list.end(), [&](const DeviceInfo& device) {
         return device.rejected.empty() && wanted(device);
     });
-    return found == look.list.end() ? nullptr : look.open(static_cast<int>(found - look.list.begin()));
+    if (found == look.list.end()) {
+        return nullptr;
+    }
+    require_path(*found, path);
+    return look.open(static_cast<int>(found - look.list.begin()), path);
 }
 
 bool is_real_gpu(const DeviceInfo& device) {
@@ -103,29 +125,28 @@ std::unique_ptr<Backend> open_best() {
 }
 
 // "vulkan" is the first usable one, "vulkan:1" that very one.
-std::unique_ptr<Backend> open_named(const GpuBackend& backend, const std::string& wanted) {
-    auto opened =
-        open_first(backend, [&](const DeviceInfo& device) { return device.id == wanted || device.backend == wanted; });
+std::unique_ptr<Backend> open_named(const GpuBackend& backend, const std::string& wanted, const std::string& path) {
+    auto opened = open_first(
+        backend, [&](const DeviceInfo& device) { return device.id == wanted || device.backend == wanted; }, path);
     if (opened == nullptr) {
         throw Error("there is no usable device \"" + wanted + "\". There is:" + what_there_is(list_devices()));
     }
     return opened;
 }
 
-std::unique_ptr<Backend> open_inner(const std::string& wanted) {
-    if (wanted.empty()) {
-        return open_best();
-    }
-    if (wanted == "cpu") {
-        return open_cpu();
-    }
-    if (wanted == "cpu:oracle") {
-        return open_cpu_oracle();
-    }
+std::unique_ptr<Backend> open_inner(const std::string& wanted, const std::string& path) {
     for (const GpuBackend& backend : kGpuBackends) {
         if (wanted.substr(0, wanted.find(':')) == backend.name) {
-            return open_named(backend, wanted);
+            return open_named(backend, wanted, path);
         }
+    }
+    std::unique_ptr<Backend> opened = wanted.empty()           ? open_best()
+                                      : wanted == "cpu"        ? open_cpu()
+                                      : wanted == "cpu:oracle" ? open_cpu_oracle()
+                                                               : nullptr;
+    if (opened != nullptr) {
+        require_path(opened->device(), path);
+        return opened;
     }
     throw Error("unknown device \"" + wanted + "\": expected one of these." + what_there_is(list_devices()));
 }
@@ -152,7 +173,11 @@ std::string default_device(const std::vector<DeviceInfo>& devices) {
 }
 
 std::unique_ptr<Backend> open_device(const std::string& wanted) {
-    return std::make_unique<Instrumented>(open_inner(wanted.empty() ? environment("HEADSCOPE_DEVICE") : wanted),
+    return open_device_by("", wanted);
+}
+
+std::unique_ptr<Backend> open_device_by(const std::string& path, const std::string& wanted) {
+    return std::make_unique<Instrumented>(open_inner(wanted.empty() ? environment("HEADSCOPE_DEVICE") : wanted, path),
                                           options_from_environment());
 }
 

@@ -20,6 +20,9 @@ std::vector<DeviceInfo> list_devices();
 // Error names what was wanted, what there is and why it was rejected.
 std::unique_ptr<Backend> open_device(const std::string& wanted);
 
+// The same by a path of that device: one of its DeviceInfo::paths, or empty for the kernels that it takes of itself.
+std::unique_ptr<Backend> open_device_by(const std::string& path, const std::string& wanted);
+
 // What open_device("") would take of list_devices(): an id, or HEADSCOPE_DEVICE as it is.
 std::string default_device(const std::vector<DeviceInfo>& devices);
 

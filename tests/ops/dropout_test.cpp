@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "backend/philox.h"
+#include "conformance/case.h"
 #include "devices.h"
-#include "harness.h"
 #include "registry/registry.h"
 
 using namespace headscope;

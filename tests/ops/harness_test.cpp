@@ -1,13 +1,13 @@
 // The harness sees what it is there to see: a right backend passes, and each fault is named.
-#include "harness.h"
+#include "conformance/harness.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "compare.h"
+#include "conformance/compare.h"
+#include "conformance/gradients.h"
 #include "devices.h"
 #include "faulty_backend.h"
-#include "gradients.h"
 #include "registry/registry.h"
 
 using namespace headscope;
@@ -28,7 +28,8 @@ std::string complaints_about(const FaultyBackend::Fault& fault) {
     FaultyBackend device(open_device("cpu:oracle"), fault);
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     std::string text;
-    for (const std::string& complaint : complaints(device, *oracle, copy_case())) {
+    const Outcome outcome = Examination(*oracle, copy_case()).on(device);
+    for (const std::string& complaint : outcome.complaints) {
         text += complaint + "\n";
     }
     return text;
@@ -158,7 +159,7 @@ TEST_CASE("16-bit storages are tried where the device has them, with bounds of t
             }
             from_host(inner, op.out, values);
         });
-        const std::size_t found = complaints(device, *oracle, copy_case().stored_in(DType::F16)).size();
+        const std::size_t found = Examination(*oracle, copy_case().stored_in(DType::F16)).on(device).complaints.size();
         CHECK(seen == std::set<DType>{DType::F16});
         return found;
     };

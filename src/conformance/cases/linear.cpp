@@ -1,15 +1,12 @@
 // Linear: a product with bias and activation.
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
-#include "gradients.h"
-#include "harness.h"
+#include "conformance/cases/catalogue.h"
 
-using namespace headscope;
-using namespace headscope::conformance;
+namespace headscope::conformance {
 
 namespace {
 
@@ -140,9 +137,7 @@ Differentiation differentiation(const Layer& layer) {
     return stated;
 }
 
-}  // namespace
-
-TEST_CASE("a product of weights in F16 or I8 with bias and activation agrees with the oracle", "[linear]") {
+std::vector<Case> narrow_weights_cases() {
     std::vector<Case> cases;
     for (const DType weights : {DType::F16, DType::I8}) {
         for (const Activation activation : {Activation::None, Activation::Relu, Activation::Gelu}) {
@@ -153,10 +148,10 @@ TEST_CASE("a product of weights in F16 or I8 with bias and activation agrees wit
             }
         }
     }
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("a product with bias and activation agrees with the oracle", "[linear]") {
+std::vector<Case> activations_cases() {
     std::vector<Case> cases;
     for (Layer layer : layer_shapes()) {
         for (const Activation activation : {Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish}) {
@@ -167,10 +162,10 @@ TEST_CASE("a product with bias and activation agrees with the oracle", "[linear]
             }
         }
     }
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("a linear layer of nothing agrees with the oracle", "[linear]") {
+std::vector<Case> empty_cases() {
     std::vector<Case> cases;
     for (const Layer& layer : {Layer{0, 3, 5}, {3, 5, 0}, {3, 0, 5}, {0, 0, 0}}) {
         for (const Activation activation : {Activation::None, Activation::Relu, Activation::Swish}) {
@@ -179,10 +174,10 @@ TEST_CASE("a linear layer of nothing agrees with the oracle", "[linear]") {
             }
         }
     }
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("a linear layer of rounded operands agrees with the oracle", "[linear]") {
+std::vector<Case> rounded_operands_cases() {
     std::vector<Case> cases;
     for (const Compute compute : {Compute::TF32, Compute::BF16, Compute::F16}) {
         for (const Activation activation : {Activation::None, Activation::Relu}) {
@@ -192,10 +187,10 @@ TEST_CASE("a linear layer of rounded operands agrees with the oracle", "[linear]
             }
         }
     }
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("NaN and infinity spread through a linear layer as through the oracle", "[linear]") {
+std::vector<Case> special_values_cases() {
     std::vector<Case> cases;
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     for (const double value : {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity}) {
@@ -206,10 +201,10 @@ TEST_CASE("NaN and infinity spread through a linear layer as through the oracle"
             cases.push_back(layer.holding(value, "bias", 3));
         }
     }
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("gradients of a linear layer equal central differences", "[linear][gradients]") {
+std::vector<Differentiation> differentiations() {
     std::vector<Differentiation> all;
     for (const Activation activation : {Activation::None, Activation::Relu}) {
         for (const bool bias : {false, true}) {
@@ -218,5 +213,23 @@ TEST_CASE("gradients of a linear layer equal central differences", "[linear][gra
             }
         }
     }
-    check_gradients(all);
+    return all;
 }
+
+}  // namespace
+
+Family linear_family() {
+    return {
+        .name = "linear",
+        .groups =
+            {
+                {"narrow-weights", "a product of weights in F16 or I8 with bias and activation", narrow_weights_cases},
+                {"activations", "a product with bias and activation", activations_cases},
+                {"empty", "a linear layer of nothing", empty_cases},
+                {"rounded-operands", "a linear layer of rounded operands", rounded_operands_cases},
+                {"special-values", "NaN and infinity spread through a linear layer", special_values_cases},
+            },
+        .differentiations = differentiations};
+}
+
+}  // namespace headscope::conformance

@@ -1,4 +1,4 @@
-#include "compare.h"
+#include "conformance/compare.h"
 
 #include <fmt/format.h>
 
@@ -41,20 +41,52 @@ bool same_or_both_nan(double a, double b) {
     return a == b || (std::isnan(a) && std::isnan(b));
 }
 
-struct Bounds {
-    double element;
-    double tensor;
-};
-
-Bounds bounds_of(DType dtype, double terms, double operand_roundoff) {
-    const double sum_roundoff = dtype == DType::F64 ? 0x1p-53 : 0x1p-24;  // 16-bit types are storage
-    const double root = std::sqrt(terms);
-    const double u = unit_roundoff(dtype);
-    return {12 * u + 2 * root * sum_roundoff + 2 * operand_roundoff,
-            4 * u + root / 2 * sum_roundoff + operand_roundoff};
+// 2^-24 as "2^-24"
+std::string power_of_two(double value) {
+    return fmt::format("2^{:.0f}", std::log2(value));
 }
 
+// The sum of squares of what two results differ by, beside that of one of them.
+struct Squares {
+    double error = 0.0;
+    double value = 0.0;
+    double scale = 0.0;
+    void add(double wanted, double got, double magnitude) {
+        error += (got - wanted) * (got - wanted);
+        value += wanted * wanted;
+        scale += magnitude * magnitude;
+    }
+};
+
 }  // namespace
+
+void Closeness::widen(const Closeness& other) {
+    of_bound = std::max(of_bound, other.of_bound);
+    worst_relative = std::max(worst_relative, other.worst_relative);
+    nmse = std::max(nmse, other.nmse);
+}
+
+Tolerance tolerance_of(const Case& stated, const Operand& output) {
+    const DType dtype = stated.dtype_of(output);
+    if (dtype == DType::I32) {
+        return {0.0, 0.0, "integers are exact"};
+    }
+    const double sum_roundoff = dtype == DType::F64 ? 0x1p-53 : 0x1p-24;  // 16-bit types are storage
+    const double root = std::sqrt(stated.terms);
+    const double u = unit_roundoff(dtype);
+    Tolerance tolerance{12 * u + 2 * root * sum_roundoff + 2 * stated.operand_roundoff,
+                        4 * u + root / 2 * sum_roundoff + stated.operand_roundoff,
+                        fmt::format("12 u + 2 sqrt({:.0f}) {}, u = {} of {}", stated.terms, power_of_two(sum_roundoff),
+                                    power_of_two(u), name_of(dtype))};
+    if (stated.operand_roundoff > 0.0) {
+        tolerance.reason +=
+            fmt::format(", 2 x {} for operands that may be rounded either way", power_of_two(stated.operand_roundoff));
+    }
+    if (output.is_exact) {
+        tolerance.reason += "; overwritten it is exact";
+    }
+    return tolerance;
+}
 
 Values row_magnitude(const Shape& shape, const Values& values) {
     const std::size_t columns = shape.rank() > 0 && shape[-1] > 1 ? static_cast<std::size_t>(shape[-1]) : values.size();
@@ -75,11 +107,11 @@ Comparison compare(const Case& stated, const Operand& output, bool accumulated, 
                     "two results of one case differ in size");
     const DType dtype = stated.dtype_of(output);
     const bool exact = dtype == DType::I32 || (output.is_exact && !accumulated);
-    const Bounds bounds = bounds_of(dtype, stated.terms, stated.operand_roundoff);
+    const Tolerance tolerance = tolerance_of(stated, output);
     Comparison result;
     std::size_t wrong = 0;
-    double error_squares = 0.0;
-    double scale_squares = 0.0;
+    Squares squares;
+    Closeness& closeness = result.closeness;
     for (std::size_t i = 0; i < got.size(); ++i) {
         const double stored = round_to(dtype, expected[i]);
         double wanted = exact ? stored : expected[i];
@@ -90,14 +122,15 @@ Comparison compare(const Case& stated, const Operand& output, bool accumulated, 
         }
         if (!fits && !exact && std::isfinite(wanted) && std::isfinite(got[i])) {
             const double error = std::abs(got[i] - wanted);
-            const double bound = bounds.element * magnitude[i] + tiniest(dtype);
+            const double bound = tolerance.element * magnitude[i] + tiniest(dtype);
             const bool zero_kept = wanted != 0.0 || got[i] == 0.0 || accumulated;
             fits = error <= bound && zero_kept;
-            result.worst_element = std::max(result.worst_element, error / bound);
+            closeness.of_bound = std::max(closeness.of_bound, error / bound);
+            closeness.worst_relative =
+                std::max(closeness.worst_relative, error / std::max(magnitude[i], tiniest(dtype)));
         }
         if (std::isfinite(wanted) && std::isfinite(got[i])) {
-            error_squares += (got[i] - wanted) * (got[i] - wanted);
-            scale_squares += magnitude[i] * magnitude[i];
+            squares.add(wanted, got[i], magnitude[i]);
         }
         if (!fits && wrong++ == 0) {
             result.complaint = fmt::format("{}[{}] of {}: expected {:.9g}, got {:.9g}", output.name, i,
@@ -107,11 +140,13 @@ Comparison compare(const Case& stated, const Operand& output, bool accumulated, 
     if (wrong > 1) {
         result.complaint += fmt::format(", and {} more of {}", wrong - 1, got.size());
     }
-    if (!exact && scale_squares > 0.0) {
-        result.worst_tensor = std::sqrt(error_squares / scale_squares) / bounds.tensor;
-        if (wrong == 0 && result.worst_tensor > 1.0) {
+    closeness.nmse = squares.value > 0.0 ? squares.error / squares.value : squares.error;
+    if (!exact && squares.scale > 0.0) {
+        const double of_bound = std::sqrt(squares.error / squares.scale) / tolerance.tensor;
+        closeness.of_bound = std::max(closeness.of_bound, of_bound);
+        if (wrong == 0 && of_bound > 1.0) {
             result.complaint =
-                fmt::format("{} as a whole is {:.2g} times as far off as its bound", output.name, result.worst_tensor);
+                fmt::format("{} as a whole is {:.2g} times as far off as its bound", output.name, of_bound);
         }
     }
     return result;

@@ -2,15 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <limits>
 #include <numeric>
 
-#include "gradients.h"
-#include "harness.h"
+#include "conformance/cases/catalogue.h"
 
-using namespace headscope;
-using namespace headscope::conformance;
+namespace headscope::conformance {
 
 namespace {
 
@@ -98,9 +95,7 @@ Case embed_backward(const Table& table, double pad = -1.0) {
     return stated.sums(static_cast<double>(table.batch * table.length));
 }
 
-}  // namespace
-
-TEST_CASE("embedding agrees with the oracle", "[embedding]") {
+std::vector<Case> embedding_cases() {
     std::vector<Case> cases{
         embed({1, 1, 1, 1}),
         embed({2, 3, 10, 33, 0, -1, 5.7F}),
@@ -111,10 +106,10 @@ TEST_CASE("embedding agrees with the oracle", "[embedding]") {
         embed({0, 4, 10, 3, 4, 0}),
         embed({2, 40000, 7, 2}).past_a_grid(),
     };
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("tables in F16 and I8 agree with the oracle", "[embedding]") {
+std::vector<Case> narrow_tables_cases() {
     std::vector<Case> cases;
     for (const DType weights : {DType::F16, DType::I8}) {
         for (Table table : {Table{1, 1, 1, 1}, Table{3, 33, 257, 64, 33, -1, 8.0F}, Table{4, 1, 50, 257, 40, 39, 16.0F},
@@ -123,30 +118,31 @@ TEST_CASE("tables in F16 and I8 agree with the oracle", "[embedding]") {
             cases.push_back(embed(table));
         }
     }
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("an id or a position that does not exist gives NaN and reads nothing", "[embedding]") {
+std::vector<Case> outside_cases() {
     const Values ids{0, -1, 9, 10, 1e6, -2147483648.0, 2147483647.0, 3};
-    check_on_every_device({
-        embed({2, 4, 10, 33, 0, -1, 2.0F, ids}), embed({2, 4, 10, 33, 4, -1, 2.0F, ids}),
+    return {
+        embed({2, 4, 10, 33, 0, -1, 2.0F, ids}),
+        embed({2, 4, 10, 33, 4, -1, 2.0F, ids}),
         embed({2, 4, 10, 33, 3, -1, 2.0F, {1, 2, 3}}),         // the last position is past the table
         embed({2, 4, 10, 5, 8, 6, 2.0F, {1, 2, 3}}),           // the last two are
         embed({2, 4, 10, 5, 8, 2147483647, 2.0F, {1, 2, 3}}),  // a sum that would wrap round
-    });
+    };
 }
 
-TEST_CASE("NaN and infinity go where their row goes", "[embedding]") {
+std::vector<Case> special_values_cases() {
     std::vector<Case> cases;
     for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         cases.push_back(embed({3, 5, 4, 33, 8, 2, 2.0F}).holding(value, "table", 40));
         cases.push_back(embed({3, 5, 4, 33, 8, 2, 2.0F}).holding(value, "positions", 100));
         cases.push_back(embed_backward({3, 5, 4, 33, 0, -1, 2.0F}).holding(value, "grad_out", 40));
     }
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("the table's gradient agrees with the oracle", "[embedding]") {
+std::vector<Case> table_gradient_cases() {
     std::vector<Case> cases{
         embed_backward({1, 1, 1, 1}),
         embed_backward({2, 3, 10, 33, 0, -1, 5.7F}),   // most ids do not occur
@@ -160,10 +156,10 @@ TEST_CASE("the table's gradient agrees with the oracle", "[embedding]") {
         embed_backward({2, 1500, 50, 64, 0, -1, 4.0F}),  // shared out over threads
         embed_backward({1, 5, 70000, 3}).past_a_grid(),
     };
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("the embedding's gradient equals central differences", "[embedding][gradients]") {
+std::vector<Differentiation> differentiations() {
     std::vector<Differentiation> all;
     all.push_back({embed({2, 4, 5, 3, 0, -1, 1.7F}), {embed_backward({2, 4, 5, 3, 0, -1, 1.7F})}});
     // Learned positions: each sentence adds to the rows from `first` on, which is an embedding of 0, 1, 2..
@@ -183,5 +179,22 @@ TEST_CASE("the embedding's gradient equals central differences", "[embedding][gr
                                   .grad_table = t["grad_positions"]});
     };
     all.push_back({embed(tokens), {to_table, to_positions}});
-    check_gradients(all);
+    return all;
 }
+
+}  // namespace
+
+Family embedding_family() {
+    return {.name = "embedding",
+            .groups =
+                {
+                    {"embedding", "embedding", embedding_cases},
+                    {"narrow-tables", "tables in F16 and I8", narrow_tables_cases},
+                    {"outside", "an id or a position that does not exist gives NaN and reads nothing", outside_cases},
+                    {"special-values", "NaN and infinity go where their row goes", special_values_cases},
+                    {"table-gradient", "the table's gradient", table_gradient_cases},
+                },
+            .differentiations = differentiations};
+}
+
+}  // namespace headscope::conformance

@@ -2,14 +2,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <limits>
 
-#include "gradients.h"
-#include "harness.h"
+#include "conformance/cases/catalogue.h"
 
-using namespace headscope;
-using namespace headscope::conformance;
+namespace headscope::conformance {
 
 namespace {
 
@@ -87,9 +84,7 @@ std::vector<Shape> shapes() {
     return {{1, 1, 1}, {2, 3, 33}, {3, 33, 1}, {1, 5, 257}, {2, 0, 5}, {0, 3, 4}, {2, 3, 0}, {5, 7, 64}};
 }
 
-}  // namespace
-
-TEST_CASE("bias with activation agrees with the oracle", "[bias]") {
+std::vector<Case> activations_cases() {
     std::vector<Case> cases;
     for (const Activation activation : kActivations) {
         for (const Shape& shape : shapes()) {
@@ -104,10 +99,10 @@ TEST_CASE("bias with activation agrees with the oracle", "[bias]") {
         cases.push_back(wide);
     }
     cases.push_back(forward({{2, 40000, 3}, Activation::Relu, true, 0.1F}).past_a_grid());
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("the way back through an activation agrees with the oracle", "[bias]") {
+std::vector<Case> activations_back_cases() {
     std::vector<Case> cases;
     for (const Activation activation : kActivations) {
         for (const Shape& shape : shapes()) {
@@ -122,10 +117,10 @@ TEST_CASE("the way back through an activation agrees with the oracle", "[bias]")
         cases.push_back(wide);
     }
     cases.push_back(backward({{2, 3, 33}, Activation::Relu, false, 0.1F}, "y"));
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("column sums agree with the oracle", "[bias]") {
+std::vector<Case> column_sums_cases() {
     std::vector<Case> cases;
     for (const std::int64_t rows : {0, 1, 3, 33, 257, 1000}) {
         for (const std::int64_t columns : {0, 1, 3, 33, 257}) {
@@ -134,10 +129,10 @@ TEST_CASE("column sums agree with the oracle", "[bias]") {
     }
     cases.push_back(sum_rows(20000, 1));
     cases.push_back(sum_rows(5000, 64));
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("NaN and infinity spread through activations as through the oracle", "[bias]") {
+std::vector<Case> special_values_cases() {
     std::vector<Case> cases;
     for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         for (const Activation activation : kActivations) {
@@ -149,10 +144,10 @@ TEST_CASE("NaN and infinity spread through activations as through the oracle", "
         }
         cases.push_back(sum_rows(257, 33).holding(value, "x", 100));
     }
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("gradients of bias and activation equal central differences", "[bias][gradients]") {
+std::vector<Differentiation> differentiations() {
     std::vector<Differentiation> all;
     const Shape shape{2, 3, 11};
     for (const Activation activation : kActivations) {
@@ -169,5 +164,21 @@ TEST_CASE("gradients of bias and activation equal central differences", "[bias][
         const Layer without{shape, Activation::Relu, false, rate};
         all.push_back({forward(with), {backward(without, "y"), sum_rows(6, 11, "grad_x", "grad_bias", shape)}});
     }
-    check_gradients(all);
+    return all;
 }
+
+}  // namespace
+
+Family bias_family() {
+    return {.name = "bias",
+            .groups =
+                {
+                    {"activations", "bias with activation", activations_cases},
+                    {"activations-back", "the way back through an activation", activations_back_cases},
+                    {"column-sums", "column sums", column_sums_cases},
+                    {"special-values", "NaN and infinity spread through activations", special_values_cases},
+                },
+            .differentiations = differentiations};
+}
+
+}  // namespace headscope::conformance

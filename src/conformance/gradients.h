@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "case.h"
+#include "conformance/case.h"
 
 namespace headscope::conformance {
 
@@ -26,8 +26,5 @@ struct GradientReport {
 };
 
 GradientReport check_gradient(Backend& oracle, const Differentiation& stated);
-
-// Fails the running test for every complaint, and where not every one of `inputs` was compared.
-void check_gradients(const std::vector<Differentiation>& all);
 
 }  // namespace headscope::conformance

@@ -1,14 +1,11 @@
 // Fill, Copy, AddScaled, Dropout.
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <limits>
 
-#include "gradients.h"
-#include "harness.h"
+#include "conformance/cases/catalogue.h"
 
-using namespace headscope;
-using namespace headscope::conformance;
+namespace headscope::conformance {
 
 namespace {
 
@@ -83,9 +80,7 @@ Values awkward() {
             0x1.01p0,    0x1.03p0,   -0x1.00ffp0, std::numeric_limits<double>::quiet_NaN()};
 }
 
-}  // namespace
-
-TEST_CASE("fill agrees with the oracle", "[elementwise]") {
+std::vector<Case> fill_cases() {
     std::vector<Case> cases;
     for (const Shape& shape : shapes()) {
         cases.push_back(fill(shape, DType::F32, 1.1F));
@@ -95,10 +90,10 @@ TEST_CASE("fill agrees with the oracle", "[elementwise]") {
     cases.push_back(fill({3, 33}, DType::F16, 0.3F));
     cases.push_back(fill({3, 33}, DType::BF16, 0.3F));
     cases.push_back(fill({400, 1000}, DType::F32, 2.0F));
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("copy agrees with the oracle in every pair of types", "[elementwise]") {
+std::vector<Case> copy_cases() {
     std::vector<Case> cases;
     for (const Shape& shape : shapes()) {
         cases.push_back(copy_real(shape));
@@ -120,10 +115,10 @@ TEST_CASE("copy agrees with the oracle in every pair of types", "[elementwise]")
             operand.values = operand.role == Role::Gradient ? uniform(1.0, 2.0) : operand.values;
         }
     }
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("scaled sums agree with the oracle", "[elementwise]") {
+std::vector<Case> scaled_sums_cases() {
     std::vector<Case> cases;
     for (const Shape& shape : shapes()) {
         cases.push_back(add_scaled(shape, 1.0F, 1.0F));
@@ -131,10 +126,10 @@ TEST_CASE("scaled sums agree with the oracle", "[elementwise]") {
         cases.push_back(scale(shape, -0.7F));
     }
     cases.push_back(add_scaled({400, 1000}, 1.0F, -1.0F));
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("dropout agrees with the oracle in every bit it draws", "[elementwise][dropout]") {
+std::vector<Case> dropout_cases() {
     std::vector<Case> cases;
     for (const float rate : {0.0F, 0.1F, 0.5F, 0.95F}) {
         for (const Shape& shape : {Shape{1, 1, 1}, Shape{3, 5, 33}, Shape{2, 33, 257}, Shape{4, 1, 8}, Shape{2, 0, 3},
@@ -143,11 +138,10 @@ TEST_CASE("dropout agrees with the oracle in every bit it draws", "[elementwise]
         }
     }
     cases.push_back(dropout({2, 40000, 3}, 0.1F).past_a_grid());
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("NaN and infinity spread element by element, and what is dropped is 0 all the same",
-          "[elementwise][dropout]") {
+std::vector<Case> special_values_cases() {
     std::vector<Case> cases;
     for (const double value : {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {
         cases.push_back(add_scaled({2, 3, 33}, 0.5F, -2.0F).holding(value, "b", 40));
@@ -155,10 +149,10 @@ TEST_CASE("NaN and infinity spread element by element, and what is dropped is 0 
             cases.push_back(dropout({2, 3, 33}, 0.5F).holding(value, "x", index));
         }
     }
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("element-wise gradients equal central differences", "[elementwise][gradients]") {
+std::vector<Differentiation> differentiations() {
     const Shape shape{2, 3, 5};
     std::vector<Differentiation> all;
     all.push_back({add_scaled(shape, -0.3F, 2.5F),
@@ -169,5 +163,24 @@ TEST_CASE("element-wise gradients equal central differences", "[elementwise][gra
             all.push_back({dropout(each, rate), {dropout(each, rate, "grad_y", "grad_x")}});
         }
     }
-    check_gradients(all);
+    return all;
 }
+
+}  // namespace
+
+Family elementwise_family() {
+    return {
+        .name = "elementwise",
+        .groups =
+            {
+                {"fill", "fill", fill_cases},
+                {"copy", "copies in every pair of types", copy_cases},
+                {"scaled-sums", "scaled sums", scaled_sums_cases},
+                {"dropout", "dropout, in every bit it draws", dropout_cases},
+                {"special-values", "NaN and infinity spread element by element, and what is dropped is 0 all the same",
+                 special_values_cases},
+            },
+        .differentiations = differentiations};
+}
+
+}  // namespace headscope::conformance

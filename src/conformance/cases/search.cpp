@@ -1,14 +1,12 @@
 // LogSoftmaxTopK, GatherRows.
 #include <fmt/format.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
-#include "harness.h"
+#include "conformance/cases/catalogue.h"
 
-using namespace headscope;
-using namespace headscope::conformance;
+namespace headscope::conformance {
 
 namespace {
 
@@ -56,9 +54,7 @@ Case gather_part(std::int64_t heads, std::int64_t keys, std::int64_t depth, DTyp
         });
 }
 
-}  // namespace
-
-TEST_CASE("the best entries agree with the oracle", "[search]") {
+std::vector<Case> top_k_cases() {
     std::vector<Case> cases;
     for (const std::int64_t classes : {1, 3, 33, 257, 1003}) {
         for (const std::int64_t k : {1, 4, 33, 64}) {
@@ -74,18 +70,18 @@ TEST_CASE("the best entries agree with the oracle", "[search]") {
     cases.push_back(top_k(4, 33, 5, these({0.0, -0.0}), "of both zeros"));
     cases.push_back(top_k(0, 33, 4, normal(), "no rows"));
     cases.push_back(top_k(70000, 3, 1, normal(), "many rows").past_a_grid());
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("no number is less than every number", "[search]") {
-    check_on_every_device({
+std::vector<Case> special_values_cases() {
+    return {
         top_k(3, 5, 3, these({kNan, 1.0, -3.0, kNan, 2.0}), "with NaN"),
         top_k(3, 5, 5, these({kNan, 1.0, -3.0, kNan, 2.0}), "with NaN"),
         top_k(3, 5, 4, these({-kInfinity, 1.0, -3.0, kNan, -kInfinity}), "with infinities"),
-    });
+    };
 }
 
-TEST_CASE("gathered rows agree with the oracle", "[search]") {
+std::vector<Case> gather_cases() {
     std::vector<Case> cases;
     const Values outside{2, 0, -1, 2, 1, 3, 1e6, -2147483648.0, 2147483647.0};
     for (const DType dtype : {DType::F32, DType::I32, DType::F16, DType::BF16, DType::I8}) {
@@ -106,5 +102,18 @@ TEST_CASE("gathered rows agree with the oracle", "[search]") {
     cases.push_back(gather({0, 3}, {0, -1}, DType::F32));
     cases.push_back(gather({3, 0}, {0, 1}, DType::F32));
     cases.push_back(gather({3, 4}, {}, DType::F32));
-    check_on_every_device(cases);
+    return cases;
 }
+
+}  // namespace
+
+Family search_family() {
+    return {.name = "search",
+            .groups = {
+                {"top-k", "the best entries of a row", top_k_cases},
+                {"special-values", "no number is less than every number", special_values_cases},
+                {"gather", "gathered rows", gather_cases},
+            }};
+}
+
+}  // namespace headscope::conformance

@@ -1,4 +1,4 @@
-#include "case.h"
+#include "conformance/case.h"
 
 #include <fmt/format.h>
 

@@ -16,15 +16,31 @@
 
 #include <string>
 
-#include "case.h"
+#include "conformance/case.h"
 
 namespace headscope::conformance {
 
-struct Comparison {
-    std::string complaint;       // empty where all is well
-    double worst_element = 0.0;  // error over bound, so at most 1
-    double worst_tensor = 0.0;
+// How far one result is from another.
+struct Closeness {
+    double of_bound = 0.0;        // the largest error over what it may be: at most 1
+    double worst_relative = 0.0;  // the largest error of an element over its m
+    double nmse = 0.0;            // squared errors over squared values, of the whole tensor
+
+    void widen(const Closeness& other);  // to the worse of the two, number by number
 };
+
+struct Comparison {
+    std::string complaint;  // empty where all is well
+    Closeness closeness;
+};
+
+// What an output's errors may be, over m: of an element, and of the tensor as a whole.
+struct Tolerance {
+    double element = 0.0;
+    double tensor = 0.0;
+    std::string reason;  // "12 u + 2 sqrt(512) 2^-24, u = 2^-11 of f16"
+};
+Tolerance tolerance_of(const Case& stated, const Operand& output);
 
 // The largest finite |value| of an element's row; of the whole tensor where rows have one element.
 Values row_magnitude(const Shape& shape, const Values& values);

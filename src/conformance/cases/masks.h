@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "case.h"
+#include "conformance/case.h"
 
 namespace headscope::conformance {
 

@@ -1,4 +1,4 @@
-#include "placement.h"
+#include "conformance/placement.h"
 
 #include <algorithm>
 #include <array>

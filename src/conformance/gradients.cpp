@@ -1,13 +1,10 @@
-#include "gradients.h"
+#include "conformance/gradients.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
-
-#include "registry/registry.h"
 
 namespace headscope::conformance {
 
@@ -163,23 +160,6 @@ GradientReport check_gradient(Backend& oracle, const Differentiation& stated) {
                                                 stated.title(), along, difference));
     }
     return report;
-}
-
-void check_gradients(const std::vector<Differentiation>& all) {
-    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
-    for (const Differentiation& stated : all) {
-        const GradientReport report = check_gradient(*oracle, stated);
-        CHECK_FALSE(report.compared.empty());
-        for (const std::string& complaint : report.complaints) {
-            FAIL_CHECK(complaint);
-        }
-        // Every real input has a way back, but for those that are rules.
-        for (const Operand& operand : stated.forward.operands) {
-            if (operand.role == Role::In && !operand.dtype && report.compared.count(operand.name) == 0) {
-                FAIL_CHECK(stated.title() + ": no gradient of " + operand.name);
-            }
-        }
-    }
 }
 
 }  // namespace headscope::conformance

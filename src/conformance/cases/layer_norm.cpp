@@ -2,14 +2,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <catch2/catch.hpp>
 #include <limits>
 
-#include "gradients.h"
-#include "harness.h"
+#include "conformance/cases/catalogue.h"
 
-using namespace headscope;
-using namespace headscope::conformance;
+namespace headscope::conformance {
 
 namespace {
 
@@ -104,9 +101,7 @@ std::vector<Shape> normalised_shapes() {
     return {{1, 1, 1}, {2, 3, 33}, {3, 33, 1}, {1, 5, 257}, {2, 0, 5}, {0, 3, 4}, {5, 7, 64}, {1, 2, 3}};
 }
 
-}  // namespace
-
-TEST_CASE("add and norm agrees with the oracle", "[layer_norm]") {
+std::vector<Case> add_norm_cases() {
     std::vector<Case> cases;
     for (const Shape& shape : normalised_shapes()) {
         for (const bool residual : {false, true}) {
@@ -118,18 +113,18 @@ TEST_CASE("add and norm agrees with the oracle", "[layer_norm]") {
     cases.push_back(forward({.shape = {2, 3, 1024}, .rate = 0.1F, .epsilon = 1e-5F}));
     cases.push_back(forward({.shape = {2, 9, 512}, .epsilon = 0.5F}));
     cases.push_back(forward({.shape = {2, 40000, 3}, .rate = 0.1F, .epsilon = 0.5F}).past_a_grid());
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("rows far from zero keep their variance", "[layer_norm]") {
+std::vector<Case> far_from_zero_cases() {
     // Mean of squares less square of the mean would lose every digit here.
     Case far = forward({.shape = {2, 3, 64}, .residual = false});
     far.name += " far";
     far.operands[0].values = uniform(4000.0, 4001.0);
-    check_on_every_device({far});
+    return {far};
 }
 
-TEST_CASE("the way back of add and norm agrees with the oracle", "[layer_norm]") {
+std::vector<Case> add_norm_back_cases() {
     std::vector<Case> cases;
     for (const Shape& shape : normalised_shapes()) {
         for (const float rate : {0.0F, 0.3F}) {
@@ -141,10 +136,10 @@ TEST_CASE("the way back of add and norm agrees with the oracle", "[layer_norm]")
     }
     cases.push_back(backward({.shape = {4, 100, 33}, .rate = 0.1F}));  // enough rows for sums in two levels
     cases.push_back(backward({.shape = {2, 3, 1024}, .grad_sum = true}));
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("NaN and infinity spoil one row of a norm", "[layer_norm]") {
+std::vector<Case> special_values_cases() {
     std::vector<Case> cases;
     for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         const Norm norm{.shape = {2, 3, 33}, .grad_sum = true};
@@ -154,10 +149,10 @@ TEST_CASE("NaN and infinity spoil one row of a norm", "[layer_norm]") {
         cases.push_back(backward(norm).holding(value, "grad_y", 40));
         cases.push_back(backward(norm).holding(value, "grad_sum", 40));
     }
-    check_on_every_device(cases);
+    return cases;
 }
 
-TEST_CASE("gradients of add and norm equal central differences", "[layer_norm][gradients]") {
+std::vector<Differentiation> differentiations() {
     std::vector<Differentiation> all;
     for (const float rate : {0.0F, 0.3F}) {
         for (const bool residual : {false, true}) {
@@ -172,11 +167,24 @@ TEST_CASE("gradients of add and norm equal central differences", "[layer_norm][g
             }
         }
     }
-    check_gradients(all);
+    // Without what comes back to y, gain and bias get no gradient.
+    const Norm sum_only{.shape = {2, 3, 9}, .rate = 0.3F, .grad_y = false, .grad_sum = true};
+    all.push_back({forward(sum_only), {backward(sum_only)}});
+    return all;
 }
 
-TEST_CASE("without what comes back to y, gain and bias get no gradient", "[layer_norm][gradients]") {
-    Norm norm{.shape = {2, 3, 9}, .rate = 0.3F, .grad_y = false, .grad_sum = true};
-    Case sum_only = forward(norm);
-    check_gradients({{sum_only, {backward(norm)}}});
+}  // namespace
+
+Family layer_norm_family() {
+    return {.name = "layer_norm",
+            .groups =
+                {
+                    {"add-norm", "add and norm", add_norm_cases},
+                    {"far-from-zero", "rows far from zero keep their variance", far_from_zero_cases},
+                    {"add-norm-back", "the way back of add and norm", add_norm_back_cases},
+                    {"special-values", "NaN and infinity spoil one row of a norm", special_values_cases},
+                },
+            .differentiations = differentiations};
 }
+
+}  // namespace headscope::conformance

@@ -1,0 +1,321 @@
+// MaskedSoftmax and its way back, CacheAppend, Attention.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "conformance/cases/masks.h"
+
+#include "conformance/cases/catalogue.h"
+
+namespace headscope::conformance {
+
+namespace {
+
+Case softmax(const Shape& shape, const Rule& rule, double spread = 2.0) {
+    return make_case(fmt::format("{} spread {}{}", shape.to_string(), spread, rule.title()),
+                     with_mask({in("scores", shape).filled(normal(spread)), out("weights", shape)}, rule, shape[0]),
+                     [=](const Operands& t) {
+                         return MaskedSoftmax{t["scores"], t["weights"], mask_of(t, rule)};
+                     })
+        .sums(static_cast<double>(shape[3]))
+        .may_be("weights", "scores");
+}
+
+Case softmax_backward(const Shape& shape) {
+    return make_case(shape.to_string(),
+                     {in("weights", shape).filled(uniform(0.0, 1.0)), in("grad_weights", shape),
+                      gradient("grad_scores", shape)},
+                     [](const Operands& t) {
+                         return MaskedSoftmaxBackward{t["weights"], t["grad_weights"], t["grad_scores"],
+                                                      t.write("grad_scores")};
+                     })
+        .sums(static_cast<double>(shape[3]))
+        .may_be("grad_scores", "grad_weights");
+}
+
+Case cache_append(const Shape& shape, std::int64_t capacity, std::int64_t position) {
+    const Shape cache{shape[0], shape[1], capacity, shape[3]};
+    return make_case(fmt::format("{} at {} of {}", shape.to_string(), position, capacity),
+                     {in("x", shape).strided(), indices("position", {1}, these({static_cast<double>(position)})),
+                      in_out("cache", cache).strided().exact()},
+                     [](const Operands& t) {
+                         return CacheAppend{t["x"], t["position"], t["cache"]};
+                     });
+}
+
+struct Heads {
+    std::int64_t batch, heads, queries, keys, d_k, d_v;
+    Shape q() const { return {batch, heads, queries, d_k}; }
+    Shape k() const { return {batch, heads, keys, d_k}; }
+    Shape v() const { return {batch, heads, keys, d_v}; }
+    Shape out() const { return {batch, heads, queries, d_v}; }
+    Shape rows() const { return {batch, heads, queries}; }
+    float scale() const { return 1.0F / std::sqrt(static_cast<float>(d_k)); }
+    double terms() const { return static_cast<double>(std::max(keys, queries) + d_k + d_v); }
+};
+
+struct Manner {
+    Rule rule = {};
+    float rate = 0.0F;
+    Compute compute = Compute::F32;
+    std::string title() const {
+        return fmt::format("{}{}{}", rule.title(), rate > 0.0F ? fmt::format(" dropout {}", rate) : "",
+                           compute == Compute::F32 ? "" : fmt::format(" in {}", name_of(compute)));
+    }
+    std::vector<Operand> operands(std::vector<Operand> own, std::int64_t batch) const {
+        return with_dropout(with_mask(std::move(own), rule, batch), batch, rate);
+    }
+    // What both ways of a fused kernel are measured against.
+    Case measured(Case stated, const Heads& size) const {
+        if (compute != Compute::F32) {
+            stated.compute = compute;
+            stated.operand_roundoff = 0x1p-6;  // thrice on the way in BF16; a device may leave the operands as they are
+        }
+        return stated.sums(size.terms());
+    }
+};
+
+std::string title_of(const Heads& size, const Manner& manner) {
+    return fmt::format("{} d_v {}{}", size.q().to_string(), size.v().to_string(), manner.title());
+}
+
+Attention forward_op(const Operands& t, const Heads& size, const Manner& manner) {
+    return {.q = t["q"],
+            .k = t["k"],
+            .v = t["v"],
+            .out = t["out"],
+            .mask = mask_of(t, manner.rule),
+            .scale = size.scale(),
+            .dropout = rule(t, manner.rate),
+            .compute = manner.compute};
+}
+
+Case attention(const Heads& size, const Manner& manner = {}) {
+    return manner.measured(make_case(title_of(size, manner),
+                                     manner.operands({in("q", size.q()).strided(), in("k", size.k()).strided(),
+                                                      in("v", size.v()).strided(), out("out", size.out()).strided()},
+                                                     size.batch),
+                                     [=](const Operands& t) { return forward_op(t, size, manner); }),
+                           size);
+}
+
+// The way back after the device's own forward, whose out and log_sums it reads. `gradients`: of "qkv".
+Case attention_backward(const Heads& size, const Manner& manner = {}, const std::string& gradients = "qkv") {
+    std::vector<Operand> operands{in("q", size.q()).strided(), in("k", size.k()).strided(), in("v", size.v()).strided(),
+                                  in("grad_out", size.out()).strided(), out("out", size.out()).strided()};
+    for (const auto& [letter, shape] : {std::pair{'q', size.q()}, {'k', size.k()}, {'v', size.v()}}) {
+        if (gradients.find(letter) != std::string::npos) {
+            operands.push_back(gradient(fmt::format("grad_{}", letter), shape).strided());
+        }
+    }
+    Case stated;
+    stated.op = AttentionBackward::kName;
+    stated.name = title_of(size, manner) + (gradients == "qkv" ? "" : " for " + gradients);
+    stated.operands = manner.operands(operands, size.batch);
+    stated.run = [=](Backend& backend, const Operands& t) {
+        const DType wide = backend.real();
+        Attention forward = forward_op(t, size, manner);
+        forward.log_sums = backend.empty(size.rows(), wide);
+        backend.run(forward);
+        AttentionBackward op{.q = forward.q,
+                             .k = forward.k,
+                             .v = forward.v,
+                             .out = forward.out,
+                             .grad_out = t["grad_out"],
+                             .log_sums = forward.log_sums,
+                             .grad_q = t.maybe("grad_q"),
+                             .grad_k = t.maybe("grad_k"),
+                             .grad_v = t.maybe("grad_v"),
+                             .mask = forward.mask,
+                             .scale = forward.scale,
+                             .dropout = forward.dropout,
+                             .compute = forward.compute};
+        for (const auto& [name, write] :
+             {std::pair{"grad_q", &op.write_q}, {"grad_k", &op.write_k}, {"grad_v", &op.write_v}}) {
+            *write = t.accumulated.count(name) == 1 ? Write::Accumulate : Write::Overwrite;
+        }
+        backend.run(op);
+    };
+    return manner.measured(stated, size);
+}
+
+// Each with the rule that it is there for.
+std::vector<std::pair<Heads, Manner>> fused_sizes() {
+    std::vector<std::pair<Heads, Manner>> all;
+    for (const Heads& size : {Heads{1, 1, 1, 1, 1, 1},
+                              {2, 3, 5, 5, 8, 8},
+                              {4, 2, 33, 33, 16, 16},
+                              {3, 2, 3, 65, 33, 7},
+                              {4, 2, 1, 40, 32, 32}}) {
+        for (const Rule& rule : rules()) {
+            all.push_back({size, {.rule = rule}});
+        }
+        all.push_back({size, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F}});
+    }
+    const std::vector<std::pair<Heads, Manner>> others{
+        {{5, 1, 65, 130, 16, 16}, {.rule = {.lengths = true}, .rate = 0.1F}},  // a length within a later tile
+        {{1, 1, 130, 65, 64, 5}, {.rule = {.causal = true}}},
+        {{1, 1, 65, 130, 5, 64}, {.rule = {.causal = true, .offset = 40}, .rate = 0.5F}},
+        {{1, 1, 66, 130, 64, 64}, {.rule = {.causal = true, .offset = 64}}},
+        {{3, 1, 33, 65, 65, 128}, {.rule = {.lengths = true}}},
+        {{1, 1, 65, 33, 128, 1}, {.rate = 0.3F}},
+        {{1, 1, 33, 33, 200, 130}, {.rule = {.causal = true, .offset = 1}}},
+        {{1, 1, 9, 17, 256, 256}, {.rate = 0.3F}},
+        {{1, 1, 6, 5, 300, 257}, {.rule = {.causal = true}, .rate = 0.3F}},  // deeper than kernels are made for
+        {{1, 2, 3, 257, 64, 64}, {}},
+        {{3, 1, 1, 300, 64, 65}, {.rule = {.lengths = true}}},  // decoding
+        {{1, 2, 1, 130, 128, 16}, {.rule = {.causal = true, .offset = 128}, .rate = 0.3F}},
+        {{1, 1, 3, 33, 256, 5}, {.rule = {.causal = true, .offset = 20}}},
+        {{4, 1, 33, 65, 16, 16}, {.rule = {.lengths = true}, .compute = Compute::BF16}},
+        {{1, 2, 1, 65, 64, 64}, {.compute = Compute::BF16}},
+        {{2, 2, 3, 0, 4, 5}, {}},  // no key at all: 0
+        {{2, 2, 6, 0, 4, 5}, {}},
+        {{2, 0, 3, 4, 4, 5}, {}},
+        {{2, 2, 0, 4, 4, 5}, {}},
+    };
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
+}
+
+std::vector<Case> softmax_cases() {
+    std::vector<Case> cases;
+    for (const Shape& shape : weight_shapes()) {
+        for (const Rule& rule : rules()) {
+            cases.push_back(softmax(shape, rule));
+        }
+    }
+    cases.push_back(softmax({2, 3, 5, 33}, {.lengths = true}, 30.0));
+    cases.push_back(softmax({4, 8, 3000, 2}, {.causal = true}).past_a_grid());
+    return cases;
+}
+
+std::vector<Case> forbidden_keys_cases() {
+    // NaN, infinities and the largest numbers at keys 1.. of a sentence with one key and in the causal future.
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    Case lengths = softmax({1, 2, 3, 4}, {.lengths = true});
+    lengths.name += " garbage";
+    lengths.operands[0].values = these({0.5, kNan, kInfinity, 3e38});
+    Case causal = softmax({1, 2, 3, 3}, {.causal = true});
+    causal.name += " garbage";
+    causal.operands[0].values = these({0.5, kNan, kInfinity, 1.0, -0.5, kNan, 0.1, 0.2, 0.3});
+    return {lengths, causal};
+}
+
+std::vector<Case> special_values_cases() {
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    std::vector<Case> cases;
+    for (const double value : {kNan, kInfinity, -kInfinity}) {
+        cases.push_back(softmax({1, 2, 3, 33}, {}).holding(value, "scores", 40));
+        cases.push_back(softmax_backward({1, 2, 3, 33}).holding(value, "grad_weights", 40));
+    }
+    cases.push_back(attention({1, 2, 3, 9, 8, 8}, {.rule = {.causal = true}}).holding(kNan, "q", 9));
+    cases.push_back(attention({1, 2, 3, 9, 8, 8}).holding(kNan, "v", 9));
+    for (const double value : {kNan, kInfinity, -kInfinity}) {
+        cases.push_back(attention({1, 1, 9, 40, 8, 8}, {.rule = {.causal = true, .offset = 3}}).holding(value, "q", 9));
+        cases.push_back(attention({1, 1, 9, 40, 8, 8}).holding(value, "k", 9));
+        cases.push_back(attention({1, 1, 2, 200, 1, 8}).holding(value, "k", 150));
+    }
+    // With infinity it depends on the order of the sums which of the gradients are NaN.
+    cases.push_back(attention_backward({1, 1, 9, 40, 8, 8}).holding(kNan, "grad_out", 9));
+    cases.push_back(attention_backward({1, 1, 9, 40, 8, 8}).holding(kNan, "v", 9));
+    return cases;
+}
+
+std::vector<Case> lost_keys_cases() {
+    // More of them than any kernel looks at in one go; each row of scores is k times a positive number.
+    std::vector<Case> cases;
+    for (const std::int64_t queries : {2, 9}) {
+        for (const std::int64_t lost : {140, 200}) {
+            Case stated = attention({1, 1, queries, 200, 1, 4});
+            stated.name += fmt::format(" after {} lost keys", lost);
+            stated.operands[0].values = uniform(0.5, 1.0);
+            stated.operands[1].values = [lost](std::int64_t count, Random& random) {
+                Values values = normal()(count, random);
+                std::fill_n(values.begin(), lost, -std::numeric_limits<double>::infinity());
+                return values;
+            };
+            cases.push_back(stated);
+        }
+    }
+    return cases;
+}
+
+std::vector<Case> softmax_back_cases() {
+    std::vector<Case> cases;
+    for (const Shape& shape : weight_shapes()) {
+        cases.push_back(softmax_backward(shape));
+    }
+    cases.push_back(softmax_backward({2, 8, 64, 64}));
+    return cases;
+}
+
+std::vector<Case> cache_cases() {
+    std::vector<Case> cases;
+    for (const Shape& shape : {Shape{1, 1, 1, 1}, Shape{2, 3, 1, 33}, Shape{2, 3, 5, 8}, Shape{3, 1, 4, 257}}) {
+        for (const std::int64_t position : {0, 3, 5, 7, 8, 100}) {  // the last rows lie past a capacity of 8
+            cases.push_back(cache_append(shape, 8, position));
+        }
+    }
+    cases.push_back(cache_append({2, 3, 0, 8}, 8, 1));
+    cases.push_back(cache_append({2, 3, 2, 8}, 0, 0));
+    cases.push_back(cache_append({2, 3, 9, 4}, 4, 0));
+    return cases;
+}
+
+std::vector<Case> fused_cases() {
+    std::vector<Case> cases;
+    for (const auto& [size, manner] : fused_sizes()) {
+        cases.push_back(attention(size, manner));
+    }
+    return cases;
+}
+
+std::vector<Case> fused_back_cases() {
+    std::vector<Case> cases;
+    for (const auto& [size, manner] : fused_sizes()) {
+        cases.push_back(attention_backward(size, manner));
+    }
+    for (const char* gradients : {"q", "k", "v", "kv"}) {
+        cases.push_back(attention_backward({3, 2, 9, 33, 8, 5}, {.rule = {.lengths = true}, .rate = 0.3F}, gradients));
+    }
+    return cases;
+}
+
+std::vector<Differentiation> differentiations() {
+    std::vector<Differentiation> all;
+    for (const Rule& rule : rules()) {
+        const Shape shape{3, 2, 4, 5};
+        all.push_back({softmax(shape, rule), {softmax_backward(shape)}});
+        for (const float rate : {0.0F, 0.4F}) {
+            const Heads size{3, 2, 4, 5, 3, 2};
+            all.push_back({attention(size, {rule, rate}), {attention_backward(size, {rule, rate})}});
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+Family attention_family() {
+    return {.name = "attention",
+            .groups =
+                {
+                    {"softmax", "masked softmax", softmax_cases},
+                    {"forbidden-keys", "what lies behind a forbidden key does not matter", forbidden_keys_cases},
+                    {"special-values", "NaN and infinity in an allowed score show in its row", special_values_cases},
+                    {"lost-keys", "keys with scores of minus infinity are passed over; rows that have no other show it",
+                     lost_keys_cases},
+                    {"softmax-back", "the way back of softmax", softmax_back_cases},
+                    {"cache", "appending to a cache", cache_cases},
+                    {"fused", "attention in one op", fused_cases},
+                    {"fused-back", "the way back of attention in one op", fused_back_cases},
+                },
+            .differentiations = differentiations};
+}
+
+}  // namespace headscope::conformance

@@ -1,0 +1,56 @@
+// EditAttention.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "conformance/cases/masks.h"
+
+#include "conformance/cases/catalogue.h"
+
+namespace headscope::conformance {
+
+namespace {
+
+// Every rule there is, in an order that no number of heads or queries falls in with: names, keys that the masks allow
+// and forbid, a key that no sentence has, and numbers that mean nothing.
+Case edit_attention(const Shape& shape, const Rule& rule) {
+    return make_case(fmt::format("{}{}", shape.to_string(), rule.title()),
+                     with_mask({in("weights", shape).filled(uniform(0.0, 1.0)),
+                                indices("rules", {shape[1], shape[2]},
+                                        these({EditAttention::kUniform, 0, EditAttention::kOff, EditAttention::kKeep, 2,
+                                               EditAttention::kUniform, 1, 32, -4, 256, 1000000})),
+                                out("out", shape)},
+                               rule, shape[0]),
+                     [=](const Operands& t) {
+                         return EditAttention{t["weights"], t["rules"], t["out"], mask_of(t, rule)};
+                     })
+        .may_be("out", "weights");
+}
+
+std::vector<Case> edited_cases() {
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    std::vector<Case> cases;
+    for (const Shape& shape : weight_shapes()) {
+        for (const Rule& rule : rules()) {
+            cases.push_back(edit_attention(shape, rule));
+        }
+    }
+    cases.push_back(edit_attention({4, 8, 3000, 2}, {.causal = true}));
+    // What is edited away is gone, whatever it was; what is kept is kept.
+    Case garbage = edit_attention({2, 3, 5, 7}, {.lengths = true});
+    garbage.name += " over NaN";
+    garbage.operands[0].values = these({kNan});
+    cases.push_back(garbage);
+    return cases;
+}
+
+}  // namespace
+
+Family edit_attention_family() {
+    return {.name = "edit_attention",
+            .groups = {
+                {"edited", "edited attention", edited_cases},
+            }};
+}
+
+}  // namespace headscope::conformance

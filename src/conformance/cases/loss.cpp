@@ -1,0 +1,135 @@
+// SmoothedCrossEntropy.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "conformance/cases/catalogue.h"
+
+namespace headscope::conformance {
+
+namespace {
+
+struct Loss {
+    std::int64_t rows, classes;
+    float epsilon = 0.1F;
+    Smoothing smoothing = Smoothing::AllClasses;
+    bool grad = true;
+    double spread = 3.0;
+    Values targets = {};  // otherwise random, every third row a pad
+    double scale = 0.0;   // of the gradient; 0: none is given
+
+    std::string title() const {
+        return fmt::format("[{}, {}] epsilon {} {} spread {}{}{}{}", rows, classes, epsilon,
+                           smoothing == Smoothing::AllClasses ? "all" : "others", spread, grad ? "" : " no gradient",
+                           targets.empty() ? "" : " given targets",
+                           scale == 0.0 ? "" : fmt::format(" scale {}", scale));
+    }
+};
+
+Generator targets_of(const Loss& loss) {
+    if (!loss.targets.empty()) {
+        return these(loss.targets);
+    }
+    return [classes = loss.classes](std::int64_t count, Random& random) {
+        Values values = integers(0, classes)(count, random);
+        for (std::size_t row = 1; row < values.size(); row += 3) {
+            values[row] = -1.0;
+        }
+        return values;
+    };
+}
+
+Case cross_entropy(const Loss& loss) {
+    const Shape shape{loss.rows, loss.classes};
+    std::vector<Operand> operands{in("logits", shape).filled(normal(loss.spread)),
+                                  indices("targets", {loss.rows}, targets_of(loss)), out("loss", {loss.rows}).full(),
+                                  out("nll", {loss.rows}).full()};
+    if (loss.grad) {
+        operands.push_back(out("grad_logits", shape));
+    }
+    if (loss.scale > 0.0) {
+        operands.push_back(in("grad_scale", {1}).filled(these({loss.scale})).full());
+    }
+    const Case stated = make_case(loss.title(), operands,
+                                  [=](const Operands& t) {
+                                      return SmoothedCrossEntropy{.logits = t["logits"],
+                                                                  .targets = t["targets"],
+                                                                  .loss = t["loss"],
+                                                                  .nll = t["nll"],
+                                                                  .grad_logits = t.maybe("grad_logits"),
+                                                                  .grad_scale = t.maybe("grad_scale"),
+                                                                  .epsilon = loss.epsilon,
+                                                                  .smoothing = loss.smoothing};
+                                  })
+                            .sums(static_cast<double>(loss.classes))
+                            .cancels(std::max(1.0, loss.scale));  // scale * (p - q)
+    return loss.grad ? stated.may_be("grad_logits", "logits") : stated;
+}
+
+std::vector<Case> loss_cases() {
+    std::vector<Case> cases;
+    for (const Smoothing smoothing : {Smoothing::AllClasses, Smoothing::OtherClasses}) {
+        for (const float epsilon : {0.0F, 0.1F, 0.6F}) {
+            for (const std::int64_t classes : {2, 3, 33, 257, 1003}) {
+                cases.push_back(cross_entropy({7, classes, epsilon, smoothing}));
+            }
+            cases.push_back(cross_entropy({33, 33, epsilon, smoothing, false}));
+            cases.push_back(cross_entropy({5, 65, epsilon, smoothing, true, 40.0}));
+            cases.push_back(cross_entropy({3, 33, epsilon, smoothing, true, 3.0, {0, 32, -1}}));
+        }
+        cases.push_back(cross_entropy({0, 33, 0.1F, smoothing}));
+        cases.push_back(cross_entropy({4, 8000, 0.1F, smoothing}));
+        cases.push_back(cross_entropy({6, 33, 0.1F, smoothing, true, 3.0, {-1}}));  // pads alone
+    }
+    for (const double scale : {0.25, 1.0, 8.0, 32768.0, 131072.0}) {  // the last is more than F16 has
+        cases.push_back(cross_entropy({7, 33, 0.1F, Smoothing::AllClasses, true, 3.0, {}, scale}));
+        cases.push_back(cross_entropy({5, 1003, 0.1F, Smoothing::OtherClasses, true, 3.0, {}, scale}));
+    }
+    cases.push_back(cross_entropy({6, 33, 0.1F, Smoothing::AllClasses, false, 3.0, {}, 8.0}));  // no gradient to scale
+    cases.push_back(cross_entropy({3, 1, 0.1F}));
+    cases.push_back(cross_entropy({3, 1, 0.0F, Smoothing::OtherClasses}));
+    cases.push_back(cross_entropy({70000, 3, 0.1F}).past_a_grid());
+    return cases;
+}
+
+std::vector<Case> special_values_cases() {
+    std::vector<Case> cases;
+    for (const Smoothing smoothing : {Smoothing::AllClasses, Smoothing::OtherClasses}) {
+        const Loss loss{5, 33, 0.1F, smoothing, true, 3.0, {7, 8, -1, 9}};
+        for (const std::size_t index : {40U, 41U, 70U}) {  // a class, the target, a pad's row
+            cases.push_back(cross_entropy(loss).holding(std::numeric_limits<double>::quiet_NaN(), "logits", index));
+            cases.push_back(cross_entropy(loss).holding(std::numeric_limits<double>::infinity(), "logits", index));
+        }
+        cases.push_back(cross_entropy({6, 33, 0.1F, smoothing, true, 3.0, {3, 33, -2, 1e9, -2147483648.0}}));
+    }
+    return cases;
+}
+
+std::vector<Differentiation> differentiations() {
+    std::vector<Differentiation> all;
+    for (const Smoothing smoothing : {Smoothing::AllClasses, Smoothing::OtherClasses}) {
+        for (const float epsilon : {0.0F, 0.1F}) {
+            // The op gives the gradient of its own sum; there is no step back.
+            all.push_back({cross_entropy({5, 7, epsilon, smoothing}), {}, {"loss"}});
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+Family loss_family() {
+    return {
+        .name = "loss",
+        .groups =
+            {
+                {"loss", "smoothed cross-entropy and its gradient", loss_cases},
+                {"special-values", "NaN and infinity spoil one row of the loss, and a target outside the classes does",
+                 special_values_cases},
+            },
+        .differentiations = differentiations};
+}
+
+}  // namespace headscope::conformance

@@ -1,0 +1,282 @@
+// Matmul.
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "conformance/cases/catalogue.h"
+
+namespace headscope::conformance {
+
+namespace {
+
+struct Product {
+    std::vector<std::int64_t> batch;
+    std::int64_t m, n, k;
+    bool transpose_a = false;
+    bool transpose_b = false;
+    float alpha = 1.0F;
+    float beta = 1.0F;  // where the output is added to
+    Compute compute = Compute::F32;
+    bool full_out = false;       // F32 also where a and b are 16-bit: a weight's gradient
+    DType weights = DType::F32;  // what b is stored in: F16 and I8 beside a in F32
+
+    Shape shape(std::int64_t rows, std::int64_t columns) const {
+        switch (batch.size()) {
+            case 0: return {rows, columns};
+            case 1: return {batch[0], rows, columns};
+            default: return {batch[0], batch[1], rows, columns};
+        }
+    }
+    Shape shape_a() const { return transpose_a ? shape(k, m) : shape(m, k); }
+    Shape shape_b() const { return transpose_b ? shape(n, k) : shape(k, n); }
+    std::string title() const {
+        return fmt::format("{} {}{} alpha {} beta {} {} k {}{}{}", shape(m, n).to_string(), transpose_a ? "t" : "n",
+                           transpose_b ? "t" : "n", alpha, beta, name_of(compute), k, full_out ? " to F32" : "",
+                           weights == DType::F32 ? "" : fmt::format(" weights {}", name_of(weights)));
+    }
+};
+
+struct Names {
+    const char* a = "a";
+    const char* b = "b";
+    const char* out = "out";
+};
+
+Case matmul(const Product& product, const Names& names = {}) {
+    const auto build = [product, names](float sign) {
+        return [=](const Operands& t) {
+            const bool adds = t.write(names.out) == Write::Accumulate;
+            return Matmul{.a = t[names.a],
+                          .b = t[names.b],
+                          .out = t[names.out],
+                          .transpose_a = product.transpose_a,
+                          .transpose_b = product.transpose_b,
+                          .alpha = sign > 0 ? std::abs(product.alpha) : product.alpha,
+                          .beta = !adds      ? 0.0F
+                                  : sign > 0 ? std::abs(product.beta)
+                                             : product.beta,
+                          .compute = product.compute,
+                          .b_scales = t.maybe("b_scales")};
+        };
+    };
+    const Operand out = gradient(names.out, product.shape(product.m, product.n)).strided();
+    const Operand b = in(names.b, product.shape_b()).strided();
+    std::vector<Operand> operands{in(names.a, product.shape_a()).strided(),
+                                  product.weights == DType::F32 ? b : b.narrow(product.weights),
+                                  product.full_out ? out.full() : out};
+    if (product.weights == DType::I8) {
+        operands[1] = operands[1].filled(integers(-127, 128));
+        operands.push_back(in("b_scales", {product.n}).full().filled(uniform(0.001, 0.01)));
+    }
+    Case stated = make_case(product.title(), operands, build(-1.0F));
+    stated.magnitude = runs(build(1.0F));
+    if (product.compute != Compute::F32) {
+        stated.compute = product.compute;
+    }
+    if (product.compute == Compute::TF32) {
+        stated.operand_roundoff = 0x1p-10;  // where the oracle rounds to nearest, a device may cut off
+    }
+    return stated.sums(static_cast<double>(product.k));
+}
+
+// The four cases of a product's transposes.
+std::vector<Product> transposes(Product product) {
+    std::vector<Product> all;
+    for (const bool a : {false, true}) {
+        for (const bool b : {false, true}) {
+            product.transpose_a = a;
+            product.transpose_b = b;
+            all.push_back(product);
+        }
+    }
+    return all;
+}
+
+// out = alpha op(a) op(b) goes back through Matmul itself.
+Differentiation differentiation(const Product& p) {
+    Product a = p;
+    Product b = p;
+    Case grad_a;
+    Case grad_b;
+    if (!p.transpose_a) {  // [m, k] = grad_out . op(b)^T
+        a.n = p.k;
+        a.k = p.n;
+        a.transpose_a = false;
+        a.transpose_b = !p.transpose_b;
+        grad_a = matmul(a, {"grad_out", "b", "grad_a"});
+    } else {  // [k, m] = op(b) . grad_out^T
+        a.m = p.k;
+        a.n = p.m;
+        a.k = p.n;
+        a.transpose_a = p.transpose_b;
+        a.transpose_b = true;
+        grad_a = matmul(a, {"b", "grad_out", "grad_a"});
+    }
+    if (!p.transpose_b) {  // [k, n] = op(a)^T . grad_out
+        b.m = p.k;
+        b.k = p.m;
+        b.transpose_a = !p.transpose_a;
+        b.transpose_b = false;
+        grad_b = matmul(b, {"a", "grad_out", "grad_b"});
+    } else {  // [n, k] = grad_out^T . op(a)
+        b.m = p.n;
+        b.n = p.k;
+        b.k = p.m;
+        b.transpose_a = true;
+        b.transpose_b = p.transpose_a;
+        grad_b = matmul(b, {"grad_out", "a", "grad_b"});
+    }
+    return {matmul(p), {grad_a, grad_b}};
+}
+
+std::vector<Case> transposes_cases() {
+    std::vector<Case> cases;
+    const std::vector<std::array<std::int64_t, 3>> sizes{{1, 1, 1},    {1, 33, 3},    {33, 1, 257}, {3, 257, 33},
+                                                         {257, 3, 33}, {33, 33, 1},   {64, 64, 64}, {65, 130, 129},
+                                                         {1, 257, 64}, {128, 48, 256}};
+    for (const auto& [m, n, k] : sizes) {
+        for (const Product& product : transposes({{}, m, n, k})) {
+            cases.push_back(matmul(product));
+        }
+    }
+    for (const Product& product : transposes({{}, 257, 257, 257, false, false, -0.125F, 0.5F})) {
+        cases.push_back(matmul(product));
+    }
+    // The same where four elements are loaded at once.
+    for (const Product& product : transposes({{}, 64, 68, 32, false, false, -0.125F, 0.5F})) {
+        cases.push_back(matmul(product));
+    }
+    return cases;
+}
+
+std::vector<Case> into_f32_cases() {
+    std::vector<Case> cases;
+    const auto add = [&](Product product) {
+        product.full_out = true;
+        cases.push_back(matmul(product));
+    };
+    for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 33, 3}, {65, 130, 129}, {64, 48, 300}, {3, 5, 0}}) {
+        for (const Product& product : transposes({{}, m, n, k, false, false, 0.5F, 1.0F})) {
+            add(product);
+        }
+    }
+    add({{2, 3}, 9, 5, 17, true, false});
+    return cases;
+}
+
+std::vector<Case> batched_cases() {
+    std::vector<Case> cases;
+    for (const auto& batch : {std::vector<std::int64_t>{3}, {1, 1}, {2, 3}, {33, 1}}) {
+        for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1}, {5, 7, 9}, {33, 17, 3}, {1, 33, 64}}) {
+            for (const Product& product : transposes({batch, m, n, k, false, false, 0.7F, -1.5F})) {
+                cases.push_back(matmul(product));
+            }
+        }
+    }
+    cases.push_back(matmul({{2, 8}, 33, 64, 33, false, true, 0.125F}));
+    return cases;
+}
+
+std::vector<Case> empty_cases() {
+    std::vector<Case> cases;
+    for (const Product& product : transposes({{}, 3, 5, 0, false, false, 1.0F, 0.5F})) {
+        cases.push_back(matmul(product));  // k = 0 gives beta * out
+    }
+    for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{0, 5, 3}, {3, 0, 5}, {0, 0, 0}}) {
+        cases.push_back(matmul({{}, m, n, k}));
+    }
+    cases.push_back(matmul({{0}, 3, 4, 5}));
+    cases.push_back(matmul({{2, 0}, 3, 4, 5}));
+    cases.push_back(matmul({{2, 3}, 3, 4, 0, true, true}));
+    cases.push_back(matmul({{}, 3, 5, 7, false, false, 0.0F, 2.0F}));
+    return cases;
+}
+
+std::vector<Case> rounded_operands_cases() {
+    std::vector<Case> cases;
+    for (const Compute compute : {Compute::BF16, Compute::F16, Compute::TF32}) {
+        for (const auto& [m, n, k] :
+             {std::array<std::int64_t, 3>{1, 1, 1}, {33, 17, 65}, {64, 128, 96}, {1, 257, 64}}) {
+            for (Product product : transposes({{}, m, n, k, false, false, 0.5F, 1.0F})) {
+                product.compute = compute;
+                cases.push_back(matmul(product));
+            }
+        }
+        cases.push_back(matmul({{2, 3}, 9, 5, 17, false, true, 1.0F, 1.0F, compute}));
+    }
+    return cases;
+}
+
+std::vector<Case> narrow_weights_cases() {
+    std::vector<Case> cases;
+    for (const DType weights : {DType::F16, DType::I8}) {
+        const auto narrow = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+            return Product{.batch = {}, .m = m, .n = n, .k = k, .transpose_b = true, .alpha = 0.5F, .weights = weights};
+        };
+        for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1},
+                                                                              {1, 33, 3},
+                                                                              {3, 257, 33},
+                                                                              {4, 16, 64},
+                                                                              {7, 40, 256},
+                                                                              {64, 48, 300},
+                                                                              {70, 300, 128},
+                                                                              {3, 5, 0},
+                                                                              {0, 5, 3},
+                                                                              {3, 0, 5}}) {
+            cases.push_back(matmul(narrow(m, n, k)));
+        }
+        for (const double value :
+             {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {
+            cases.push_back(matmul(narrow(5, 17, 33)).holding(value, "a", 40));
+        }
+        // Rows of zeros, and of numbers whose inverse is none.
+        Case zeros = matmul(narrow(3, 5, 8));
+        zeros.operands[0].values = these({0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1e-35});
+        zeros.name += " of next to nothing";
+        cases.push_back(zeros);
+    }
+    return cases;
+}
+
+std::vector<Case> special_values_cases() {
+    std::vector<Case> cases;
+    for (const Product& product : transposes({{2}, 9, 17, 33})) {
+        for (const double value :
+             {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {
+            cases.push_back(matmul(product).holding(value, "a", 40));
+            cases.push_back(matmul(product).holding(value, "b", 40));
+        }
+    }
+    return cases;
+}
+
+std::vector<Differentiation> differentiations() {
+    std::vector<Differentiation> all;
+    for (const auto& batch : {std::vector<std::int64_t>{}, {2}, {2, 2}}) {
+        for (const Product& product : transposes({batch, 3, 4, 5, false, false, -0.7F})) {
+            all.push_back(differentiation(product));
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+Family matmul_family() {
+    return {.name = "matmul",
+            .groups =
+                {
+                    {"transposes", "products of all four transposes", transposes_cases},
+                    {"into-f32", "products into F32, whatever their operands are stored in", into_f32_cases},
+                    {"batched", "products in one and two levels of batches", batched_cases},
+                    {"empty", "products of nothing", empty_cases},
+                    {"rounded-operands", "products of rounded operands", rounded_operands_cases},
+                    {"narrow-weights", "products with weights in F16 and I8", narrow_weights_cases},
+                    {"special-values", "NaN and infinity spread through products", special_values_cases},
+                },
+            .differentiations = differentiations};
+}
+
+}  // namespace headscope::conformance

@@ -1,0 +1,255 @@
+#include "conformance/harness.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+
+namespace headscope::conformance {
+
+namespace {
+
+std::set<std::string> gradients_of(const Case& stated, std::size_t first, std::size_t step) {
+    std::set<std::string> names;
+    std::size_t index = 0;
+    for (const Operand& operand : stated.operands) {
+        if (operand.role == Role::Gradient) {
+            if (index >= first && (index - first) % step == 0) {
+                names.insert(operand.name);
+            }
+            ++index;
+        }
+    }
+    return names;
+}
+
+bool is_real(const Case& stated, const std::string& name) {
+    const DType dtype = stated.dtype_of(stated.operand(name));
+    return dtype != DType::I32 && dtype != DType::I8;
+}
+
+HostValues absolute_values(const Case& stated, HostValues values) {
+    for (auto& [name, numbers] : values) {
+        for (double& number : numbers) {
+            number = stated.dtype_of(stated.operand(name)) != DType::I32 ? std::abs(number) : number;
+        }
+    }
+    return values;
+}
+
+double root_mean_square(const Values& values) {
+    double squares = 0.0;
+    for (const double value : values) {
+        squares += value * value;
+    }
+    return values.empty() ? 0.0 : std::sqrt(squares / static_cast<double>(values.size()));
+}
+
+bool is_narrow(const Case& stated) {
+    return std::any_of(stated.operands.begin(), stated.operands.end(),
+                       [](const Operand& operand) { return operand.is_narrow; });
+}
+
+}  // namespace
+
+Examination::Examination(Backend& oracle, const Case& stated)
+    : oracle_(oracle), case_(stated), values_(generate(case_)) {}
+
+HostValues Examination::run_oracle(const Case::Run& run, const HostValues& values,
+                                   const std::set<std::string>& accumulated) const {
+    Placement placement(oracle_, case_, {.accumulated = accumulated});
+    placement.fill(values, Garbage::Nan);
+    run(oracle_, placement.operands());
+    placement.read();
+    HostValues results;
+    for (const Operand& operand : case_.operands) {
+        if (operand.written()) {
+            results[operand.name] = placement.values_of(operand.name);
+        }
+    }
+    return results;
+}
+
+// How far the results move when the inputs move by one rounding each, over that rounding.
+HostValues Examination::sensitivity(const std::set<std::string>& accumulated, const HostValues& results) const {
+    constexpr int kProbes = 3;
+    constexpr double kStep = 0x1p-24;
+    HostValues most;
+    for (int probe = 0; probe < kProbes; ++probe) {
+        HostValues moved = values_;
+        for (auto& [name, numbers] : moved) {
+            Random random(static_cast<std::uint64_t>(probe), numbers.size());
+            const Values steps = normal(kStep)(static_cast<std::int64_t>(numbers.size()), random);
+            for (std::size_t i = 0; i < numbers.size() && is_real(case_, name); ++i) {
+                numbers[i] *= 1 + steps[i];
+            }
+        }
+        for (const auto& [name, there] : run_oracle(case_.run, moved, accumulated)) {
+            Values& widest = most[name];
+            widest.resize(there.size());
+            for (std::size_t i = 0; i < there.size(); ++i) {
+                const double distance = std::abs(there[i] - results.at(name)[i]) / kStep;
+                widest[i] = std::isfinite(distance) ? std::max(widest[i], distance) : widest[i];
+            }
+        }
+    }
+    return most;
+}
+
+const Examination::Expected& Examination::expected(const std::set<std::string>& accumulated) {
+    if (const auto known = expected_.find(accumulated); known != expected_.end()) {
+        return known->second;
+    }
+    Expected found{run_oracle(case_.run, values_, accumulated), {}};
+    if (case_.magnitude) {
+        found.magnitudes = run_oracle(case_.magnitude, absolute_values(case_, values_), accumulated);
+        return expected_[accumulated] = std::move(found);
+    }
+    found.magnitudes = sensitivity(accumulated, found.results);
+    for (auto& [name, magnitude] : found.magnitudes) {
+        const Shape& shape = case_.operand(name).shape;
+        const Values own = row_magnitude(shape, found.results[name]);
+        const double typical = std::max(root_mean_square(own), case_.cancelling);
+        magnitude = row_magnitude(shape, magnitude);
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            magnitude[i] = std::max({magnitude[i], own[i], typical});
+        }
+    }
+    return expected_[accumulated] = std::move(found);
+}
+
+void Examination::run(Backend& device, const Variant& variant, Outcome& outcome) {
+    const Expected& wanted = expected(variant.accumulated);
+    const std::string title = device.device().id + ": " + case_.title() + " (" + variant.title() + "): ";
+    Placement placement(device, case_, variant);
+    placement.fill(values_, Garbage::Nan);
+    case_.run(device, placement.operands());
+    placement.read();
+    if (const std::string stray = placement.stray_write(); !stray.empty()) {
+        outcome.complaints.push_back(title + stray);
+    }
+    for (const Operand& operand : case_.operands) {
+        if (!operand.written() || operand.name == variant.alias_input) {
+            continue;
+        }
+        const Comparison comparison =
+            compare(case_, operand, variant.accumulated.count(operand.name) == 1, wanted.results.at(operand.name),
+                    placement.values_of(operand.name), wanted.magnitudes.at(operand.name), values_);
+        outcome.closeness.widen(comparison.closeness);
+        if (!comparison.complaint.empty()) {
+            outcome.complaints.push_back(title + comparison.complaint);
+        }
+    }
+    const std::vector<std::byte> first = placement.output_bytes();
+    placement.fill(values_, Garbage::Large);
+    case_.run(device, placement.operands());
+    placement.read();
+    if (placement.output_bytes() != first) {
+        outcome.complaints.push_back(title + "a second run, over other garbage, gave other bits");
+    }
+}
+
+Outcome Examination::on(Backend& device) {
+    Outcome outcome;
+    device.take_kernels();
+    for (const Variant& variant : variants_of(case_)) {
+        ++outcome.runs;
+        try {
+            run(device, variant, outcome);
+        } catch (const std::exception& error) {
+            outcome.complaints.push_back(device.device().id + ": " + case_.title() + " (" + variant.title() +
+                                         "): " + error.what());
+        }
+    }
+    outcome.kernels = device.take_kernels();
+    return outcome;
+}
+
+std::vector<std::string> Examination::kernels_on(Backend& device) const {
+    device.take_kernels();
+    Placement placement(device, case_, variants_of(case_).front());
+    placement.fill(values_, Garbage::Nan);
+    case_.run(device, placement.operands());
+    return device.take_kernels();
+}
+
+Standing standing_of(const Backend& device, const Case& stated) {
+    Standing standing;
+    const auto lower = [&](const Support& support, const std::string& what) {
+        if (support.level != SupportLevel::Native) {
+            const bool none = support.level == SupportLevel::None;
+            const std::string line = what + (none ? " is missing: " : " is composed: ") + support.reason;
+            if (std::find(standing.reasons.begin(), standing.reasons.end(), line) == standing.reasons.end()) {
+                standing.reasons.push_back(line);
+            }
+            standing.level = std::max(standing.level, support.level);
+        }
+    };
+    for (const Operand& operand : stated.operands) {
+        const DType dtype = stated.dtype_of(operand, device.real());
+        if (dtype == DType::I32 && !operand.is_exact) {
+            continue;  // indices
+        }
+        const Support support = operand.is_narrow ? device.weights(dtype) : device.support(stated.op, dtype);
+        lower(support, operand.is_narrow ? fmt::format("weights in {}", name_of(dtype))
+                                         : fmt::format("{} in {}", stated.op, name_of(dtype)));
+        standing.owed = standing.owed || (support.level == SupportLevel::None && dtype == device.real());
+    }
+    if (stated.compute) {
+        lower(device.products(*stated.compute), fmt::format("products in {}", name_of(*stated.compute)));
+    }
+    return standing;
+}
+
+std::vector<DType> storages_of(const Backend& device, const Case& stated) {
+    const bool has_storage = std::any_of(stated.operands.begin(), stated.operands.end(),
+                                         [](const Operand& operand) { return !operand.dtype && !operand.is_full; });
+    std::vector<DType> found;
+    for (const DType dtype : {DType::F16, DType::BF16}) {
+        if (has_storage && !is_narrow(stated) && !stated.compute &&
+            device.support(stated.op, dtype).level != SupportLevel::None) {
+            found.push_back(dtype);
+        }
+    }
+    return found;
+}
+
+std::vector<Variant> variants_of(const Case& stated) {
+    std::vector<Variant> variants{{}};
+    if (stated.one_layout) {
+        return variants;
+    }
+    bool strided = false;
+    for (const Operand& operand : stated.operands) {
+        strided = strided || operand.may_stride;
+    }
+    const std::set<std::string> all = gradients_of(stated, 0, 1);
+    if (!all.empty()) {
+        variants.push_back({.accumulated = all});
+    }
+    if (all.size() > 1) {  // each beside others that overwrite
+        variants.push_back({.accumulated = gradients_of(stated, 0, 2)});
+        variants.push_back({.accumulated = gradients_of(stated, 1, 2)});
+    }
+    if (strided) {
+        variants.push_back({.layout = Layout::PaddedRows, .accumulated = all});
+        variants.push_back({.layout = Layout::Heads});
+        variants.push_back({.layout = Layout::Packed});
+    }
+    for (const auto& [output, input] : stated.aliases) {
+        variants.push_back({.alias_output = output, .alias_input = input});
+        if (strided) {
+            variants.push_back({.layout = Layout::Heads, .alias_output = output, .alias_input = input});
+        }
+    }
+    // Each where vectors can be loaded, and again where they cannot.
+    const std::size_t count = variants.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        variants.push_back(variants[i]);
+        variants.back().misaligned = true;
+    }
+    return variants;
+}
+
+}  // namespace headscope::conformance

@@ -1,0 +1,115 @@
+#include "checks.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <set>
+
+#include "conformance/cases/catalogue.h"
+#include "conformance/harness.h"
+#include "devices.h"
+#include "registry/registry.h"
+#include "support/check.h"
+
+namespace headscope::conformance {
+
+namespace {
+
+// HEADSCOPE_TEST_CLOSENESS=1 says how near to their bounds results are.
+void note_closeness(const Case& stated, const Outcome& outcome) {
+    static const bool kWanted = std::getenv("HEADSCOPE_TEST_CLOSENESS") != nullptr;
+    if (kWanted) {
+        std::fprintf(stderr, "closeness %.3f %s\n", outcome.closeness.of_bound, stated.title().c_str());
+    }
+}
+
+// Whether the device has what the case needs. Says once where not natively.
+bool is_supported(const Backend& device, const Case& stated, std::set<std::string>& said) {
+    const Standing standing = standing_of(device, stated);
+    for (const std::string& reason : standing.reasons) {
+        if (said.insert(reason).second) {
+            std::fprintf(stderr, "NOT NATIVE: %s: %s\n", device.device().id.c_str(), reason.c_str());
+        }
+        if (standing.owed) {
+            FAIL_CHECK(reason);
+        }
+    }
+    return standing.level != SupportLevel::None;
+}
+
+void check_on(Backend& device, Backend& oracle, const std::vector<Case>& cases) {
+    std::set<std::string> said;
+    const bool is_oracle = device.real() == oracle.real();
+    for (const Case& stated : cases) {
+        std::vector<Case> stored{stated};
+        for (const DType dtype : is_oracle ? std::vector<DType>{} : storages_of(device, stated)) {
+            stored.push_back(stated.stored_in(dtype));
+        }
+        for (const Case& each : stored) {
+            if (!is_oracle && !is_supported(device, each, said)) {
+                continue;
+            }
+            const Outcome outcome = Examination(oracle, each).on(device);
+            note_closeness(each, outcome);
+            for (const std::string& complaint : outcome.complaints) {
+                FAIL_CHECK(complaint);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+void check_on_every_device(const std::vector<Case>& cases) {
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    std::vector<std::string> ids = devices_under_test();
+    ids.insert(ids.begin(), "cpu:oracle");
+    for (const std::string& id : ids) {
+        check_on(*open_device(id), *oracle, cases);
+        SUCCEED(id + ": " + std::to_string(cases.size()) + " cases");
+    }
+}
+
+void check_gradients(const std::vector<Differentiation>& all) {
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    for (const Differentiation& stated : all) {
+        const GradientReport report = check_gradient(*oracle, stated);
+        CHECK_FALSE(report.compared.empty());
+        for (const std::string& complaint : report.complaints) {
+            FAIL_CHECK(complaint);
+        }
+        // Every real input has a way back, but for those that are rules.
+        for (const Operand& operand : stated.forward.operands) {
+            if (operand.role == Role::In && !operand.dtype && report.compared.count(operand.name) == 0) {
+                FAIL_CHECK(stated.title() + ": no gradient of " + operand.name);
+            }
+        }
+    }
+}
+
+const Family& family_named(const std::string& name) {
+    const std::vector<Family>& all = catalogue();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Family& family) { return family.name == name; });
+    HEADSCOPE_CHECK(found != all.end(), "the catalogue has no family " + name);
+    return *found;
+}
+
+void check_cases_of(const std::string& family) {
+    for (const Group& group : family_named(family).groups) {
+        DYNAMIC_SECTION(group.name << ": " << group.says) {
+            const std::vector<Case> cases = group.cases();
+            REQUIRE_FALSE(cases.empty());
+            check_on_every_device(cases);
+        }
+    }
+}
+
+void check_gradients_of(const std::string& family) {
+    const std::vector<Differentiation> all = family_named(family).differentiations();
+    REQUIRE_FALSE(all.empty());
+    check_gradients(all);
+}
+
+}  // namespace headscope::conformance
