@@ -188,6 +188,9 @@ std::vector<std::string> paths_of(const Capabilities& found, const Options& opti
     if (options.row_lanes == 0 && found.subgroup_size < kMostRowLanes) {
         paths.emplace_back(path::kSeveralSubgroups);
     }
+    if (options.max_binding_bytes == 0 && options.max_groups == 0) {
+        paths.emplace_back(path::kSmallBindings);
+    }
     return paths;
 }
 

@@ -78,6 +78,9 @@ Options with_path(Options options, const std::string& path, std::uint32_t subgro
         options.row_lanes = subgroup_size;
     } else if (path == path::kSeveralSubgroups) {
         options.row_lanes = std::min(8 * subgroup_size, kMostRowLanes);
+    } else if (path == path::kSmallBindings) {
+        options.max_binding_bytes = std::uint64_t{1} << 18U;
+        options.max_groups = 100;
     } else {
         HEADSCOPE_CHECK(path.empty(), "unknown path " + path);
     }

@@ -37,6 +37,7 @@ inline constexpr const char* kNoVectorLoads = "no-vector-loads";
 inline constexpr const char* kNoPushDescriptors = "no-push-descriptors";
 inline constexpr const char* kOneSubgroup = "one-subgroup-a-row";
 inline constexpr const char* kSeveralSubgroups = "several-subgroups-a-row";
+inline constexpr const char* kSmallBindings = "small-bindings";  // what is larger goes in parts, and so do grids
 }  // namespace path
 
 // The options with this path of those above, on a device with subgroups of that size.

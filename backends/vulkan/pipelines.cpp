@@ -175,7 +175,8 @@ std::string Pipelines::title(Kernel kernel, const Specialisation& specialisation
     const Capabilities& found = device_.capabilities();
     const bool reduces = module.spirv.data() != module.spirv_shared.data();
     text += !reduces ? "" : found.subgroup_arithmetic ? ", reduces by subgroups" : ", reduces through shared memory";
-    return text + (found.push_descriptors ? "" : ", sets from pools");
+    const bool whole = found.max_groups == found.properties.limits.maxComputeWorkGroupCount[0];
+    return text + (found.push_descriptors ? "" : ", sets from pools") + (whole ? "" : ", in small parts");
 }
 
 VkPipeline Pipelines::compile(const VkComputePipelineCreateInfo& info, const char* kernel) {

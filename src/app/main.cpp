@@ -38,6 +38,7 @@ void add_commands(CLI::App& app, int count, const char* const* words) {
     add_view_command(app, count, words);
     add_inspect_command(app);
     add_devices_command(app);
+    add_conform_command(app);
     add_data_command(app);
     add_make_task_command(app);
 }

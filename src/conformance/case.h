@@ -96,6 +96,7 @@ struct Case {
     std::optional<Compute> compute = {};  // of a product of F32 operands
     double operand_roundoff = 0.0;        // how far apart two devices may round an operand of that
     bool one_layout = false;              // tried contiguous alone
+    double arithmetic = 0.0;              // operations of one run, where it is those that cost and not the bytes
 
     const Operand& operand(const std::string& operand_name) const;
     std::string title() const;

@@ -38,7 +38,7 @@ struct Comparison {
 struct Tolerance {
     double element = 0.0;
     double tensor = 0.0;
-    std::string reason;  // "12 u + 2 sqrt(512) 2^-24, u = 2^-11 of f16"
+    std::string reason = {};  // "12 u + 2 sqrt(512) 2^-24, u = 2^-11 of f16"
 };
 Tolerance tolerance_of(const Case& stated, const Operand& output);
 

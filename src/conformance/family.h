@@ -14,6 +14,7 @@ struct Group {
     std::string name;  // "transposes"
     std::string says;  // what holds where they pass: "products of all four transposes"
     std::vector<Case> (*cases)() = nullptr;
+    bool is_large = false;  // takes long, or much memory
 };
 
 struct Family {
@@ -21,6 +22,9 @@ struct Family {
     std::vector<Group> groups = {};
     // Every way back of the family's ops.
     std::vector<Differentiation> (*differentiations)() = nullptr;
+    // What to time: the shapes of a Transformer, those of the paper's base model where `large`. Not compared with the
+    // oracle, which would take minutes.
+    std::vector<Case> (*speeds)(bool large) = nullptr;
 };
 
 }  // namespace headscope::conformance

@@ -1,7 +1,5 @@
 #include "conformance/harness.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -176,13 +174,9 @@ std::vector<std::string> Examination::kernels_on(Backend& device) const {
 
 Standing standing_of(const Backend& device, const Case& stated) {
     Standing standing;
-    const auto lower = [&](const Support& support, const std::string& what) {
+    const auto lower = [&](const Support& support, const std::string& what, const char* dtype) {
         if (support.level != SupportLevel::Native) {
-            const bool none = support.level == SupportLevel::None;
-            const std::string line = what + (none ? " is missing: " : " is composed: ") + support.reason;
-            if (std::find(standing.reasons.begin(), standing.reasons.end(), line) == standing.reasons.end()) {
-                standing.reasons.push_back(line);
-            }
+            standing.shortfalls.insert({.level = support.level, .dtype = dtype, .why = support.reason, .what = what});
             standing.level = std::max(standing.level, support.level);
         }
     };
@@ -192,26 +186,25 @@ Standing standing_of(const Backend& device, const Case& stated) {
             continue;  // indices
         }
         const Support support = operand.is_narrow ? device.weights(dtype) : device.support(stated.op, dtype);
-        lower(support, operand.is_narrow ? fmt::format("weights in {}", name_of(dtype))
-                                         : fmt::format("{} in {}", stated.op, name_of(dtype)));
+        lower(support, operand.is_narrow ? "weights" : stated.op, name_of(dtype));
         standing.owed = standing.owed || (support.level == SupportLevel::None && dtype == device.real());
     }
     if (stated.compute) {
-        lower(device.products(*stated.compute), fmt::format("products in {}", name_of(*stated.compute)));
+        lower(device.products(*stated.compute), "products", name_of(*stated.compute));
     }
     return standing;
 }
 
-std::vector<DType> storages_of(const Backend& device, const Case& stated) {
+std::vector<DType> storages_of(const Case& stated) {
     const bool has_storage = std::any_of(stated.operands.begin(), stated.operands.end(),
                                          [](const Operand& operand) { return !operand.dtype && !operand.is_full; });
-    std::vector<DType> found;
-    for (const DType dtype : {DType::F16, DType::BF16}) {
-        if (has_storage && !is_narrow(stated) && !stated.compute &&
-            device.support(stated.op, dtype).level != SupportLevel::None) {
-            found.push_back(dtype);
-        }
-    }
+    return has_storage && !is_narrow(stated) && !stated.compute ? std::vector{DType::F16, DType::BF16}
+                                                                : std::vector<DType>{};
+}
+
+std::vector<DType> storages_of(const Backend& device, const Case& stated) {
+    std::vector<DType> found = storages_of(stated);
+    std::erase_if(found, [&](DType dtype) { return device.support(stated.op, dtype).level == SupportLevel::None; });
     return found;
 }
 

@@ -10,21 +10,23 @@
 #include "conformance/case.h"
 #include "conformance/compare.h"
 #include "conformance/placement.h"
+#include "conformance/shortfall.h"
 
 namespace headscope::conformance {
 
 // Every way in which the harness runs a case.
 std::vector<Variant> variants_of(const Case& stated);
 
-// The storages in which a device runs a case beside that of its own real type: those that its op has, where the case
-// has operands that may be of them.
+// The storages that a case may be tried in beside a backend's own real type: none where no operand may be of them.
+std::vector<DType> storages_of(const Case& stated);
+// Those of them in which the device has the case's op.
 std::vector<DType> storages_of(const Backend& device, const Case& stated);
 
 // How a device runs a case.
 struct Standing {
     SupportLevel level = SupportLevel::Native;  // the least of what the case needs
-    std::vector<std::string> reasons;           // why not natively: "copy in f16 is missing: ..."
-    bool owed = false;                          // none, of what every backend has to have
+    std::set<Shortfall> shortfalls;
+    bool owed = false;  // none, of what every backend has to have
 };
 Standing standing_of(const Backend& device, const Case& stated);
 

@@ -28,12 +28,12 @@ void note_closeness(const Case& stated, const Outcome& outcome) {
 // Whether the device has what the case needs. Says once where not natively.
 bool is_supported(const Backend& device, const Case& stated, std::set<std::string>& said) {
     const Standing standing = standing_of(device, stated);
-    for (const std::string& reason : standing.reasons) {
-        if (said.insert(reason).second) {
-            std::fprintf(stderr, "NOT NATIVE: %s: %s\n", device.device().id.c_str(), reason.c_str());
+    for (const Shortfall& each : standing.shortfalls) {
+        if (said.insert(each.text()).second) {
+            std::fprintf(stderr, "NOT NATIVE: %s: %s\n", device.device().id.c_str(), each.text().c_str());
         }
         if (standing.owed) {
-            FAIL_CHECK(reason);
+            FAIL_CHECK(each.text());
         }
     }
     return standing.level != SupportLevel::None;

@@ -299,6 +299,53 @@ std::vector<Differentiation> differentiations() {
     return all;
 }
 
+std::vector<Case> extreme_cases() {
+    std::vector<Case> cases;
+    for (const double spread : {1e4, 1e30}) {
+        cases.push_back(softmax({2, 3, 5, 33}, {.lengths = true}, spread));
+    }
+    Case apart = softmax({1, 1, 3, 33}, {});
+    apart.name += " of 1e4 beside -1e4 and denormals";
+    apart.operands[0].values = these({1e4, -1e4, 9999.5, 0x1p-140, 0.0});
+    cases.push_back(apart);
+    Case largest = softmax({1, 1, 3, 33}, {});
+    largest.name += " of the largest numbers";
+    largest.operands[0].values = these({3.4e38, -3.4e38, 3.3e38, 0.0});
+    cases.push_back(largest);
+    return cases;
+}
+
+// As long as the shipped model's max_length.
+std::vector<Case> longest_cases() {
+    const Heads size{1, 2, 512, 512, 32, 32};
+    const Manner causal{.rule = {.causal = true}};
+    return {softmax({1, 2, 512, 512}, causal.rule).past_a_grid(), softmax_backward({1, 2, 512, 512}).past_a_grid(),
+            attention(size, causal).past_a_grid(), attention_backward(size, causal).past_a_grid()};
+}
+
+std::vector<Case> size_cases() {
+    std::vector<Case> cases;
+    const Manner manner{.rule = {.lengths = true}, .rate = 0.3F};
+    for (const Heads& size : {Heads{1, 2, 9, 9, 9, 9}, Heads{2, 1, 6, 13, 3, 5}, Heads{1, 1, 15, 37, 7, 9},
+                              Heads{1, 2, 81, 19, 41, 3}, Heads{1, 1, 33, 129, 65, 63}}) {
+        cases.push_back(attention(size, manner));
+        cases.push_back(attention_backward(size, manner));
+    }
+    return cases;
+}
+
+std::vector<Case> speeds(bool large) {
+    const std::int64_t batch = large ? 64 : 8;
+    const Shape weights{batch, 8, 128, 128};
+    const Heads size{batch, 8, 128, 128, 64, 64};
+    Case whole = attention(size);
+    Case back = attention_backward(size);
+    const double product = 2.0 * static_cast<double>(batch) * 8 * 128 * 128 * 64;
+    whole.arithmetic = 2 * product;
+    back.arithmetic = 7 * product;  // its own forward, too
+    return {softmax(weights, {.causal = true}), softmax_backward(weights), whole, back};
+}
+
 }  // namespace
 
 Family attention_family() {
@@ -314,8 +361,12 @@ Family attention_family() {
                     {"cache", "appending to a cache", cache_cases},
                     {"fused", "attention in one op", fused_cases},
                     {"fused-back", "the way back of attention in one op", fused_back_cases},
+                    {"extreme", "softmax of scores of 1e4 and more", extreme_cases},
+                    {"longest", "softmax and attention over the longest sentence", longest_cases},
+                    {"sizes", "attention of sizes that no tile divides", size_cases},
                 },
-            .differentiations = differentiations};
+            .differentiations = differentiations,
+            .speeds = speeds};
 }
 
 }  // namespace headscope::conformance

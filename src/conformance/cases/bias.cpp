@@ -167,6 +167,12 @@ std::vector<Differentiation> differentiations() {
     return all;
 }
 
+std::vector<Case> speeds(bool large) {
+    const Shape shape{8, large ? 4096 : 128, 2048};
+    const Layer layer{shape, Activation::Relu, true, 0.1F};
+    return {forward(layer), backward(layer, "x"), sum_rows(shape[0] * shape[1], shape[2])};
+}
+
 }  // namespace
 
 Family bias_family() {
@@ -178,7 +184,8 @@ Family bias_family() {
                     {"column-sums", "column sums", column_sums_cases},
                     {"special-values", "NaN and infinity spread through activations", special_values_cases},
                 },
-            .differentiations = differentiations};
+            .differentiations = differentiations,
+            .speeds = speeds};
 }
 
 }  // namespace headscope::conformance

@@ -1,6 +1,7 @@
 // Fill, Copy, AddScaled, Dropout.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 #include "conformance/cases/catalogue.h"
@@ -66,6 +67,13 @@ Case dropout(const Shape& shape, float rate, const char* from = "x", const char*
                          return Dropout{t[from], t[to], rule(t, rate), t.write(to)};
                      })
         .may_be(to, from);
+}
+
+// A device may take a denormal for 0.
+Case::Accept flushed(const std::string& input) {
+    return [input](const std::string& /*output*/, std::size_t index, double got, const HostValues& inputs) {
+        return got == 0.0 && std::abs(inputs.at(input)[index]) <= 0x1p-126;
+    };
 }
 
 // Numbers that show how a conversion rounds: ties, the borders of each format, what lies beyond, and no numbers.
@@ -166,6 +174,32 @@ std::vector<Differentiation> differentiations() {
     return all;
 }
 
+// 128 MiB and a little: more than a binding of some devices.
+std::vector<Case> huge_cases() {
+    const Shape shape{67200, 500};
+    return {fill(shape, DType::F32, 1.1F).past_a_grid(), copy_real(shape).past_a_grid(),
+            scale(shape, -0.7F).past_a_grid()};
+}
+
+std::vector<Case> denormal_cases() {
+    const Generator tiny = these({0x1p-126, 0x1p-127, -0x1p-130, 0x1p-149, -0x1p-149, 0.0, 0x1.8p-126, 1.0});
+    Case copied = copy_real({3, 33});
+    Case scaled = scale({3, 33}, 0.5F);
+    for (Case* stated : {&copied, &scaled}) {
+        stated->name += " of denormals";
+        stated->operands[0].values = tiny;
+        stated->operands[1].role = Role::Out;
+        stated->accept = flushed(stated->operands[0].name);
+    }
+    return {copied, scaled};
+}
+
+std::vector<Case> speeds(bool large) {
+    const std::int64_t rows = large ? 65536 : 2048;
+    const Shape shape{8, rows / 8, 512};
+    return {fill(shape, DType::F32, 1.0F), copy_real(shape), add_scaled(shape, 0.5F, 2.0F), dropout(shape, 0.1F)};
+}
+
 }  // namespace
 
 Family elementwise_family() {
@@ -179,8 +213,11 @@ Family elementwise_family() {
                 {"dropout", "dropout, in every bit it draws", dropout_cases},
                 {"special-values", "NaN and infinity spread element by element, and what is dropped is 0 all the same",
                  special_values_cases},
+                {"huge", "operands larger than a binding may be", huge_cases, true},
+                {"denormals", "numbers below the smallest normal one are kept or taken for 0", denormal_cases},
             },
-        .differentiations = differentiations};
+        .differentiations = differentiations,
+        .speeds = speeds};
 }
 
 }  // namespace headscope::conformance

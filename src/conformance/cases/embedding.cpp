@@ -182,6 +182,12 @@ std::vector<Differentiation> differentiations() {
     return all;
 }
 
+std::vector<Case> speeds(bool large) {
+    const Table table{
+        .batch = large ? 64 : 8, .length = 256, .vocabulary = large ? 16384 : 2048, .d_model = 512, .scale = 22.6F};
+    return {embed(table), embed_backward(table)};
+}
+
 }  // namespace
 
 Family embedding_family() {
@@ -194,7 +200,8 @@ Family embedding_family() {
                     {"special-values", "NaN and infinity go where their row goes", special_values_cases},
                     {"table-gradient", "the table's gradient", table_gradient_cases},
                 },
-            .differentiations = differentiations};
+            .differentiations = differentiations,
+            .speeds = speeds};
 }
 
 }  // namespace headscope::conformance

@@ -173,6 +173,36 @@ std::vector<Differentiation> differentiations() {
     return all;
 }
 
+std::vector<Case> size_cases() {
+    std::vector<Case> cases;
+    for (const Shape& shape :
+         {Shape{3, 13, 6}, Shape{7, 1, 37}, Shape{2, 41, 81}, Shape{1, 3, 330}, Shape{1, 2, 4097}}) {
+        cases.push_back(forward({.shape = shape, .rate = 0.3F}));
+        cases.push_back(backward({.shape = shape, .rate = 0.3F}));
+    }
+    return cases;
+}
+
+std::vector<Case> extreme_cases() {
+    std::vector<Case> cases;
+    for (const auto& [what, values] :
+         std::vector<std::pair<const char*, Values>>{{"large", {1e15, -3e14, 2e15, 5e14, 7e14}},
+                                                     {"small", {1e-15, -3e-14, 2e-15, 5e-14, 7e-14}},
+                                                     {"equal", {3.0}},
+                                                     {"denormal", {0x1p-140, -0x1p-149, 0x1p-130, 0.0, 0x1p-127}}}) {
+        Case stated = forward({.shape = {1, 3, 33}, .residual = false});
+        stated.name += fmt::format(" of {} numbers", what);
+        stated.operands[0].values = these(values);
+        cases.push_back(stated);
+    }
+    return cases;
+}
+
+std::vector<Case> speeds(bool large) {
+    const Norm norm{.shape = {8, large ? 8192 : 256, 512}, .rate = 0.1F};
+    return {forward(norm), backward(norm)};
+}
+
 }  // namespace
 
 Family layer_norm_family() {
@@ -183,8 +213,11 @@ Family layer_norm_family() {
                     {"far-from-zero", "rows far from zero keep their variance", far_from_zero_cases},
                     {"add-norm-back", "the way back of add and norm", add_norm_back_cases},
                     {"special-values", "NaN and infinity spoil one row of a norm", special_values_cases},
+                    {"sizes", "rows of sizes that no workgroup divides", size_cases},
+                    {"extreme", "rows of very large, very small, equal and denormal numbers", extreme_cases},
                 },
-            .differentiations = differentiations};
+            .differentiations = differentiations,
+            .speeds = speeds};
 }
 
 }  // namespace headscope::conformance

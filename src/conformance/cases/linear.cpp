@@ -216,6 +216,13 @@ std::vector<Differentiation> differentiations() {
     return all;
 }
 
+std::vector<Case> speeds(bool large) {
+    const std::int64_t rows = large ? 8192 : 512;
+    Case stated = linear({.rows = rows, .in = 512, .out = 2048, .activation = Activation::Relu});
+    stated.arithmetic = 2.0 * static_cast<double>(rows) * 512 * 2048;
+    return {stated};
+}
+
 }  // namespace
 
 Family linear_family() {
@@ -229,7 +236,8 @@ Family linear_family() {
                 {"rounded-operands", "a linear layer of rounded operands", rounded_operands_cases},
                 {"special-values", "NaN and infinity spread through a linear layer", special_values_cases},
             },
-        .differentiations = differentiations};
+        .differentiations = differentiations,
+        .speeds = speeds};
 }
 
 }  // namespace headscope::conformance

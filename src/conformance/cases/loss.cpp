@@ -118,6 +118,15 @@ std::vector<Differentiation> differentiations() {
     return all;
 }
 
+std::vector<Case> extreme_cases() {
+    return {cross_entropy({.rows = 5, .classes = 33, .spread = 1e4}),
+            cross_entropy({.rows = 5, .classes = 257, .spread = 1e30})};
+}
+
+std::vector<Case> speeds(bool large) {
+    return {cross_entropy({.rows = large ? 8192 : 256, .classes = 8000})};
+}
+
 }  // namespace
 
 Family loss_family() {
@@ -128,8 +137,10 @@ Family loss_family() {
                 {"loss", "smoothed cross-entropy and its gradient", loss_cases},
                 {"special-values", "NaN and infinity spoil one row of the loss, and a target outside the classes does",
                  special_values_cases},
+                {"extreme", "the loss of logits of 1e4 and more", extreme_cases},
             },
-        .differentiations = differentiations};
+        .differentiations = differentiations,
+        .speeds = speeds};
 }
 
 }  // namespace headscope::conformance

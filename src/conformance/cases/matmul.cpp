@@ -262,6 +262,60 @@ std::vector<Differentiation> differentiations() {
     return all;
 }
 
+// Sizes that no tile divides, a little more and a little less than one.
+std::vector<Case> size_cases() {
+    std::vector<Case> cases;
+    for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{
+             {9, 9, 9}, {6, 13, 3}, {15, 37, 7}, {81, 19, 41}, {457, 330, 512}, {31, 33, 127}, {129, 63, 65}}) {
+        for (const Product& product : transposes({{}, m, n, k})) {
+            cases.push_back(m > 400 ? matmul(product).past_a_grid() : matmul(product));
+        }
+    }
+    cases.push_back(matmul({{2, 3}, 57, 33, 31, false, true, 0.125F}));
+    return cases;
+}
+
+// 134 MB of one operand: more than a binding of some devices.
+std::vector<Case> huge_cases() {
+    return {matmul({{}, 70001, 4, 480}).past_a_grid(), matmul({{}, 4, 70001, 480, false, true}).past_a_grid(),
+            matmul({{}, 4, 480, 70001}).past_a_grid()};
+}
+
+std::vector<Case> extreme_cases() {
+    std::vector<Case> cases;
+    for (const auto& [what, values] :
+         std::vector<std::pair<const char*, Values>>{{"large", {1e18, -3e17, 2e18, 5e17, 7e17}},
+                                                     {"small", {1e-18, -3e-17, 2e-18, 5e-17, 7e-17}},
+                                                     {"denormal", {0x1p-140, -0x1p-149, 0x1p-130, 0.0, 0x1p-127}}}) {
+        Case stated = matmul({{}, 9, 17, 33});
+        stated.name += fmt::format(" of {} numbers", what);
+        stated.operands[0].values = these(values);
+        cases.push_back(stated);
+    }
+    return cases;
+}
+
+std::vector<Case> speeds(bool large) {
+    const auto timed = [](const Product& product) {
+        Case stated = matmul(product);
+        double batch = 1.0;
+        for (const std::int64_t each : product.batch) {
+            batch *= static_cast<double>(each);
+        }
+        stated.arithmetic = 2.0 * batch * static_cast<double>(product.m) * static_cast<double>(product.n) *
+                            static_cast<double>(product.k);
+        return stated;
+    };
+    std::vector<Case> cases;
+    const std::int64_t size = large ? 4096 : 512;
+    for (const Product& product : transposes({{}, size, size, size})) {
+        cases.push_back(timed(product));
+    }
+    cases.push_back(timed({{}, 4, 2048, 512, false, true}));                           // decoding, a beam of 4
+    cases.push_back(timed({{large ? 64 : 8, 8}, 128, 128, 64, false, true, 0.125F}));  // scores of heads
+    return cases;
+}
+
 }  // namespace
 
 Family matmul_family() {
@@ -275,8 +329,12 @@ Family matmul_family() {
                     {"rounded-operands", "products of rounded operands", rounded_operands_cases},
                     {"narrow-weights", "products with weights in F16 and I8", narrow_weights_cases},
                     {"special-values", "NaN and infinity spread through products", special_values_cases},
+                    {"sizes", "products of sizes that no tile divides", size_cases},
+                    {"huge", "an operand larger than a binding may be", huge_cases, true},
+                    {"extreme", "products of very large, very small and denormal numbers", extreme_cases},
                 },
-            .differentiations = differentiations};
+            .differentiations = differentiations,
+            .speeds = speeds};
 }
 
 }  // namespace headscope::conformance

@@ -141,17 +141,25 @@ std::vector<Case> adam_cases() {
     return cases;
 }
 
+std::vector<Case> speeds(bool large) {
+    const std::int64_t count = large ? 60000000 : 1000000;
+    return {square_sum({count}), adam({.count = count})};
+}
+
 }  // namespace
 
 Family optimizer_family() {
-    return {.name = "optimizer",
-            .groups = {
+    return {
+        .name = "optimizer",
+        .groups =
+            {
                 {"square-sum", "sums of squares", square_sum_cases},
                 {"step-control", "the step's control", step_control_cases},
                 {"loss-scale", "the loss scale moves by its rules", loss_scale_cases},
                 {"special-values", "a gradient that is not finite shows in its sum of squares", special_values_cases},
                 {"adam", "Adam", adam_cases},
-            }};
+            },
+        .speeds = speeds};
 }
 
 }  // namespace headscope::conformance

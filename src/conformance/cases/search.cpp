@@ -105,15 +105,22 @@ std::vector<Case> gather_cases() {
     return cases;
 }
 
+std::vector<Case> speeds(bool large) {
+    const std::int64_t rows = large ? 1024 : 32;
+    return {top_k(rows, 32000, 4, normal(), "at random")};
+}
+
 }  // namespace
 
 Family search_family() {
     return {.name = "search",
-            .groups = {
-                {"top-k", "the best entries of a row", top_k_cases},
-                {"special-values", "no number is less than every number", special_values_cases},
-                {"gather", "gathered rows", gather_cases},
-            }};
+            .groups =
+                {
+                    {"top-k", "the best entries of a row", top_k_cases},
+                    {"special-values", "no number is less than every number", special_values_cases},
+                    {"gather", "gathered rows", gather_cases},
+                },
+            .speeds = speeds};
 }
 
 }  // namespace headscope::conformance

@@ -1,0 +1,165 @@
+// headscope conform: whether a device computes the right thing, how far from the oracle and how fast.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "app/command.h"
+#include "conformance/cases/catalogue.h"
+#include "conformance/run.h"
+#include "io/atomic_file.h"
+#include "registry/registry.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+struct ConformOptions {
+    std::vector<std::string> devices;
+    std::vector<std::string> ops;
+    std::vector<std::string> dtypes;
+    bool quick = false;
+    bool full = false;
+    bool untimed = false;
+    std::string json;
+    std::string junit;
+};
+
+// Every device that can be used but the CPU, which is what the others are compared with; "all" has it, too.
+std::vector<std::string> devices_of(const ConformOptions& options) {
+    const bool all = options.devices == std::vector<std::string>{"all"};
+    if (!options.devices.empty() && !all) {
+        return options.devices;
+    }
+    std::vector<std::string> found;
+    std::string rejected;
+    for (const DeviceInfo& device : list_devices()) {
+        if (!device.rejected.empty()) {
+            rejected += fmt::format("\n  {}: {}", device.id, device.rejected);
+        } else if (all || device.backend != "cpu") {
+            found.push_back(device.id);
+        }
+    }
+    if (found.empty()) {
+        throw Error(
+            fmt::format("there is no GPU to prove anything of, and no device is no pass. --device cpu proves the "
+                        "CPU's own kernels. What was looked at:{}",
+                        rejected));
+    }
+    return found;
+}
+
+// One line that is written over again and again, where someone watches.
+class ProgressLine {
+public:
+    void show(const std::string& line) {
+        if (watched_) {
+            tell_raw("\r\x1b[K" + line.substr(0, kWidth));
+            shown_ = true;
+        }
+    }
+    ~ProgressLine() {
+        if (shown_) {
+            tell_raw("\r\x1b[K");
+        }
+    }
+
+private:
+    static constexpr std::size_t kWidth = 100;
+    static void tell_raw(const std::string& text) {
+        [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+    }
+    const bool watched_ = ::isatty(STDERR_FILENO) == 1;
+    bool shown_ = false;
+};
+
+// Opened before anything runs: a report that cannot be written is not worth minutes.
+std::optional<AtomicFile> opened(const std::string& path) {
+    return path.empty() || path == "-" ? std::nullopt : std::make_optional<AtomicFile>(path);
+}
+
+std::string summary(const conformance::Report& report) {
+    std::string text;
+    for (const conformance::DeviceReport& device : report.devices) {
+        if (!device.passed()) {
+            text += fmt::format("{}{}: {} of {} results failed", text.empty() ? "" : "; ", device.device.id,
+                                device.failures(), device.results.size());
+        }
+    }
+    return text;
+}
+
+void conform(const ConformOptions& options) {
+    std::optional<AtomicFile> json = opened(options.json);
+    std::optional<AtomicFile> junit = opened(options.junit);
+    conformance::Plan plan{.devices = devices_of(options),
+                           .ops = options.ops,
+                           .dtypes = options.dtypes,
+                           .full = !options.quick,
+                           .timed = !options.untimed};
+    conformance::Report report;
+    {
+        ProgressLine line;
+        plan.progress = [&line](const std::string& text) { line.show(text); };
+        report = conformance::run(plan, conformance::catalogue());
+    }
+    report.version = HEADSCOPE_VERSION;
+    const auto json_text = [&report] {
+        return conformance::report_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    };
+    if (json) {
+        json->write(json_text());
+        json->commit();
+    }
+    if (junit) {
+        junit->write(conformance::report_junit(report));
+        junit->commit();
+    }
+    if (options.json == "-") {
+        write_output(json_text());
+    } else {
+        for (const conformance::DeviceReport& device : report.devices) {
+            write_output(conformance::report_table(device));
+        }
+    }
+    if (!report.passed()) {
+        throw Error(summary(report));
+    }
+}
+
+}  // namespace
+
+void add_conform_command(CLI::App& app) {
+    auto options = std::make_shared<ConformOptions>();
+    CLI::App* command = app.add_subcommand("conform", "Prove a device's shaders against the double-precision oracle");
+    command->footer(
+        "Every op, forward and backward, in every precision, layout and by every code path that the device has, over\n"
+        "shapes and values that break things. NMSE is squared errors over squared values; WORST the largest error of\n"
+        "an element, over what errors of its row are measured against; ALLOWED the largest error, as a share of what\n"
+        "rounding explains: past 100 % it fails. FASTEST is the median of five measurements. The exit code is 0 only\n"
+        "where everything that ran passed, and something ran.\n\n"
+        "Examples:\n"
+        "  headscope conform --quick\n"
+        "  headscope conform --device vulkan:0 --json report.json --junit report.xml\n"
+        "  headscope conform --device cuda --op matmul --op attention --dtype f16");
+    command->add_option(
+        "--device", options->devices,
+        "cpu, cuda, vulkan, vulkan:1, ... or all; again for several. Without it every GPU, also one that "
+        "the CPU plays");
+    command->add_option("--op", options->ops, "Only this op, or family of ops; again for several");
+    command->add_option("--dtype", options->dtypes, "Only cases in f32, f16, bf16, tf32, i8; again for several");
+    CLI::Option* quick =
+        command->add_flag("--quick", options->quick, "Only by the path that the device chooses, and nothing large");
+    command->add_flag("--full", options->full, "By every path: what is done without either")->excludes(quick);
+    command->add_flag("--no-speed", options->untimed, "Do not measure how fast the ops are");
+    command->add_option("--json", options->json, "Everything, for programs; - is standard output, without the table");
+    command->add_option("--junit", options->junit, "JUnit's XML, a suite for each device");
+    command->callback([options] { conform(*options); });
+}
+
+}  // namespace headscope

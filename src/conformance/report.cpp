@@ -1,0 +1,29 @@
+#include "conformance/report.h"
+
+#include <algorithm>
+
+namespace headscope::conformance {
+
+bool Result::backward() const {
+    return op.find("backward") != std::string::npos;
+}
+
+int DeviceReport::runs() const {
+    int total = 0;
+    for (const Result& result : results) {
+        total += result.runs;
+    }
+    return total;
+}
+
+std::size_t DeviceReport::failures() const {
+    return static_cast<std::size_t>(
+        std::count_if(results.begin(), results.end(), [](const Result& result) { return !result.passed(); }));
+}
+
+bool Report::passed() const {
+    return !devices.empty() &&
+           std::all_of(devices.begin(), devices.end(), [](const DeviceReport& report) { return report.passed(); });
+}
+
+}  // namespace headscope::conformance

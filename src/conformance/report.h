@@ -1,0 +1,74 @@
+// What a conformance run found out, and how it is written down.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "conformance/compare.h"
+#include "conformance/shortfall.h"
+
+namespace headscope::conformance {
+
+// How fast an op ran over operands of one shape: the median of several measurements of the host's clock.
+struct Speed {
+    std::string shape;
+    double seconds = 0.0;        // of one run
+    double amount = 0.0;         // floating-point operations, or bytes read and written
+    bool is_arithmetic = false;  // which of the two
+    double giga_a_second() const { return amount / seconds * 1e-9; }
+    const char* unit() const { return is_arithmetic ? "GFLOP/s" : "GB/s"; }
+};
+
+// One op, in one precision, by one path, over the cases of one group.
+struct Result {
+    std::string op;
+    std::string family;
+    std::string group;      // Group::name, or "speed"
+    std::string says;       // Group::says
+    std::string precision;  // "f32", "f16", "bf16 products", "i8 weights"
+    std::string path;       // DeviceInfo::paths, or empty: what the device chose
+    SupportLevel level = SupportLevel::Native;
+    std::set<Shortfall> shortfalls = {};
+    int cases = 0;
+    int runs = 0;
+    Closeness closeness = {};
+    Tolerance tolerance = {};  // the largest
+    std::set<std::string> kernels = {};
+    std::vector<std::string> complaints = {};
+    std::vector<Speed> speeds = {};
+
+    bool backward() const;  // a way back
+    bool missing() const { return level == SupportLevel::None; }
+    bool passed() const { return complaints.empty(); }
+};
+
+struct DeviceReport {
+    DeviceInfo device;
+    std::vector<Result> results;
+    double seconds = 0.0;
+
+    int runs() const;
+    std::size_t failures() const;  // results
+    // True where something ran and nothing failed: no proof is no pass.
+    bool passed() const { return runs() > 0 && failures() == 0; }
+};
+
+struct Report {
+    std::string version;  // of the program
+    bool full = true;
+    std::vector<DeviceReport> devices;
+    bool passed() const;
+};
+
+// For people: a line for each op, precision and path, and every failure.
+std::string report_table(const DeviceReport& report);
+// For programs: everything.
+nlohmann::ordered_json report_json(const Report& report);
+// For those that read JUnit's XML: a suite for each device, a test for each result.
+std::string report_junit(const Report& report);
+
+}  // namespace headscope::conformance

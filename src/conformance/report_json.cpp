@@ -1,0 +1,109 @@
+// The report for programs.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "conformance/report.h"
+
+namespace headscope::conformance {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* name_of(SupportLevel level) {
+    switch (level) {
+        case SupportLevel::Native: return "native";
+        case SupportLevel::Composed: return "composed";
+        case SupportLevel::None: return "none";
+    }
+    return "?";
+}
+
+// JSON has no infinity.
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(std::to_string(value));
+}
+
+Json object(const std::vector<std::pair<std::string, std::string>>& entries) {
+    Json json = Json::object();
+    for (const auto& [name, value] : entries) {
+        json[name] = value;
+    }
+    return json;
+}
+
+Json to_json(const Speed& speed) {
+    return {{"shape", speed.shape},
+            {"seconds", number(speed.seconds)},
+            {"rate", number(speed.giga_a_second())},
+            {"unit", speed.unit()}};
+}
+
+Json to_json(const Result& result) {
+    Json json{{"op", result.op},
+              {"direction", result.backward() ? "backward" : "forward"},
+              {"precision", result.precision},
+              {"family", result.family},
+              {"group", result.group},
+              {"says", result.says},
+              {"path", result.path.empty() ? "chosen" : result.path},
+              {"kernels", result.kernels},
+              {"level", name_of(result.level)},
+              {"not_native", Json::array()},
+              {"passed", result.passed()},
+              {"cases", result.cases},
+              {"runs", result.runs}};
+    for (const Shortfall& each : result.shortfalls) {
+        json["not_native"].push_back(each.text());
+    }
+    if (result.runs > 0) {
+        json["nmse"] = number(result.closeness.nmse);
+        json["worst_relative_error"] = number(result.closeness.worst_relative);
+        json["share_of_tolerance"] = number(result.closeness.of_bound);
+        json["tolerance"] = {{"element", result.tolerance.element},
+                             {"tensor", result.tolerance.tensor},
+                             {"reason", result.tolerance.reason}};
+    }
+    for (const Speed& speed : result.speeds) {
+        json["speed"].push_back(to_json(speed));
+    }
+    json["complaints"] = result.complaints;
+    return json;
+}
+
+Json to_json(const DeviceReport& report) {
+    Json json{{"id", report.device.id},
+              {"backend", report.device.backend},
+              {"name", report.device.name},
+              {"driver", report.device.driver},
+              {"software", report.device.software},
+              {"gpu", report.device.gpu},
+              {"limits", object(report.device.limits)},
+              {"features", object(report.device.features)},
+              {"paths", report.device.paths},
+              {"passed", report.passed()},
+              {"runs", report.runs()},
+              {"failed", report.failures()},
+              {"seconds", report.seconds},
+              {"results", Json::array()}};
+    for (const Result& result : report.results) {
+        json["results"].push_back(to_json(result));
+    }
+    return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json report_json(const Report& report) {
+    Json json{{"format", "headscope conformance report 1"},
+              {"headscope", report.version},
+              {"scope", report.full ? "full" : "quick"},
+              {"passed", report.passed()},
+              {"devices", Json::array()}};
+    for (const DeviceReport& device : report.devices) {
+        json["devices"].push_back(to_json(device));
+    }
+    return json;
+}
+
+}  // namespace headscope::conformance

@@ -1,0 +1,149 @@
+// The report for people.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "conformance/report.h"
+
+namespace headscope::conformance {
+
+namespace {
+
+constexpr std::size_t kComplaintsShown = 3;  // of each result; the JSON has all
+
+// What a line shows: the results of one op in one precision by one path, whatever their group.
+struct Line {
+    std::string op, precision, path;
+    SupportLevel level = SupportLevel::Native;
+    int cases = 0;
+    int runs = 0;
+    std::size_t failed = 0;
+    Closeness closeness = {};
+    std::vector<Speed> speeds = {};
+};
+
+std::vector<Line> lines_of(const DeviceReport& report) {
+    std::vector<Line> lines;
+    std::map<std::tuple<std::string, std::string, std::string>, std::size_t> places;
+    for (const Result& result : report.results) {
+        if (result.missing() && result.passed()) {
+            continue;  // among the shortfalls
+        }
+        const auto [at, is_new] = places.try_emplace({result.op, result.precision, result.path}, lines.size());
+        if (is_new) {
+            lines.push_back({.op = result.op, .precision = result.precision, .path = result.path});
+        }
+        Line& line = lines[at->second];
+        line.level = std::max(line.level, result.level);
+        line.cases += result.cases;
+        line.runs += result.runs;
+        line.failed += result.complaints.size();
+        line.closeness.widen(result.closeness);
+        line.speeds.insert(line.speeds.end(), result.speeds.begin(), result.speeds.end());
+    }
+    // What is of one op stands together, as ops first came.
+    std::map<std::string, std::size_t> first;
+    for (const Line& line : lines) {
+        first.try_emplace(line.op, first.size());
+    }
+    std::stable_sort(lines.begin(), lines.end(),
+                     [&](const Line& a, const Line& b) { return first.at(a.op) < first.at(b.op); });
+    return lines;
+}
+
+std::string verdict(const Line& line) {
+    if (line.failed > 0) {
+        return fmt::format("FAILED {}", line.failed);
+    }
+    return line.level == SupportLevel::Composed ? "passed, composed" : "passed";
+}
+
+std::string row(const Line& line) {
+    const bool ran = line.runs > 0;
+    std::string text =
+        fmt::format("{:<24} {:<13} {:<23} {:>5} {:>5} {:>7} {:>7} {:>7}  {:<16} ", line.op, line.precision,
+                    line.path.empty() ? "as it chooses" : line.path, ran ? std::to_string(line.cases) : "",
+                    ran ? std::to_string(line.runs) : "", ran ? fmt::format("{:.1e}", line.closeness.nmse) : "",
+                    ran ? fmt::format("{:.1e}", line.closeness.worst_relative) : "",
+                    ran ? fmt::format("{:.0f} %", 100 * line.closeness.of_bound) : "", verdict(line));
+    const auto fastest = std::max_element(line.speeds.begin(), line.speeds.end(), [](const Speed& a, const Speed& b) {
+        return a.giga_a_second() < b.giga_a_second();
+    });
+    if (fastest != line.speeds.end()) {
+        text += fmt::format("{:.3g} {}", fastest->giga_a_second(), fastest->unit());
+    }
+    return text.erase(text.find_last_not_of(' ') + 1) + "\n";
+}
+
+using Named = std::vector<std::pair<std::string, std::string>>;
+
+std::string listed(const char* label, const Named& entries) {
+    std::vector<std::string> words;
+    words.reserve(entries.size());
+    for (const auto& [name, value] : entries) {
+        words.push_back(name + " " + value);
+    }
+    return entries.empty() ? "" : fmt::format("    {:<10}{}\n", label, fmt::join(words, ", "));
+}
+
+std::string heading(const DeviceInfo& device) {
+    std::string text = fmt::format("{}  {}\n", device.id, device.name);
+    text += device.driver.empty() ? "" : fmt::format("    driver    {}\n", device.driver);
+    text += device.software ? "    kind      software: a GPU's interface on the CPU's cores\n" : "";
+    return text + listed("limits", device.limits) + listed("features", device.features) + "\n";
+}
+
+std::string failures(const DeviceReport& report) {
+    std::string text;
+    for (const Result& result : report.results) {
+        if (result.passed()) {
+            continue;
+        }
+        text += fmt::format("\nFAILED  {} in {}, {} ({}{})\n", result.op, result.precision, result.says, result.group,
+                            result.path.empty() ? "" : ", " + result.path);
+        const std::size_t shown = std::min(kComplaintsShown, result.complaints.size());
+        for (std::size_t i = 0; i < shown; ++i) {
+            text += "    " + result.complaints[i] + "\n";
+        }
+        if (shown < result.complaints.size()) {
+            text += fmt::format("    and {} more\n", result.complaints.size() - shown);
+        }
+    }
+    return text;
+}
+
+// What is not native, and why: what lacks alike in one line.
+std::string shortfalls(const DeviceReport& report) {
+    std::map<std::tuple<SupportLevel, std::string, std::string>, std::set<std::string>> lines;
+    for (const Result& result : report.results) {
+        for (const Shortfall& each : result.shortfalls) {
+            lines[{each.level, each.dtype, each.why}].insert(each.what);
+        }
+    }
+    std::string text = lines.empty() ? "" : "\nNot natively:\n";
+    for (const auto& [key, what] : lines) {
+        const auto& [level, dtype, why] = key;
+        text += fmt::format("    {:<8} in {:<4} {}: {}\n", level == SupportLevel::None ? "missing" : "composed", dtype,
+                            fmt::join(what, ", "), why);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string report_table(const DeviceReport& report) {
+    std::string text = heading(report.device);
+    text += fmt::format("{:<24} {:<13} {:<23} {:>5} {:>5} {:>7} {:>7} {:>7}  {:<16} {}\n", "OP", "PRECISION", "PATH",
+                        "CASES", "RUNS", "NMSE", "WORST", "ALLOWED", "RESULT", "FASTEST");
+    for (const Line& line : lines_of(report)) {
+        text += row(line);
+    }
+    text += shortfalls(report) + failures(report);
+    return text + fmt::format("\n{}: {} runs, {} of {} results failed, {:.0f} s\n", report.device.id, report.runs(),
+                              report.failures(), report.results.size(), report.seconds);
+}
+
+}  // namespace headscope::conformance

@@ -1,0 +1,288 @@
+#include "conformance/run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "conformance/harness.h"
+#include "conformance/speed.h"
+#include "registry/registry.h"
+#include "support/check.h"
+
+namespace headscope::conformance {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool has(const std::vector<std::string>& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// A device by one of its paths, and what was found out there.
+class Bench {
+public:
+    Bench(std::unique_ptr<Backend> backend, std::string path) : backend_(std::move(backend)), path_(std::move(path)) {}
+
+    Backend& backend() { return *backend_; }
+    const std::string& path() const { return path_; }
+
+    Result& result(const Family& family, const Group& group, const Case& stated) {
+        const std::string precision = precision_of(stated, backend_->real());
+        auto [at, is_new] = places_.try_emplace({family.name, group.name, stated.op, precision}, results_.size());
+        if (is_new) {
+            results_.push_back({.op = stated.op,
+                                .family = family.name,
+                                .group = group.name,
+                                .says = group.says,
+                                .precision = precision,
+                                .path = path_});
+        }
+        return results_[at->second];
+    }
+    std::vector<Result>& results() { return results_; }
+
+private:
+    std::unique_ptr<Backend> backend_;
+    std::string path_;
+    std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places_;
+    std::vector<Result> results_;
+};
+
+// The case in F32 and in every storage that it may be tried in.
+std::vector<Case> stored_cases(const Case& stated) {
+    std::vector<Case> all{stated};
+    for (const DType dtype : storages_of(stated)) {
+        all.push_back(stated.stored_in(dtype));
+    }
+    return all;
+}
+
+void note_standing(const Standing& standing, const Backend& device, const Case& stated, Result& result) {
+    result.level = std::max(result.level, standing.level);
+    result.shortfalls.insert(standing.shortfalls.begin(), standing.shortfalls.end());
+    if (standing.owed) {
+        result.complaints.push_back(
+            fmt::format("{}: {}: every backend has to have this", device.device().id, stated.title()));
+    }
+}
+
+void add(Result& result, const Case& stated, const Outcome& outcome) {
+    ++result.cases;
+    result.runs += outcome.runs;
+    result.closeness.widen(outcome.closeness);
+    result.kernels.insert(outcome.kernels.begin(), outcome.kernels.end());
+    result.complaints.insert(result.complaints.end(), outcome.complaints.begin(), outcome.complaints.end());
+    for (const Operand& operand : stated.operands) {
+        if (const Tolerance tolerance = tolerance_of(stated, operand);
+            operand.written() && tolerance.element >= result.tolerance.element) {
+            result.tolerance = tolerance;
+        }
+    }
+}
+
+// One device's part of a plan.
+class DeviceRun {
+public:
+    DeviceRun(const Plan& plan, const std::string& id) : plan_(plan), oracle_(open_device("cpu:oracle")) {
+        benches_.emplace_back(open_device(id), "");
+        info_ = benches_.front().backend().device();
+        for (const std::string& path : plan.full ? info_.paths : std::vector<std::string>{}) {
+            benches_.emplace_back(open_device_by(path, info_.id), path);
+        }
+    }
+
+    DeviceReport operator()(const std::vector<Family>& families) {
+        const auto begin = Clock::now();
+        for (const Family& family : families) {
+            for (const Group& group : family.groups) {
+                if (group.is_large && !plan_.full) {
+                    continue;
+                }
+                say(family.name + ": " + group.says);
+                for (const Case& stated : group.cases()) {
+                    examine(family, group, stated);
+                }
+            }
+            if (plan_.timed && family.speeds != nullptr) {
+                time(family);
+            }
+        }
+        DeviceReport report{.device = info_, .results = {}, .seconds = 0.0};
+        for (Bench& bench : benches_) {
+            report.results.insert(report.results.end(), bench.results().begin(), bench.results().end());
+        }
+        report.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        return report;
+    }
+
+private:
+    void say(const std::string& what) const {
+        if (plan_.progress) {
+            plan_.progress(info_.id + ": " + what);
+        }
+    }
+
+    bool wanted(const Family& family, const Case& stated) const {
+        if (!plan_.ops.empty() && !has(plan_.ops, stated.op) && !has(plan_.ops, family.name)) {
+            return false;
+        }
+        const std::string precision = precision_of(stated);
+        return plan_.dtypes.empty() ||
+               std::any_of(plan_.dtypes.begin(), plan_.dtypes.end(), [&](const std::string& dtype) {
+                   // Whole words: "f16" is none of "bf16 products".
+                   return (" " + precision + " ").find(" " + dtype + " ") != std::string::npos ||
+                          ("+" + precision + "+").find("+" + dtype + "+") != std::string::npos;
+               });
+    }
+
+    void examine(const Family& family, const Group& group, const Case& stated) {
+        for (const Case& stored : stored_cases(stated)) {
+            if (!wanted(family, stored)) {
+                continue;
+            }
+            Examination examination(*oracle_, stored);
+            std::set<std::vector<std::string>> seen;
+            for (Bench& bench : benches_) {
+                const Standing standing = standing_of(bench.backend(), stored);
+                const bool is_chosen = bench.path().empty();
+                if (standing.level == SupportLevel::None) {
+                    if (is_chosen) {
+                        note_standing(standing, bench.backend(), stored, bench.result(family, group, stored));
+                    }
+                    continue;
+                }
+                if (!is_new(examination, bench, seen)) {
+                    continue;
+                }
+                Result& result = bench.result(family, group, stored);
+                note_standing(standing, bench.backend(), stored, result);
+                add(result, stored, examination.on(bench.backend()));
+            }
+        }
+    }
+
+    // A path that runs what has been examined already shows nothing.
+    bool is_new(const Examination& examination, Bench& bench, std::set<std::vector<std::string>>& seen) const {
+        if (benches_.size() == 1) {
+            return true;
+        }
+        try {
+            return seen.insert(examination.kernels_on(bench.backend())).second;
+        } catch (const Error&) {
+            return true;  // the examination says what is wrong
+        }
+    }
+
+    void time(const Family& family) {
+        const Group group{.name = "speed", .says = "how fast it is"};
+        for (const Case& stated : family.speeds(info_.gpu)) {
+            for (const Case& stored : stored_cases(stated)) {
+                Bench& bench = benches_.front();
+                if (!wanted(family, stored) || standing_of(bench.backend(), stored).level == SupportLevel::None) {
+                    continue;
+                }
+                say("how fast is " + stored.title());
+                Result& result = bench.result(family, group, stored);
+                note_standing(standing_of(bench.backend(), stored), bench.backend(), stored, result);
+                bench.backend().take_kernels();
+                try {
+                    result.speeds.push_back(measure(bench.backend(), stored));
+                } catch (const Error& error) {
+                    result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
+                }
+                for (const std::string& kernel : bench.backend().take_kernels()) {
+                    result.kernels.insert(kernel);
+                }
+            }
+        }
+    }
+
+    const Plan& plan_;
+    std::unique_ptr<Backend> oracle_;
+    DeviceInfo info_;
+    std::vector<Bench> benches_;  // the first is what the device chooses
+};
+
+// Error for a word that no case knows.
+void require_known(const Plan& plan, const std::vector<Family>& families) {
+    std::vector<std::string> ops;
+    const auto note = [&](const std::string& name) {
+        if (!has(ops, name)) {
+            ops.push_back(name);
+        }
+    };
+    for (const Family& family : families) {
+        note(family.name);
+        for (const Group& group : family.groups) {
+            for (const Case& stated : group.is_large ? std::vector<Case>{} : group.cases()) {
+                note(stated.op);
+            }
+        }
+    }
+    for (const std::string& op : plan.ops) {
+        if (!has(ops, op)) {
+            throw Error(fmt::format("there is no op or family \"{}\"; there are: {}", op, fmt::join(ops, ", ")));
+        }
+    }
+    const std::vector<std::string> dtypes{"f32", "f16", "bf16", "tf32", "i8", "i32"};
+    for (const std::string& dtype : plan.dtypes) {
+        if (!has(dtypes, dtype)) {
+            throw Error(fmt::format("there is no dtype \"{}\"; there are: {}", dtype, fmt::join(dtypes, ", ")));
+        }
+    }
+}
+
+std::string lower(const char* name) {
+    std::string text = name;
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    return text;
+}
+
+}  // namespace
+
+std::string precision_of(const Case& stated, DType real) {
+    if (stated.storage) {
+        return lower(name_of(*stated.storage));
+    }
+    if (stated.compute) {
+        return lower(name_of(*stated.compute)) + " products";
+    }
+    std::set<DType> dtypes;  // in the order of the enumeration: the widest first
+    for (const Operand& operand : stated.operands) {
+        const DType dtype = stated.dtype_of(operand, real);
+        if (operand.is_narrow) {
+            return lower(name_of(dtype)) + " weights";
+        }
+        const bool is_index = dtype == DType::I32 && stated.operands.size() > 1 && !operand.written();
+        if (!is_index) {
+            dtypes.insert(dtype);
+        }
+    }
+    std::vector<std::string> names;
+    for (const DType dtype : dtypes) {
+        names.push_back(lower(name_of(dtype)));
+    }
+    return fmt::format("{}", fmt::join(names, "+"));
+}
+
+Report run(const Plan& plan, const std::vector<Family>& families) {
+    require_known(plan, families);
+    Report report;
+    report.full = plan.full;
+    for (const std::string& id : plan.devices) {
+        report.devices.push_back(DeviceRun(plan, id)(families));
+        if (report.devices.back().results.empty()) {
+            throw Error(
+                fmt::format("nothing was to be done on {}: no case has the ops and dtypes that were asked for", id));
+        }
+    }
+    return report;
+}
+
+}  // namespace headscope::conformance

@@ -1,0 +1,28 @@
+// The whole catalogue on devices: what `headscope conform` does.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "conformance/family.h"
+#include "conformance/report.h"
+
+namespace headscope::conformance {
+
+struct Plan {
+    std::vector<std::string> devices;      // as open_device() takes them
+    std::vector<std::string> ops = {};     // names of ops or families; empty for all
+    std::vector<std::string> dtypes = {};  // "f32", "f16", "bf16", "tf32", "i8"; empty for all
+    bool full = true;                      // by every path of a device, and what is too large to be quick
+    bool timed = true;
+    std::function<void(const std::string& line)> progress = {};  // what is being done, for someone who waits
+};
+
+// Error for a device, op or dtype that is not there, and where the plan leaves nothing to do.
+Report run(const Plan& plan, const std::vector<Family>& families);
+
+// What a case computes in, for reports: "f32", "f16", "bf16 products", "i8 weights", "f32+f16".
+std::string precision_of(const Case& stated, DType real = DType::F32);
+
+}  // namespace headscope::conformance

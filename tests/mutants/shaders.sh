@@ -1,0 +1,98 @@
+# shellcheck shell=bash
+# A bug for each shader, and for what they share, that `headscope conform` has to see: run.sh brings mutant and the rest.
+
+mutant elementwise vulkan 'a column of eight is left out of dropout' shaders/dropout.comp \
+    'min(block * 8u + 8u, p.columns)' 'min(block * 8u + 7u, p.columns)'
+mutant elementwise vulkan 'dropout forgets where the part of a large tensor begins' shaders/dropout.comp \
+    'p.first_position + position' 'position' HEADSCOPE_VULKAN_MAX_BINDING=8192
+mutant elementwise vulkan 'the last element is not filled' shaders/fill.comp \
+    'index < p.count' 'index + 1u < p.count'
+mutant elementwise vulkan 'a copy overwrites what it should add to' shaders/copy.comp \
+    'p.accumulate != 0u ?' 'false ?'
+mutant elementwise vulkan 'the sum in 16 bits loses what was there' shaders/convert.comp \
+    'widen(p.out_type, uint(to16[target])) + value' 'value'
+mutant elementwise vulkan 'ties are rounded up, not to even' shaders/include/round.glsl \
+    '0x7fffu + ((bits >> 16u) & 1u)' '0x8000u'
+mutant elementwise vulkan 'the second term lacks its factor' shaders/add_scaled.comp \
+    'p.beta * b[' 'b['
+mutant elementwise vulkan 'a plane takes the stride of a row' shaders/include/strided.glsl \
+    'at.y * strides[1]' 'at.y * strides[2]'
+mutant elementwise vulkan 'the second part of a grid does the work of the first' shaders/include/grid.glsl \
+    'p.first_group + gl_WorkGroupID.x' 'gl_WorkGroupID.x'
+mutant elementwise vulkan 'what is just at the threshold is dropped, too' shaders/include/dropout.glsl \
+    'bits >= rule.threshold' 'bits > rule.threshold'
+
+mutant matmul vulkan 'the first term is left out' shaders/matmul.comp \
+    'for (uint k = 0u; k < p.k; ++k)' 'for (uint k = 1u; k < p.k; ++k)'
+mutant matmul vulkan 'the output is not scaled before it is added to' shaders/matmul_vector.comp \
+    'fma(p.beta, to[target], value)' 'to[target] + value'
+mutant matmul vulkan 'the outer batch is that of the inner one' shaders/matmul.comp \
+    'outer * p.b_batch[0]' 'inner * p.b_batch[0]'
+mutant matmul vulkan 'columns past the edge are stored' shaders/matmul.comp \
+    'row + i < p.m && column + j < p.n' 'row + i < p.m'
+mutant matmul vulkan 'the last four terms are left out' shaders/matmul_vector.comp \
+    'k < p.k / 4u' 'k + 1u < p.k / 4u'
+
+mutant bias vulkan 'a column sum stops one row early' shaders/sum_rows.comp \
+    'min(first + p.rows_per_part, p.rows)' 'min(first + p.rows_per_part, p.rows - 1u)'
+mutant bias vulkan '"=" for "+=" in a column sum' shaders/sum_rows.comp \
+    'sum += x[at];' 'sum = x[at];'
+mutant bias vulkan 'dropout takes the bits of the row before' shaders/bias_activation.comp \
+    'row - batch * p.sequence, ordinals' 'row - batch * p.sequence - 1u, ordinals'
+mutant bias vulkan 'a sentence has the ordinal of the first' shaders/bias_activation_backward.comp \
+    'ordinals[p.offset[4] + batch]' 'ordinals[p.offset[4]]'
+mutant bias vulkan 'a term of the slope of swish has the wrong sign' shaders/include/activation.glsl \
+    'fma(x * s, 1.0 - s, s)' 'fma(x * s, s - 1.0, s)'
+
+mutant layer_norm vulkan 'the variance has no epsilon' shaders/add_layer_norm.comp \
+    'float(p.columns) + p.epsilon' 'float(p.columns)'
+mutant layer_norm vulkan 'the residual is left out' shaders/add_layer_norm.comp \
+    'p.has_residual != 0u ?' 'false ?'
+mutant layer_norm vulkan 'one output is never added to' shaders/add_layer_norm_backward.comp \
+    'p.accumulate_x != 0u ? grad_x[target] + kept : kept' 'kept'
+mutant layer_norm vulkan 'the gain'\''s gradient lacks 1 / sigma' shaders/layer_norm_gain.comp \
+    ' * rstds[p.offset[2] + row]' ''
+mutant layer_norm vulkan 'no barrier after the subgroups write' shaders/include/reduce.glsl \
+    $'        barrier();                                                                       \\\n        type total' \
+    '        type total' "${SEVERAL_SUBGROUPS[@]}"
+
+mutant attention vulkan 'key lengths are those of another sentence' shaders/include/mask.glsl \
+    'row / (p.heads * p.queries)' 'row / p.queries % p.heads'
+mutant attention vulkan 'a query does not see its own key' shaders/include/mask.glsl \
+    'before + query + 1 :' 'before + query :'
+mutant attention vulkan 'the largest score is not taken off' shaders/masked_softmax.comp \
+    'precise_exp(scores[from + key] - most)' 'precise_exp(scores[from + key])'
+mutant attention vulkan 'forbidden weights are not zeroed' shaders/masked_softmax.comp \
+    'key < allowed ? weights[to + key] / total : 0.0' 'weights[to + key] / total'
+mutant attention vulkan 'the mean is not taken off the gradient' shaders/masked_softmax_backward.comp \
+    '(grad_weights[p.offset[1] + start + key] - dot_product)' 'grad_weights[p.offset[1] + start + key]'
+mutant attention vulkan 'a cache row too many is written' shaders/cache_append.comp \
+    'start >= int(p.capacity) - int(row)' 'start > int(p.capacity) - int(row)'
+mutant edit_attention vulkan 'of a uniform row the forbidden keys count, too' shaders/edit_attention.comp \
+    '1.0 / float(allowed)' '1.0 / float(p.keys)'
+
+mutant embedding vulkan 'the first position of an id is left out' shaders/embed_backward.comp \
+    'for (uint at = first; at < last; ++at)' 'for (uint at = first + 1u; at < last; ++at)'
+mutant embedding vulkan 'an id past the vocabulary is read' shaders/embed.comp \
+    'id >= 0 && id < int(p.vocabulary)' 'id >= 0'
+mutant embedding vulkan 'the position is not scaled apart' shaders/embed.comp \
+    'value += p.has_positions' 'value += p.scale * 0.5 + p.has_positions'
+
+mutant loss vulkan 'the target'\''s share is that of the other form' shaders/smoothed_cross_entropy.comp \
+    '1.0 - p.epsilon : 1.0 - p.epsilon + others' '1.0 - p.epsilon : 1.0 - p.epsilon'
+mutant loss vulkan 'a pad has a gradient' shaders/smoothed_cross_entropy.comp \
+    'grad_logits[target_start + c] = 0.0;' ''
+
+mutant optimizer vulkan 'the last element is left out of the norm' shaders/square_sum.comp \
+    'min(first + p.part_elements, p.count)' 'min(first + p.part_elements, p.count - 1u)'
+mutant optimizer vulkan 'a skipped step moves the moments' shaders/adam.comp \
+    '|| scalars[at + kSkip] == 1.0' ''
+mutant optimizer vulkan 'the second moment is not corrected' shaders/adam.comp \
+    'sqrt(v / scalars[at + kCorrection2])' 'sqrt(v)'
+mutant optimizer vulkan 'the norm is compared before it is unscaled' shaders/step_control.comp \
+    'sqrt(total) / divisor' 'sqrt(total)'
+
+mutant search vulkan 'an entry is found twice' shaders/log_softmax_top_k.comp \
+    'key == last_key && c > last_index' 'key == last_key && c >= last_index'
+mutant search vulkan 'a row that does not exist is read' shaders/gather_rows.comp \
+    'from < int(p.rows_in)' 'true'
