@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # MODEL, HEADSCOPE and PACKAGES are ./do's
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils)
-readonly CHECKS=(format shell agreement digits cpuonly sanitize validation subgroups plain emulation cuda damage mutants tidy fuzz)
+readonly CHECKS=(format shell agreement digits cpuonly sanitize validation conform subgroups plain emulation cuda damage mutants tidy fuzz)
 # How a part of check ends that proved nothing because something that a person has to give is not there.
 readonly SKIPPED=77
 
@@ -65,6 +65,20 @@ check_validation() {
     build release
     HEADSCOPE_VULKAN_VALIDATION=1 HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan \
         ctest --test-dir build/release --output-on-failure --parallel "$(nproc)"
+}
+
+# What headscope conform says of the software driver with subgroups of 4, 8 and 16 invocations, by every code path, and
+# under the validation layer, to which no kernel may give anything to say.
+check_conform() {
+    build release headscope
+    local bits report
+    for bits in 128 256 512; do
+        report=out/check/conform-$bits.json
+        LP_NATIVE_VECTOR_WIDTH=$bits "$HEADSCOPE" conform --device vulkan --full --json "$report"
+        [ "$(jq -r '.devices[0].limits."subgroup size"' "$report")" -eq $((bits / 32)) ] ||
+            fail "with LP_NATIVE_VECTOR_WIDTH=$bits the driver has other subgroups than were asked for"
+    done
+    HEADSCOPE_VULKAN_VALIDATION=1 "$HEADSCOPE" conform --device vulkan --quick --no-speed
 }
 
 # Subgroups of 4, 8 and 16 invocations on the software driver.
@@ -138,7 +152,7 @@ check_damage() {
     HEADSCOPE_TEST_DAMAGES=200 build/release/tests/test_train "a disk that is full*"
 }
 
-# One planted bug for each op family; the harness must see every one.
+# A planted bug for each shader, and for each family of ops on the CPU and in the oracle; the proof must see every one.
 check_mutants() { tests/mutants/run.sh; }
 
 check_tidy() { build tidy; }

@@ -9,15 +9,22 @@ namespace headscope::cpu {
 
 namespace {
 
+// The log of the sum of exp(logits), as the largest of them and what the others add to it: their sum, rounded, would
+// cost logits in the thousands their decimals.
+struct LogSum {
+    float largest;
+    float rest;
+};
+
 // A NaN is no class at all: it has no share of the sum.
-HEADSCOPE_CLONES float log_sum_exp(const float* logits, std::int64_t classes) {
+HEADSCOPE_CLONES LogSum log_sum_exp(const float* logits, std::int64_t classes) {
     const float lowest = std::bit_cast<float>(0xff800000U);  // minus infinity
     const float largest = largest_of(logits, classes);
     const float total = sum_over(classes, [&](std::int64_t c) {
         const float number = logits[c] == logits[c] ? logits[c] : lowest;
         return exp_fast(number - largest);
     });
-    return largest + std::log(total);
+    return {largest, std::log(total)};
 }
 
 // Whether any of 64 entries is larger.
@@ -51,9 +58,9 @@ public:
         indices_[place] = index;
     }
 
-    void write(float log_total, float* values, std::int32_t* indices) const {
+    void write(const LogSum& sum, float* values, std::int32_t* indices) const {
         for (std::int64_t i = 0; i < k_; ++i) {
-            values[i] = values_[i] - log_total;
+            values[i] = (values_[i] - sum.largest) - sum.rest;
             indices[i] = indices_[i];
         }
     }

@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(kTopKThreads)
         const float value = to_float(row[c]);
         total += value == value ? expf(value - largest) : 0.0F;
     }
-    const float log_total = largest + logf(reduce_block(total, Sum()));
+    // Not added to the largest, whose rounding would cost logits in the thousands their decimals.
+    const float log_rest = logf(reduce_block(total, Sum()));
     std::uint64_t last = ~std::uint64_t{0};
     for (int found = 0; found < k; ++found) {
         std::uint64_t best = 0;
@@ -48,7 +49,7 @@ __global__ void __launch_bounds__(kTopKThreads)
         last = reduce_block(best, LargestBits());
         if (threadIdx.x == 0) {
             const std::uint32_t index = 0xFFFFFFFFU - static_cast<std::uint32_t>(last);
-            values[blockIdx.x * k + found] = to_float(row[index]) - log_total;
+            values[blockIdx.x * k + found] = (to_float(row[index]) - largest) - log_rest;
             indices[blockIdx.x * k + found] = static_cast<std::int32_t>(index);
         }
     }

@@ -11,6 +11,7 @@
 
 #include "app/command.h"
 #include "conformance/cases/catalogue.h"
+#include "conformance/onnx/node_tests.h"
 #include "conformance/run.h"
 #include "io/atomic_file.h"
 #include "registry/registry.h"
@@ -26,6 +27,7 @@ struct ConformOptions {
     bool quick = false;
     bool full = false;
     bool untimed = false;
+    std::string onnx_node_tests;
     std::string json;
     std::string junit;
 };
@@ -94,20 +96,32 @@ std::string summary(const conformance::Report& report) {
     return text;
 }
 
+conformance::Report run_catalogue(const ConformOptions& options) {
+    ProgressLine line;
+    return conformance::run({.devices = devices_of(options),
+                             .ops = options.ops,
+                             .dtypes = options.dtypes,
+                             .full = !options.quick,
+                             .timed = !options.untimed,
+                             .progress = [&line](const std::string& text) { line.show(text); }},
+                            conformance::catalogue());
+}
+
+// The tests that ONNX has, in place of ours.
+conformance::Report run_vectors(const ConformOptions& options) {
+    ProgressLine line;
+    conformance::Report report;
+    for (const std::string& id : devices_of(options)) {
+        report.devices.push_back(conformance::run_onnx_node_tests(
+            options.onnx_node_tests, *open_device(id), [&line](const std::string& text) { line.show(text); }));
+    }
+    return report;
+}
+
 void conform(const ConformOptions& options) {
     std::optional<AtomicFile> json = opened(options.json);
     std::optional<AtomicFile> junit = opened(options.junit);
-    conformance::Plan plan{.devices = devices_of(options),
-                           .ops = options.ops,
-                           .dtypes = options.dtypes,
-                           .full = !options.quick,
-                           .timed = !options.untimed};
-    conformance::Report report;
-    {
-        ProgressLine line;
-        plan.progress = [&line](const std::string& text) { line.show(text); };
-        report = conformance::run(plan, conformance::catalogue());
-    }
+    conformance::Report report = options.onnx_node_tests.empty() ? run_catalogue(options) : run_vectors(options);
     report.version = HEADSCOPE_VERSION;
     const auto json_text = [&report] {
         return conformance::report_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -146,17 +160,28 @@ void add_conform_command(CLI::App& app) {
         "Examples:\n"
         "  headscope conform --quick\n"
         "  headscope conform --device vulkan:0 --json report.json --junit report.xml\n"
-        "  headscope conform --device cuda --op matmul --op attention --dtype f16");
+        "  headscope conform --device cuda --op matmul --op attention --dtype f16\n"
+        "  headscope conform --onnx-node-tests site-packages/onnx/backend/test/data/node");
     command->add_option(
         "--device", options->devices,
         "cpu, cuda, vulkan, vulkan:1, ... or all; again for several. Without it every GPU, also one that "
         "the CPU plays");
-    command->add_option("--op", options->ops, "Only this op, or family of ops; again for several");
-    command->add_option("--dtype", options->dtypes, "Only cases in f32, f16, bf16, tf32, i8; again for several");
+    CLI::Option* op = command->add_option("--op", options->ops, "Only this op, or family of ops; again for several");
+    CLI::Option* dtype =
+        command->add_option("--dtype", options->dtypes, "Only cases in f32, f16, bf16, tf32, i8; again for several");
     CLI::Option* quick =
         command->add_flag("--quick", options->quick, "Only by the path that the device chooses, and nothing large");
-    command->add_flag("--full", options->full, "By every path: what is done without either")->excludes(quick);
+    CLI::Option* full = command->add_flag("--full", options->full, "By every path: what is done without either");
+    full->excludes(quick);
     command->add_flag("--no-speed", options->untimed, "Do not measure how fast the ops are");
+    command
+        ->add_option("--onnx-node-tests", options->onnx_node_tests,
+                     "In place of our cases those of ONNX: a folder as onnx/backend/test/data/node of its Python "
+                     "package, up to 1.19")
+        ->excludes(quick)
+        ->excludes(full)
+        ->excludes(op)
+        ->excludes(dtype);
     command->add_option("--json", options->json, "Everything, for programs; - is standard output, without the table");
     command->add_option("--junit", options->junit, "JUnit's XML, a suite for each device");
     command->callback([options] { conform(*options); });

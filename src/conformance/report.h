@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
@@ -27,12 +28,13 @@ struct Speed {
 struct Result {
     std::string op;
     std::string family;
-    std::string group;      // Group::name, or "speed"
-    std::string says;       // Group::says
-    std::string precision;  // "f32", "f16", "bf16 products", "i8 weights"
-    std::string path;       // DeviceInfo::paths, or empty: what the device chose
+    std::string group;           // Group::name, or "speed"
+    std::string says = {};       // Group::says
+    std::string precision = {};  // "f32", "f16", "bf16 products", "i8 weights"
+    std::string path = {};       // DeviceInfo::paths, or empty: what the device chose
     SupportLevel level = SupportLevel::Native;
     std::set<Shortfall> shortfalls = {};
+    std::map<std::string, int> skipped = {};  // tests of others that were left out: why, and how many
     int cases = 0;
     int runs = 0;
     Closeness closeness = {};

@@ -56,6 +56,9 @@ Json to_json(const Result& result) {
     for (const Shortfall& each : result.shortfalls) {
         json["not_native"].push_back(each.text());
     }
+    if (!result.skipped.empty()) {
+        json["skipped"] = result.skipped;
+    }
     if (result.runs > 0) {
         json["nmse"] = number(result.closeness.nmse);
         json["worst_relative_error"] = number(result.closeness.worst_relative);

@@ -25,6 +25,9 @@ std::string test_case(const Result& result) {
         for (const Shortfall& each : result.shortfalls) {
             why += (why.empty() ? "" : "; ") + each.text();
         }
+        for (const auto& [reason, count] : result.skipped) {
+            why += fmt::format("{}{} {}", why.empty() ? "" : "; ", count, reason);
+        }
         return text + fmt::format("><skipped message=\"{}\"/></testcase>\n", escape_xml(why));
     }
     if (result.passed()) {

@@ -61,10 +61,10 @@ std::string verdict(const Line& line) {
     return line.level == SupportLevel::Composed ? "passed, composed" : "passed";
 }
 
-std::string row(const Line& line) {
+std::string row(const Line& line, std::size_t width) {
     const bool ran = line.runs > 0;
     std::string text =
-        fmt::format("{:<24} {:<13} {:<23} {:>5} {:>5} {:>7} {:>7} {:>7}  {:<16} ", line.op, line.precision,
+        fmt::format("{:<{}} {:<13} {:<23} {:>5} {:>5} {:>7} {:>7} {:>7}  {:<16} ", line.op, width, line.precision,
                     line.path.empty() ? "as it chooses" : line.path, ran ? std::to_string(line.cases) : "",
                     ran ? std::to_string(line.runs) : "", ran ? fmt::format("{:.1e}", line.closeness.nmse) : "",
                     ran ? fmt::format("{:.1e}", line.closeness.worst_relative) : "",
@@ -132,16 +132,38 @@ std::string shortfalls(const DeviceReport& report) {
     return text;
 }
 
+// Tests of others that were left out, by op and reason.
+std::string skipped(const DeviceReport& report) {
+    std::map<std::pair<std::string, std::string>, int> lines;
+    int total = 0;
+    for (const Result& result : report.results) {
+        for (const auto& [why, count] : result.skipped) {
+            lines[{result.op, why}] += count;
+            total += count;
+        }
+    }
+    std::string text = total == 0 ? "" : fmt::format("\nSkipped: {} tests\n", total);
+    for (const auto& [key, count] : lines) {
+        text += fmt::format("    {:>5}  {}: {}\n", count, key.first, key.second);
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string report_table(const DeviceReport& report) {
-    std::string text = heading(report.device);
-    text += fmt::format("{:<24} {:<13} {:<23} {:>5} {:>5} {:>7} {:>7} {:>7}  {:<16} {}\n", "OP", "PRECISION", "PATH",
-                        "CASES", "RUNS", "NMSE", "WORST", "ALLOWED", "RESULT", "FASTEST");
-    for (const Line& line : lines_of(report)) {
-        text += row(line);
+    const std::vector<Line> lines = lines_of(report);
+    std::size_t width = 2;
+    for (const Line& line : lines) {
+        width = std::max(width, line.op.size());
     }
-    text += shortfalls(report) + failures(report);
+    std::string text = heading(report.device);
+    text += fmt::format("{:<{}} {:<13} {:<23} {:>5} {:>5} {:>7} {:>7} {:>7}  {:<16} {}\n", "OP", width, "PRECISION",
+                        "PATH", "CASES", "RUNS", "NMSE", "WORST", "ALLOWED", "RESULT", "FASTEST");
+    for (const Line& line : lines) {
+        text += row(line, width);
+    }
+    text += shortfalls(report) + skipped(report) + failures(report);
     return text + fmt::format("\n{}: {} runs, {} of {} results failed, {:.0f} s\n", report.device.id, report.runs(),
                               report.failures(), report.results.size(), report.seconds);
 }

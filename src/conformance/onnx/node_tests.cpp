@@ -1,0 +1,218 @@
+#include "conformance/onnx/node_tests.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <system_error>
+
+#include "conformance/onnx/node_ops.h"
+#include "support/check.h"
+
+namespace headscope::conformance {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> tests_in(const std::string& folder) {
+    std::vector<fs::path> found;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        std::error_code ignored;
+        if (fs::exists(entry->path() / "model.onnx", ignored)) {
+            found.push_back(entry->path());
+        }
+    }
+    if (error) {
+        throw Error(fmt::format("cannot read the folder '{}': {}", folder, error.message()));
+    }
+    if (found.empty()) {
+        throw Error(
+            fmt::format("'{}' holds no node test of ONNX's: expected folders with a model.onnx and "
+                        "test_data_set_0, as in onnx/backend/test/data/node of ONNX's Python package",
+                        folder));
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+std::vector<fs::path> data_sets_of(const fs::path& test) {
+    std::vector<fs::path> found;
+    for (int index = 0;; ++index) {
+        fs::path folder = test / fmt::format("test_data_set_{}", index);
+        std::error_code ignored;
+        if (!fs::exists(folder, ignored)) {
+            break;
+        }
+        found.push_back(std::move(folder));
+    }
+    if (found.empty()) {
+        throw Error(fmt::format("'{}' has no test_data_set_0", test.string()));
+    }
+    return found;
+}
+
+// The files input_0.pb.. or output_0.pb.. stand for these names of the graph.
+std::map<std::string, OnnxTensor> read_named(const fs::path& folder, const char* kind,
+                                             const std::vector<std::string>& names) {
+    std::map<std::string, OnnxTensor> tensors;
+    for (std::size_t index = 0; index < names.size(); ++index) {
+        tensors[names[index]] = read_onnx_tensor((folder / fmt::format("{}_{}.pb", kind, index)).string());
+    }
+    return tensors;
+}
+
+Tolerance tolerance_of(OnnxType type) {
+    const double wider = type == OnnxType::Float16 || type == OnnxType::Bfloat16 ? 100.0 : 1.0;
+    return {1e-5 * wider, 1e-6 * wider, "of its own value, and of the largest: others rounded these vectors, too"};
+}
+
+// How far `got` is from a file's tensor; a complaint where too far.
+std::string compare(const OnnxTensor& expected, const std::vector<double>& got, Closeness& closeness) {
+    if (got.size() != expected.values.size()) {
+        return fmt::format("{}: expected {} values, got {}", expected.name, expected.values.size(), got.size());
+    }
+    double largest = 0.0;
+    double squares = 0.0;
+    for (const double value : expected.values) {
+        largest = std::isfinite(value) ? std::max(largest, std::abs(value)) : largest;
+        squares += std::isfinite(value) ? value * value : 0.0;
+    }
+    const Tolerance tolerance = tolerance_of(expected.type);
+    Closeness found;
+    double error_squares = 0.0;
+    std::string complaint;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        const double wanted = expected.values[i];
+        if (got[i] == wanted || (std::isnan(got[i]) && std::isnan(wanted))) {
+            continue;
+        }
+        const double error = std::abs(got[i] - wanted);
+        const double bound = tolerance.tensor * largest + tolerance.element * std::abs(wanted);
+        const bool fits = error <= bound;  // false for NaN
+        if (!fits && complaint.empty()) {
+            complaint = fmt::format("{}[{}]: expected {:.9g}, got {:.9g}", expected.name, i, wanted, got[i]);
+        }
+        if (std::isfinite(error)) {
+            error_squares += error * error;
+            found.of_bound = std::max(found.of_bound, bound > 0.0 ? error / bound : 2.0);
+            found.worst_relative = std::max(found.worst_relative, largest > 0.0 ? error / largest : error);
+        }
+    }
+    found.nmse = squares > 0.0 ? error_squares / squares : error_squares;
+    closeness.widen(found);
+    return complaint;
+}
+
+void run_data_set(Backend& device, const OnnxModel& model, const fs::path& folder, Result& result) {
+    const OnnxNode& node = model.nodes.front();
+    const auto given = read_named(folder, "input", model.inputs);
+    const auto expected = read_named(folder, "output", model.outputs);
+    NodeCall call{.node = node, .opset = model.opset, .inputs = {}};
+    for (const std::string& name : node.inputs) {
+        const auto found = given.find(name);
+        call.inputs.push_back(found == given.end() ? std::nullopt : std::optional(found->second));
+    }
+    const std::vector<std::vector<double>> outputs = run_node(device, call);
+    ++result.runs;
+    for (std::size_t index = 0; index < node.outputs.size(); ++index) {
+        const auto wanted = expected.find(node.outputs[index]);
+        if (wanted == expected.end()) {
+            continue;
+        }
+        result.tolerance = tolerance_of(wanted->second.type);
+        const std::vector<double> got = index < outputs.size() ? outputs[index] : std::vector<double>{};
+        if (const std::string complaint = compare(wanted->second, got, result.closeness); !complaint.empty()) {
+            result.complaints.push_back(fmt::format("{}: {}: {}", device.device().id, result.group, complaint));
+        }
+    }
+}
+
+void skip(Result& result, const std::string& why) {
+    result.level = SupportLevel::None;
+    ++result.skipped[why];
+}
+
+Result run_test(Backend& device, const OnnxModel& model, const fs::path& test) {
+    Result result{.op = "onnx " + model.nodes.front().op,
+                  .family = "onnx",
+                  .group = test.filename().string(),
+                  .says = test.filename().string(),
+                  .precision = "f32",
+                  .path = "",
+                  .cases = 1};
+    try {
+        const std::vector<fs::path> sets = data_sets_of(test);
+        if (!model.inputs.empty()) {
+            const OnnxType type = read_onnx_tensor((sets[0] / "input_0.pb").string()).type;
+            result.precision = type == OnnxType::Float16 ? "f16" : type == OnnxType::Bfloat16 ? "bf16" : "f32";
+        }
+        for (const fs::path& set : sets) {
+            run_data_set(device, model, set, result);
+        }
+    } catch (const NotOurs& reason) {
+        result.cases = 0;
+        skip(result, reason.what());
+    } catch (const std::exception& error) {
+        result.complaints.push_back(fmt::format("{}: {}: {}", device.device().id, result.group, error.what()));
+    }
+    return result;
+}
+
+// What no test of was run: ops that are not ours, and graphs that say what one op means by several.
+Result left_out(const std::map<std::string, int>& others, int graphs) {
+    Result rest{.op = "onnx, other", .family = "onnx", .group = "other ops", .says = "ops that are not ours"};
+    int tests = 0;
+    for (const auto& [op, count] : others) {
+        tests += count;
+    }
+    if (tests > 0) {
+        rest.skipped[fmt::format("{} ops that no Transformer of ours has", others.size())] = tests;
+    }
+    if (graphs > 0) {
+        rest.skipped["graphs of several ops"] = graphs;
+    }
+    rest.level = rest.skipped.empty() ? SupportLevel::Native : SupportLevel::None;
+    return rest;
+}
+
+}  // namespace
+
+DeviceReport run_onnx_node_tests(const std::string& folder, Backend& device,
+                                 const std::function<void(const std::string&)>& progress) {
+    const auto begin = std::chrono::steady_clock::now();
+    DeviceReport report{.device = device.device(), .results = {}};
+    std::map<std::string, int> others;  // ops that are not ours
+    int graphs = 0;
+    for (const fs::path& test : tests_in(folder)) {
+        if (progress) {
+            progress(device.device().id + ": " + test.filename().string());
+        }
+        OnnxModel model;
+        try {
+            model = read_onnx_model((test / "model.onnx").string());
+        } catch (const Error& error) {
+            report.results.push_back({.op = "onnx", .family = "onnx", .group = test.filename().string()});
+            report.results.back().complaints.emplace_back(error.what());
+            continue;
+        }
+        if (model.nodes.size() > 1) {
+            ++graphs;
+        } else if (!is_our_onnx_op(model.nodes.front())) {
+            ++others[model.nodes.front().op];
+        } else {
+            report.results.push_back(run_test(device, model, test));
+        }
+    }
+    if (const Result rest = left_out(others, graphs); rest.missing()) {
+        report.results.push_back(rest);
+    }
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return report;
+}
+
+}  // namespace headscope::conformance

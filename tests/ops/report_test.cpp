@@ -1,0 +1,127 @@
+// What a conformance run says, to people and to programs.
+#include "conformance/report.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+using namespace headscope;
+using namespace headscope::conformance;
+
+namespace {
+
+using Catch::Matchers::Contains;
+
+Result result(const std::string& op, const std::string& path, int runs) {
+    return {.op = op,
+            .family = "family",
+            .group = "group",
+            .says = "what holds",
+            .precision = "f32",
+            .path = path,
+            .cases = runs / 2,
+            .runs = runs,
+            .closeness = {.of_bound = 0.25, .worst_relative = 1e-7, .nmse = 1e-14},
+            .tolerance = {.element = 1e-6, .tensor = 1e-7, .reason = "12 u"}};
+}
+
+Report some_report() {
+    Result missing = result("adam", "", 0);
+    missing.level = SupportLevel::None;
+    missing.shortfalls.insert({.level = SupportLevel::None, .dtype = "F16", .why = "it has none", .what = "adam"});
+    Result composed = result("linear", "", 6);
+    composed.level = SupportLevel::Composed;
+    composed.shortfalls.insert(
+        {.level = SupportLevel::Composed, .dtype = "F32", .why = "a product, then bias", .what = "linear"});
+    Result fast = result("matmul", "", 4);
+    fast.speeds.push_back({.shape = "slow", .seconds = 2.0, .amount = 4e9, .is_arithmetic = true});
+    fast.speeds.push_back({.shape = "fast", .seconds = 1.0, .amount = 4e9, .is_arithmetic = true});
+    DeviceReport device;
+    device.device.id = "vulkan:0";
+    device.device.name = "Card <1>";
+    device.device.driver = "driver 2";
+    device.device.limits = {{"subgroup size", "32"}};
+    device.device.features = {{"16-bit storage", "no"}};
+    device.results = {missing, composed, fast, result("matmul", "no-subgroups", 2)};
+    Report report;
+    report.version = "1.2";
+    report.devices.push_back(device);
+    return report;
+}
+
+Report failing_report() {
+    Report report = some_report();
+    Result& broken = report.devices[0].results[3];
+    broken.complaints = {"matmul: expected 1 < 2 & got \"3\"", "b", "c", "d"};
+    broken.closeness.of_bound = std::numeric_limits<double>::infinity();
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("a report passes where something ran and nothing failed", "[report]") {
+    CHECK(some_report().passed());
+    CHECK_FALSE(failing_report().passed());
+    CHECK(failing_report().devices[0].failures() == 1);
+    CHECK_FALSE(Report{}.passed());
+    Report idle = some_report();
+    idle.devices[0].results.resize(1);  // what is missing alone
+    CHECK_FALSE(idle.passed());
+    Report two = some_report();
+    two.devices.push_back(failing_report().devices[0]);
+    CHECK_FALSE(two.passed());
+}
+
+TEST_CASE("the table has a line for each op, precision and path, the fastest speed, and what is not native",
+          "[report]") {
+    const std::string text = report_table(some_report().devices[0]);
+    CHECK_THAT(text, Contains("vulkan:0  Card <1>") && Contains("driver 2") && Contains("subgroup size 32") &&
+                         Contains("16-bit storage no"));
+    CHECK_THAT(text, Contains("as it chooses") && Contains("no-subgroups") && Contains("passed, composed") &&
+                         Contains("4 GFLOP/s"));
+    CHECK_THAT(text, Contains("composed in F32  linear: a product, then bias") &&
+                         Contains("missing  in F16  adam: it has none"));
+    CHECK_THAT(text, !Contains("FAILED"));
+    CHECK_THAT(text, Contains("vulkan:0: 12 runs, 0 of 4 results failed"));
+}
+
+TEST_CASE("the table tells the first complaints of what failed, and how many there are", "[report]") {
+    const std::string text = report_table(failing_report().devices[0]);
+    CHECK_THAT(text, Contains("FAILED 4") && Contains("FAILED  matmul in f32, what holds (group, no-subgroups)") &&
+                         Contains("    matmul: expected 1 < 2 & got \"3\"\n    b\n    c\n    and 1 more"));
+    CHECK_THAT(text, Contains("1 of 4 results failed"));
+}
+
+TEST_CASE("the JSON has everything, and stays JSON where a number is infinite", "[report]") {
+    const nlohmann::json json = nlohmann::json::parse(report_json(failing_report()).dump());
+    CHECK(json["headscope"] == "1.2");
+    CHECK(json["scope"] == "full");
+    CHECK(json["passed"] == false);
+    const nlohmann::json& device = json["devices"][0];
+    CHECK(device["limits"]["subgroup size"] == "32");
+    CHECK(device["failed"] == 1);
+    const nlohmann::json& missing = device["results"][0];
+    CHECK(missing["level"] == "none");
+    CHECK(missing["not_native"][0] == "adam in F16 is missing: it has none");
+    CHECK_FALSE(missing.contains("nmse"));
+    const nlohmann::json& fast = device["results"][2];
+    CHECK(fast["path"] == "chosen");
+    CHECK(fast["nmse"] == 1e-14);
+    CHECK(fast["worst_relative_error"] == 1e-7);
+    CHECK(fast["tolerance"]["reason"] == "12 u");
+    CHECK(fast["speed"][1]["rate"] == 4.0);
+    CHECK(device["results"][3]["complaints"].size() == 4);
+    CHECK(device["results"][3]["share_of_tolerance"] == "inf");
+    CHECK(device["results"][3]["passed"] == false);
+}
+
+TEST_CASE("JUnit's XML has a suite for a device and a test for a result", "[report]") {
+    const std::string xml = report_junit(failing_report());
+    CHECK_THAT(xml, Contains("<testsuite name=\"vulkan:0 Card &lt;1&gt;\" tests=\"4\" failures=\"1\" errors=\"0\" "
+                             "skipped=\"1\""));
+    CHECK_THAT(xml, Contains("<testcase classname=\"family.adam\" name=\"f32, group, chosen\"><skipped "
+                             "message=\"adam in F16 is missing: it has none\"/></testcase>"));
+    CHECK_THAT(xml, Contains("<testcase classname=\"family.matmul\" name=\"f32, group, no-subgroups\"><failure "
+                             "message=\"matmul: expected 1 &lt; 2 &amp; got &quot;3&quot;\">"));
+    CHECK_THAT(xml, Contains("<property name=\"limit: subgroup size\" value=\"32\"/>"));
+}

@@ -1,0 +1,165 @@
+// The catalogue on devices.
+#include "conformance/run.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "conformance/cases/catalogue.h"
+#include "conformance/speed.h"
+#include "devices.h"
+#include "registry/registry.h"
+
+using namespace headscope;
+using namespace headscope::conformance;
+
+namespace {
+
+using Catch::Matchers::Contains;
+
+Plan plan(std::vector<std::string> ops, std::vector<std::string> dtypes = {}) {
+    return {.devices = {"cpu"}, .ops = std::move(ops), .dtypes = std::move(dtypes), .full = false, .timed = false};
+}
+
+std::set<std::string> ops_of(const Report& report) {
+    std::set<std::string> ops;
+    for (const Result& result : report.devices[0].results) {
+        ops.insert(result.op);
+    }
+    return ops;
+}
+
+// Doubles what it is given, but for a device that is not the oracle, which is told another factor.
+std::vector<Case> doublings() {
+    Case stated = make_case("[3, 33]", {in("a", {3, 33}), out("out", {3, 33})},
+                            [](const Operands& t) { return AddScaled{.a = t["a"], .out = t["out"], .alpha = 2.0F}; });
+    stated.run = [](Backend& backend, const Operands& t) {
+        const float alpha = backend.real() == DType::F64 ? 2.0F : 2.001F;
+        backend.run(AddScaled{.a = t["a"], .out = t["out"], .alpha = alpha});
+    };
+    return {stated};
+}
+
+std::string a_vulkan_device() {
+    const std::vector<std::string> ids = devices_under_test();
+    const auto found =
+        std::find_if(ids.begin(), ids.end(), [](const std::string& id) { return id.starts_with("vulkan"); });
+    return found == ids.end() ? "" : *found;
+}
+
+}  // namespace
+
+TEST_CASE("a run holds a device to the ops, families and dtypes that were asked for", "[run]") {
+    const Report softmax = run(plan({"masked_softmax"}), catalogue());
+    CHECK(softmax.passed());
+    CHECK(ops_of(softmax) == std::set<std::string>{"masked_softmax"});
+    CHECK(softmax.devices[0].device.id == "cpu");
+    CHECK(softmax.devices[0].runs() > 50);
+    CHECK(ops_of(run(plan({"loss"}), catalogue())) == std::set<std::string>{"smoothed_cross_entropy"});
+    for (const Result& result : run(plan({"copy"}, {"bf16"}), catalogue()).devices[0].results) {
+        CHECK_THAT(result.precision, Contains("bf16"));
+        CHECK(result.passed());
+        CHECK(result.runs > 0);
+    }
+}
+
+TEST_CASE("what a device lacks is a result without runs, with the reason", "[run]") {
+    const Report report = run(plan({"sum_rows"}), catalogue());
+    const auto missing = std::count_if(
+        report.devices[0].results.begin(), report.devices[0].results.end(),
+        [](const Result& result) { return result.missing() && result.runs == 0 && !result.shortfalls.empty(); });
+    CHECK(missing == 4);  // F16 and BF16, in two groups
+    CHECK(report.passed());
+}
+
+TEST_CASE("a device that is wrong fails, and is told how far off it is", "[run]") {
+    const Family wrong{.name = "wrong", .groups = {{"doublings", "twice as much", doublings}}};
+    const Report report = run(plan({}), {wrong});
+    CHECK_FALSE(report.passed());
+    const Result& result = report.devices[0].results[0];
+    CHECK(result.closeness.of_bound > 100.0);
+    CHECK(result.closeness.worst_relative == Approx(0.0005).epsilon(0.5));
+    CHECK(result.closeness.nmse == Approx(2.5e-7).epsilon(0.01));
+    REQUIRE_FALSE(result.complaints.empty());
+    CHECK_THAT(result.complaints[0], Contains("cpu: add_scaled [3, 33] (contiguous): out[0] of [3, 33]"));
+}
+
+TEST_CASE("an op, a dtype or a device that is not there is an error that says what there is", "[run]") {
+    CHECK_THROWS_WITH(run(plan({"softmax"}), catalogue()), Contains("\"softmax\"") && Contains("masked_softmax"));
+    CHECK_THROWS_WITH(run(plan({}, {"f64"}), catalogue()), Contains("\"f64\"") && Contains("bf16"));
+    CHECK_THROWS_WITH(run(plan({"square_sum"}, {"i8"}), catalogue()), Contains("nothing was to be done on cpu"));
+    Plan elsewhere = plan({});
+    elsewhere.devices = {"abacus"};
+    CHECK_THROWS_WITH(run(elsewhere, catalogue()), Contains("unknown device \"abacus\""));
+}
+
+TEST_CASE("a path is tried where it runs other kernels, and nowhere else", "[run]") {
+    const std::string id = a_vulkan_device();
+    if (id.empty()) {
+        return;
+    }
+    Plan wanted = plan({"masked_softmax", "cache_append"});
+    wanted.devices = {id};
+    wanted.full = true;
+    const Report report = run(wanted, catalogue());
+    CHECK(report.passed());
+    std::set<std::string> paths;
+    for (const Result& result : report.devices[0].results) {
+        if (result.runs > 0) {
+            CHECK_FALSE(result.kernels.empty());
+            paths.insert(result.op + " " + result.path);
+        }
+        if (result.path == "no-subgroups") {
+            for (const std::string& kernel : result.kernels) {
+                CHECK_THAT(kernel, Contains("masked_softmax") && Contains("through shared memory"));
+            }
+        }
+    }
+    const std::vector<std::string>& known = report.devices[0].device.paths;
+    if (std::find(known.begin(), known.end(), "no-subgroups") != known.end()) {
+        CHECK(paths.count("masked_softmax no-subgroups") == 1);
+    }
+    CHECK(paths.count("cache_append no-subgroups") == 0);
+    CHECK(paths.count("masked_softmax no-vector-loads") == 0);
+    CHECK(paths.count("masked_softmax ") == 1);
+    CHECK(paths.count("cache_append ") == 1);
+}
+
+TEST_CASE("every path of a device can be opened, and no other", "[run]") {
+    for (const std::string& id : devices_under_test()) {
+        const std::unique_ptr<Backend> chosen = open_device(id);
+        for (const std::string& path : chosen->device().paths) {
+            INFO(id << " " << path);
+            CHECK(open_device_by(path, id)->device().id == id);
+        }
+        CHECK_THROWS_WITH(open_device_by("scenic", id), Contains(id + " has no path \"scenic\""));
+    }
+}
+
+TEST_CASE("what a case computes in has a name", "[run]") {
+    const Case plain = doublings()[0];
+    CHECK(precision_of(plain) == "f32");
+    CHECK(precision_of(plain.stored_in(DType::F16)) == "f16");
+    Case product = plain;
+    product.compute = Compute::BF16;
+    CHECK(precision_of(product) == "bf16 products");
+    Case narrow = plain;
+    narrow.operands[0] = narrow.operands[0].narrow(DType::I8);
+    CHECK(precision_of(narrow) == "i8 weights");
+    Case mixed = plain;
+    mixed.operands[0] = mixed.operands[0].typed(DType::BF16);
+    CHECK(precision_of(mixed) == "f32+bf16");
+}
+
+TEST_CASE("a speed is of bytes, or of operations where the case states them", "[run]") {
+    const std::unique_ptr<Backend> cpu = open_device("cpu");
+    Case stated = doublings()[0];
+    const Speed bytes = measure(*cpu, stated);
+    CHECK(bytes.seconds > 0.0);
+    CHECK(bytes.amount == 2 * 3 * 33 * 4.0);
+    CHECK(std::string(bytes.unit()) == "GB/s");
+    stated.arithmetic = 1e9;
+    const Speed arithmetic = measure(*cpu, stated);
+    CHECK(arithmetic.amount == 1e9);
+    CHECK(std::string(arithmetic.unit()) == "GFLOP/s");
+}
