@@ -21,11 +21,11 @@
 #include "app/decoding_flags.h"
 #include "app/line_alignments.h"
 #include "app/line_progress.h"
+#include "app/translation_devices.h"
 #include "app/translation_flags.h"
 #include "app/translation_output.h"
 #include "infer/model_lookup.h"
 #include "infer/translation_stream.h"
-#include "registry/registry.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -131,14 +131,21 @@ private:
     const TranslationOptions& translation_;
 };
 
-void print_stats(const StreamTotals& totals, const Backend& backend, double ready, double first) {
+void print_stats(const StreamTotals& totals, const TranslationDevices& devices, double ready, double first) {
     constexpr double kMebi = 1024.0 * 1024.0;
+    const Backend& backend = devices.backend();
+    for (const Fleet::Share& share : devices.shares()) {
+        tell(fmt::format("{}: {} sentences in {} batches, {} target tokens{}", share.name, share.sentences,
+                         share.batches, share.target_tokens,
+                         share.failure.empty() ? "" : "; it failed: " + share.failure));
+    }
     tell(fmt::format(
         "{} lines, {} source and {} target tokens in {:.2f} s: {:.1f} target tokens/s on {} ({}); ready after "
         "{:.2f} s, first translation after {:.2f} s, {} cut at the longest output, {:.0f} MiB on the device at most",
         totals.lines, totals.source_tokens, totals.target_tokens, totals.seconds,
-        totals.seconds > 0.0 ? static_cast<double>(totals.target_tokens) / totals.seconds : 0.0, backend.device().id,
-        backend.device().name, ready, first, totals.cut, static_cast<double>(backend.memory().peak) / kMebi));
+        totals.seconds > 0.0 ? static_cast<double>(totals.target_tokens) / totals.seconds : 0.0,
+        devices.several() ? "all" : backend.device().id, devices.several() ? "several devices" : backend.device().name,
+        ready, first, totals.cut, static_cast<double>(backend.memory().peak) / kMebi));
 }
 
 void translate(TranslateOptions options) {
@@ -148,15 +155,17 @@ void translate(TranslateOptions options) {
     options.format.n_best = options.decoding.n_best;
     options.alignment.pieces = options.alignment_units == "pieces";
     const std::vector<std::string> models = find_models(options.models);
-    const std::unique_ptr<Backend> backend = open_device(options.translation.device);
-    const TranslationOptions translation = translation_options(options.translation, *backend);
-    const Translator translator(*backend, models, chosen_arithmetic(*backend, options.translation.precision).storage);
-    const Prefixes prefixes(options.decoding, *translator.model().target_tokenizer);
-    const Writer writer(options, *backend, translator, translation);
+    LineProgress progress = make_progress(options);
+    const auto warn = [&progress](const std::string& message) { progress.say("headscope: " + message); };
+    const TranslationDevices devices(options.translation, models, warn);
+    if (devices.several() && options.format.alignments) {
+        throw Error("--alignments takes one --device: the weights are looked at where the line was translated");
+    }
+    const Prefixes prefixes(options.decoding, *devices.translator().model().target_tokenizer);
+    const Writer writer(options, devices.backend(), devices.translator(), devices.options());
     const double ready = seconds_since(start);
 
     LineSource input(file.descriptor(), options.input == "-" ? "standard input" : "'" + options.input + "'");
-    LineProgress progress = make_progress(options);
     std::optional<double> first;
     const StreamSinks sinks{.translated =
                                 [&](const std::vector<StreamedLine>& next) {
@@ -164,12 +173,12 @@ void translate(TranslateOptions options) {
                                     writer.write(next);
                                     progress.done(static_cast<std::int64_t>(next.size()));
                                 },
-                            .complaint = [&](const std::string& message) { progress.say("headscope: " + message); }};
-    const StreamTotals totals =
-        translate_stream(translator, input, sinks, translation, [&](std::int64_t line) { return prefixes.of(line); });
+                            .complaint = warn};
+    const StreamTotals totals = translate_stream(devices.all(), input, sinks, devices.options(),
+                                                 [&](std::int64_t line) { return prefixes.of(line); });
     progress.finish();
     if (options.stats) {
-        print_stats(totals, *backend, ready, first.value_or(0.0));
+        print_stats(totals, devices, ready, first.value_or(0.0));
     }
     prefixes.check_used(totals.lines);
     if (totals.problems > 0) {
@@ -221,12 +230,15 @@ void add_translate_command(CLI::App& app) {
         "A line of more pieces than the model takes is split at the ends of its sentences, and joined again. Standard\n"
         "error says so. A line that cannot be translated (too long and without an end to split it at, not UTF-8) is\n"
         "named, gives an empty line, and makes the exit code 1.\n"
+        "Several devices (--device vulkan:0,cpu or all) share the lines, each at its own pace, and keep their order.\n"
+        "One that fails is named, and the others do its work.\n"
         "A list of the best (--n-best) is written as Moses and Marian do, lines counted from 0:\n"
         "  0 ||| translation ||| LogP= -1.2345 ||| -0.6789\n\n"
         "Examples:\n"
         "  echo 'The weather is nice today.' | headscope translate\n"
         "  headscope translate --greedy --stats assets/examples/everyday.en\n"
         "  headscope translate --device vulkan --beam 8 --scores < text.en > text.de\n"
+        "  headscope translate --device vulkan:0,vulkan:1,cpu < text.en > text.de\n"
         "  headscope translate --n-best 3 --json < text.en\n"
         "  headscope translate --alignments < text.en\n"
         "  headscope translate --prefix 'Guten' < text.en\n"

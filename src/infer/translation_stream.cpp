@@ -76,7 +76,7 @@ void WindowSize::measured(std::size_t lines, double seconds) {
     lines_ = fitting >= static_cast<double>(most) ? most : std::max(static_cast<std::size_t>(fitting), kSmallest);
 }
 
-StreamTotals translate_stream(const Translator& translator, LineSource& input, const StreamSinks& sinks,
+StreamTotals translate_stream(const LineTranslator& translator, LineSource& input, const StreamSinks& sinks,
                               const TranslationOptions& options, const PrefixOf& prefix_of) {
     StreamTotals totals;
     WindowSize size;

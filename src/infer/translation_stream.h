@@ -1,4 +1,4 @@
-// A stream of lines through a Translator, window by window, in order.
+// A stream of lines through a translator, window by window, in order.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "infer/line_source.h"
-#include "infer/translator.h"
+#include "infer/line_translator.h"
 
 namespace headscope {
 
@@ -58,7 +58,7 @@ using PrefixOf = std::function<std::string(std::int64_t line)>;
 
 // Results are handed out after each batch, as soon as all before them are there. A line that cannot be translated is
 // complained about and gives an empty result; the others go on.
-StreamTotals translate_stream(const Translator& translator, LineSource& input, const StreamSinks& sinks,
+StreamTotals translate_stream(const LineTranslator& translator, LineSource& input, const StreamSinks& sinks,
                               const TranslationOptions& options, const PrefixOf& prefix_of = {});
 
 }  // namespace headscope

@@ -8,17 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "infer/prepared_line.h"
-#include "infer/translation.h"
+#include "infer/line_translator.h"
+#include "infer/translation_work.h"
 #include "model/model_directory.h"
 #include "model/transformer.h"
 
 namespace headscope {
 
-// Takes the next results in order, possibly none, and how many are finished by now, in order or not.
-using TranslatedSink = std::function<void(std::vector<TranslatedSentence> next, std::size_t finished)>;
-
-class Translator {
+class Translator final : public LineTranslator {
 public:
     // Error names what is wrong with the directory. `storage` is what the weights that are multiplied, and with them
     // the activations, are kept in (Parameters). The backend outlives the translator.
@@ -42,31 +39,16 @@ public:
                                               const TranslationOptions& options) const;
     std::vector<TranslatedSentence> translate_sources(const std::vector<SourceLine>& lines,
                                                       const TranslationOptions& options) const;
-    // The same for those who wait: after each batch `sink` gets the results before which none is missing any more.
     void translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
-                            const TranslatedSink& sink) const;
+                            const TranslatedSink& sink) const override;
     void translate_in_order(const std::vector<std::string>& lines, const TranslationOptions& options,
                             const TranslatedSink& sink) const;
+    // Of one batch; a unit is left as it was where this throws.
+    void translate_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const;
     // Error for a line that cannot be translated.
     TranslatedSentence translate_line(const std::string& line, const TranslationOptions& options) const;
 
 private:
-    struct Work {
-        std::vector<TranslationUnit> units;  // of all lines, side by side; not translated yet
-        std::vector<std::size_t> line_of;    // of each unit
-        struct Line {
-            std::size_t first_unit = 0;
-            std::size_t units = 0;
-            std::size_t waiting = 0;  // units that are not translated yet
-            std::string remark = {};
-        };
-        std::vector<Line> lines;
-        std::vector<std::vector<std::size_t>> batches;  // of the units that have pieces
-    };
-    Work prepare(const std::vector<SourceLine>& lines, const TranslationOptions& options) const;
-    void translate_batch(Work& work, const std::vector<std::size_t>& batch, const TranslationOptions& options) const;
-    static TranslatedSentence finished_line(Work& work, std::size_t line, const TranslationOptions& options);
-
     Backend& backend_;
     ModelDirectory model_;
     std::shared_ptr<const Parameters> parameters_;
@@ -78,9 +60,5 @@ private:
     std::vector<Member> others_;  // of an ensemble, beside the first
     std::int64_t longest_;
 };
-
-// Which of these lengths go together: indices in batches of similar length whose rows * longest, padded, stays within
-// `budget` (a longer one goes alone). Entries of length 0 are left out.
-std::vector<std::vector<std::size_t>> batches_by_length(const std::vector<std::int64_t>& lengths, std::int64_t budget);
 
 }  // namespace headscope

@@ -219,4 +219,20 @@ printf 'b\xff\ta\n' >bad.tsv
 run evaluate --hypotheses /dev/stdin --reference input.txt <bad.tsv
 expect "bytes of standard input that are no UTF-8" complains "standard input line 1"
 
+
+# -------------------------------------------------------------------------------- several devices at once
+run translate --model "$model" --device cpu --max-extra 8 input.txt
+cp out alone
+run translate --model "$model" --device cpu,cpu --max-extra 8 --stats input.txt
+expect "two devices translate what one does" same out alone
+expect "and it is told what each has done" complains "cpu (2): "
+run translate --model "$model" --device all --max-extra 8 input.txt
+expect "so do all" same out alone
+run translate --model "$model" --device cpu,abacus input.txt
+expect "one that is not there is refused" refused 'unknown device "abacus"'
+run translate --model "$model" --device cpu,,cpu input.txt
+expect "so is an empty one" refused "names an empty device"
+run translate --model "$model" --device cpu,cpu --alignments input.txt
+expect "alignments take one device" refused "--alignments takes one --device"
+
 finish "the commands do as expected"

@@ -1,0 +1,274 @@
+#include "infer/fleet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::int64_t source_tokens(const std::vector<TranslationUnit*>& units) {
+    std::int64_t tokens = 0;
+    for (const TranslationUnit* unit : units) {
+        tokens += static_cast<std::int64_t>(unit->sentence.source_ids.size());
+    }
+    return tokens;
+}
+
+// Smaller batches where there are few lines, so that there are some for every device.
+TranslationOptions shared_out(TranslationOptions options, const std::vector<SourceLine>& lines, std::size_t devices) {
+    constexpr std::int64_t kBatchesEach = 3;
+    constexpr std::int64_t kFewest = 64;
+    constexpr std::int64_t kBytesOfAPiece = 4;
+    std::int64_t bytes = 0;
+    for (const SourceLine& line : lines) {
+        bytes += static_cast<std::int64_t>(line.text.size());
+    }
+    const std::int64_t share = bytes / kBytesOfAPiece / (kBatchesEach * static_cast<std::int64_t>(devices));
+    options.batch_tokens = std::min(options.batch_tokens, std::max(share, kFewest));
+    return options;
+}
+
+}  // namespace
+
+// The batches of some lines, between the devices that work at them and the one that hands results out.
+class Fleet::Window {
+public:
+    Window(const Fleet& fleet, const std::vector<SourceLine>& lines, const TranslationOptions& options)
+        : fleet_(fleet),
+          options_(shared_out(options, lines, fleet.members_.size())),
+          work_(fleet.members_.front().translator->model(), lines, options_, longest(fleet),
+                TranslationWork::Order::SoonestFirst),
+          hands_(fleet.members_.size()) {
+        for (std::size_t batch = 0; batch < work_.batches(); ++batch) {
+            open_.push_back(batch);
+            tokens_.push_back(source_tokens(work_.units_of(batch)));
+        }
+    }
+    Window(const Window&) = delete;
+    Window& operator=(const Window&) = delete;
+    ~Window() {
+        {
+            const std::lock_guard lock(mutex_);
+            open_.clear();
+            stopped_ = true;
+        }
+        changed_.notify_all();
+        for (std::thread& thread : threads_) {
+            thread.join();
+        }
+    }
+
+    // To the end of the lines.
+    void run(const TranslatedSink& sink) {
+        for (std::size_t member = 0; member < fleet_.members_.size(); ++member) {
+            if (fleet_.shares_[member].failure.empty()) {
+                ++working_;
+            }
+        }
+        for (std::size_t member = 0; member < fleet_.members_.size(); ++member) {
+            if (fleet_.shares_[member].failure.empty()) {
+                threads_.emplace_back([this, member] { work(member); });
+            }
+        }
+        std::unique_lock lock(mutex_);
+        for (bool first = true;; first = false) {
+            changed_.wait(lock, [&] { return first || news_ || !warnings_.empty() || working_ == 0; });
+            news_ = false;
+            const std::vector<std::string> warnings = std::exchange(warnings_, {});
+            std::vector<TranslatedSentence> next = work_.next();
+            const std::size_t finished = work_.finished();
+            const bool over = finished == work_.lines();
+            const bool lost = working_ == 0 && !over;
+            lock.unlock();
+            for (const std::string& warning : warnings) {
+                fleet_.warn_(warning);
+            }
+            sink(std::move(next), finished);
+            if (over) {
+                return;
+            }
+            if (lost) {
+                throw Error("no device is left to translate on; the last one failed: " + last_failure_);
+            }
+            lock.lock();
+        }
+    }
+
+private:
+    static std::int64_t longest(const Fleet& fleet) {
+        std::int64_t least = fleet.members_.front().translator->longest();
+        for (const Member& member : fleet.members_) {
+            least = std::min(least, member.translator->longest());
+        }
+        return least;
+    }
+
+    // A device's thread: batch after batch, until none is open and none may come back.
+    void work(std::size_t member) {
+        const Member& own = fleet_.members_[member];
+        TranslationOptions options = options_;
+        options.compute = own.compute;
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            // Who leaves a batch to another looks again: the other may take longer than was expected of it.
+            constexpr std::chrono::milliseconds kLook(20);
+            while (!changed_.wait_for(lock, kLook,
+                                      [&] { return stopped_ || may_take(member) || (open_.empty() && busy_ == 0); })) {
+            }
+            if (stopped_ || open_.empty()) {
+                break;
+            }
+            const std::size_t batch = open_.front();
+            open_.pop_front();
+            ++busy_;
+            const std::vector<TranslationUnit*> units = work_.units_of(batch);
+            const Clock::time_point begin = Clock::now();
+            hands_[member] = {.busy = true, .until = begin + expected(member, tokens_[batch])};
+            lock.unlock();
+            const std::string failure = translated(*own.translator, units, options);
+            lock.lock();
+            hands_[member].busy = false;
+            --busy_;
+            if (!failure.empty()) {
+                open_.push_front(batch);
+                give_up(member, failure);
+                break;
+            }
+            work_.done(batch);
+            count(member, units, std::chrono::duration<double>(Clock::now() - begin).count());
+            news_ = true;
+            changed_.notify_all();
+        }
+        --working_;
+        changed_.notify_all();
+    }
+
+    // How long the device takes for so many tokens, going by what it has done; no time where it has done nothing yet.
+    Clock::duration expected(std::size_t member, std::int64_t tokens) const {
+        const std::lock_guard lock(fleet_.mutex_);
+        const Share& share = fleet_.shares_[member];
+        const double each = share.source_tokens > 0 ? share.seconds / static_cast<double>(share.source_tokens) : 0.0;
+        return std::chrono::duration_cast<Clock::duration>(
+            std::chrono::duration<double>(each * static_cast<double>(tokens)));
+    }
+
+    // Whether the device works, and its pace is known.
+    bool is_known(std::size_t member) const {
+        const std::lock_guard lock(fleet_.mutex_);
+        const Share& share = fleet_.shares_[member];
+        return share.failure.empty() && share.source_tokens > 0;
+    }
+
+    // When a device may take its next batch. One that is late by now is taken to be half way.
+    Clock::time_point free_at(std::size_t member, Clock::time_point now) const {
+        const Hand& hand = hands_[member];
+        return !hand.busy ? now : hand.until > now ? hand.until : now + (now - hand.until);
+    }
+
+    // Whether there is a batch, and no other device that would be done with all of them before this one with it. The
+    // fastest device always takes it, and who has done nothing yet, so that its pace becomes known.
+    bool may_take(std::size_t member) const {
+        if (open_.empty()) {
+            return false;
+        }
+        const Clock::time_point now = Clock::now();
+        const Clock::time_point done = now + expected(member, tokens_[open_.front()]);
+        const std::int64_t all =
+            std::accumulate(open_.begin(), open_.end(), std::int64_t{0},
+                            [this](std::int64_t sum, std::size_t batch) { return sum + tokens_[batch]; });
+        for (std::size_t other = 0; other < fleet_.members_.size(); ++other) {
+            if (other != member && is_known(other) && free_at(other, now) + expected(other, all) < done) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    static std::string translated(const Translator& translator, const std::vector<TranslationUnit*>& units,
+                                  const TranslationOptions& options) {
+        try {
+            translator.translate_units(units, options);
+            return "";
+        } catch (const std::exception& error) {
+            const std::string what = error.what();
+            return what.empty() ? "no reason was given" : what;
+        }
+    }
+
+    void give_up(std::size_t member, const std::string& failure) {
+        const std::string& name = fleet_.members_[member].name;
+        last_failure_ = name + ": " + failure;
+        {
+            const std::lock_guard lock(fleet_.mutex_);
+            fleet_.shares_[member].failure = failure;
+        }
+        if (working_ > 1) {
+            warnings_.push_back(fmt::format("{} failed, and the other devices go on with its work: {}", name, failure));
+        }
+    }
+
+    void count(std::size_t member, const std::vector<TranslationUnit*>& units, double seconds) {
+        const std::lock_guard lock(fleet_.mutex_);
+        Share& share = fleet_.shares_[member];
+        ++share.batches;
+        share.sentences += static_cast<std::int64_t>(units.size());
+        share.source_tokens += source_tokens(units);
+        share.seconds += seconds;
+        for (const TranslationUnit* unit : units) {
+            share.target_tokens += static_cast<std::int64_t>(unit->sentence.target_ids.size());
+        }
+    }
+
+    const Fleet& fleet_;
+    const TranslationOptions options_;
+    TranslationWork work_;
+    std::vector<std::int64_t> tokens_;  // of each batch's source
+    struct Hand {
+        bool busy = false;
+        Clock::time_point until = {};  // when it is expected to be done
+    };
+    std::vector<Hand> hands_;  // of the devices
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::size_t> open_;  // batches that nobody works at
+    std::size_t busy_ = 0;          // devices that work at one
+    std::size_t working_ = 0;       // devices whose thread runs
+    bool news_ = false;
+    bool stopped_ = false;
+    std::vector<std::string> warnings_;
+    std::string last_failure_;
+    std::vector<std::thread> threads_;
+};
+
+Fleet::Fleet(std::vector<Member> members, std::function<void(const std::string&)> warn)
+    : members_(std::move(members)), warn_(std::move(warn)) {
+    HEADSCOPE_CHECK(!members_.empty(), "a fleet without a device");
+    for (const Member& member : members_) {
+        shares_.emplace_back().name = member.name;
+    }
+}
+
+void Fleet::translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
+                               const TranslatedSink& sink) const {
+    Window(*this, lines, options).run(sink);
+}
+
+std::vector<Fleet::Share> Fleet::shares() const {
+    const std::lock_guard lock(mutex_);
+    return shares_;
+}
+
+}  // namespace headscope

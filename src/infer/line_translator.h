@@ -1,0 +1,30 @@
+// What turns lines into their translations: a Translator on one device, or a Fleet on several.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "infer/translation.h"
+
+namespace headscope {
+
+// Takes the next results in order, possibly none, and how many are finished by now, in order or not.
+using TranslatedSink = std::function<void(std::vector<TranslatedSentence> next, std::size_t finished)>;
+
+class LineTranslator {
+public:
+    virtual ~LineTranslator() = default;
+
+    // After each batch `sink` gets the results before which none is missing any more. A line that cannot be translated
+    // says so in `problem`, and the others are translated.
+    virtual void translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
+                                    const TranslatedSink& sink) const = 0;
+
+protected:
+    LineTranslator() = default;
+    LineTranslator(const LineTranslator&) = default;
+    LineTranslator& operator=(const LineTranslator&) = default;
+};
+
+}  // namespace headscope

@@ -1,0 +1,44 @@
+#include "registry/device_list.h"
+
+#include <algorithm>
+#include <set>
+
+#include "registry/registry.h"
+#include "support/check.h"
+
+namespace headscope {
+
+std::vector<std::string> device_list(const std::string& wanted, const std::vector<DeviceInfo>& devices) {
+    std::vector<std::string> ids;
+    if (wanted == "all") {
+        std::set<std::string> cards;  // by their backend's first device of that name
+        std::string backend_before;
+        std::set<std::string> before;
+        for (const DeviceInfo& device : devices) {
+            if (device.backend != backend_before) {
+                before = cards;
+                backend_before = device.backend;
+            }
+            if (device.rejected.empty() && !device.software && before.count(device.name) == 0) {
+                ids.push_back(device.id);
+                cards.insert(device.name);
+            }
+        }
+        return ids;
+    }
+    for (std::size_t begin = 0; begin <= wanted.size();) {
+        const std::size_t end = std::min(wanted.find(',', begin), wanted.size());
+        ids.push_back(wanted.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    if (ids.size() > 1 && std::find(ids.begin(), ids.end(), "") != ids.end()) {
+        throw Error("--device " + wanted + " names an empty device: expected ids separated by commas, or all");
+    }
+    return ids;
+}
+
+std::vector<std::string> device_list(const std::string& wanted) {
+    return device_list(wanted, wanted == "all" ? list_devices() : std::vector<DeviceInfo>{});
+}
+
+}  // namespace headscope

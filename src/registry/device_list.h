@@ -1,0 +1,18 @@
+// --device of the commands that work on several devices at once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace headscope {
+
+// "vulkan:0,vulkan:1,cpu" in its parts, a device as often as it is named. "all" is every device of `devices` that can
+// be used, the CPU among them, but for those that the CPU plays, and for a card that is there by another interface
+// already. One part, or none, is as it is. Error for an empty part.
+std::vector<std::string> device_list(const std::string& wanted, const std::vector<DeviceInfo>& devices);
+// The same of this machine.
+std::vector<std::string> device_list(const std::string& wanted);
+
+}  // namespace headscope

@@ -1,0 +1,45 @@
+#include "registry/device_list.h"
+
+#include <catch2/catch.hpp>
+
+#include "support/check.h"
+
+using namespace headscope;
+
+namespace {
+
+using Ids = std::vector<std::string>;
+
+DeviceInfo device(const std::string& backend, const std::string& id, const std::string& name) {
+    DeviceInfo info;
+    info.id = id;
+    info.backend = backend;
+    info.name = name;
+    return info;
+}
+
+}  // namespace
+
+TEST_CASE("a list of devices is taken apart", "[device_list]") {
+    CHECK(device_list("", {}) == Ids{""});
+    CHECK(device_list("vulkan:1", {}) == Ids{"vulkan:1"});
+    CHECK(device_list("vulkan:0,vulkan:0,cpu", {}) == Ids{"vulkan:0", "vulkan:0", "cpu"});
+    CHECK_THROWS_WITH(device_list("cpu,,cuda", {}), Catch::Matchers::Contains("names an empty device"));
+    CHECK_THROWS_WITH(device_list("cpu,", {}), Catch::Matchers::Contains("names an empty device"));
+}
+
+TEST_CASE("all devices are those that add something", "[device_list]") {
+    DeviceInfo played = device("vulkan", "vulkan:3", "llvmpipe");
+    played.software = true;
+    DeviceInfo broken = device("vulkan", "vulkan:2", "old card");
+    broken.rejected = "too old";
+    const std::vector<DeviceInfo> devices{device("cuda", "cuda:0", "H200"),
+                                          device("cuda", "cuda:1", "H200"),      // two cards of one kind
+                                          device("vulkan", "vulkan:0", "H200"),  // the same once more
+                                          device("vulkan", "vulkan:1", "Arc"),
+                                          broken,
+                                          played,
+                                          device("cpu", "cpu", "Xeon")};
+    CHECK(device_list("all", devices) == Ids{"cuda:0", "cuda:1", "vulkan:1", "cpu"});
+    CHECK(device_list("all", {played}).empty());
+}
