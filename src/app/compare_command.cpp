@@ -1,5 +1,6 @@
 // headscope compare: whether two devices translate alike.
 #include <array>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,11 +10,13 @@
 #include <CLI/CLI.hpp>
 
 #include "app/command.h"
+#include "app/compare_report.h"
 #include "app/translation_flags.h"
 #include "data/corpus.h"
 #include "eval/compare_translations.h"
 #include "infer/model_lookup.h"
 #include "infer/translator.h"
+#include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "text/lines.h"
@@ -24,6 +27,9 @@ namespace {
 struct CompareOptions {
     std::string model;
     std::string device, with = "cpu";
+    std::string devices;
+    std::size_t look = 50;
+    bool json = false;
     std::string tsv;
     std::string input = "-";
     std::size_t limit = 0;
@@ -32,7 +38,7 @@ struct CompareOptions {
     TranslationFlags translation;
 };
 
-// One of the two devices and what it makes of the text.
+// A device and what it makes of the text.
 struct Side {
     Side(const std::string& device, const std::string& model, const TranslationFlags& flags)
         : backend(open_device(device)),
@@ -41,14 +47,30 @@ struct Side {
                (flags.precision == Precision::F32 ? "" : std::string(" in ") + name_of(flags.precision))),
           translator(*backend, model, chosen_arithmetic(*backend, flags.precision).storage) {}
     TranslatingSide view() const { return {*backend, translator, sentences, options.compute}; }
+    InnerSide inside() const { return {*backend, translator.transformer(), options.compute}; }
+
+    void translate(const std::vector<std::string>& lines) {
+        if (!lines.empty()) {
+            static_cast<void>(translator.translate({lines.front()}, options));  // kernels are compiled
+        }
+        const auto begin = std::chrono::steady_clock::now();
+        sentences = translator.translate(lines, options);
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        double tokens = 0.0;
+        for (const TranslatedSentence& sentence : sentences) {
+            tokens += static_cast<double>(sentence.target_ids.size());
+        }
+        tokens_a_second = seconds > 0.0 ? tokens / seconds : 0.0;
+    }
 
     std::unique_ptr<Backend> backend;
     TranslationOptions options;
     std::string name;
     Translator translator;
     std::vector<TranslatedSentence> sentences;
+    double tokens_a_second = 0.0;
 };
-using Sides = std::array<Side, 2>;
+using Sides = std::array<const Side*, 2>;  // the one, and what it is held against
 
 std::vector<std::string> read_text(const CompareOptions& options) {
     std::vector<std::string> lines = options.tsv.empty()
@@ -61,15 +83,15 @@ std::vector<std::string> read_text(const CompareOptions& options) {
 }
 
 std::string describe(const Difference& difference, const Sides& sides, const std::string& source, double tie) {
-    const Tokenizer& tokenizer = *sides[0].translator.model().target_tokenizer;
+    const Tokenizer& tokenizer = *sides[0]->translator.model().target_tokenizer;
     std::string text = fmt::format("\nsentence {}, target token {}: {}, gap {:.2g}\n    source  {}\n",
                                    difference.sentence + 1, difference.parting.position + 1,
                                    difference.gap <= tie ? "a tie" : "DIFFERENT", difference.gap, source);
     for (std::size_t i = 0; i < sides.size(); ++i) {
         const std::optional<std::int32_t> token = difference.parting.candidates[i];
-        text += fmt::format("    {} chose {}: log P {:.7f} on {}, {:.7f} on {}\n", sides[i].name,
-                            token ? tokenizer.piece(*token) : "nothing", difference.by_device[0][i], sides[0].name,
-                            difference.by_device[1][i], sides[1].name);
+        text += fmt::format("    {} chose {}: log P {:.7f} on {}, {:.7f} on {}\n", sides[i]->name,
+                            token ? tokenizer.piece(*token) : "nothing", difference.by_device[0][i], sides[0]->name,
+                            difference.by_device[1][i], sides[1]->name);
     }
     return text;
 }
@@ -79,7 +101,7 @@ void print(const Agreement& agreement, const Sides& sides, const std::vector<std
     write_output(fmt::format(
         "{} and {} translate {} of {} sentences identically (greedy); {} differ by a tie (gap at most {:g}), {} by "
         "more\nlog P of an identical translation differs by {:.2g} at most\n",
-        sides[0].name, sides[1].name, agreement.identical, agreement.sentences(), ties, tie,
+        sides[0]->name, sides[1]->name, agreement.identical, agreement.sentences(), ties, tie,
         agreement.differences.size() - ties, agreement.score_drift));
     for (const Difference& difference : agreement.differences) {
         write_output(describe(difference, sides, lines[difference.sentence], tie));
@@ -97,34 +119,91 @@ std::size_t report_problems(const Side& side) {
     return problems;
 }
 
-void compare(const CompareOptions& options) {
-    const std::vector<std::string> lines = read_text(options);
+// Every device once: what all are held against comes first.
+std::vector<std::unique_ptr<Side>> open_sides(const CompareOptions& options) {
     const std::string model = find_model(options.model);
     TranslationFlags flags = options.translation;
     flags.greedy = true;
     flags.options.split_longer_than = 0;  // differences are followed in whole lines
     TranslationFlags rounded = flags;
     rounded.precision = options.precision;
-    Sides sides{Side(options.device, model, rounded), Side(options.with, model, flags)};
-    if (sides[0].name == sides[1].name) {
-        throw Error(fmt::format("both devices are {}, which agrees with itself: name another by --device or --with",
-                                sides[0].name));
+    std::vector<std::string> ids = device_list(options.devices);
+    if (options.devices.empty()) {
+        ids = {options.with, options.device};
+    } else if (ids.size() < 2) {
+        throw Error(fmt::format("--devices {} is one device: name those to be held against the first after it",
+                                options.devices));
     }
-    for (Side& side : sides) {
-        side.sentences = side.translator.translate(lines, side.options);
+    std::vector<std::unique_ptr<Side>> sides;
+    for (const std::string& id : ids) {
+        sides.push_back(std::make_unique<Side>(id, model, sides.empty() ? flags : rounded));
+        for (std::size_t i = 0; i + 1 < sides.size(); ++i) {
+            if (sides[i]->name == sides.back()->name) {
+                throw Error(
+                    fmt::format("both devices are {}, which agrees with itself: name another by --device, "
+                                "--with or --devices",
+                                sides[i]->name));
+            }
+        }
     }
-    const std::size_t problems = report_problems(sides[0]);
-    const Agreement agreement = compare_translations({sides[0].view(), sides[1].view()});
-    if (agreement.sentences() == 0) {
-        throw Error("there is no sentence to compare the devices by: give lines of text, or --tsv FILE");
+    return sides;
+}
+
+// Of the first sentences that the reference has translated.
+InnerDifferences look_inside(const Side& side, const Side& reference, std::size_t most) {
+    InnerDifferences found;
+    for (const TranslatedSentence& sentence : reference.sentences) {
+        if (found.sentences == most) {
+            break;
+        }
+        if (sentence.source_ids.empty() || !sentence.problem.empty()) {
+            continue;
+        }
+        std::vector<std::int32_t> target = sentence.target_ids;
+        if (sentence.end == EndReason::EndOfSentence && !target.empty()) {
+            target.pop_back();
+        }
+        found.widen(inner_differences({side.inside(), reference.inside()}, sentence.source_ids, target));
     }
-    print(agreement, sides, lines, options.tie);
+    return found;
+}
+
+void compare(const CompareOptions& options) {
+    const std::vector<std::string> lines = read_text(options);
+    const std::vector<std::unique_ptr<Side>> sides = open_sides(options);
+    for (const std::unique_ptr<Side>& side : sides) {
+        side->translate(lines);
+    }
+    const Side& reference = *sides.front();
+    const std::size_t problems = report_problems(reference);
+    ComparisonReport report{.reference = reference.name,
+                            .reference_tokens_a_second = reference.tokens_a_second,
+                            .tie = options.tie,
+                            .devices = {}};
+    for (std::size_t i = 1; i < sides.size(); ++i) {
+        const Side& side = *sides[i];
+        const Agreement agreement = compare_translations({side.view(), reference.view()});
+        if (agreement.sentences() == 0) {
+            throw Error("there is no sentence to compare the devices by: give lines of text, or --tsv FILE");
+        }
+        if (!options.json) {
+            print(agreement, {&side, &reference}, lines, options.tie);
+        }
+        report.devices.push_back({.name = side.name,
+                                  .tokens_a_second = side.tokens_a_second,
+                                  .agreement = agreement,
+                                  .inner = look_inside(side, reference, options.look)});
+    }
+    write_output(options.json ? comparison_json(report) : "\n" + comparison_table(report));
     if (problems > 0) {
         throw Error(fmt::format("{} of {} sentences were not translated, and not compared", problems, lines.size()));
     }
-    if (!agreement.holds(options.tie)) {
-        throw Error(fmt::format("{} of {} sentences differ by more than a tie",
-                                agreement.differences.size() - agreement.ties(options.tie), agreement.sentences()));
+    for (const ComparedDevice& device : report.devices) {
+        if (!device.agreement.holds(options.tie)) {
+            throw Error(fmt::format("{} of {} sentences differ by more than a tie on {}",
+                                    device.agreement.differences.size() - device.agreement.ties(options.tie),
+                                    device.agreement.sentences(), device.name));
+        }
     }
 }
 
@@ -135,10 +214,13 @@ void add_compare_command(CLI::App& app) {
     CLI::App* command = app.add_subcommand("compare", "Hold one device's translations against another's");
     command->footer(
         "Both translate greedily. Where two outputs part, both devices score the two tokens that they chose between,\n"
-        "after the same tokens before: a gap that rounding explains is a tie. Anything more makes the exit code 1.\n\n"
+        "after the same tokens before: a gap that rounding explains is a tie. Anything more makes the exit code 1.\n"
+        "Then both go through the translations once more, told every token, and logits and attention weights are held\n"
+        "against each other.\n\n"
         "Examples:\n"
         "  headscope compare --device vulkan assets/examples/everyday.en\n"
         "  headscope compare --device vulkan:1 --with vulkan:0 --tsv test.tsv --limit 500\n"
+        "  headscope compare --devices cpu,cuda,vulkan --json text.en\n"
         "  headscope compare --device cpu --with cpu:oracle < text.en\n"
         "  headscope compare --device cpu --precision bf16 --with cpu < text.en");
     CLI::Option* input =
@@ -147,8 +229,20 @@ void add_compare_command(CLI::App& app) {
     command->add_option("--tsv", options->tsv, "\"source TAB target\" lines, plain or gzip; the source is translated")
         ->excludes(input);
     command->add_option("--model", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
-    command->add_option("--device", options->device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
-    command->add_option("--with", options->with, "The device to hold it against")->capture_default_str();
+    CLI::Option* device =
+        command->add_option("--device", options->device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
+    CLI::Option* with =
+        command->add_option("--with", options->with, "The device to hold it against")->capture_default_str();
+    command
+        ->add_option("--devices", options->devices,
+                     "Several, such as cpu,cuda,vulkan:1, or all: each is held against the first")
+        ->excludes(device)
+        ->excludes(with);
+    command
+        ->add_option("--look", options->look,
+                     "Of how many sentences logits and attention weights are compared, too; 0: of none")
+        ->capture_default_str();
+    command->add_flag("--json", options->json, "One object, for programs");
     command->add_option("--limit", options->limit, "Only the first so many sentences");
     command->add_option("--tie", options->tie, "Gap of log probabilities that rounding may explain")
         ->check(CLI::NonNegativeNumber)
@@ -162,8 +256,9 @@ void add_compare_command(CLI::App& app) {
         ->add_option("--batch-tokens", options->translation.options.batch_tokens, "Source pieces translated at a time")
         ->check(CLI::Range(1, 10'000'000))
         ->capture_default_str();
-    add_precision_option(*command, options->precision,
-                         "Of the first device alone: f32 (default), tf32, bf16, f16 or i8; what does that change?");
+    add_precision_option(
+        *command, options->precision,
+        "Of those that are held against another: f32 (default), tf32, bf16, f16 or i8; what does that change?");
     command->callback([options] { compare(*options); });
 }
 

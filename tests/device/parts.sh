@@ -144,6 +144,8 @@ each_measured_part() { # RUN-A-PART END: what matters most first, nothing beside
     for precision in tf32 f16 f32; do
         "$go" "$end" 45 "peer_train_$precision" "training in PyTorch in $precision, eager" peer train $precision eager
     done
+    "$go" "$end" 90 conform_vulkan "every op on Vulkan: how far from the oracle, and how fast" conform vulkan
+    "$go" "$end" 90 conform_cuda "the same on CUDA" conform cuda
     "$go" "$end" 45 train_vulkan "speed of training on Vulkan, small" bench_small train vulkan
     "$go" "$end" 45 translate_vulkan "speed of greedy decoding on Vulkan, small" bench_small translate vulkan
 }
@@ -275,6 +277,15 @@ shape() { # train|translate
     else
         echo "translate --config base --repeat 3"
     fi
+}
+
+part_conform() { # cuda|vulkan
+    # shellcheck disable=SC2046 # two words
+    run headscope conform --device "$(test_device "$1")" --quick $(dry && echo --op search) \
+        --json "bench/conform-$1.json" | tee conformed
+    local code=${PIPESTATUS[0]}
+    echo "NOTE: $(tail -n 1 conformed)"
+    return "$code"
 }
 
 part_bench() { # train|translate PRECISION

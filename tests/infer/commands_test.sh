@@ -131,11 +131,12 @@ head -n 5 source.txt >five.txt
 run compare --model "$model" --device cpu --with cpu:oracle --max-extra 8 five.txt
 expect "two devices agree" ended_with 0
 expect "on every line" says "cpu and cpu:oracle translate 5 of 5 sentences identically (greedy)"
-cp out compared
+head -n 2 out >compared # behind which are speeds
+as_compared() { [ "$(head -n 2 out)" = "$(cat compared)" ]; }
 run compare --model "$model" --device cpu --with cpu:oracle --max-extra 8 <five.txt
-expect "standard input is as good as a file" same out compared
+expect "standard input is as good as a file" as_compared
 run compare --model "$model" --device cpu --with cpu:oracle --max-extra 8 --tsv data/test.tsv --limit 5
-expect "and so is the source side of a TSV" same out compared
+expect "and so is the source side of a TSV" as_compared
 { cat five.txt; printf '\n'; head -c 300 /dev/zero | tr '\0' '7'; printf '\n'; } >seven.txt
 run compare --model "$model" --device cpu --with cpu:oracle --max-extra 8 seven.txt
 expect "a line that cannot be translated makes the exit code 1" ended_with 1
@@ -143,6 +144,21 @@ expect "is named" complains "sentence 7: "
 expect "and the others are compared" says "5 of 5 sentences"
 run compare --model "$model" --device cpu five.txt
 expect "a device is not held against itself" refused "both devices are cpu"
+run compare --model "$model" --devices cpu:oracle,cpu --max-extra 8 five.txt
+expect "several devices are held against the first" ended_with 0
+expect "a line for each" grep -qE '^cpu +[0-9.]+ +5 +0 +0 +[0-9.e-]+ +[0-9.e-]+  [0-9.]+$' out
+expect "with the weights by layer" says "encoder 1"
+run compare --model "$model" --devices cpu:oracle,cpu --look 2 --json --max-extra 8 five.txt
+holds() { jq -e "$1" out >/dev/null; }
+expect "JSON for programs" holds '.agrees and .reference == "cpu:oracle" and .devices[0].identical == 5'
+expect "with logits" holds '.devices[0].inside | .sentences == 2 and .largest_difference_of_logits < 1e-3 and .largest_difference_of_logits > 0'
+expect "and every attention" holds '.devices[0].inside.attention | map(.kind) == ["encoder", "decoder", "cross"]'
+run compare --model "$model" --devices cpu:oracle,cpu --look 0 --json --max-extra 8 five.txt
+expect "nobody has to look inside" holds '.devices[0] | has("inside") | not'
+run compare --model "$model" --devices cpu five.txt
+expect "one device is no comparison" refused "--devices cpu is one device"
+run compare --model "$model" --devices cpu,cpu five.txt
+expect "nor is the same twice" refused "both devices are cpu"
 run compare --model "$model" --device cpu --with cpu:oracle </dev/null
 expect "nothing to compare is no agreement" refused "no sentence to compare"
 run compare --model "$model" --device cpu --with no-such-device five.txt

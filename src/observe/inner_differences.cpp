@@ -1,0 +1,78 @@
+#include "observe/inner_differences.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "observe/record_attention.h"
+#include "observe/weight_collector.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+struct Pass {
+    std::vector<float> logits;  // [target length, vocabulary]
+    std::vector<WeightCollector::Observation> seen;
+};
+
+Pass pass(const InnerSide& side, const std::vector<std::int32_t>& source, const std::vector<std::int32_t>& target) {
+    const ModelConfig& config = side.model.config();
+    WeightCollector collector;
+    Context ctx{.backend = side.backend, .observer = &collector, .compute = side.compute};
+    const Tensor lengths =
+        make_from_host<std::int32_t>(side.backend, {1}, DType::I32, {static_cast<std::int32_t>(source.size())});
+    std::vector<std::int32_t> written{config.bos_id};
+    written.insert(written.end(), target.begin(), target.end());
+    const auto length = static_cast<std::int64_t>(written.size());
+    const Var memory = side.model.encode(ctx, upload_padded(side.backend, config, source, 0), lengths);
+    const Var hidden = side.model.decode(
+        ctx, make_from_host<std::int32_t>(side.backend, {1, length}, DType::I32, written), memory, lengths);
+    return {to_host<float>(side.backend, side.model.logits(ctx, hidden).value()), collector.fetch(side.backend)};
+}
+
+double difference(float a, float b) {
+    const double distance = std::abs(static_cast<double>(a) - static_cast<double>(b));
+    return a == b ? 0.0 : std::isfinite(distance) ? distance : std::numeric_limits<double>::infinity();
+}
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+    HEADSCOPE_CHECK(a.size() == b.size(), "the same model gives as many numbers on each device");
+    double largest = 0.0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        largest = std::max(largest, difference(a[i], b[i]));
+    }
+    return largest;
+}
+
+}  // namespace
+
+void InnerDifferences::widen(const InnerDifferences& other) {
+    sentences += other.sentences;
+    logits = std::max(logits, other.logits);
+    largest_logit = std::max(largest_logit, other.largest_logit);
+    if (weights.empty()) {
+        weights = other.weights;
+    }
+    for (std::size_t i = 0; i < other.weights.size(); ++i) {
+        weights.at(i).largest = std::max(weights[i].largest, other.weights[i].largest);
+    }
+}
+
+InnerDifferences inner_differences(const std::array<InnerSide, 2>& sides, const std::vector<std::int32_t>& source,
+                                   const std::vector<std::int32_t>& target) {
+    const Pass first = pass(sides[0], source, target);
+    const Pass second = pass(sides[1], source, target);
+    HEADSCOPE_CHECK(first.seen.size() == second.seen.size(), "the same model has the same attentions on each device");
+    InnerDifferences found{.sentences = 1, .logits = largest_difference(first.logits, second.logits), .weights = {}};
+    for (const float logit : second.logits) {
+        found.largest_logit = std::max(found.largest_logit, std::abs(static_cast<double>(logit)));
+    }
+    for (std::size_t i = 0; i < first.seen.size(); ++i) {
+        found.weights.push_back({first.seen[i].site, largest_difference(first.seen[i].values, second.seen[i].values)});
+    }
+    return found;
+}
+
+}  // namespace headscope
