@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "backend/backend.h"
 #include "support/check.h"
 
 namespace headscope::vulkan {
@@ -88,7 +89,7 @@ void check(VkResult result, const char* call) {
         return;
     }
     if (result == VK_ERROR_DEVICE_LOST) {
-        throw Error(
+        throw DeviceLost(
             fmt::format("the GPU was lost during {}: it hung, was reset or was unplugged; see the kernel's log, "
                         "then start again (--device cpu works without it)",
                         call));

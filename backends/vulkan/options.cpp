@@ -40,6 +40,7 @@ Options Options::from_environment() {
     }
     options.max_binding_bytes = number<std::uint64_t>("HEADSCOPE_VULKAN_MAX_BINDING");
     options.max_groups = number<std::uint32_t>("HEADSCOPE_VULKAN_MAX_GROUPS");
+    options.lost_at_submission = number<std::uint64_t>("HEADSCOPE_VULKAN_LOST_AT");
     options.row_lanes = number<std::uint32_t>("HEADSCOPE_VULKAN_ROW_LANES");
     if (options.row_lanes > kMostRowLanes || (options.row_lanes & (options.row_lanes - 1)) != 0) {
         throw Error("HEADSCOPE_VULKAN_ROW_LANES is " + std::to_string(options.row_lanes) +

@@ -22,11 +22,14 @@ struct Options {
     // Invocations of a workgroup that has a row to itself: more than a subgroup's where llvmpipe would have just one.
     std::uint32_t row_lanes = 0;
 
+    // The submission, counted from 1, at which the device is taken to be lost, to try what happens then; 0 for none.
+    std::uint64_t lost_at_submission = 0;
+
     // HEADSCOPE_VULKAN_VALIDATION=1,
     // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,timestamps,pipeline_cache,
     // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
-    // of two, at most 256); the cache in XDG_CACHE_HOME/headscope, else HOME/.cache/headscope. Error for a value that
-    // means nothing.
+    // of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in XDG_CACHE_HOME/headscope, else
+    // HOME/.cache/headscope. Error for a value that means nothing.
     static Options from_environment();
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/backend.h"
 #include "support/check.h"
 
 namespace headscope::vulkan {
@@ -17,6 +18,14 @@ constexpr std::uint32_t kDispatchesPerSlice = 64;
 constexpr std::size_t kStagingBytes = std::size_t{4} << 20U;
 constexpr std::uint32_t kSetsPerPool = 256;
 constexpr std::uint32_t kBuffersPerPool = 2048;
+
+constexpr std::uint8_t kMostKernels = 64;
+
+std::uint64_t bit_of(Kernel kernel) {
+    const auto index = static_cast<std::uint8_t>(kernel);
+    HEADSCOPE_CHECK(index < kMostKernels, "there are more than 64 kernels");
+    return std::uint64_t{1} << index;
+}
 
 struct Binding {
     std::uint32_t block = 0;
@@ -48,8 +57,13 @@ Binding binding_of(const Tensor& tensor, std::uint64_t alignment) {
 
 }  // namespace
 
-Stream::Stream(const Device& device, std::shared_ptr<Memory> memory, Pipelines& pipelines)
-    : device_(device), memory_(std::move(memory)), pipelines_(pipelines), timestamps_(device) {
+Stream::Stream(const Device& device, std::shared_ptr<Memory> memory, Pipelines& pipelines,
+               std::uint64_t lost_at_submission)
+    : device_(device),
+      memory_(std::move(memory)),
+      pipelines_(pipelines),
+      timestamps_(device),
+      lost_at_submission_(lost_at_submission) {
     const DeviceFunctions& functions = device_.functions();
     VkCommandPoolCreateInfo pool{};
     pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
@@ -103,6 +117,7 @@ Stream::Slot& Stream::current() {
         check(device_.functions().vkBeginCommandBuffer(slot.commands, &begin), "vkBeginCommandBuffer");
         slot.recording = true;
         slot.submission = ++begun_;
+        slot.kernels = 0;
         slot.dispatches = 0;
         slot.work = 0;
         slot.staged = 0;
@@ -116,8 +131,8 @@ Stream::Slot& Stream::current() {
 
 void Stream::wait(Slot& slot) {
     if (slot.submitted) {
-        check(device_.functions().vkWaitForFences(device_.handle(), 1, &slot.fence, VK_TRUE, UINT64_MAX),
-              "vkWaitForFences");
+        check_running(device_.functions().vkWaitForFences(device_.handle(), 1, &slot.fence, VK_TRUE, UINT64_MAX),
+                      "vkWaitForFences");
         check(device_.functions().vkResetFences(device_.handle(), 1, &slot.fence), "vkResetFences");
         slot.submitted = false;
         finished_ = std::max(finished_, slot.submission);
@@ -135,9 +150,31 @@ void Stream::submit() {
     info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
     info.commandBufferCount = 1;
     info.pCommandBuffers = &slot.commands;
-    check(device_.functions().vkQueueSubmit(device_.queue(), 1, &info, slot.fence), "vkQueueSubmit");
+    const bool pretended = lost_at_submission_ != 0 && slot.submission >= lost_at_submission_;
+    check_running(
+        pretended ? VK_ERROR_DEVICE_LOST : device_.functions().vkQueueSubmit(device_.queue(), 1, &info, slot.fence),
+        "vkQueueSubmit");
     slot.submitted = true;
     now_ = (now_ + 1) % slots_.size();
+}
+
+void Stream::check_running(VkResult result, const char* call) const {
+    try {
+        check(result, call);
+    } catch (const DeviceLost& lost) {
+        std::uint64_t kernels = slots_[now_].kernels;
+        for (const Slot& slot : slots_) {
+            kernels |= slot.submitted ? slot.kernels : 0;
+        }
+        std::string running;
+        for (std::uint8_t index = 0; index < kMostKernels; ++index) {
+            const auto kernel = static_cast<Kernel>(index);
+            if ((kernels & bit_of(kernel)) != 0) {
+                running += (running.empty() ? "" : ", ") + std::string(module_of(kernel).name);
+            }
+        }
+        throw DeviceLost(std::string(lost.what()) + "; it was running " + (running.empty() ? "no kernel" : running));
+    }
 }
 
 void Stream::synchronize() {
@@ -199,6 +236,7 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
         functions.vkCmdPushConstants(slot.commands, pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                      static_cast<std::uint32_t>(params.size_bytes()), params.data());
         functions.vkCmdDispatch(slot.commands, static_cast<std::uint32_t>(groups), 1, 1);
+        slot.kernels |= bit_of(launch.kernel);
         slot.dispatches += 1;
         slot.work += groups * launch.work_per_group;
         if (slot.dispatches >= kDispatchesPerSlice || slot.work >= kWorkPerSlice) {

@@ -29,7 +29,9 @@ struct Launch {
 
 class Stream {
 public:
-    Stream(const Device& device, std::shared_ptr<Memory> memory, Pipelines& pipelines);
+    // `lost_at_submission`: Options.
+    Stream(const Device& device, std::shared_ptr<Memory> memory, Pipelines& pipelines,
+           std::uint64_t lost_at_submission = 0);
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
     ~Stream();
@@ -75,6 +77,7 @@ private:
         bool recording = false;
         bool submitted = false;
         std::uint64_t submission = 0;  // counted from 1
+        std::uint64_t kernels = 0;     // that it runs, a bit each
         std::uint32_t dispatches = 0;
         std::uint64_t work = 0;
         std::unique_ptr<RawBuffer> staging;
@@ -91,6 +94,8 @@ private:
     Slot& current();
     void submit();
     void wait(Slot& slot);
+    // DeviceLost tells what was running.
+    void check_running(VkResult result, const char* call) const;
     Slot& slot_of(const Mark& mark);  // of one that is not finished
 
     const Device& device_;
@@ -104,6 +109,7 @@ private:
     std::uint64_t begun_ = 0;     // submissions
     std::uint64_t finished_ = 0;  // of those, from the first
     std::unique_ptr<RawBuffer> download_;
+    const std::uint64_t lost_at_submission_;
     bool notes_kernels_ = false;
     std::set<std::pair<Kernel, Specialisation>> kernels_;  // since they were last taken
 };

@@ -74,7 +74,7 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
       device_(std::move(instance), physical, std::move(probed)),
       memory_(std::make_shared<Memory>(device_)),
       pipelines_(device_, options.cache_directory),
-      stream_(device_, memory_, pipelines_) {}
+      stream_(device_, memory_, pipelines_, options.lost_at_submission) {}
 
 Tensor VulkanBackend::empty(const Shape& shape, DType dtype) {
     const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);

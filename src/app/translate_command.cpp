@@ -134,7 +134,7 @@ private:
 void print_stats(const StreamTotals& totals, const TranslationDevices& devices, double ready, double first) {
     constexpr double kMebi = 1024.0 * 1024.0;
     const Backend& backend = devices.backend();
-    for (const Fleet::Share& share : devices.shares()) {
+    for (const Fleet::Share& share : devices.several() ? devices.shares() : std::vector<Fleet::Share>{}) {
         tell(fmt::format("{}: {} sentences in {} batches, {} target tokens{}", share.name, share.sentences,
                          share.batches, share.target_tokens,
                          share.failure.empty() ? "" : "; it failed: " + share.failure));
@@ -174,7 +174,9 @@ void translate(TranslateOptions options) {
                                     progress.done(static_cast<std::int64_t>(next.size()));
                                 },
                             .complaint = warn};
-    const StreamTotals totals = translate_stream(devices.all(), input, sinks, devices.options(),
+    // Who looks at weights between the batches needs the device for himself.
+    const LineTranslator& translator = options.format.alignments ? devices.translator() : devices.all();
+    const StreamTotals totals = translate_stream(translator, input, sinks, devices.options(),
                                                  [&](std::int64_t line) { return prefixes.of(line); });
     progress.finish();
     if (options.stats) {

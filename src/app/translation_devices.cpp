@@ -10,23 +10,34 @@
 
 namespace headscope {
 
+TranslationDevices::Hand TranslationDevices::open(const std::string& id, const TranslationFlags& flags,
+                                                  const std::vector<std::string>& models) {
+    Hand hand;
+    hand.backend = open_device(id);
+    hand.translator =
+        std::make_unique<Translator>(*hand.backend, models, chosen_arithmetic(*hand.backend, flags.precision).storage);
+    return hand;
+}
+
 TranslationDevices::TranslationDevices(const TranslationFlags& flags, const std::vector<std::string>& models,
                                        const std::function<void(const std::string&)>& warn) {
-    const std::vector<std::string> ids = device_list(flags.device);
     std::vector<Fleet::Member> members;
     std::map<std::string, int> copies;  // of a device that was named several times
-    for (const std::string& id : ids) {
+    for (const std::string& id : device_list(flags.device)) {
         try {
-            Hand hand;
-            hand.backend = open_device(id);
+            Hand hand = open(id, flags, models);
             const TranslationOptions options = translation_options(flags, *hand.backend);
-            hand.translator = std::make_unique<Translator>(*hand.backend, models,
-                                                           chosen_arithmetic(*hand.backend, flags.precision).storage);
-            const std::string& own = hand.backend->device().id;
+            const std::string own = hand.backend->device().id;
             const int copy = ++copies[own];
             members.push_back({.name = copy == 1 ? own : fmt::format("{} ({})", own, copy),
                                .translator = hand.translator.get(),
-                               .compute = options.compute});
+                               .compute = options.compute,
+                               .reopen = [this, own, flags, models] {
+                                   Hand fresh = open(own, flags, models);
+                                   const std::lock_guard lock(mutex_);
+                                   fresh_.push_back(std::move(fresh));
+                                   return static_cast<const Translator*>(fresh_.back().translator.get());
+                               }});
             options_ = crew_.empty() ? options : options_;
             crew_.push_back(std::move(hand));
         } catch (const Error& error) {
@@ -39,17 +50,7 @@ TranslationDevices::TranslationDevices(const TranslationFlags& flags, const std:
     if (crew_.empty()) {
         throw Error("there is no device to translate on; headscope devices lists them, and why they cannot be used");
     }
-    if (several()) {
-        fleet_ = std::make_unique<Fleet>(std::move(members), warn);
-    }
-}
-
-const LineTranslator& TranslationDevices::all() const {
-    return fleet_ != nullptr ? static_cast<const LineTranslator&>(*fleet_) : translator();
-}
-
-std::vector<Fleet::Share> TranslationDevices::shares() const {
-    return fleet_ != nullptr ? fleet_->shares() : std::vector<Fleet::Share>{};
+    fleet_ = std::make_unique<Fleet>(std::move(members), warn);
 }
 
 }  // namespace headscope

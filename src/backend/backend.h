@@ -37,6 +37,12 @@ public:
     using Error::Error;
 };
 
+// A device hung, was reset or was unplugged: nothing works on this backend any more. A fresh one may.
+class DeviceLost : public Error {
+public:
+    using Error::Error;
+};
+
 // How a backend runs an op in a dtype. Reports count neither of the last two as a native pass.
 enum class SupportLevel : std::uint8_t { Native, Composed, None };
 struct Support {

@@ -37,8 +37,20 @@ TranslationOptions shared_out(TranslationOptions options, const std::vector<Sour
         bytes += static_cast<std::int64_t>(line.text.size());
     }
     const std::int64_t share = bytes / kBytesOfAPiece / (kBatchesEach * static_cast<std::int64_t>(devices));
-    options.batch_tokens = std::min(options.batch_tokens, std::max(share, kFewest));
+    if (devices > 1) {
+        options.batch_tokens = std::min(options.batch_tokens, std::max(share, kFewest));
+    }
     return options;
+}
+
+std::string what_of(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const std::exception& error) {
+        return error.what();
+    } catch (...) {
+        return "no reason was given";
+    }
 }
 
 }  // namespace
@@ -101,7 +113,10 @@ public:
                 return;
             }
             if (lost) {
-                throw Error("no device is left to translate on; the last one failed: " + last_failure_);
+                if (fleet_.members_.size() == 1) {
+                    std::rethrow_exception(last_failure_);
+                }
+                throw Error("no device is left to translate on; the last one failed: " + what_of(last_failure_));
             }
             lock.lock();
         }
@@ -138,11 +153,11 @@ private:
             const Clock::time_point begin = Clock::now();
             hands_[member] = {.busy = true, .until = begin + expected(member, tokens_[batch])};
             lock.unlock();
-            const std::string failure = translated(*own.translator, units, options);
+            const std::exception_ptr failure = translated(member, units, options);
             lock.lock();
             hands_[member].busy = false;
             --busy_;
-            if (!failure.empty()) {
+            if (failure != nullptr) {
                 open_.push_front(batch);
                 give_up(member, failure);
                 break;
@@ -197,26 +212,41 @@ private:
         return true;
     }
 
-    static std::string translated(const Translator& translator, const std::vector<TranslationUnit*>& units,
+    // Null where all went well. Not under the lock.
+    std::exception_ptr translated(std::size_t member, const std::vector<TranslationUnit*>& units,
                                   const TranslationOptions& options) {
-        try {
-            translator.translate_units(units, options);
-            return "";
-        } catch (const std::exception& error) {
-            const std::string what = error.what();
-            return what.empty() ? "no reason was given" : what;
+        for (;;) {
+            try {
+                fleet_.translator_of(member).translate_units(units, options);
+                return nullptr;
+            } catch (const DeviceLost& lost) {
+                try {
+                    if (!fleet_.open_again(member)) {
+                        return std::current_exception();
+                    }
+                } catch (const std::exception& error) {
+                    return std::make_exception_ptr(Error(std::string(lost.what()) + "; opened again: " + error.what()));
+                }
+                const std::lock_guard lock(mutex_);
+                warnings_.push_back(
+                    fmt::format("{} was opened again and goes on: {}", fleet_.members_[member].name, lost.what()));
+                changed_.notify_all();
+            } catch (...) {
+                return std::current_exception();
+            }
         }
     }
 
-    void give_up(std::size_t member, const std::string& failure) {
+    void give_up(std::size_t member, const std::exception_ptr& failure) {
         const std::string& name = fleet_.members_[member].name;
-        last_failure_ = name + ": " + failure;
+        last_failure_ = failure;
+        const std::string what = what_of(failure);
         {
             const std::lock_guard lock(fleet_.mutex_);
-            fleet_.shares_[member].failure = failure;
+            fleet_.shares_[member].failure = what;
         }
         if (working_ > 1) {
-            warnings_.push_back(fmt::format("{} failed, and the other devices go on with its work: {}", name, failure));
+            warnings_.push_back(fmt::format("{} failed, and the other devices go on with its work: {}", name, what));
         }
     }
 
@@ -249,7 +279,7 @@ private:
     bool news_ = false;
     bool stopped_ = false;
     std::vector<std::string> warnings_;
-    std::string last_failure_;
+    std::exception_ptr last_failure_;
     std::vector<std::thread> threads_;
 };
 
@@ -258,12 +288,33 @@ Fleet::Fleet(std::vector<Member> members, std::function<void(const std::string&)
     HEADSCOPE_CHECK(!members_.empty(), "a fleet without a device");
     for (const Member& member : members_) {
         shares_.emplace_back().name = member.name;
+        translators_.push_back(member.translator);
+        opened_again_.push_back(false);
     }
 }
 
 void Fleet::translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
                                const TranslatedSink& sink) const {
     Window(*this, lines, options).run(sink);
+}
+
+const Translator& Fleet::translator_of(std::size_t member) const {
+    const std::lock_guard lock(mutex_);
+    return *translators_[member];
+}
+
+bool Fleet::open_again(std::size_t member) const {
+    {
+        const std::lock_guard lock(mutex_);
+        if (opened_again_[member] || members_[member].reopen == nullptr) {
+            return false;
+        }
+        opened_again_[member] = true;
+    }
+    const Translator* fresh = members_[member].reopen();
+    const std::lock_guard lock(mutex_);
+    translators_[member] = fresh;
+    return fresh != nullptr;
 }
 
 std::vector<Fleet::Share> Fleet::shares() const {

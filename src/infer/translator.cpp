@@ -62,6 +62,19 @@ std::vector<const Transformer*> Translator::transformers() const {
 }
 
 void Translator::translate_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const {
+    try {
+        search_units(units, options);
+    } catch (const OutOfMemory&) {
+        if (units.size() < 2) {
+            throw;
+        }
+        const auto middle = units.begin() + static_cast<std::ptrdiff_t>(units.size() / 2);
+        translate_units({units.begin(), middle}, options);
+        translate_units({middle, units.end()}, options);
+    }
+}
+
+void Translator::search_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const {
     const ModelConfig& config = model_.config;
     std::vector<std::vector<std::int32_t>> pieces;
     std::vector<SearchTask> tasks;

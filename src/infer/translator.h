@@ -43,12 +43,15 @@ public:
                             const TranslatedSink& sink) const override;
     void translate_in_order(const std::vector<std::string>& lines, const TranslationOptions& options,
                             const TranslatedSink& sink) const;
-    // Of one batch; a unit is left as it was where this throws.
+    // Of one batch; a batch that the device's memory does not hold goes in halves. Units that are not translated where
+    // this throws are left as they were.
     void translate_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const;
     // Error for a line that cannot be translated.
     TranslatedSentence translate_line(const std::string& line, const TranslationOptions& options) const;
 
 private:
+    void search_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const;
+
     Backend& backend_;
     ModelDirectory model_;
     std::shared_ptr<const Parameters> parameters_;

@@ -250,5 +250,12 @@ run translate --model "$model" --device cpu,,cpu input.txt
 expect "so is an empty one" refused "names an empty device"
 run translate --model "$model" --device cpu,cpu --alignments input.txt
 expect "alignments take one device" refused "--alignments takes one --device"
+if "$headscope" devices --usable | grep -q '^vulkan:0$'; then
+    HEADSCOPE_VULKAN_LOST_AT=2 run translate --model "$model" --device vulkan --max-extra 8 input.txt
+    expect "a device that is lost twice is an error" ended_with 1
+    expect "that says what was running" grep -qE '^headscope: the GPU was lost .*; it was running .*embed' err
+    HEADSCOPE_VULKAN_LOST_AT=2 run translate --model "$model" --device vulkan,cpu --max-extra 8 input.txt
+    expect "beside another none of the lines is lost" same out alone
+fi
 
 finish "the commands do as expected"

@@ -33,6 +33,23 @@ private:
     int left_;
 };
 
+// One that hangs.
+class LosingBackend final : public ForwardingBackend {
+public:
+    LosingBackend(std::unique_ptr<Backend> inner, int products)
+        : ForwardingBackend(std::move(inner)), left_(products) {}
+    using ForwardingBackend::run;
+    void run(const Matmul& op) override {
+        if (left_-- <= 0) {
+            throw DeviceLost("the device hung");
+        }
+        ForwardingBackend::run(op);
+    }
+
+private:
+    int left_;
+};
+
 // One that takes its time.
 class SlowBackend final : public ForwardingBackend {
 public:
@@ -160,6 +177,51 @@ TEST_CASE("a device that is far slower gets what tells its pace, and little more
     const std::vector<Fleet::Share> shares = fleet.shares();
     CHECK(shares[0].batches <= 4);
     CHECK(sentences_of(shares) == 4 * sentences_with_words());
+}
+
+TEST_CASE("a device that was lost is opened again, once", "[fleet]") {
+    for (const int products : {1000000, 60}) {  // that the fresh one lasts
+        INFO(products << " products");
+        Crew crew;
+        crew.add(std::make_unique<LosingBackend>(open_device("cpu"), 30));
+        int opened = 0;
+        const Fleet fleet({{.name = "gpu",
+                            .translator = crew.translators[0].get(),
+                            .reopen =
+                                [&] {
+                                    ++opened;
+                                    crew.add(std::make_unique<LosingBackend>(open_device("cpu"), products));
+                                    return static_cast<const Translator*>(crew.translators.back().get());
+                                }}},
+                          [&](const std::string& message) { crew.warnings.push_back(message); });
+        if (products > 60) {
+            CHECK(texts(fleet) == expected());
+            CHECK(texts(fleet) == expected());
+            CHECK(fleet.shares()[0].failure.empty());
+        } else {
+            CHECK_THROWS_AS(texts(fleet), DeviceLost);
+            CHECK(fleet.shares()[0].failure == "the device hung");
+        }
+        CHECK(opened == 1);
+        CHECK(crew.warnings == std::vector<std::string>{"gpu was opened again and goes on: the device hung"});
+    }
+}
+
+TEST_CASE("a lost device that cannot be opened again says both", "[fleet]") {
+    Crew crew;
+    crew.add(std::make_unique<LosingBackend>(open_device("cpu"), 30));
+    const Fleet fleet({{.name = "gpu",
+                        .translator = crew.translators[0].get(),
+                        .reopen = []() -> const Translator* { throw Error("it is gone for good"); }}},
+                      [](const std::string& /*message*/) {});
+    CHECK_THROWS_WITH(texts(fleet), Contains("the device hung; opened again: it is gone for good"));
+}
+
+TEST_CASE("one device's failure is told as it is", "[fleet]") {
+    Crew crew;
+    crew.add(std::make_unique<DyingBackend>(open_device("cpu"), 30));
+    CHECK_THROWS_WITH(texts(crew.fleet()), "the device is gone");
+    CHECK(crew.warnings.empty());
 }
 
 TEST_CASE("where no device is left, the last one's failure is told", "[fleet]") {

@@ -12,6 +12,7 @@
 #include "infer/translation_stream.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/backend/forwarding_backend.h"
 #include "tiny_model.h"
 
 using namespace headscope;
@@ -107,6 +108,57 @@ TEST_CASE("lines keep their order, empty ones stay empty, and batching changes n
     CHECK(one_batch[1].text.empty());
     CHECK(one_batch[1].source_ids.empty());
     CHECK(one_batch[6].text.empty());
+}
+
+namespace {
+
+// A device with memory for tensors of so many bytes.
+class SmallBackend final : public ForwardingBackend {
+public:
+    SmallBackend(std::unique_ptr<Backend> inner, std::int64_t most)
+        : ForwardingBackend(std::move(inner)), most_(most) {}
+    Tensor empty(const Shape& shape, DType dtype) override {
+        largest_ = std::max(largest_, shape.elements() * static_cast<std::int64_t>(size_of(dtype)));
+        if (largest_ > most_) {
+            largest_ = 0;
+            throw OutOfMemory("too large");
+        }
+        return ForwardingBackend::empty(shape, dtype);
+    }
+    std::int64_t largest() const { return largest_; }
+
+private:
+    std::int64_t most_;
+    std::int64_t largest_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a batch that the device's memory does not hold goes in halves") {
+    constexpr std::int64_t kPlenty = 1 << 30;
+    const auto cpu = open_device("cpu");
+    const auto expected = tiny_translator(*cpu).translate(kSentences, {});
+    SmallBackend roomy(open_device("cpu"), kPlenty);
+    const Translator whole = tiny_translator(roomy);
+    const std::int64_t weights = roomy.largest();
+    whole.translate(kSentences, {});
+    const std::int64_t batch = roomy.largest();
+    const std::int64_t alone = [&] {
+        SmallBackend one(open_device("cpu"), kPlenty);
+        const Translator translator = tiny_translator(one);
+        translator.translate({kSentences[5]}, {});
+        return one.largest();
+    }();
+    REQUIRE(batch > std::max(weights, alone));
+    SmallBackend small(open_device("cpu"), std::max(weights, alone));
+    const auto found = tiny_translator(small).translate(kSentences, {});
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        CHECK(found[i].text == expected[i].text);
+    }
+    SmallBackend tiny(open_device("cpu"), weights);
+    if (alone > weights) {
+        CHECK_THROWS_AS(tiny_translator(tiny).translate({kSentences[5]}, {}), OutOfMemory);
+    }
 }
 
 TEST_CASE("a result holds the ids of both sides and the text between") {

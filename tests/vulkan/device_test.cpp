@@ -188,6 +188,22 @@ TEST_CASE("small bindings and small grids change nothing but the order of sums",
     CHECK(distance(whole, results()) < 1e-5);
 }
 
+TEST_CASE("a lost device says what was running", "[vulkan][device]") {
+    if (!usable_device()) {
+        return;
+    }
+    const Environment lost("HEADSCOPE_VULKAN_LOST_AT", "1");
+    const std::unique_ptr<Backend> device = open_device("vulkan");
+    const Tensor a = device->empty({16}, DType::F32);
+    device->run(Fill{.out = a, .value = 1.0F});
+    device->run(AddScaled{.a = a, .out = a, .alpha = 2.0F});
+    CHECK_THROWS_AS(device->synchronize(), DeviceLost);
+    device->run(Fill{.out = a, .value = 1.0F});
+    CHECK_THROWS_WITH(device->synchronize(), Catch::Contains("lost during vkQueueSubmit") &&
+                                                 Catch::Contains("it was running") && Catch::Contains("fill") &&
+                                                 !Catch::Contains("matmul"));
+}
+
 TEST_CASE("a damaged pipeline cache is replaced", "[vulkan][device]") {
     if (!usable_device()) {
         return;
