@@ -54,15 +54,16 @@ Options Options::from_environment() {
             options.subgroups = false;
         } else if (name == "vector_loads") {
             options.vector_loads = false;
+        } else if (name == "driver_probe") {
+            options.driver_probe = false;
         } else if (name == "timestamps") {
             options.timestamps = false;
         } else if (name == "pipeline_cache") {
             options.cache_directory.clear();
         } else {
-            throw Error(
-                "HEADSCOPE_VULKAN_DISABLE names \"" + name +
-                "\"; expected push_descriptors, subgroups, vector_loads, timestamps or pipeline_cache, separated by "
-                "commas");
+            throw Error("HEADSCOPE_VULKAN_DISABLE names \"" + name +
+                        "\"; expected push_descriptors, subgroups, vector_loads, timestamps, driver_probe or "
+                        "pipeline_cache, separated by commas");
         }
     }
     return options;

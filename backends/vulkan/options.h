@@ -13,6 +13,7 @@ struct Options {
     bool push_descriptors = true;  // else descriptor sets from pools
     bool vector_loads = true;      // products with four elements a load, where operands allow it
     bool subgroups = true;         // else reductions through shared memory alone
+    bool driver_probe = true;      // a child process asks new drivers first: driver_probe.h
     bool timestamps = true;        // else events wait, and take the host's clock
     std::string cache_directory;   // of the pipeline cache; empty for none
 
@@ -27,6 +28,7 @@ struct Options {
 
     // HEADSCOPE_VULKAN_VALIDATION=1,
     // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,timestamps,pipeline_cache,
+    // driver_probe,
     // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
     // of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in XDG_CACHE_HOME/headscope, else
     // HOME/.cache/headscope. Error for a value that means nothing.

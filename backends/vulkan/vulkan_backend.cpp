@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backends/vulkan/driver_probe.h"
 #include "backends/vulkan/event.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
@@ -18,6 +19,9 @@ VulkanDevices::VulkanDevices() {
     none.backend = "vulkan";
     try {
         const vulkan::Options options = vulkan::Options::from_environment();
+        if (options.driver_probe) {
+            vulkan::require_drivers_survive(options.cache_directory);
+        }
         instance_ = std::make_shared<const vulkan::Instance>(options.validation);
         for (const VkPhysicalDevice device : instance_->devices()) {
             const int index = static_cast<int>(list_.size());

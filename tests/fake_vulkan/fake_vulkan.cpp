@@ -1,6 +1,7 @@
 #include "fake_vulkan.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -47,6 +48,9 @@ VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance /*instance*/, const VkAll
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL enumerate(VkInstance /*instance*/, std::uint32_t* count, VkPhysicalDevice* devices) {
+    if (state.crashes) {
+        std::raise(SIGSEGV);
+    }
     if (state.enumerating != VK_SUCCESS) {
         return state.enumerating;
     }

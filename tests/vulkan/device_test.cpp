@@ -193,7 +193,7 @@ TEST_CASE("a lost device says what was running", "[vulkan][device]") {
         return;
     }
     const Environment lost("HEADSCOPE_VULKAN_LOST_AT", "1");
-    const std::unique_ptr<Backend> device = open_device("vulkan");
+    const std::unique_ptr<Backend> device = open_vulkan_device(0);
     const Tensor a = device->empty({16}, DType::F32);
     device->run(Fill{.out = a, .value = 1.0F});
     device->run(AddScaled{.a = a, .out = a, .alpha = 2.0F});
@@ -217,7 +217,10 @@ TEST_CASE("a damaged pipeline cache is replaced", "[vulkan][device]") {
     const Environment mesa("MESA_SHADER_CACHE_DIR", std::string(home == nullptr ? "/tmp" : home) + "/.cache");
     const std::vector<float> first = results();
     REQUIRE(fs::exists(folder / "headscope"));
-    const fs::path file = fs::directory_iterator(folder / "headscope")->path();
+    fs::path file;
+    for (const auto& entry : fs::directory_iterator(folder / "headscope")) {
+        file = entry.path().filename().string().starts_with("drivers-") ? file : entry.path();
+    }
     CHECK(fs::file_size(file) > 24);
     fs::resize_file(file, fs::file_size(file) - 1);
     CHECK(equal_bits(first, results()));

@@ -1,11 +1,14 @@
 // What is found and how often it is looked for, on a loader with devices that no test machine has.
 #include <catch2/catch.hpp>
+#include <filesystem>
 
+#include "backends/vulkan/driver_probe.h"
 #include "environment.h"
 #include "fake_loader.h"
 #include "registry/gpu_possible.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/io/temporary_folder.h"
 
 using namespace headscope;
 using headscope::vulkan_tests::Environment;
@@ -70,6 +73,42 @@ TEST_CASE("drivers are not asked for the default device where no GPU is possible
     CHECK(open_device("")->device().id == "cpu");
     CHECK(real->instances_made == 0);
     CHECK(default_device(list_devices()) == "cpu");
+}
+
+TEST_CASE("a driver that crashes when it is asked takes nobody along", "[vulkan][device]") {
+    const FakeLoader fake(3);
+    const NoCuda no_cuda;
+    const TemporaryFolder folder;
+    const Environment cache("XDG_CACHE_HOME", folder.file(""));
+    fake->crashes = true;
+    const std::vector<DeviceInfo> devices = after_cuda();
+    REQUIRE(devices.size() == 2);
+    CHECK_THAT(devices[0].rejected,
+               Catch::Contains("crashed") && Catch::Contains("Segmentation") && Catch::Contains("VK_DRIVER_FILES"));
+    CHECK(devices[1].id == "cpu");
+    CHECK_THROWS_WITH(open_device("vulkan"), Catch::Contains("crashed"));
+    CHECK(fake->instances_made == 0);  // in this process
+    fake->crashes = false;             // mended, and asked again
+    CHECK(after_cuda().size() == 4);
+}
+
+TEST_CASE("drivers that did not crash are not asked twice in a child", "[vulkan][device]") {
+    const FakeLoader fake(2);
+    const TemporaryFolder folder;
+    namespace fs = std::filesystem;
+    const std::string first = vulkan::installed_drivers();
+    vulkan::require_drivers_survive(folder.file("cache"));
+    const auto stamps = [&] {
+        return std::distance(fs::directory_iterator(folder.file("cache")), fs::directory_iterator());
+    };
+    CHECK(stamps() == 1);
+    fake->crashes = true;
+    CHECK_NOTHROW(vulkan::require_drivers_survive(folder.file("cache")));
+    CHECK_THROWS_WITH(vulkan::require_drivers_survive(""), Catch::Contains("crashed"));
+    const Environment others("VK_ADD_DRIVER_FILES", "another.json");
+    CHECK(vulkan::installed_drivers() != first);
+    CHECK_THROWS_WITH(vulkan::require_drivers_survive(folder.file("cache")), Catch::Contains("crashed"));
+    CHECK(stamps() == 1);
 }
 
 TEST_CASE("a driver that fails to list its devices is the reason given", "[vulkan][device]") {

@@ -1,0 +1,136 @@
+#include "backends/vulkan/driver_probe.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+#include "backends/vulkan/instance.h"
+#include "support/check.h"
+
+namespace headscope::vulkan {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+// Where the loader looks for drivers: LoaderDriverInterface.md of Khronos' loader.
+std::vector<fs::path> driver_folders() {
+    std::vector<fs::path> folders{"/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d"};
+    for (const char* name : {"XDG_CONFIG_HOME", "XDG_DATA_HOME"}) {
+        if (const std::string folder = variable(name); !folder.empty()) {
+            folders.push_back(fs::path(folder) / "vulkan/icd.d");
+        }
+    }
+    if (const std::string home = variable("HOME"); !home.empty()) {
+        folders.push_back(fs::path(home) / ".local/share/vulkan/icd.d");
+        folders.push_back(fs::path(home) / ".config/vulkan/icd.d");
+    }
+    return folders;
+}
+
+std::string signature_of(const fs::path& file) {
+    std::error_code error;
+    const auto time = fs::last_write_time(file, error).time_since_epoch().count();
+    return fmt::format("{} {} {}\n", file.string(), error ? 0 : time, error ? 0 : fs::file_size(file, error));
+}
+
+std::string stamp_path(const std::string& cache_directory) {
+    std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+    for (const char letter : installed_drivers()) {
+        hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
+    }
+    return fmt::format("{}/drivers-{:016x}", cache_directory, hash);
+}
+
+// In the child: never returns.
+[[noreturn]] void ask_drivers() {
+    constexpr unsigned kSeconds = 10;
+    for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) {
+        std::signal(number, SIG_DFL);  // no handler of a parent's
+    }
+    ::alarm(kSeconds);
+    if (const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC); nowhere >= 0) {
+        ::dup2(nowhere, STDOUT_FILENO);
+        ::dup2(nowhere, STDERR_FILENO);
+    }
+    try {
+        const Instance instance(false);
+    } catch (const std::exception&) {  // which the parent will meet itself
+    }
+    ::_exit(0);
+}
+
+// The signal that ended the child; 0 where it ended of itself, or nothing is known.
+int signal_of_child() {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ask_drivers();
+    }
+    int status = 0;
+    pid_t ended = -1;
+    do {
+        ended = child < 0 ? -1 : ::waitpid(child, &status, 0);
+    } while (ended < 0 && child > 0 && errno == EINTR);
+    const bool crashed = ended == child && WIFSIGNALED(status) && WTERMSIG(status) != SIGALRM;
+    return crashed ? WTERMSIG(status) : 0;
+}
+
+}  // namespace
+
+std::string installed_drivers() {
+    std::string text;
+    for (const char* name : {"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"}) {
+        text += std::string(name) + "=" + variable(name) + "\n";
+    }
+    std::vector<std::string> files;
+    for (const fs::path& folder : driver_folders()) {
+        std::error_code error;
+        for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+            files.push_back(signature_of(entry->path()));
+        }
+    }
+    std::sort(files.begin(), files.end());
+    for (const std::string& file : files) {
+        text += file;
+    }
+    return text;
+}
+
+void require_drivers_survive(const std::string& cache_directory) {
+    const std::string stamp = cache_directory.empty() ? "" : stamp_path(cache_directory);
+    std::error_code error;
+    if (!stamp.empty() && fs::exists(stamp, error)) {
+        return;
+    }
+    if (const int number = signal_of_child(); number != 0) {
+        const char* name = ::strsignal(number);
+        throw Error(fmt::format(
+            "a Vulkan driver crashed when it was asked for its devices ({}): update or remove it, or name those that "
+            "work by VK_DRIVER_FILES. Installed are:\n{}",
+            name == nullptr ? fmt::format("signal {}", number) : name, installed_drivers()));
+    }
+    if (!stamp.empty()) {
+        fs::create_directories(cache_directory, error);
+        const std::ofstream written(stamp);  // it only saves time
+    }
+}
+
+}  // namespace headscope::vulkan
