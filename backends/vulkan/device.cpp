@@ -109,6 +109,40 @@ void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device,
     found.creation_feedback = contains(extensions, VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
 }
 
+bool is_power_of_two(std::uint64_t value) {
+    return value != 0 && (value & (value - 1)) == 0;
+}
+
+// What no driver may say: Vulkan's required limits, and sizes that are powers of two by its word.
+std::string why_nonsense(const Capabilities& found) {
+    constexpr std::uint32_t kRange = 1U << 27U;
+    constexpr std::uint32_t kGroups = 65535;
+    constexpr std::uint32_t kPush = 128;
+    const VkPhysicalDeviceLimits& limits = found.properties.limits;
+    const auto says = [](const std::string& what) {
+        return fmt::format("the driver says what Vulkan does not allow, and may say more: {}; update it", what);
+    };
+    if (limits.maxStorageBufferRange < kRange) {
+        return says(fmt::format("storage buffers of {} bytes, fewer than {}", limits.maxStorageBufferRange, kRange));
+    }
+    if (limits.maxComputeWorkGroupCount[0] < kGroups) {
+        return says(
+            fmt::format("{} workgroups a dispatch, fewer than {}", limits.maxComputeWorkGroupCount[0], kGroups));
+    }
+    if (limits.maxPushConstantsSize < kPush) {
+        return says(fmt::format("{} bytes of push constants, fewer than {}", limits.maxPushConstantsSize, kPush));
+    }
+    if (!is_power_of_two(limits.minStorageBufferOffsetAlignment)) {
+        return says(fmt::format("buffers aligned to {} bytes, which is no power of two",
+                                limits.minStorageBufferOffsetAlignment));
+    }
+    if (!is_power_of_two(found.subgroup_size) || found.subgroup_size > 128) {
+        return says(
+            fmt::format("subgroups of {} invocations, which is no power of two up to 128", found.subgroup_size));
+    }
+    return "";
+}
+
 std::string why_rejected(const Capabilities& found, bool compute_queue) {
     constexpr std::uint32_t kBindings = 12;        // the widest kernel
     constexpr std::uint32_t kInvocations = 256;    // the largest workgroup
@@ -134,7 +168,7 @@ std::string why_rejected(const Capabilities& found, bool compute_queue) {
         return fmt::format("{} bytes of shared memory, and {} are needed", limits.maxComputeSharedMemorySize,
                            kSharedBytes);
     }
-    return "";
+    return why_nonsense(found);
 }
 
 std::uint64_t device_local_bytes(const VkPhysicalDeviceMemoryProperties& memory) {

@@ -73,10 +73,20 @@ VKAPI_ATTR void VKAPI_CALL properties(VkPhysicalDevice device, VkPhysicalDeviceP
     limits.maxComputeSharedMemorySize = 32768;
     limits.maxComputeWorkGroupCount[0] = 65535;
     limits.maxStorageBufferRange = 1U << 27U;
+    limits.maxPushConstantsSize = 128;
+    limits.minStorageBufferOffsetAlignment = 64;
+    if (state.bend != nullptr) {
+        state.bend(limits);
+    }
 }
 
 VKAPI_ATTR void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDeviceProperties2* found) {
     properties(device, &found->properties);
+    for (auto* link = static_cast<VkBaseOutStructure*>(found->pNext); link != nullptr; link = link->pNext) {
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES) {
+            reinterpret_cast<VkPhysicalDeviceSubgroupProperties*>(link)->subgroupSize = state.subgroup_size;
+        }
+    }
 }
 
 // The caller's zeros are a device without the feature.

@@ -9,10 +9,12 @@
 namespace headscope {
 
 struct FakeVulkan {
-    VkResult enumerating = VK_SUCCESS;  // what vkEnumeratePhysicalDevices returns
-    std::uint32_t devices = 0;          // fake 0 is a CPU's, all others discrete GPUs
-    bool crashes = false;               // vkEnumeratePhysicalDevices does
-    bool opens = false;                 // whether vkCreateDevice succeeds
+    VkResult enumerating = VK_SUCCESS;                       // what vkEnumeratePhysicalDevices returns
+    std::uint32_t devices = 0;                               // fake 0 is a CPU's, all others discrete GPUs
+    bool crashes = false;                                    // vkEnumeratePhysicalDevices does
+    void (*bend)(VkPhysicalDeviceLimits& limits) = nullptr;  // what it says of itself
+    std::uint32_t subgroup_size = 32;
+    bool opens = false;  // whether vkCreateDevice succeeds
     int instances_made = 0;
     int instances_live = 0;
 };

@@ -75,6 +75,29 @@ TEST_CASE("drivers are not asked for the default device where no GPU is possible
     CHECK(default_device(list_devices()) == "cpu");
 }
 
+TEST_CASE("a driver that says what Vulkan does not allow is not believed", "[vulkan][device]") {
+    const NoCuda no_cuda;
+    const auto reason = [](void (*bend)(VkPhysicalDeviceLimits&), std::uint32_t subgroup_size) {
+        const FakeLoader fake(1);
+        fake->bend = bend;
+        fake->subgroup_size = subgroup_size;
+        return after_cuda()[0].rejected;
+    };
+    CHECK(reason(nullptr, 32).empty());
+    CHECK_THAT(reason([](VkPhysicalDeviceLimits& limits) { limits.maxStorageBufferRange = 0; }, 32),
+               Catch::Contains("storage buffers of 0 bytes"));
+    CHECK_THAT(reason([](VkPhysicalDeviceLimits& limits) { limits.maxComputeWorkGroupCount[0] = 0; }, 32),
+               Catch::Contains("0 workgroups a dispatch"));
+    CHECK_THAT(reason([](VkPhysicalDeviceLimits& limits) { limits.maxPushConstantsSize = 64; }, 32),
+               Catch::Contains("64 bytes of push constants"));
+    CHECK_THAT(reason([](VkPhysicalDeviceLimits& limits) { limits.minStorageBufferOffsetAlignment = 0; }, 32),
+               Catch::Contains("aligned to 0 bytes"));
+    CHECK_THAT(reason(nullptr, 24), Catch::Contains("subgroups of 24 invocations"));
+    CHECK_THAT(reason(nullptr, 256), Catch::Contains("subgroups of 256 invocations"));
+    CHECK_THAT(reason([](VkPhysicalDeviceLimits& limits) { limits.maxComputeSharedMemorySize = 0; }, 32),
+               Catch::Contains("0 bytes of shared memory"));
+}
+
 TEST_CASE("a driver that crashes when it is asked takes nobody along", "[vulkan][device]") {
     const FakeLoader fake(3);
     const NoCuda no_cuda;
