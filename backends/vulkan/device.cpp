@@ -136,6 +136,10 @@ std::string why_nonsense(const Capabilities& found) {
         return says(fmt::format("buffers aligned to {} bytes, which is no power of two",
                                 limits.minStorageBufferOffsetAlignment));
     }
+    if (found.memory.memoryHeapCount > VK_MAX_MEMORY_HEAPS || found.memory.memoryTypeCount > VK_MAX_MEMORY_TYPES) {
+        return says(
+            fmt::format("{} heaps and {} types of memory", found.memory.memoryHeapCount, found.memory.memoryTypeCount));
+    }
     if (!is_power_of_two(found.subgroup_size) || found.subgroup_size > 128) {
         return says(
             fmt::format("subgroups of {} invocations, which is no power of two up to 128", found.subgroup_size));
@@ -173,7 +177,7 @@ std::string why_rejected(const Capabilities& found, bool compute_queue) {
 
 std::uint64_t device_local_bytes(const VkPhysicalDeviceMemoryProperties& memory) {
     std::uint64_t bytes = 0;
-    for (std::uint32_t heap = 0; heap < memory.memoryHeapCount; ++heap) {
+    for (std::uint32_t heap = 0; heap < std::min<std::uint32_t>(memory.memoryHeapCount, VK_MAX_MEMORY_HEAPS); ++heap) {
         if ((memory.memoryHeaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) {
             bytes = std::max<std::uint64_t>(bytes, memory.memoryHeaps[heap].size);
         }

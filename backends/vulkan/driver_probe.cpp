@@ -2,11 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 #include <vector>
 
@@ -26,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string variable(const char* name) {
+std::string value_of(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? "" : value;
 }
@@ -35,21 +37,37 @@ std::string variable(const char* name) {
 std::vector<fs::path> driver_folders() {
     std::vector<fs::path> folders{"/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d"};
     for (const char* name : {"XDG_CONFIG_HOME", "XDG_DATA_HOME"}) {
-        if (const std::string folder = variable(name); !folder.empty()) {
+        if (const std::string folder = value_of(name); !folder.empty()) {
             folders.push_back(fs::path(folder) / "vulkan/icd.d");
         }
     }
-    if (const std::string home = variable("HOME"); !home.empty()) {
+    if (const std::string home = value_of("HOME"); !home.empty()) {
         folders.push_back(fs::path(home) / ".local/share/vulkan/icd.d");
         folders.push_back(fs::path(home) / ".config/vulkan/icd.d");
     }
     return folders;
 }
 
-std::string signature_of(const fs::path& file) {
+std::string times_of(const fs::path& file) {
     std::error_code error;
     const auto time = fs::last_write_time(file, error).time_since_epoch().count();
-    return fmt::format("{} {} {}\n", file.string(), error ? 0 : time, error ? 0 : fs::file_size(file, error));
+    return error ? "" : fmt::format(" {} {}", time, fs::file_size(file, error));
+}
+
+// The library that a manifest names, where it names a path.
+fs::path library_of(const fs::path& manifest) {
+    std::ifstream file(manifest);
+    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::size_t key = text.find("\"library_path\"");
+    const std::size_t begin = key == std::string::npos ? key : text.find('"', text.find(':', key));
+    const std::size_t end = begin == std::string::npos ? begin : text.find('"', begin + 1);
+    const std::string path = end == std::string::npos ? "" : text.substr(begin + 1, end - begin - 1);
+    return path.find('/') == std::string::npos ? fs::path() : manifest.parent_path() / path;
+}
+
+std::string signature_of(const fs::path& file) {
+    const fs::path library = library_of(file);
+    return file.string() + times_of(file) + (library.empty() ? "" : times_of(library)) + "\n";
 }
 
 std::string stamp_path(const std::string& cache_directory) {
@@ -66,6 +84,11 @@ std::string stamp_path(const std::string& cache_directory) {
     for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) {
         std::signal(number, SIG_DFL);  // no handler of a parent's
     }
+    ::sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    const ::rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
     ::alarm(kSeconds);
     if (const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC); nowhere >= 0) {
         ::dup2(nowhere, STDOUT_FILENO);
@@ -78,8 +101,17 @@ std::string stamp_path(const std::string& cache_directory) {
     ::_exit(0);
 }
 
-// The signal that ended the child; 0 where it ended of itself, or nothing is known.
-int signal_of_child() {
+// What became of the child.
+struct Answer {
+    bool survived = false;  // it asked, and ended of itself
+    int crash = 0;          // the signal of a crash
+};
+
+bool is_crash(int number) {
+    return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE || number == SIGABRT;
+}
+
+Answer ask_in_child() {
     const pid_t child = ::fork();
     if (child == 0) {
         ask_drivers();
@@ -89,18 +121,27 @@ int signal_of_child() {
     do {
         ended = child < 0 ? -1 : ::waitpid(child, &status, 0);
     } while (ended < 0 && child > 0 && errno == EINTR);
-    const bool crashed = ended == child && WIFSIGNALED(status) && WTERMSIG(status) != SIGALRM;
-    return crashed ? WTERMSIG(status) : 0;
+    if (child < 0 || ended != child) {
+        return {};
+    }
+    return {.survived = WIFEXITED(status) && WEXITSTATUS(status) == 0,
+            .crash = WIFSIGNALED(status) && is_crash(WTERMSIG(status)) ? WTERMSIG(status) : 0};
 }
 
 }  // namespace
 
 std::string installed_drivers() {
     std::string text;
-    for (const char* name : {"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"}) {
-        text += std::string(name) + "=" + variable(name) + "\n";
-    }
     std::vector<std::string> files;
+    for (const char* name : {"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"}) {
+        const std::string named = value_of(name);
+        text += named.empty() ? "" : std::string(name) + "=" + named + "\n";
+        for (std::size_t begin = 0; begin < named.size();) {
+            const std::size_t end = std::min(named.find(':', begin), named.size());
+            files.push_back(signature_of(named.substr(begin, end - begin)));
+            begin = end + 1;
+        }
+    }
     for (const fs::path& folder : driver_folders()) {
         std::error_code error;
         for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -120,14 +161,15 @@ void require_drivers_survive(const std::string& cache_directory) {
     if (!stamp.empty() && fs::exists(stamp, error)) {
         return;
     }
-    if (const int number = signal_of_child(); number != 0) {
-        const char* name = ::strsignal(number);
+    const Answer answer = ask_in_child();
+    if (answer.crash != 0) {
+        const char* name = ::strsignal(answer.crash);
         throw Error(fmt::format(
             "a Vulkan driver crashed when it was asked for its devices ({}): update or remove it, or name those that "
             "work by VK_DRIVER_FILES. Installed are:\n{}",
-            name == nullptr ? fmt::format("signal {}", number) : name, installed_drivers()));
+            name == nullptr ? fmt::format("signal {}", answer.crash) : name, installed_drivers()));
     }
-    if (!stamp.empty()) {
+    if (answer.survived && !stamp.empty()) {
         fs::create_directories(cache_directory, error);
         const std::ofstream written(stamp);  // it only saves time
     }

@@ -11,7 +11,8 @@ namespace headscope::vulkan {
 // too long, or cannot be had, tells nothing.
 void require_drivers_survive(const std::string& cache_directory);
 
-// What tells one set of installed drivers from another: the files that name them, with their times.
+// What tells one set of installed drivers from another: the files that name them and those that they name, with their
+// times.
 std::string installed_drivers();
 
 }  // namespace headscope::vulkan

@@ -27,8 +27,8 @@ struct Options {
     std::uint64_t lost_at_submission = 0;
 
     // HEADSCOPE_VULKAN_VALIDATION=1,
-    // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,timestamps,pipeline_cache,
-    // driver_probe,
+    // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,timestamps,driver_probe,
+    // pipeline_cache,
     // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
     // of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in XDG_CACHE_HOME/headscope, else
     // HOME/.cache/headscope. Error for a value that means nothing.

@@ -48,7 +48,7 @@ public:
     static constexpr std::uint32_t kPushBytes = 128;
 
     const Pipeline& get(Kernel kernel, const Specialisation& specialisation);
-    // "matmul 8, extra 8 8 0": for reports.
+    // "matmul, 8 lanes, constants 8 8": for reports.
     std::string title(Kernel kernel, const Specialisation& specialisation) const;
     const CacheUse& cache_use() const { return use_; }
 

@@ -135,6 +135,7 @@ void Stream::wait(Slot& slot) {
                       "vkWaitForFences");
         check(device_.functions().vkResetFences(device_.handle(), 1, &slot.fence), "vkResetFences");
         slot.submitted = false;
+        slot.kernels = 0;
         finished_ = std::max(finished_, slot.submission);
     }
 }

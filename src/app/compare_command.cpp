@@ -160,8 +160,8 @@ InnerDifferences look_inside(const Side& side, const Side& reference, std::size_
             continue;
         }
         std::vector<std::int32_t> target = sentence.target_ids;
-        if (sentence.end == EndReason::EndOfSentence && !target.empty()) {
-            target.pop_back();
+        if (!target.empty()) {
+            target.pop_back();  // nothing comes after it
         }
         found.widen(inner_differences({side.inside(), reference.inside()}, sentence.source_ids, target));
     }

@@ -14,6 +14,7 @@
 #include "conformance/onnx/node_tests.h"
 #include "conformance/run.h"
 #include "io/atomic_file.h"
+#include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
 
@@ -36,7 +37,13 @@ struct ConformOptions {
 std::vector<std::string> devices_of(const ConformOptions& options) {
     const bool all = options.devices == std::vector<std::string>{"all"};
     if (!options.devices.empty() && !all) {
-        return options.devices;
+        std::vector<std::string> named;
+        for (const std::string& each : options.devices) {
+            for (const std::string& id : device_list(each, {})) {
+                named.push_back(id);
+            }
+        }
+        return named;
     }
     std::vector<std::string> found;
     std::string rejected;
@@ -82,15 +89,17 @@ private:
 
 // Opened before anything runs: a report that cannot be written is not worth minutes.
 std::optional<AtomicFile> opened(const std::string& path) {
-    return path.empty() || path == "-" ? std::nullopt : std::make_optional<AtomicFile>(path);
+    return path.empty() ? std::nullopt : std::make_optional<AtomicFile>(path);
 }
 
 std::string summary(const conformance::Report& report) {
     std::string text;
     for (const conformance::DeviceReport& device : report.devices) {
         if (!device.passed()) {
-            text += fmt::format("{}{}: {} of {} results failed", text.empty() ? "" : "; ", device.device.id,
-                                device.failures(), device.results.size());
+            text += (text.empty() ? "" : "; ") + device.device.id + ": ";
+            text += device.failures() > 0
+                        ? fmt::format("{} of {} results failed", device.failures(), device.results.size())
+                        : "nothing ran: it has none of what was asked for, and that is no pass";
         }
     }
     return text;
@@ -114,12 +123,14 @@ conformance::Report run_vectors(const ConformOptions& options) {
     for (const std::string& id : devices_of(options)) {
         report.devices.push_back(conformance::run_onnx_node_tests(
             options.onnx_node_tests, *open_device(id), [&line](const std::string& text) { line.show(text); }));
+        report.scope = "onnx node tests";
     }
     return report;
 }
 
 void conform(const ConformOptions& options) {
-    std::optional<AtomicFile> json = opened(options.json);
+    const bool json_out = options.json == "-";
+    std::optional<AtomicFile> json = opened(json_out ? "" : options.json);
     std::optional<AtomicFile> junit = opened(options.junit);
     conformance::Report report = options.onnx_node_tests.empty() ? run_catalogue(options) : run_vectors(options);
     report.version = HEADSCOPE_VERSION;
@@ -134,7 +145,7 @@ void conform(const ConformOptions& options) {
         junit->write(conformance::report_junit(report));
         junit->commit();
     }
-    if (options.json == "-") {
+    if (json_out) {
         write_output(json_text());
     } else {
         for (const conformance::DeviceReport& device : report.devices) {
@@ -167,8 +178,8 @@ void add_conform_command(CLI::App& app) {
         "cpu, cuda, vulkan, vulkan:1, ... or all; again for several. Without it every GPU, also one that "
         "the CPU plays");
     CLI::Option* op = command->add_option("--op", options->ops, "Only this op, or family of ops; again for several");
-    CLI::Option* dtype =
-        command->add_option("--dtype", options->dtypes, "Only cases in f32, f16, bf16, tf32, i8; again for several");
+    CLI::Option* dtype = command->add_option("--dtype", options->dtypes,
+                                             "Only cases in f32, f16, bf16, tf32, i8, i32; again for several");
     CLI::Option* quick =
         command->add_flag("--quick", options->quick, "Only by the path that the device chooses, and nothing large");
     CLI::Option* full = command->add_flag("--full", options->full, "By every path: what is done without either");

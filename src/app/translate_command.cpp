@@ -144,8 +144,9 @@ void print_stats(const StreamTotals& totals, const TranslationDevices& devices, 
         "{:.2f} s, first translation after {:.2f} s, {} cut at the longest output, {:.0f} MiB on the device at most",
         totals.lines, totals.source_tokens, totals.target_tokens, totals.seconds,
         totals.seconds > 0.0 ? static_cast<double>(totals.target_tokens) / totals.seconds : 0.0,
-        devices.several() ? "all" : backend.device().id, devices.several() ? "several devices" : backend.device().name,
-        ready, first, totals.cut, static_cast<double>(backend.memory().peak) / kMebi));
+        devices.several() ? "all of them" : backend.device().id,
+        devices.several() ? "several devices; the memory is the first's" : backend.device().name, ready, first,
+        totals.cut, static_cast<double>(backend.memory().peak) / kMebi));
 }
 
 void translate(TranslateOptions options) {

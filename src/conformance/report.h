@@ -60,8 +60,8 @@ struct DeviceReport {
 };
 
 struct Report {
-    std::string version;  // of the program
-    bool full = true;
+    std::string version;         // of the program
+    std::string scope = "full";  // or "quick", "onnx node tests"
     std::vector<DeviceReport> devices;
     bool passed() const;
 };

@@ -100,7 +100,7 @@ Json to_json(const DeviceReport& report) {
 nlohmann::ordered_json report_json(const Report& report) {
     Json json{{"format", "headscope conformance report 1"},
               {"headscope", report.version},
-              {"scope", report.full ? "full" : "quick"},
+              {"scope", report.scope},
               {"passed", report.passed()},
               {"devices", Json::array()}};
     for (const DeviceReport& device : report.devices) {

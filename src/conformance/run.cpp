@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <exception>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -174,7 +176,7 @@ private:
         }
         try {
             return seen.insert(examination.kernels_on(bench.backend())).second;
-        } catch (const Error&) {
+        } catch (const std::exception&) {
             return true;  // the examination says what is wrong
         }
     }
@@ -193,7 +195,7 @@ private:
                 bench.backend().take_kernels();
                 try {
                     result.speeds.push_back(measure(bench.backend(), stored));
-                } catch (const Error& error) {
+                } catch (const std::exception& error) {
                     result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
                 }
                 for (const std::string& kernel : bench.backend().take_kernels()) {
@@ -274,7 +276,10 @@ std::string precision_of(const Case& stated, DType real) {
 Report run(const Plan& plan, const std::vector<Family>& families) {
     require_known(plan, families);
     Report report;
-    report.full = plan.full;
+    report.scope = plan.full ? "full" : "quick";
+    for (const std::string& id : plan.devices) {
+        static_cast<void>(open_device(id));  // one that is not there is told before minutes are spent on others
+    }
     for (const std::string& id : plan.devices) {
         report.devices.push_back(DeviceRun(plan, id)(families));
         if (report.devices.back().results.empty()) {

@@ -113,6 +113,9 @@ public:
                 return;
             }
             if (lost) {
+                if (last_failure_ == nullptr) {
+                    throw Error("no device is left to translate on: each has failed before");
+                }
                 if (fleet_.members_.size() == 1) {
                     std::rethrow_exception(last_failure_);
                 }

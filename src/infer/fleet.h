@@ -35,6 +35,7 @@ public:
     // `sink` throws ends it, too.
     void translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
                             const TranslatedSink& sink) const override;
+    bool goes_on_beside_sink() const override { return true; }
 
     // What each has done by now.
     struct Share {

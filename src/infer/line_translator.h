@@ -20,6 +20,8 @@ public:
     // says so in `problem`, and the others are translated.
     virtual void translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
                                     const TranslatedSink& sink) const = 0;
+    // Whether it goes on translating while the sink runs.
+    virtual bool goes_on_beside_sink() const { return false; }
 
 protected:
     LineTranslator() = default;

@@ -167,14 +167,18 @@ void take_hypotheses(TranslatedSentence& sentence, std::vector<Hypothesis> hypot
         sentence.problem = unusable_message(hypotheses.front());
         return;
     }
+    std::vector<Translation> found;
     for (Hypothesis& hypothesis : hypotheses) {
         std::vector<std::int32_t> words = hypothesis.tokens;
         if (!words.empty() && words.back() == model.config.eos_id) {
             words.pop_back();
         }
-        sentence.n_best.push_back({std::move(hypothesis.tokens), model.target_tokenizer->decode(words),
-                                   hypothesis.log_probability, hypothesis.score, hypothesis.end});
+        found.push_back({std::move(hypothesis.tokens), model.target_tokenizer->decode(words),
+                         hypothesis.log_probability, hypothesis.score, hypothesis.end});
     }
+    // In place of what an attempt before may have left: a batch may come again on another device.
+    sentence.n_best = std::move(found);
+    sentence.problem.clear();
     set_best(sentence);
 }
 

@@ -87,7 +87,9 @@ StreamTotals translate_stream(const LineTranslator& translator, LineSource& inpu
         std::size_t line = 0;
         watch.start();
         translator.translate_in_order(sources, options, [&](std::vector<TranslatedSentence> next, std::size_t) {
-            watch.stop();
+            if (!translator.goes_on_beside_sink()) {
+                watch.stop();
+            }
             std::vector<StreamedLine> lines;
             for (TranslatedSentence& sentence : next) {
                 lines.push_back(finished_line(window[line], sources[line], std::move(sentence)));
@@ -98,7 +100,9 @@ StreamTotals translate_stream(const LineTranslator& translator, LineSource& inpu
             if (!lines.empty()) {
                 sinks.translated(lines);
             }
-            watch.start();
+            if (!translator.goes_on_beside_sink()) {
+                watch.start();
+            }
         });
         watch.stop();
         totals.seconds += watch.seconds();

@@ -32,7 +32,7 @@ struct InnerSide {
 };
 
 // After one teacher-forced pass on each device. `source` ends with eos; `target` is what was written, without bos and
-// without its eos.
+// without its last token.
 InnerDifferences inner_differences(const std::array<InnerSide, 2>& sides, const std::vector<std::int32_t>& source,
                                    const std::vector<std::int32_t>& target);
 

@@ -17,7 +17,8 @@ std::vector<std::string> headscope::fuzz_seeds() {
     const std::string tensor =
         std::string("\x08\x02\x10\x01\x42\x01x\x4A\x08", 9) + std::string("\0\0\x80\x3F\0\0\0\xC0", 8);
     const std::string half = std::string("\x0A\x01\x02\x10\x0A\x2A\x05\x80\x7C\x80\x80\x03", 12);
-    const std::string attribute = field('\x0A', "axis") + std::string("\x18\x02\xA0\x01\x02", 5);
+    const std::string attribute =
+        field('\x0A', "axis") + std::string("\x15\0\0\x80\x3F", 5) + std::string("\x18\x02\xA0\x01\x02", 5);
     const std::string node =
         field('\x0A', "x") + field('\x12', "y") + field('\x22', "Softmax") + field('\x2A', attribute);
     const std::string graph =

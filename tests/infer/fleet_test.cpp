@@ -207,6 +207,17 @@ TEST_CASE("a device that was lost is opened again, once", "[fleet]") {
     }
 }
 
+TEST_CASE("what an attempt left that failed half way is not there twice", "[fleet]") {
+    const auto cpu = open_device("cpu");
+    const Translator translator = tiny_translator(*cpu);
+    const TranslationOptions options{.search = {.beam = 3, .n_best = 3}};
+    TranslationWork work(translator.model(), {{.text = "the dog"}}, options, 64, TranslationWork::Order::SoonestFirst);
+    translator.translate_units(work.units_of(0), options);
+    translator.translate_units(work.units_of(0), options);
+    work.done(0);
+    CHECK(work.next().at(0).n_best.size() == 3);
+}
+
 TEST_CASE("a lost device that cannot be opened again says both", "[fleet]") {
     Crew crew;
     crew.add(std::make_unique<LosingBackend>(open_device("cpu"), 30));
@@ -220,8 +231,10 @@ TEST_CASE("a lost device that cannot be opened again says both", "[fleet]") {
 TEST_CASE("one device's failure is told as it is", "[fleet]") {
     Crew crew;
     crew.add(std::make_unique<DyingBackend>(open_device("cpu"), 30));
-    CHECK_THROWS_WITH(texts(crew.fleet()), "the device is gone");
+    const Fleet fleet = crew.fleet();
+    CHECK_THROWS_WITH(texts(fleet), "the device is gone");
     CHECK(crew.warnings.empty());
+    CHECK_THROWS_WITH(texts(fleet), Contains("each has failed before"));
 }
 
 TEST_CASE("where no device is left, the last one's failure is told", "[fleet]") {

@@ -114,6 +114,11 @@ baseline() {
             prove_without "$side" "$family"
         done
     done
+    for family in elementwise matmul bias layer_norm attention embedding loss optimizer; do
+        ! is_wanted "$family" oracle || prove_without oracle "$family"
+    done
+    ! is_wanted edit_attention vulkan || prove_without vulkan edit_attention
+    ! is_wanted elementwise vulkan || prove_without vulkan elementwise "${SMALL_BINDINGS[@]}"
     ! is_wanted layer_norm vulkan || prove_without vulkan layer_norm "${SEVERAL_SUBGROUPS[@]}"
 }
 
@@ -126,6 +131,8 @@ prove_without() {
 
 # Workgroups of several subgroups even where the driver is llvmpipe: a barrier counts only between subgroups.
 readonly SEVERAL_SUBGROUPS=(HEADSCOPE_VULKAN_ROW_LANES=64)
+# Tensors in parts.
+readonly SMALL_BINDINGS=(HEADSCOPE_VULKAN_MAX_BINDING=8192)
 
 mkdir -p "$WORK"
 copy_tree

@@ -1,10 +1,16 @@
 # shellcheck shell=bash
 # A bug for each shader, and for what they share, that `headscope conform` has to see: run.sh brings mutant and the rest.
 
+# Who adds a shader adds a bug.
+for shader in "$ROOT"/shaders/*.comp "$ROOT"/shaders/include/*.glsl; do
+    grep -q "shaders/${shader#"$ROOT"/shaders/} " "${BASH_SOURCE[0]}" ||
+        fail_row "-" vulkan "NO BUG" "${shader#"$ROOT"/} has none"
+done
+
 mutant elementwise vulkan 'a column of eight is left out of dropout' shaders/dropout.comp \
     'min(block * 8u + 8u, p.columns)' 'min(block * 8u + 7u, p.columns)'
 mutant elementwise vulkan 'dropout forgets where the part of a large tensor begins' shaders/dropout.comp \
-    'p.first_position + position' 'position' HEADSCOPE_VULKAN_MAX_BINDING=8192
+    'p.first_position + position' 'position' "${SMALL_BINDINGS[@]}"
 mutant elementwise vulkan 'the last element is not filled' shaders/fill.comp \
     'index < p.count' 'index + 1u < p.count'
 mutant elementwise vulkan 'a copy overwrites what it should add to' shaders/copy.comp \
@@ -21,6 +27,12 @@ mutant elementwise vulkan 'the second part of a grid does the work of the first'
     'p.first_group + gl_WorkGroupID.x' 'gl_WorkGroupID.x'
 mutant elementwise vulkan 'what is just at the threshold is dropped, too' shaders/include/dropout.glsl \
     'bits >= rule.threshold' 'bits > rule.threshold'
+
+mutant elementwise vulkan 'a round of Philox is left out' shaders/include/philox.glsl \
+    'round < 10' 'round < 9'
+
+mutant attention vulkan 'a term of the exponential is lost' shaders/include/math.glsl \
+    'series = fma(series, r, 1.38888889e-3);' 'series = fma(series, r, 1.39888889e-3);'
 
 mutant matmul vulkan 'the first term is left out' shaders/matmul.comp \
     'for (uint k = 0u; k < p.k; ++k)' 'for (uint k = 1u; k < p.k; ++k)'

@@ -1,6 +1,7 @@
 // ONNX's node tests: files as others write them, and the vectors within.
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <limits>
 #include <map>
 
 #include "conformance/onnx/model.h"
@@ -115,6 +116,31 @@ TEST_CASE("a device that differs from the vectors fails", "[onnx]") {
     CHECK_FALSE(bent.run().passed());
 }
 
+TEST_CASE("where infinity is expected no number will do", "[onnx]") {
+    const Bent bent("test_softmax_large_number");
+    const OnnxTensor output = read_onnx_tensor(bent.file("test_data_set_0/output_0.pb"));
+    std::vector<float> values(output.values.begin(), output.values.end());
+    values[1] = -std::numeric_limits<float>::infinity();
+    atomic_write_file(bent.file("test_data_set_0/output_0.pb"), number_field(1, 2) + number_field(1, 4) +
+                                                                    number_field(2, 1) + bytes_field(8, "y") +
+                                                                    bytes_field(9, raw(values)));
+    CHECK_THAT(bent.only().complaints.at(0), Contains("y[1]: expected -inf"));
+}
+
+TEST_CASE("shapes that no op of ours takes are skipped, and end nothing", "[onnx]") {
+    const auto with_inputs = [](const std::string& test, const std::string& a, const std::string& b) {
+        const Bent bent(test);
+        atomic_write_file(bent.file("test_data_set_0/input_0.pb"), a + number_field(2, 1));
+        atomic_write_file(bent.file("test_data_set_0/input_1.pb"), b + number_field(2, 1));
+        return bent.only();
+    };
+    const std::string one = bytes_field(9, std::string(4, '\0'));
+    CHECK(with_inputs("test_matmul_4d", one, one).missing());
+    CHECK(with_inputs("test_gemm_all_attributes", number_field(1, 1) + one, number_field(1, 1) + one).missing());
+    const std::string none = number_field(1, 2) + number_field(1, 3) + number_field(1, 0);
+    CHECK(with_inputs("test_layer_normalization_3d_axis1_epsilon", none, number_field(1, 0)).missing());
+}
+
 TEST_CASE("a test whose files are broken or missing fails, and says which", "[onnx]") {
     const Bent cut("test_matmul_4d");
     fs::resize_file(cut.file("test_data_set_0/input_1.pb"), 40);
@@ -180,6 +206,10 @@ TEST_CASE("bytes that are no tensor are refused", "[onnx]") {
     CHECK_THROWS_WITH(parsed(std::string(12, '\xFF')), Contains("more than ten bytes"));
     CHECK_THROWS_WITH(parsed("\x0F"), Contains("unknown kind"));
     CHECK_THROWS_WITH(parsed(std::string(1, '\0')), Contains("impossible number"));
+    // An attribute's float, packed into nothing.
+    const std::string attribute = bytes_field(1, "alpha") + bytes_field(2, "");
+    CHECK_THROWS_WITH(parse_onnx_model(bytes_field(7, bytes_field(1, bytes_field(5, attribute))), "m.onnx"),
+                      Contains("of another kind"));
     CHECK_THROWS_WITH(parse_onnx_model("", "m.onnx"), Contains("m.onnx") && Contains("without nodes"));
 }
 

@@ -67,6 +67,7 @@ TEST_CASE("a report passes where something ran and nothing failed", "[report]") 
     Report idle = some_report();
     idle.devices[0].results.resize(1);  // what is missing alone
     CHECK_FALSE(idle.passed());
+    CHECK_THAT(report_junit(idle), Contains("failures=\"1\"") && Contains("nothing ran"));
     Report two = some_report();
     two.devices.push_back(failing_report().devices[0]);
     CHECK_FALSE(two.passed());

@@ -8,6 +8,7 @@
 #include "environment.h"
 #include "tests/fake_vulkan/fake_vulkan.h"
 #include "tests/house/files.h"
+#include "tests/io/temporary_folder.h"
 
 namespace headscope::vulkan_tests {
 
@@ -37,6 +38,9 @@ private:
     // It has no layers, and what is asked for elsewhere is none of these tests' business.
     Environment validation_{"HEADSCOPE_VULKAN_VALIDATION", "0"};
     Environment device_{"HEADSCOPE_DEVICE", ""};
+    // That it does not crash says nothing of the real drivers.
+    TemporaryFolder caches_;
+    Environment cache_{"XDG_CACHE_HOME", caches_.file("")};
     void* library_ = nullptr;
     FakeVulkan* state_ = nullptr;
 };

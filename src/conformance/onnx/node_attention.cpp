@@ -96,7 +96,7 @@ Scores composed(const NodeDevice& device, const NodeCall& call, const Attention&
     const Tensor masked = mask == nullptr ? device.make(shape)
                                           : device.put(shape, added(*mask, {shape[0], shape[1], shape[2], shape[3]}));
     multiply(masked, mask == nullptr ? 0.0F : 1.0F);
-    if (call.wants(3) && mode == kMasked) {
+    if (call.wants(3) && (mode == kMasked || mode == kCapped)) {  // without a cap they are the same
         if (op.mask.causal || op.mask.key_lengths.defined()) {
             throw NotOurs("scores after a causal mask are never there to be seen: the mask is a rule");
         }

@@ -1,5 +1,6 @@
 #include "conformance/onnx/node_ops.h"
 
+#include <algorithm>
 #include <array>
 
 namespace headscope::conformance {

@@ -1,4 +1,6 @@
 // MatMul and Gemm.
+#include <algorithm>
+
 #include "conformance/onnx/node_ops.h"
 
 namespace headscope::conformance {
@@ -27,11 +29,12 @@ std::vector<std::vector<double>> run_mat_mul(Backend& backend, const NodeCall& c
     const OnnxTensor& a = call.input(0);
     const OnnxTensor& b = call.input(1);
     const NodeDevice device(backend, Matmul::kName, a);
+    const Shape shape = shape_of(a);  // of rank 2 at least
     if (a.rank() != b.rank() || !std::equal(a.dims.begin(), a.dims.end() - 2, b.dims.begin())) {
         throw NotOurs("a product of tensors with other batches each");
     }
-    const Tensor out = device.make(with_last(shape_of(a), a.dim(-2), b.dim(-1)));
-    backend.run(Matmul{.a = device.put(shape_of(a), a.values), .b = device.put(shape_of(b), b.values), .out = out});
+    const Tensor out = device.make(with_last(shape, a.dim(-2), b.dim(-1)));
+    backend.run(Matmul{.a = device.put(shape, a.values), .b = device.put(shape_of(b), b.values), .out = out});
     return {device.get(out)};
 }
 
@@ -39,6 +42,9 @@ std::vector<std::vector<double>> run_gemm(Backend& backend, const NodeCall& call
     const OnnxTensor& a = call.input(0);
     const OnnxTensor& b = call.input(1);
     const OnnxTensor* c = call.maybe(2);
+    if (a.rank() != 2 || b.rank() != 2) {
+        throw NotOurs("a product of tensors of another rank than 2 to 4");
+    }
     const NodeDevice device(backend, Matmul::kName, a);
     const bool transpose_a = call.node.integer("transA", 0) != 0;
     const bool transpose_b = call.node.integer("transB", 0) != 0;

@@ -18,6 +18,9 @@ public:
         }
         const auto at = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
         columns_ = tensor.dims[at];
+        if (columns_ == 0) {
+            throw NotOurs("rows of no columns");
+        }
         for (std::size_t i = 0; i < tensor.dims.size(); ++i) {
             (i < at ? outer_ : i > at ? inner_ : one_) *= i == at ? 1 : tensor.dims[i];
         }
@@ -120,6 +123,9 @@ std::vector<std::vector<double>> run_layer_normalization(Backend& backend, const
     std::int64_t columns = 1;
     for (std::int64_t i = axis < 0 ? axis + x.rank() : axis; i < x.rank(); ++i) {
         columns *= x.dim(static_cast<int>(i));
+    }
+    if (columns == 0) {
+        throw NotOurs("rows of no columns");
     }
     const std::int64_t rows = static_cast<std::int64_t>(x.values.size()) / columns;
     const std::vector<double> none(static_cast<std::size_t>(columns));

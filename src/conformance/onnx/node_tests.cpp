@@ -93,7 +93,7 @@ std::string compare(const OnnxTensor& expected, const std::vector<double>& got, 
         }
         const double error = std::abs(got[i] - wanted);
         const double bound = tolerance.tensor * largest + tolerance.element * std::abs(wanted);
-        const bool fits = error <= bound;  // false for NaN
+        const bool fits = std::isfinite(error) && error <= bound;  // infinities are equal, or wrong
         if (!fits && complaint.empty()) {
             complaint = fmt::format("{}[{}]: expected {:.9g}, got {:.9g}", expected.name, i, wanted, got[i]);
         }
@@ -119,16 +119,21 @@ void run_data_set(Backend& device, const OnnxModel& model, const fs::path& folde
     }
     const std::vector<std::vector<double>> outputs = run_node(device, call);
     ++result.runs;
+    std::size_t compared = 0;
     for (std::size_t index = 0; index < node.outputs.size(); ++index) {
         const auto wanted = expected.find(node.outputs[index]);
         if (wanted == expected.end()) {
             continue;
         }
+        ++compared;
         result.tolerance = tolerance_of(wanted->second.type);
         const std::vector<double> got = index < outputs.size() ? outputs[index] : std::vector<double>{};
         if (const std::string complaint = compare(wanted->second, got, result.closeness); !complaint.empty()) {
             result.complaints.push_back(fmt::format("{}: {}: {}", device.device().id, result.group, complaint));
         }
+    }
+    if (compared == 0) {
+        throw Error("its model has no output that its node writes: nothing was compared");
     }
 }
 

@@ -93,8 +93,9 @@ std::string_view WireReader::fixed(Kind alone, std::size_t width) {
 }
 
 float WireReader::float32() {
+    require(Kind::Fixed32);
     float value = 0.0F;
-    std::memcpy(&value, fixed(Kind::Fixed32, sizeof value).data(), sizeof value);
+    std::memcpy(&value, read(rest_, sizeof value).data(), sizeof value);
     return value;
 }
 
