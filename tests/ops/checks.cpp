@@ -98,6 +98,9 @@ const Family& family_named(const std::string& name) {
 
 void check_cases_of(const std::string& family) {
     for (const Group& group : family_named(family).groups) {
+        if (group.is_large) {
+            continue;  // headscope conform --full has them
+        }
         DYNAMIC_SECTION(group.name << ": " << group.says) {
             const std::vector<Case> cases = group.cases();
             REQUIRE_FALSE(cases.empty());
