@@ -33,12 +33,16 @@ cat >my.json <<'JSON'
   "training": {"steps": 3, "max_length": 64, "source_tokens": 256, "target_tokens": 256, "warmup_steps": 50}
 }
 JSON
+mkdir -p site-packages/onnx/backend/test/data
+ln -s "$repository/tests/golden/onnx" site-packages/onnx/backend/test/data/node
 "$headscope" make-task digits --output data/digits --pairs 2000 >/dev/null && cp data/digits/train.tsv .
 cd .. || exit 1
 
 headscope() {
     local arguments=("$@") i
     case "$*" in
+        "conform --onnx"* | "conform "*" --op "*) ;;
+        "conform "*) arguments+=(--op search --no-speed) ;;
         "bench "*) arguments+=(--repeat 1 --encoder-layers 1 --decoder-layers 1) ;;
         "train "*" --minutes "*)
             for i in "${!arguments[@]}"; do
@@ -61,8 +65,8 @@ left_out() { # EXAMPLE: says why
     case $1 in
         "headscope view"*--render*) ;;
         "headscope view"*) echo "a window, see tests/viewer_window" ;;
-        *"--device cuda"*) [[ $usable == *cuda* ]] || echo "no CUDA device" ;;
-        *"--device vulkan:1"*) [[ $usable == *vulkan:1* ]] || echo "no second Vulkan device" ;;
+        *"--device cuda"* | *",cuda"*) [[ $usable == *cuda* ]] || echo "no CUDA device" ;;
+        *"vulkan:1"*) [[ $usable == *vulkan:1* ]] || echo "no second Vulkan device" ;;
         *"--device vulkan"*) [[ $usable == *vulkan* ]] || echo "no Vulkan device" ;;
         *--precision*) "$program" bench translate --device cpu --precision bf16 --repeat 1 --d-model 32 --d-ff 32 --encoder-layers 1 \
             --decoder-layers 1 >/dev/null 2>&1 || echo "no fast bfloat16" ;;
