@@ -1,4 +1,5 @@
 // headscope conform: whether a device computes the right thing, how far from the oracle and how fast.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,7 +36,7 @@ struct ConformOptions {
 
 // Every device that can be used but the CPU, which is what the others are compared with; "all" has it, too.
 std::vector<std::string> devices_of(const ConformOptions& options) {
-    const bool all = options.devices == std::vector<std::string>{"all"};
+    const bool all = std::find(options.devices.begin(), options.devices.end(), "all") != options.devices.end();
     if (!options.devices.empty() && !all) {
         std::vector<std::string> named;
         for (const std::string& each : options.devices) {
@@ -166,8 +167,9 @@ void add_conform_command(CLI::App& app) {
         "Every op, forward and backward, in every precision, layout and by every code path that the device has, over\n"
         "shapes and values that break things. NMSE is squared errors over squared values; WORST the largest error of\n"
         "an element, over what errors of its row are measured against; ALLOWED the largest error, as a share of what\n"
-        "rounding explains: past 100 % it fails. FASTEST is the median of five measurements. The exit code is 0 only\n"
-        "where everything that ran passed, and something ran.\n\n"
+        "rounding explains: past 100 % it fails. FASTEST is the best of the shapes timed. The exit code is 0 only "
+        "where\n"
+        "everything that ran passed, and something ran.\n\n"
         "Examples:\n"
         "  headscope conform --quick\n"
         "  headscope conform --device vulkan:0 --json report.json --junit report.xml\n"

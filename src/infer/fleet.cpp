@@ -316,7 +316,7 @@ bool Fleet::open_again(std::size_t member) const {
     }
     const Translator* fresh = members_[member].reopen();
     const std::lock_guard lock(mutex_);
-    translators_[member] = fresh;
+    translators_[member] = fresh != nullptr ? fresh : translators_[member];
     return fresh != nullptr;
 }
 

@@ -32,6 +32,9 @@ VK_DRIVER_FILES=/nowhere VK_ICD_FILENAMES=/nowhere HEADSCOPE_CUDA_DRIVER=/nowher
 expect "no device is no pass" refused "no device is no pass" "--device cpu"
 run conform --device abacus --quick
 expect "a device that is not there is refused" refused 'unknown device "abacus"'
+run conform --device all --device cpu --op cache_append --quick --no-speed --json all.json
+expect "all is all, whatever stands beside it" \
+    [ "$(jq '.devices | length' all.json)" -eq "$("$headscope" devices --usable | wc -l)" ]
 run conform --device cpu --op softmax
 expect "an unknown op is refused, and the known ones are listed" refused '"softmax"' "masked_softmax"
 run conform --device cpu --dtype f64
