@@ -87,8 +87,10 @@ void probe_properties(const InstanceFunctions& functions, VkPhysicalDevice devic
     auto all = chained<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &driver);
     functions.vkGetPhysicalDeviceProperties2(device, &all);
     constexpr VkSubgroupFeatureFlags kNeeded = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
-    found.subgroup_arithmetic = (subgroup.supportedOperations & kNeeded) == kNeeded &&
-                                (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+    constexpr VkSubgroupFeatureFlags kShuffles = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    const bool in_compute = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+    found.subgroup_arithmetic = in_compute && (subgroup.supportedOperations & kNeeded) == kNeeded;
+    found.subgroup_shuffles = in_compute && (subgroup.supportedOperations & kShuffles) == kShuffles;
     found.subgroup_size = std::max(subgroup.subgroupSize, 1U);
     // 2^31 bytes keep every element's index in a binding, and sums of two of them, within 32 bits.
     constexpr std::uint64_t kIndexable = std::uint64_t{1} << 31U;
@@ -202,6 +204,7 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
     info.features = {
         {"push descriptors", say(found.push_descriptors, options.push_descriptors)},
         {"subgroup arithmetic", say(found.subgroup_arithmetic, options.subgroups)},
+        {"subgroup shuffles", say(found.subgroup_shuffles, options.subgroups)},
         {"full subgroups", say(found.full_subgroups, true)},
         {"16-bit storage", say(found.storage16, true)},
         {"timestamps", say(found.timestamp_bits > 0, options.timestamps)},
@@ -211,8 +214,11 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
 // Those that choose other kernels, or other ways to start them, than `found` is about to.
 std::vector<std::string> paths_of(const Capabilities& found, const Options& options) {
     std::vector<std::string> paths;
-    if (found.subgroup_arithmetic) {
+    if (found.subgroup_arithmetic || found.subgroup_shuffles) {
         paths.emplace_back(path::kNoSubgroups);
+    }
+    if (options.tiles == ProductTiles::Device) {
+        paths.emplace_back(found.software ? path::kSharedTiles : path::kNoSharedTiles);
     }
     if (options.vector_loads) {
         paths.emplace_back(path::kNoVectorLoads);
@@ -268,6 +274,7 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
     }
     found.push_descriptors = found.push_descriptors && options.push_descriptors;
     found.subgroup_arithmetic = found.subgroup_arithmetic && options.subgroups;
+    found.subgroup_shuffles = found.subgroup_shuffles && options.subgroups;
     found.timestamp_bits = options.timestamps ? found.timestamp_bits : 0;
     info.paths = paths_of(found, options);
     return result;

@@ -21,6 +21,7 @@ struct Capabilities {
     bool software = false;
     bool push_descriptors = false;
     bool subgroup_arithmetic = false;
+    bool subgroup_shuffles = false;
     bool full_subgroups = false;     // a workgroup of one subgroup can be asked for
     bool storage16 = false;          // 16-bit elements in storage buffers
     bool creation_feedback = false;  // whether a pipeline came from the cache is told

@@ -1,10 +1,10 @@
 // Products.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "backends/vulkan/product_plan.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
 
@@ -23,31 +23,10 @@ std::uint32_t rounding_of(Compute compute) {
     throw Error(fmt::format("the vulkan backend multiplies in F32, BF16 or F16, asked for {}", name_of(compute)));
 }
 
-// The outputs of one invocation.
-struct Block {
-    std::uint32_t rows = 0;
-    std::uint32_t columns = 0;
-};
-
-// A load costs as much as a dozen multiplications on a CPU's Vulkan, so blocks are as large as compiling them allows
-// (8 x 8 takes half a second there, 16 x 16 four); decoding has one row or a beam of four.
-Block block_for(std::uint32_t m) {
-    if (m == 1) {
-        return {1, 4};
-    }
-    return m <= 4 ? Block{4, 4} : Block{8, 8};
-}
-
-bool in_fours(std::uint32_t value) {
-    return value % 4 == 0;
-}
-
-// Whether matmul_vector.comp can load an operand four at a time. `step` is the stride that is not 1, `along_k` which
-// way the operand is contiguous; `outputs` is m or n and `block` how many of them an invocation has.
-bool loads_in_fours(const Tensor& operand, const uint (&batch)[2], std::uint32_t step, bool along_k,
-                    std::uint32_t outputs, std::uint32_t block) {
-    return operand.offset % 4 == 0 && in_fours(batch[0]) && in_fours(batch[1]) && in_fours(step) &&
-           (along_k || (in_fours(outputs) && in_fours(block)));
+// Whether each vector of four that lies along an operand starts at a multiple of four. `step` is the stride that is
+// not 1.
+bool lies_in_fours(const Tensor& operand, const uint (&batch)[2], std::uint32_t step) {
+    return operand.offset % 4 == 0 && batch[0] % 4 == 0 && batch[1] % 4 == 0 && step % 4 == 0;
 }
 
 struct Sizes {
@@ -140,6 +119,35 @@ MatmulParams params_of(const Matmul& op) {
     return params;
 }
 
+ProductShape shape_of(const Matmul& op, const MatmulParams& params) {
+    ProductShape shape;
+    shape.m = params.m;
+    shape.n = params.n;
+    shape.k = params.k;
+    shape.batch =
+        std::uint64_t{params.batch_inner} * static_cast<std::uint64_t>(op.out.rank() == 4 ? op.out.dim(0) : 1);
+    shape.a_along_k = !op.transpose_a;
+    shape.b_along_k = op.transpose_b;
+    shape.a_in_fours = lies_in_fours(op.a, params.a_batch, u32(op.a.stride(-2)));
+    shape.b_in_fours = lies_in_fours(op.b, params.b_batch, u32(op.b.stride(-2)));
+    shape.rounding = rounding_of(op.compute);
+    return shape;
+}
+
+// The last two dimensions, where the others have size 1.
+Tensor matrix_of(const Tensor& tensor) {
+    Tensor matrix = tensor;
+    matrix.shape = {tensor.dim(-2), tensor.dim(-1)};
+    matrix.strides = {tensor.stride(-2), tensor.stride(-1)};
+    return matrix;
+}
+
+// A matrix [rows, k], or [k, rows] where k goes down its rows, seen as [parts, rows, k / parts] or
+// [parts, k / parts, rows].
+Tensor in_parts_of_k(const Tensor& matrix, bool down_rows, std::int64_t parts) {
+    return down_rows ? matrix.split(0, matrix.dim(0) / parts) : matrix.split(1, matrix.dim(1) / parts).swap(0, 1);
+}
+
 }  // namespace
 
 void VulkanBackend::run(const Matmul& op) {
@@ -165,28 +173,39 @@ void VulkanBackend::run(const Matmul& op) {
 
 void VulkanBackend::multiply(const Matmul& op) {
     const MatmulParams params = params_of(op);
-    const std::int64_t batch_outer = op.out.rank() == 4 ? op.out.dim(0) : 1;
-    const Block block = block_for(params.m);
-    Launch launch;
-    launch.kernel = Kernel::Matmul;
-    const std::uint32_t lanes =
-        device_.capabilities().software ? std::clamp(device_.capabilities().subgroup_size, 4U, 128U) : 64;
-    launch.specialisation.local_size = lanes;
-    launch.specialisation.extra = {block.rows, block.columns, rounding_of(op.compute)};
-    const bool a_along_k = !op.transpose_a;
-    const bool b_along_k = op.transpose_b;
-    if (options_.vector_loads && in_fours(params.k) &&
-        loads_in_fours(op.a, params.a_batch, u32(op.a.stride(-2)), a_along_k, params.m, block.rows) &&
-        loads_in_fours(op.b, params.b_batch, u32(op.b.stride(-2)), b_along_k, params.n, block.columns)) {
-        launch.kernel = Kernel::MatmulVector;
-        launch.specialisation.extra[3] = a_along_k ? 1 : 0;
-        launch.specialisation.extra[4] = b_along_k ? 1 : 0;
+    const ProductShape shape = shape_of(op, params);
+    const std::uint32_t parts = op.out.contiguous() ? split_sum(product_device_, shape) : 1;
+    if (parts > 1) {
+        multiply_in_parts(op, parts);
+        return;
     }
-    const std::uint64_t blocks = static_cast<std::uint64_t>((params.m + block.rows - 1) / block.rows) *
-                                 ((params.n + block.columns - 1) / block.columns);
-    launch.groups = (blocks + lanes - 1) / lanes * params.batch_inner * static_cast<std::uint64_t>(batch_outer);
-    launch.work_per_group = std::uint64_t{2} * block.rows * block.columns * lanes * std::max(params.k, 1U);
+    const ProductPlan plan = plan_product(product_device_, shape);
+    Launch launch;
+    launch.kernel = plan.kernel;
+    launch.specialisation = plan.specialisation;
+    launch.groups = plan.groups;
+    launch.work_per_group = plan.work_per_group;
     stream_.dispatch(launch, params, std::array{&op.a, &op.b, &op.out});
+}
+
+// The sum over k in parts, side by side, whose sums are added in their order.
+void VulkanBackend::multiply_in_parts(const Matmul& op, std::int64_t parts) {
+    const Sizes sizes = sizes_of(op);
+    Matmul part = op;
+    part.a = in_parts_of_k(matrix_of(op.a), op.transpose_a, parts);
+    part.b = in_parts_of_k(matrix_of(op.b), !op.transpose_b, parts);
+    part.out = empty({parts, sizes.m, sizes.n}, DType::F32);
+    part.beta = 0.0F;
+    run(part);
+    const Tensor sums = part.out.reshape({parts, sizes.m * sizes.n});
+    const Tensor out = op.out.reshape({sizes.m * sizes.n});
+    if (op.beta == 0.0F || op.beta == 1.0F) {
+        run(SumRows{.x = sums, .out = out, .write = op.beta == 0.0F ? Write::Overwrite : Write::Accumulate});
+        return;
+    }
+    const Tensor whole = empty({sizes.m * sizes.n}, DType::F32);
+    run(SumRows{.x = sums, .out = whole});
+    run(AddScaled{.a = whole, .b = out, .out = out, .alpha = 1.0F, .beta = op.beta});
 }
 
 }  // namespace headscope::vulkan

@@ -46,6 +46,13 @@ Options Options::from_environment() {
         throw Error("HEADSCOPE_VULKAN_ROW_LANES is " + std::to_string(options.row_lanes) +
                     "; expected a power of two, at most " + std::to_string(kMostRowLanes));
     }
+    if (const std::string tiles = variable("HEADSCOPE_VULKAN_TILES"); tiles == "shared") {
+        options.tiles = ProductTiles::Shared;
+    } else if (tiles == "none") {
+        options.tiles = ProductTiles::None;
+    } else if (!tiles.empty()) {
+        throw Error("HEADSCOPE_VULKAN_TILES is \"" + tiles + "\"; expected shared or none");
+    }
     std::istringstream disabled(variable("HEADSCOPE_VULKAN_DISABLE"));
     for (std::string name; std::getline(disabled, name, ',');) {
         if (name == "push_descriptors") {
@@ -61,9 +68,10 @@ Options Options::from_environment() {
         } else if (name == "pipeline_cache") {
             options.cache_directory.clear();
         } else {
-            throw Error("HEADSCOPE_VULKAN_DISABLE names \"" + name +
-                        "\"; expected push_descriptors, subgroups, vector_loads, timestamps, driver_probe or "
-                        "pipeline_cache, separated by commas");
+            throw Error(
+                "HEADSCOPE_VULKAN_DISABLE names \"" + name +
+                "\"; expected push_descriptors, subgroups, shared_tiles, vector_loads, timestamps, driver_probe "
+                "or pipeline_cache, separated by commas");
         }
     }
     return options;
@@ -72,6 +80,10 @@ Options Options::from_environment() {
 Options with_path(Options options, const std::string& path, std::uint32_t subgroup_size) {
     if (path == path::kNoSubgroups) {
         options.subgroups = false;
+    } else if (path == path::kSharedTiles) {
+        options.tiles = ProductTiles::Shared;
+    } else if (path == path::kNoSharedTiles) {
+        options.tiles = ProductTiles::None;
     } else if (path == path::kNoVectorLoads) {
         options.vector_loads = false;
     } else if (path == path::kNoPushDescriptors) {

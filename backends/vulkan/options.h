@@ -6,6 +6,13 @@
 
 namespace headscope::vulkan {
 
+// Where the operands of a product are kept that several invocations share.
+enum class ProductTiles : std::uint8_t {
+    Device,  // shared memory on a GPU; on a CPU, whose barriers are dear, a subgroup's registers
+    Shared,
+    None,
+};
+
 constexpr std::uint32_t kMostRowLanes = 256;  // reduce.glsl
 
 struct Options {
@@ -13,9 +20,10 @@ struct Options {
     bool push_descriptors = true;  // else descriptor sets from pools
     bool vector_loads = true;      // products with four elements a load, where operands allow it
     bool subgroups = true;         // else reductions through shared memory alone
-    bool driver_probe = true;      // a child process asks new drivers first: driver_probe.h
-    bool timestamps = true;        // else events wait, and take the host's clock
-    std::string cache_directory;   // of the pipeline cache; empty for none
+    ProductTiles tiles = ProductTiles::Device;
+    bool driver_probe = true;     // a child process asks new drivers first: driver_probe.h
+    bool timestamps = true;       // else events wait, and take the host's clock
+    std::string cache_directory;  // of the pipeline cache; empty for none
 
     // Below what the device allows, so that small tests meet what only large tensors would; 0 for the device's own.
     std::uint64_t max_binding_bytes = 0;
@@ -29,15 +37,17 @@ struct Options {
     // HEADSCOPE_VULKAN_VALIDATION=1,
     // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,timestamps,driver_probe,
     // pipeline_cache,
-    // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
-    // of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in XDG_CACHE_HOME/headscope, else
-    // HOME/.cache/headscope. Error for a value that means nothing.
+    // HEADSCOPE_VULKAN_TILES=shared or none, HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count,
+    // HEADSCOPE_VULKAN_ROW_LANES=count (a power of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in
+    // XDG_CACHE_HOME/headscope, else HOME/.cache/headscope. Error for a value that means nothing.
     static Options from_environment();
 };
 
 // A way to have ops run by other kernels than a device takes of itself: DeviceInfo::paths.
 namespace path {
 inline constexpr const char* kNoSubgroups = "no-subgroups";
+inline constexpr const char* kSharedTiles = "shared-tiles";
+inline constexpr const char* kNoSharedTiles = "no-shared-tiles";
 inline constexpr const char* kNoVectorLoads = "no-vector-loads";
 inline constexpr const char* kNoPushDescriptors = "no-push-descriptors";
 inline constexpr const char* kOneSubgroup = "one-subgroup-a-row";

@@ -56,11 +56,15 @@ std::vector<bool> writable_bindings(std::span<const std::uint32_t> spirv) {
         module.read(spirv[at] & 0xffffU, spirv.subspan(at + 1, words - 1));
         at += words;
     }
-    std::vector<bool> writable(module.binding.size(), false);
+    std::map<std::uint32_t, bool> found;  // several variables may see one binding in their ways
     for (const auto& [variable, binding] : module.binding) {
-        HEADSCOPE_CHECK(binding < writable.size(), "the shader's bindings have a gap");
         const std::uint32_t block = module.pointee.at(module.type.at(variable));
-        writable[binding] = module.read_only[block].size() < module.members.at(block);
+        found[binding] = found[binding] || module.read_only[block].size() < module.members.at(block);
+    }
+    std::vector<bool> writable;
+    for (const auto& [binding, writes] : found) {
+        HEADSCOPE_CHECK(binding == writable.size(), "the shader's bindings have a gap");
+        writable.push_back(writes);
     }
     return writable;
 }

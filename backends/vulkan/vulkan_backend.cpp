@@ -72,10 +72,23 @@ std::unique_ptr<Backend> open_vulkan_device(int index) {
 
 namespace headscope::vulkan {
 
+namespace {
+
+ProductDevice product_device(const Capabilities& found, const Options& options) {
+    return {.software = found.software,
+            .vector_loads = options.vector_loads,
+            .subgroup_shuffles = found.subgroup_shuffles && found.full_subgroups,
+            .subgroup_size = found.subgroup_size,
+            .tiles = options.tiles};
+}
+
+}  // namespace
+
 VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysicalDevice physical, Probe probed,
                              const Options& options)
     : options_(options),
       device_(std::move(instance), physical, std::move(probed)),
+      product_device_(product_device(device_.capabilities(), options)),
       memory_(std::make_shared<Memory>(device_)),
       pipelines_(device_, options.cache_directory),
       stream_(device_, memory_, pipelines_, options.lost_at_submission) {}

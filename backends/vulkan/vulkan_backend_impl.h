@@ -13,6 +13,7 @@
 #include "backends/vulkan/memory.h"
 #include "backends/vulkan/options.h"
 #include "backends/vulkan/pipelines.h"
+#include "backends/vulkan/product_plan.h"
 #include "backends/vulkan/stream.h"
 #include "shaders/include/params.h"
 
@@ -64,11 +65,13 @@ private:
     Tensor widened(const Tensor& weight);  // a copy in F32
     void dropout_tiles(const Dropout& op, const std::array<std::int64_t, 3>& first);
     void multiply(const Matmul& op);
+    void multiply_in_parts(const Matmul& op, std::int64_t parts);
     void layer_norm_gain(const AddLayerNormBackward& op);
     void layer_norm_rows(const AddLayerNormBackward& op);
 
     const Options options_;
     const Device device_;
+    const ProductDevice product_device_;
     const std::shared_ptr<Memory> memory_;
     Pipelines pipelines_;
     Stream stream_;

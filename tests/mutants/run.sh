@@ -118,6 +118,8 @@ baseline() {
         ! is_wanted "$family" oracle || prove_without oracle "$family"
     done
     ! is_wanted edit_attention vulkan || prove_without vulkan edit_attention
+    ! is_wanted matmul vulkan || prove_without vulkan matmul "${NO_SUBGROUPS[@]}"
+    ! is_wanted matmul vulkan || prove_without vulkan matmul "${SHARED_TILES[@]}"
     ! is_wanted elementwise vulkan || prove_without vulkan elementwise "${SMALL_BINDINGS[@]}"
     ! is_wanted layer_norm vulkan || prove_without vulkan layer_norm "${SEVERAL_SUBGROUPS[@]}"
 }
@@ -131,6 +133,9 @@ prove_without() {
 
 # Workgroups of several subgroups even where the driver is llvmpipe: a barrier counts only between subgroups.
 readonly SEVERAL_SUBGROUPS=(HEADSCOPE_VULKAN_ROW_LANES=64)
+# Products of one lane's block, or of a workgroup's tile, where a CPU's Vulkan takes those of subgroups.
+readonly NO_SUBGROUPS=(HEADSCOPE_VULKAN_DISABLE=subgroups)
+readonly SHARED_TILES=(HEADSCOPE_VULKAN_TILES=shared)
 # Tensors in parts.
 readonly SMALL_BINDINGS=(HEADSCOPE_VULKAN_MAX_BINDING=8192)
 

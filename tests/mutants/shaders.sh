@@ -37,13 +37,21 @@ mutant attention vulkan 'a term of the exponential is off' shaders/include/math.
 mutant matmul vulkan 'the first term is left out' shaders/matmul.comp \
     'for (uint k = 0u; k < p.k; ++k)' 'for (uint k = 1u; k < p.k; ++k)'
 mutant matmul vulkan 'the output is not scaled before it is added to' shaders/matmul_vector.comp \
-    'fma(p.beta, to[target], value)' 'to[target] + value'
+    'fma(p.beta, to[target], value)' 'to[target] + value' "${NO_SUBGROUPS[@]}"
 mutant matmul vulkan 'the outer batch is that of the inner one' shaders/matmul.comp \
     'outer * p.b_batch[0]' 'inner * p.b_batch[0]'
 mutant matmul vulkan 'columns past the edge are stored' shaders/matmul.comp \
     'row + i < p.m && column + j < p.n' 'row + i < p.m'
 mutant matmul vulkan 'the last four terms are left out' shaders/matmul_vector.comp \
-    'k < p.k / 4u' 'k + 1u < p.k / 4u'
+    'k < p.k / 4u' 'k + 1u < p.k / 4u' "${NO_SUBGROUPS[@]}"
+mutant matmul vulkan 'a subgroup hands around the row before' shaders/matmul_subgroup.comp \
+    'subgroupShuffle(a_values[i / kLanes][d], i % kLanes)' 'subgroupShuffle(a_values[i / kLanes][d], (i + kLanes - 1u) % kLanes)'
+mutant matmul vulkan 'of loads along the rows the second has the first'\''s k' shaders/matmul_subgroup.comp \
+    'load * kStepsALoad + me / kQuads' 'me / kQuads'
+mutant matmul vulkan 'a tile is read before it is whole' shaders/matmul_tiled.comp \
+    $'column, k);\n        barrier();' 'column, k);' "${SHARED_TILES[@]}"
+mutant matmul vulkan 'past the end of k a tile has what lies there' shaders/matmul_tiled.comp \
+    'column + at.outer < p.n && k + at.k < p.k' 'column + at.outer < p.n' "${SHARED_TILES[@]}"
 
 mutant bias vulkan 'a column sum stops one row early' shaders/sum_rows.comp \
     'min(first + p.rows_per_part, p.rows)' 'min(first + p.rows_per_part, p.rows - 1u)'

@@ -1,14 +1,16 @@
-// Products of four elements a load against those of one: the same sums in the same order, so the same bits.
+// Every kernel of products against the plain one: the same sums in the same order, so the same bits.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 
+#include "backends/vulkan/options.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
 #include "support/random.h"
 
 using namespace headscope;
+namespace path = headscope::vulkan::path;
 using headscope::vulkan_tests::Environment;
 using headscope::vulkan_tests::usable_device;
 
@@ -71,15 +73,19 @@ double expected(const Sizes& size, bool transpose_a, bool transpose_b, std::int6
 
 }  // namespace
 
-TEST_CASE("products of four elements a load equal those of one, bit for bit", "[vulkan][matmul]") {
+TEST_CASE("every kernel of products gives the same bits", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;
     }
-    const auto fast = open_vulkan_device(0);
-    const Environment disable("HEADSCOPE_VULKAN_DISABLE", "vector_loads");
-    const auto plain = open_vulkan_device(0);
-    for (const Sizes& size :
-         {Sizes{1, 20, 12}, Sizes{4, 36, 8}, Sizes{12, 4, 20}, Sizes{36, 28, 16}, Sizes{5, 7, 4}, Sizes{20, 20, 6}}) {
+    const std::string path =
+        GENERATE(as<std::string>{}, "", path::kSharedTiles, path::kNoSharedTiles, path::kNoSubgroups);
+    INFO("path " << path);
+    const VulkanDevices devices;
+    const auto fast = devices.open(0, path);
+    const Environment disable("HEADSCOPE_VULKAN_DISABLE", "vector_loads,subgroups");
+    const auto plain = devices.open(0, path::kNoSharedTiles);
+    for (const Sizes& size : {Sizes{1, 20, 12}, Sizes{4, 36, 8}, Sizes{12, 4, 20}, Sizes{36, 28, 16}, Sizes{5, 7, 4},
+                              Sizes{20, 20, 6}, Sizes{68, 140, 36}, Sizes{9, 33, 20}}) {
         for (const int transposes : {0, 1, 2, 3}) {
             const bool a = (transposes & 1) != 0;
             const bool b = (transposes & 2) != 0;
@@ -96,6 +102,46 @@ TEST_CASE("products of four elements a load equal those of one, bit for bit", "[
         const std::vector<float> wanted = product(*plain, size, false, true, Compute::BF16);
         CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
         CHECK(got != product(*fast, size, false, true, Compute::F32));
+    }
+}
+
+TEST_CASE("a long sum in parts is the sum", "[vulkan][matmul]") {
+    if (!usable_device()) {
+        return;
+    }
+    const VulkanDevices devices;
+    const auto tiles = devices.open(0, path::kSharedTiles);  // which takes a device for one with many cores
+    const auto plain = devices.open(0, path::kNoSharedTiles);
+    const std::int64_t k = 1024;
+    for (const int transposes : {0, 1, 2, 3}) {
+        for (const float beta : {0.0F, 1.0F, 0.5F}) {
+            const auto run = [&](Backend& backend) {
+                Matmul op;
+                op.transpose_a = (transposes & 1) != 0;
+                op.transpose_b = (transposes & 2) != 0;
+                const auto matrix = [&](const Shape& shape, std::uint64_t seed) {
+                    return make_from_host(backend, shape, DType::F32, noise(shape.elements(), seed));
+                };
+                op.a = op.transpose_a ? matrix({k, 6}, 1) : matrix({6, k}, 1);
+                op.b = op.transpose_b ? matrix({10, k}, 2) : matrix({k, 10}, 2);
+                op.out = matrix({6, 10}, 3);
+                op.alpha = 2.0F;
+                op.beta = beta;
+                (void)backend.take_kernels();
+                backend.run(op);
+                return to_host<float>(backend, op.out);
+            };
+            INFO("transposes " << transposes << ", beta " << beta);
+            const std::vector<float> wanted = run(*plain);
+            CHECK(run(*tiles) == run(*tiles));
+            const std::vector<float> got = run(*tiles);
+            for (std::size_t i = 0; i < wanted.size(); ++i) {
+                CHECK(got[i] == Approx(wanted[i]).margin(2e-4));
+            }
+            const std::vector<std::string> kernels = tiles->take_kernels();
+            CHECK(std::any_of(kernels.begin(), kernels.end(),
+                              [](const std::string& kernel) { return kernel.find("sum_rows") != std::string::npos; }));
+        }
     }
 }
 

@@ -1,0 +1,133 @@
+#include "backends/vulkan/product_plan.h"
+
+#include <algorithm>
+#include <array>
+
+namespace headscope::vulkan {
+
+namespace {
+
+constexpr std::uint32_t kFewRows = 4;  // decoding has one row or a beam of four
+
+std::uint32_t parts_of(std::uint32_t whole, std::uint32_t part) {
+    return (whole + part - 1) / part;
+}
+
+bool in_fours(std::uint32_t value) {
+    return value % 4 == 0;
+}
+
+// k counts even where no operand lies along it: it is walked by fours.
+bool takes_vectors(const ProductDevice& device, const ProductShape& shape) {
+    return device.vector_loads && in_fours(shape.k) && shape.a_in_fours && shape.b_in_fours &&
+           (shape.a_along_k || in_fours(shape.m)) && (shape.b_along_k || in_fours(shape.n));
+}
+
+bool takes_shared_tiles(const ProductDevice& device, const ProductShape& shape) {
+    return shape.m > kFewRows &&
+           (device.tiles == ProductTiles::Shared || (device.tiles == ProductTiles::Device && !device.software));
+}
+
+// Every invocation keeps a block in registers. A load costs as much as a dozen multiplications on a CPU's Vulkan, so
+// blocks are as large as compiling them allows (8 x 8 takes half a second there, 16 x 16 four).
+ProductPlan plan_blocks(const ProductDevice& device, const ProductShape& shape) {
+    const std::uint32_t rows = shape.m == 1 ? 1 : shape.m <= kFewRows ? 4 : 8;
+    const std::uint32_t columns = shape.m <= kFewRows ? 4 : 8;
+    const std::uint32_t lanes = device.software ? std::clamp(device.subgroup_size, 4U, 128U) : 64;
+    ProductPlan plan;
+    plan.specialisation.local_size = lanes;
+    plan.specialisation.extra = {rows, columns, shape.rounding};
+    // Loads along an operand's outputs take four of them, so a block must have as many.
+    if (takes_vectors(device, shape) && (shape.a_along_k || in_fours(rows))) {
+        plan.kernel = Kernel::MatmulVector;
+        plan.specialisation.extra[3] = shape.a_along_k ? 1 : 0;
+        plan.specialisation.extra[4] = shape.b_along_k ? 1 : 0;
+    } else {
+        plan.kernel = Kernel::Matmul;
+    }
+    const auto blocks = static_cast<std::uint64_t>(parts_of(shape.m, rows)) * parts_of(shape.n, columns);
+    plan.groups = (blocks + lanes - 1) / lanes * shape.batch;
+    plan.work_per_group = std::uint64_t{2} * rows * columns * lanes * std::max(shape.k, 1U);
+    return plan;
+}
+
+ProductPlan with_tile(const ProductShape& shape, Kernel kernel, std::uint32_t rows, std::uint32_t columns) {
+    ProductPlan plan;
+    plan.kernel = kernel;
+    plan.groups = static_cast<std::uint64_t>(parts_of(shape.m, rows)) * parts_of(shape.n, columns) * shape.batch;
+    plan.work_per_group = std::uint64_t{2} * rows * columns * std::max(shape.k, 1U);
+    return plan;
+}
+
+// On llvmpipe a subgroup's 32 rows multiply at 3 times the speed of blocks, 16 at 2.4 and 8 at 1.7 times (512 x 512 x
+// 512), so that few rows go in a tile with little to spare.
+ProductPlan plan_subgroups(const ProductDevice& device, const ProductShape& shape) {
+    constexpr std::uint32_t kColumns = 4;
+    constexpr std::array<double, 3> kCost{1.8, 1.25, 1.0};  // of a row among as many subgroups' rows, 1, 2 and 4
+    std::uint32_t rows = 0;
+    double least = 0.0;
+    for (std::size_t size = 0; size < kCost.size(); ++size) {
+        const std::uint32_t candidate = device.subgroup_size << size;
+        const double cost = kCost[size] * parts_of(shape.m, candidate) * candidate;
+        if (rows == 0 || cost < least) {
+            rows = candidate;
+            least = cost;
+        }
+    }
+    ProductPlan plan = with_tile(shape, Kernel::MatmulSubgroup, rows, kColumns * device.subgroup_size);
+    plan.specialisation.local_size = device.subgroup_size;
+    plan.specialisation.extra = {rows, kColumns, shape.rounding, shape.a_along_k ? 1U : 0U, shape.b_along_k ? 1U : 0U};
+    return plan;
+}
+
+// Tiles of 128 x 128 need half the loads of those of 64 x 64, where there are enough for every core.
+ProductPlan plan_shared_tiles(const ProductDevice& device, const ProductShape& shape) {
+    constexpr std::uint32_t kSide = 16;
+    constexpr std::uint64_t kEnough = 96;
+    const auto in_tiles = [&](std::uint32_t block) {
+        return with_tile(shape, Kernel::MatmulTiled, kSide * block, kSide * block);
+    };
+    const bool large = shape.m > kSide * 4 && shape.n > kSide * 4 && in_tiles(8).groups >= kEnough;
+    const std::uint32_t block = large ? 8 : 4;
+    const auto loads = [&](bool along_k, bool fours, std::uint32_t outputs) {
+        const bool vectors = device.vector_loads && fours && in_fours(along_k ? shape.k : outputs);
+        return (along_k ? 1U : 0U) + (vectors ? 2U : 0U);  // kAlongK, kInFours
+    };
+    ProductPlan plan = in_tiles(block);
+    plan.specialisation.local_size = kSide * kSide;
+    plan.specialisation.extra = {block, block, shape.rounding, loads(shape.a_along_k, shape.a_in_fours, shape.m),
+                                 loads(shape.b_along_k, shape.b_in_fours, shape.n)};
+    return plan;
+}
+
+}  // namespace
+
+ProductPlan plan_product(const ProductDevice& device, const ProductShape& shape) {
+    if (takes_shared_tiles(device, shape)) {
+        return plan_shared_tiles(device, shape);
+    }
+    const bool lanes_do = device.subgroup_size >= 4 && device.subgroup_size <= 16;
+    if (device.software && device.tiles == ProductTiles::Device && device.subgroup_shuffles && lanes_do &&
+        shape.m > kFewRows && takes_vectors(device, shape)) {
+        return plan_subgroups(device, shape);
+    }
+    return plan_blocks(device, shape);
+}
+
+std::uint32_t split_sum(const ProductDevice& device, const ProductShape& shape) {
+    constexpr std::uint64_t kEnough = 256;     // workgroups for the largest GPU
+    constexpr std::uint32_t kLeastPart = 128;  // of k: less would cost more in sums of parts than it gains
+    const bool few_cores = device.software && device.tiles != ProductTiles::Shared;
+    if (few_cores || shape.batch != 1) {
+        return 1;
+    }
+    const std::uint64_t groups = plan_product(device, shape).groups;
+    std::uint32_t parts = 1;
+    while (parts < 16 && groups * parts < kEnough && shape.k % (8 * parts) == 0 &&
+           shape.k / (2 * parts) >= kLeastPart) {
+        parts *= 2;
+    }
+    return parts;
+}
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,103 @@
+// The product of matmul_vector.comp, in the same order of sums, by a subgroup: its kRows x (kColumns * lanes) outputs
+// lie with every lane's own columns in registers, b is loaded by the lanes that own its columns, and a once for all of
+// them, handed around by shuffles. For devices whose loads cost more than their arithmetic, as a CPU's Vulkan. The
+// dispatcher sees to what matmul_vector.comp asks for and that a workgroup is one subgroup of as many lanes as kRows,
+// half or a fourth of that.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#include "params.h"
+layout(push_constant) uniform Push { MatmulParams p; };
+#include "grid.glsl"
+#include "round.glsl"
+layout(constant_id = 2) const uint kRows = 32u;
+layout(constant_id = 3) const uint kColumns = 4u;  // of each lane
+layout(constant_id = 4) const uint kRounding = 0u;
+layout(constant_id = 5) const bool kAAlongK = true;
+layout(constant_id = 6) const bool kBAlongK = true;
+layout(set = 0, binding = 0) readonly buffer A { vec4 a[]; };
+layout(set = 0, binding = 1) readonly buffer B { vec4 b[]; };
+layout(set = 0, binding = 2) buffer Out { float to[]; };
+
+const uint kLanes = gl_WorkGroupSize.x;
+const uint kALoads = kRows / kLanes;        // of a lane for four of k
+const uint kStepsALoad = 4u / kALoads;      // of k in one of them, where they go along the rows
+const uint kQuads = kRows / 4u;
+
+vec4 rounded(vec4 value) {
+    return vec4(round_operand(kRounding, value.x), round_operand(kRounding, value.y),
+                round_operand(kRounding, value.z), round_operand(kRounding, value.w));
+}
+
+// The column of a lane's output j, from the block's first.
+uint column_of(uint me, uint j) { return kBAlongK ? me + kLanes * j : 4u * (me + kLanes * (j / 4u)) + j % 4u; }
+
+void main() {
+    uint blocks_m = (p.m + kRows - 1u) / kRows;
+    uint blocks_n = (p.n + kColumns * kLanes - 1u) / (kColumns * kLanes);
+    uint batch = group_index() / (blocks_m * blocks_n);
+    uint block = group_index() - batch * blocks_m * blocks_n;
+    uint row = block / blocks_n * kRows;
+    uint column = block % blocks_n * kColumns * kLanes;
+    uint outer = batch / p.batch_inner;
+    uint inner = batch - outer * p.batch_inner;
+    uint a_base = p.offset[0] + outer * p.a_batch[0] + inner * p.a_batch[1];
+    uint b_base = p.offset[1] + outer * p.b_batch[0] + inner * p.b_batch[1];
+    uint me = gl_SubgroupInvocationID;
+
+    // Where each vector starts at k = 0. Of a: lane by lane a row, or four rows of one of kStepsALoad of k.
+    uint a_at[kALoads];
+    [[unroll]] for (uint load = 0u; load < kALoads; ++load) {
+        uint step = load * kStepsALoad + me / kQuads;
+        a_at[load] = (a_base + (kAAlongK ? min(row + load * kLanes + me, p.m - 1u) * p.a_row
+                                         : min(row + 4u * (me % kQuads), p.m - 4u) + step * p.a_column)) / 4u;
+    }
+    uint b_at[kColumns];
+    [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+        b_at[j] = (b_base + (kBAlongK ? min(column + column_of(me, j), p.n - 1u) * p.b_column
+                                      : min(column + column_of(me, 4u * j), p.n - 4u))) / 4u;
+    }
+    float sums[kRows][kColumns];
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+            sums[i][j] = 0.0;
+        }
+    }
+    uint a_step = kAAlongK ? 1u : p.a_column;  // vectors for each four of k
+    uint b_step = kBAlongK ? 1u : p.b_row;
+    for (uint k = 0u; k < p.k / 4u; ++k) {
+        vec4 a_values[kALoads];
+        vec4 b_values[kColumns];  // along k: [column], else [4 * (column / 4) + k]
+        [[unroll]] for (uint load = 0u; load < kALoads; ++load) {
+            a_values[load] = rounded(a[a_at[load] + k * a_step]);
+        }
+        [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+            uint at = kBAlongK ? b_at[j] + k : b_at[j / 4u] + k * b_step + (j % 4u) * (p.b_row / 4u);
+            b_values[j] = rounded(b[at]);
+        }
+        [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+            [[unroll]] for (uint d = 0u; d < 4u; ++d) {
+                float value = kAAlongK ? subgroupShuffle(a_values[i / kLanes][d], i % kLanes)
+                                       : subgroupShuffle(a_values[d / kStepsALoad][i % 4u],
+                                                         d % kStepsALoad * kQuads + i / 4u);
+                [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+                    float other = kBAlongK ? b_values[j][d] : b_values[4u * (j / 4u) + d][j % 4u];
+                    sums[i][j] = fma(value, other, sums[i][j]);
+                }
+            }
+        }
+    }
+    uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+            uint to_column = column + column_of(me, j);
+            if (row + i < p.m && to_column < p.n) {
+                uint target = out_base + (row + i) * p.out_row + to_column;
+                float value = p.alpha * sums[i][j];
+                to[target] = p.beta == 0.0 ? value : fma(p.beta, to[target], value);
+            }
+        }
+    }
+}

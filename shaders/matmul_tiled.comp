@@ -1,0 +1,139 @@
+// The product of matmul.comp, in the same order of sums, by workgroups of 16 x 16 invocations that share what they load:
+// tiles of both operands lie in shared memory, and an invocation keeps kRows x kColumns outputs in registers, by fours
+// that are 64 apart, so that neighbours read neighbouring words.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "params.h"
+layout(push_constant) uniform Push { MatmulParams p; };
+#include "grid.glsl"
+#include "round.glsl"
+layout(constant_id = 2) const uint kRows = 4u;     // 4 or 8
+layout(constant_id = 3) const uint kColumns = 4u;  // 4 or 8
+layout(constant_id = 4) const uint kRounding = 0u;
+layout(constant_id = 5) const uint kALoads = 0u;  // kAlongK, kInFours
+layout(constant_id = 6) const uint kBLoads = 0u;
+// Each operand is seen both ways: by vectors only where every vector that is read lies at a multiple of 4.
+layout(set = 0, binding = 0) readonly buffer A { float a[]; };
+layout(set = 0, binding = 0) readonly buffer AVectors { vec4 a_vectors[]; };
+layout(set = 0, binding = 1) readonly buffer B { float b[]; };
+layout(set = 0, binding = 1) readonly buffer BVectors { vec4 b_vectors[]; };
+layout(set = 0, binding = 2) buffer Out { float to[]; };
+
+const uint kAlongK = 1u;
+const uint kInFours = 2u;
+const uint kSide = 16u;
+const uint kDepth = 16u;  // of k in a tile
+const uint kTileM = kSide * kRows;
+const uint kTileN = kSide * kColumns;
+// A tile is [k][row]; its rows are four words longer, so that those who fill it along k meet fewer bank conflicts.
+const uint kStrideM = kTileM + 4u;
+const uint kStrideN = kTileN + 4u;
+shared float a_tile[kDepth * kStrideM];
+shared float b_tile[kDepth * kStrideN];
+
+// One element or vector of a tile: its row or column and its k from the tile's first.
+struct Place {
+    uint outer;
+    uint k;
+};
+
+// Neighbours load neighbours, whichever way the operand is contiguous; `size` is kTileM or kTileN.
+Place place_of(uint unit, uint loads, uint size) {
+    uint width = (loads & kInFours) != 0u ? 4u : 1u;
+    if ((loads & kAlongK) != 0u) {
+        return Place(unit / (kDepth / width), unit % (kDepth / width) * width);
+    }
+    return Place(unit % (size / width) * width, unit / (size / width));
+}
+
+void load_a(uint base, uint row, uint k) {
+    uint units = kTileM * kDepth / ((kALoads & kInFours) != 0u ? 4u : 1u);
+    for (uint unit = lane(); unit < units; unit += kSide * kSide) {
+        Place at = place_of(unit, kALoads, kTileM);
+        bool inside = row + at.outer < p.m && k + at.k < p.k;
+        uint index = base + (row + at.outer) * p.a_row + (k + at.k) * p.a_column;
+        if ((kALoads & kInFours) == 0u) {
+            a_tile[at.k * kStrideM + at.outer] = inside ? round_operand(kRounding, a[index]) : 0.0;
+            continue;
+        }
+        vec4 value = inside ? a_vectors[index / 4u] : vec4(0.0);
+        uint to_step = (kALoads & kAlongK) != 0u ? kStrideM : 1u;
+        [[unroll]] for (uint d = 0u; d < 4u; ++d) {
+            a_tile[at.k * kStrideM + at.outer + d * to_step] = round_operand(kRounding, value[d]);
+        }
+    }
+}
+
+void load_b(uint base, uint column, uint k) {
+    uint units = kTileN * kDepth / ((kBLoads & kInFours) != 0u ? 4u : 1u);
+    for (uint unit = lane(); unit < units; unit += kSide * kSide) {
+        Place at = place_of(unit, kBLoads, kTileN);
+        bool inside = column + at.outer < p.n && k + at.k < p.k;
+        uint index = base + (column + at.outer) * p.b_column + (k + at.k) * p.b_row;
+        if ((kBLoads & kInFours) == 0u) {
+            b_tile[at.k * kStrideN + at.outer] = inside ? round_operand(kRounding, b[index]) : 0.0;
+            continue;
+        }
+        vec4 value = inside ? b_vectors[index / 4u] : vec4(0.0);
+        uint to_step = (kBLoads & kAlongK) != 0u ? kStrideN : 1u;
+        [[unroll]] for (uint d = 0u; d < 4u; ++d) {
+            b_tile[at.k * kStrideN + at.outer + d * to_step] = round_operand(kRounding, value[d]);
+        }
+    }
+}
+
+// The place in a tile of an invocation's row or column i; `me` counts invocations along it.
+uint spread(uint me, uint i) { return 4u * kSide * (i / 4u) + 4u * me + i % 4u; }
+
+void main() {
+    uint tiles_m = (p.m + kTileM - 1u) / kTileM;
+    uint tiles_n = (p.n + kTileN - 1u) / kTileN;
+    uint batch = group_index() / (tiles_m * tiles_n);
+    uint tile = group_index() - batch * tiles_m * tiles_n;
+    uint row = tile / tiles_n * kTileM;
+    uint column = tile % tiles_n * kTileN;
+    uint outer = batch / p.batch_inner;
+    uint inner = batch - outer * p.batch_inner;
+    uint a_base = p.offset[0] + outer * p.a_batch[0] + inner * p.a_batch[1];
+    uint b_base = p.offset[1] + outer * p.b_batch[0] + inner * p.b_batch[1];
+    uint me_m = lane() / kSide;
+    uint me_n = lane() % kSide;
+
+    float sums[kRows][kColumns];
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+            sums[i][j] = 0.0;
+        }
+    }
+    for (uint k = 0u; k < p.k; k += kDepth) {
+        load_a(a_base, row, k);
+        load_b(b_base, column, k);
+        barrier();
+        for (uint d = 0u; d < kDepth; ++d) {
+            float b_values[kColumns];
+            [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+                b_values[j] = b_tile[d * kStrideN + spread(me_n, j)];
+            }
+            [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+                float value = a_tile[d * kStrideM + spread(me_m, i)];
+                [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+                    sums[i][j] = fma(value, b_values[j], sums[i][j]);
+                }
+            }
+        }
+        barrier();
+    }
+    uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+            uint to_row = row + spread(me_m, i);
+            uint to_column = column + spread(me_n, j);
+            if (to_row < p.m && to_column < p.n) {
+                uint target = out_base + to_row * p.out_row + to_column;
+                float value = p.alpha * sums[i][j];
+                to[target] = p.beta == 0.0 ? value : fma(p.beta, to[target], value);
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// Which kernel multiplies what, without a device.
+#include <catch2/catch.hpp>
+
+#include "backends/vulkan/product_plan.h"
+
+using namespace headscope::vulkan;
+
+namespace {
+
+ProductShape shape(std::uint32_t m, std::uint32_t n, std::uint32_t k) {
+    return {.m = m, .n = n, .k = k, .a_in_fours = true, .b_in_fours = true};
+}
+
+constexpr ProductDevice kSoftware{.software = true, .subgroup_shuffles = true, .subgroup_size = 8};
+constexpr ProductDevice kGpu{.subgroup_shuffles = true, .subgroup_size = 32};
+
+}  // namespace
+
+TEST_CASE("a GPU multiplies in shared tiles, larger ones where there are enough", "[vulkan][product_plan]") {
+    const ProductPlan small = plan_product(kGpu, shape(256, 256, 256));
+    CHECK(small.kernel == Kernel::MatmulTiled);
+    CHECK(small.specialisation.extra[0] == 4);
+    CHECK(small.groups == 16);
+    const ProductPlan large = plan_product(kGpu, shape(4096, 4096, 4096));
+    CHECK(large.specialisation.extra[0] == 8);
+    CHECK(large.groups == 32 * 32);
+    CHECK(large.work_per_group == std::uint64_t{2} * 128 * 128 * 4096);
+    CHECK(plan_product(kGpu, shape(1, 4096, 512)).kernel == Kernel::MatmulVector);
+}
+
+TEST_CASE("operands that do not lie in fours are loaded one by one", "[vulkan][product_plan]") {
+    ProductShape odd = shape(130, 70, 50);
+    odd.a_in_fours = false;
+    CHECK(plan_product(kGpu, odd).specialisation.extra[3] == 1);  // along k, one by one
+    CHECK(plan_product(kGpu, odd).specialisation.extra[4] == 0);  // 70 columns are no fours
+    CHECK(plan_product(kSoftware, odd).kernel == Kernel::Matmul);
+    const ProductPlan even = plan_product(kGpu, shape(130, 72, 52));
+    CHECK(even.specialisation.extra[3] == 3);
+    CHECK(even.specialisation.extra[4] == 2);
+    ProductDevice plain = kGpu;
+    plain.vector_loads = false;
+    CHECK(plan_product(plain, shape(130, 72, 52)).specialisation.extra[3] == 1);
+}
+
+TEST_CASE("a CPU's Vulkan multiplies by subgroups, in tiles with few rows to spare", "[vulkan][product_plan]") {
+    const auto rows = [](std::uint32_t m) {
+        const ProductPlan plan = plan_product(kSoftware, shape(m, 64, 64));
+        CHECK(plan.kernel == Kernel::MatmulSubgroup);
+        CHECK(plan.specialisation.local_size == 8);
+        return plan.specialisation.extra[0];
+    };
+    CHECK(rows(512) == 32);
+    CHECK(rows(16) == 16);
+    CHECK(rows(5) == 8);
+    CHECK(rows(40) == 16);
+    CHECK(plan_product(kSoftware, shape(4, 64, 64)).kernel == Kernel::MatmulVector);
+    ProductDevice without = kSoftware;
+    without.subgroup_shuffles = false;
+    CHECK(plan_product(without, shape(512, 64, 64)).kernel == Kernel::MatmulVector);
+    without = kSoftware;
+    without.subgroup_size = 32;  // 32 rows and more of four columns each: more registers than there are
+    CHECK(plan_product(without, shape(512, 64, 64)).kernel == Kernel::MatmulVector);
+}
+
+TEST_CASE("tiles can be asked for and refused", "[vulkan][product_plan]") {
+    ProductDevice device = kSoftware;
+    device.tiles = ProductTiles::Shared;
+    CHECK(plan_product(device, shape(64, 64, 64)).kernel == Kernel::MatmulTiled);
+    device = kGpu;
+    device.tiles = ProductTiles::None;
+    CHECK(plan_product(device, shape(64, 64, 64)).kernel == Kernel::MatmulVector);
+}
+
+TEST_CASE("long sums with few outputs are cut into equal parts where there are many cores", "[vulkan][product_plan]") {
+    CHECK(split_sum(kGpu, shape(256, 256, 4096)) == 16);
+    CHECK(split_sum(kGpu, shape(256, 256, 512)) == 4);
+    CHECK(split_sum(kGpu, shape(256, 256, 516)) == 1);  // 516 / 8 is not whole
+    CHECK(split_sum(kGpu, shape(4096, 4096, 4096)) == 1);
+    CHECK(split_sum(kGpu, shape(1, 512, 512)) == 4);
+    CHECK(split_sum(kSoftware, shape(256, 256, 4096)) == 1);
+    ProductShape heads = shape(64, 64, 512);
+    heads.batch = 8;
+    CHECK(split_sum(kGpu, heads) == 1);
+}
