@@ -1,13 +1,14 @@
-// Kingma & Ba, algorithm 1, with the corrections given.
+// Kingma & Ba, algorithm 1, with the corrections given; one invocation four parameters.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { AdamParams p; };
+#include "fours.glsl"
 #include "grid.glsl"
-layout(set = 0, binding = 0) buffer Parameter { float parameter[]; };
-layout(set = 0, binding = 1) readonly buffer Grad { float grad[]; };
-layout(set = 0, binding = 2) buffer FirstMoment { float first_moment[]; };
-layout(set = 0, binding = 3) buffer SecondMoment { float second_moment[]; };
+HEADSCOPE_WRITE_FOURS(0, parameter)
+HEADSCOPE_READ_FOURS(1, grad)
+HEADSCOPE_WRITE_FOURS(2, first_moment)
+HEADSCOPE_WRITE_FOURS(3, second_moment)
 layout(set = 0, binding = 4) readonly buffer Scalars { float scalars[]; };
 
 // StepScalars::Slot
@@ -18,16 +19,18 @@ const uint kGradientScale = 4u;
 const uint kSkip = 5u;
 
 void main() {
-    uint index = element_index();
+    uint index = 4u * element_index();
     uint at = p.offset[4];
     if (index >= p.count || scalars[at + kSkip] == 1.0) {
         return;
     }
-    float g = grad[p.offset[1] + index] * scalars[at + kGradientScale];
-    float m = p.beta1 * first_moment[p.offset[2] + index] + p.one_minus_beta1 * g;
-    float v = p.beta2 * second_moment[p.offset[3] + index] + p.one_minus_beta2 * g * g;
-    first_moment[p.offset[2] + index] = m;
-    second_moment[p.offset[3] + index] = v;
-    float update = (m / scalars[at + kCorrection1]) / (sqrt(v / scalars[at + kCorrection2]) + p.epsilon);
-    parameter[p.offset[0] + index] -= scalars[at + kLearningRate] * update;
+    uint count = p.count - index;
+    vec4 g = grad_at(p.offset[1] + index, count) * scalars[at + kGradientScale];
+    vec4 m = p.beta1 * first_moment_at(p.offset[2] + index, count) + p.one_minus_beta1 * g;
+    vec4 v = p.beta2 * second_moment_at(p.offset[3] + index, count) + p.one_minus_beta2 * g * g;
+    first_moment_put(p.offset[2] + index, count, m);
+    second_moment_put(p.offset[3] + index, count, v);
+    vec4 update = (m / scalars[at + kCorrection1]) / (sqrt(v / scalars[at + kCorrection2]) + p.epsilon);
+    vec4 value = parameter_at(p.offset[0] + index, count);
+    parameter_put(p.offset[0] + index, count, value - scalars[at + kLearningRate] * update);
 }

@@ -1,27 +1,37 @@
 // sum = residual + Dropout(x); y = gain (sum - mean) rstd + bias. One workgroup a row; an invocation meets the same
-// columns in every pass, so that it reads back what it wrote itself.
+// columns in every pass, eight at a time, so that it reads back what it wrote itself.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { AddLayerNormParams p; };
 #include "dropout.glsl"
+#include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
-layout(set = 0, binding = 0) readonly buffer X { float x[]; };
-layout(set = 0, binding = 1) readonly buffer Residual { float residual[]; };
-layout(set = 0, binding = 2) readonly buffer Gain { float gain[]; };
-layout(set = 0, binding = 3) readonly buffer Bias { float bias[]; };
+HEADSCOPE_READ_FOURS(0, x)
+HEADSCOPE_READ_FOURS(1, residual)
+HEADSCOPE_READ_FOURS(2, gain)
+HEADSCOPE_READ_FOURS(3, bias)
 layout(set = 0, binding = 4) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = 5) readonly buffer Ordinals { uint ordinals[]; };
-layout(set = 0, binding = 6) buffer Sum { float sums[]; };
-layout(set = 0, binding = 7) writeonly buffer Y { float y[]; };
+HEADSCOPE_WRITE_FOURS(6, sums)
+HEADSCOPE_WRITE_FOURS(7, y)
 layout(set = 0, binding = 8) writeonly buffer Mean { float means[]; };
 layout(set = 0, binding = 9) writeonly buffer Rstd { float rstds[]; };
+
+// residual + Dropout(x) of the row's columns [column, column + 4), 0 past the row.
+vec4 summed(uint row_start, uint column, uvec4 words) {
+    uint count = p.columns - column;
+    vec4 value = x_at(p.offset[0] + row_start + column, count);
+    if (p.dropout.threshold != 0u) {
+        value = dropout_apply(p.dropout, words, column, value);
+    }
+    return p.has_residual != 0u ? value + residual_at(p.offset[1] + row_start + column, count) : value;
+}
 
 void main() {
     uint row_start = group_index() * p.columns;
     bool drops = p.dropout.threshold != 0u;
-    uint width = drops ? 8u : 1u;
     DropoutRow drop = DropoutRow(0u, 0u, 0u);
     if (drops) {
         uint row = p.first_row + group_index();
@@ -29,32 +39,30 @@ void main() {
         drop = DropoutRow(row - batch * p.sequence, ordinals[p.offset[5] + batch], steps[p.offset[4]]);
     }
     float total = 0.0;
-    for (uint first = lane() * width; first < p.columns; first += lanes() * width) {
+    for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
         uvec4 words = drops ? dropout_words(p.dropout, drop, first / 8u) : uvec4(0u);
-        uint last = min(first + width, p.columns);
-        for (uint column = first; column < last; ++column) {
-            float value = x[p.offset[0] + row_start + column];
-            value = drops ? dropout_apply(p.dropout, words, column, value) : value;
-            value += p.has_residual != 0u ? residual[p.offset[1] + row_start + column] : 0.0;
-            sums[p.offset[6] + row_start + column] = value;
-            total += value;
+        for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
+            vec4 value = summed(row_start, column, words);
+            sums_put(p.offset[6] + row_start + column, p.columns - column, value);
+            total += sum_of_four(value);
         }
     }
     float mean = group_sum(total) / float(p.columns);
     float squares = 0.0;
-    for (uint first = lane() * width; first < p.columns; first += lanes() * width) {
-        uint last = min(first + width, p.columns);
-        for (uint column = first; column < last; ++column) {
-            float centred = sums[p.offset[6] + row_start + column] - mean;
-            squares += centred * centred;
+    for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
+        for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
+            uint count = p.columns - column;
+            vec4 centred = first_of_four(sums_at(p.offset[6] + row_start + column, count) - mean, count);
+            squares += sum_of_four(centred * centred);
         }
     }
     float rstd = 1.0 / sqrt(group_sum(squares) / float(p.columns) + p.epsilon);
-    for (uint first = lane() * width; first < p.columns; first += lanes() * width) {
-        uint last = min(first + width, p.columns);
-        for (uint column = first; column < last; ++column) {
-            float normal = (sums[p.offset[6] + row_start + column] - mean) * rstd;
-            y[p.offset[7] + row_start + column] = gain[p.offset[2] + column] * normal + bias[p.offset[3] + column];
+    for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
+        for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
+            uint count = p.columns - column;
+            vec4 normal = (sums_at(p.offset[6] + row_start + column, count) - mean) * rstd;
+            y_put(p.offset[7] + row_start + column, count,
+                  gain_at(p.offset[2] + column, count) * normal + bias_at(p.offset[3] + column, count));
         }
     }
     if (lane() == 0u) {

@@ -6,23 +6,52 @@
 #include "params.h"
 layout(push_constant) uniform Push { AddLayerNormBackwardParams p; };
 #include "dropout.glsl"
+#include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
-layout(set = 0, binding = 0) readonly buffer Sum { float sums[]; };
-layout(set = 0, binding = 1) readonly buffer Gain { float gain[]; };
+HEADSCOPE_READ_FOURS(0, sums)
+HEADSCOPE_READ_FOURS(1, gain)
 layout(set = 0, binding = 2) readonly buffer Mean { float means[]; };
 layout(set = 0, binding = 3) readonly buffer Rstd { float rstds[]; };
-layout(set = 0, binding = 4) readonly buffer GradY { float grad_y[]; };
-layout(set = 0, binding = 5) readonly buffer GradSumOut { float grad_sum_out[]; };
+HEADSCOPE_READ_FOURS(4, grad_y)
+HEADSCOPE_READ_FOURS(5, grad_sum_out)
 layout(set = 0, binding = 6) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = 7) readonly buffer Ordinals { uint ordinals[]; };
-layout(set = 0, binding = 8) buffer GradX { float grad_x[]; };
-layout(set = 0, binding = 9) buffer GradResidual { float grad_residual[]; };
+HEADSCOPE_WRITE_FOURS(8, grad_x)
+HEADSCOPE_WRITE_FOURS(9, grad_residual)
+
+// gain grad_y of the row's columns [column, column + 4), 0 past the row.
+vec4 gained(uint row_start, uint column) {
+    uint count = p.columns - column;
+    return p.has_grad_y != 0u
+               ? gain_at(p.offset[1] + column, count) * grad_y_at(p.offset[4] + row_start + column, count)
+               : vec4(0.0);
+}
+
+vec4 normal_at(uint row_start, uint column, float mean, float rstd) {
+    return (sums_at(p.offset[0] + row_start + column, p.columns - column) - mean) * rstd;
+}
+
+void store_residual(uint index, uint count, vec4 grad) {
+    if (p.has_grad_residual == 0u) {
+        return;
+    }
+    if (p.accumulate_residual != 0u) {
+        grad += grad_residual_at(p.offset[9] + index, count);
+    }
+    grad_residual_put(p.offset[9] + index, count, grad);
+}
+
+void store_x(uint index, uint count, vec4 grad) {
+    if (p.accumulate_x != 0u) {
+        grad += grad_x_at(p.offset[8] + index, count);
+    }
+    grad_x_put(p.offset[8] + index, count, grad);
+}
 
 void main() {
     uint row_start = group_index() * p.columns;
     bool drops = p.dropout.threshold != 0u;
-    uint width = drops ? 8u : 1u;
     DropoutRow drop = DropoutRow(0u, 0u, 0u);
     if (drops) {
         uint row = p.first_row + group_index();
@@ -33,30 +62,27 @@ void main() {
     float rstd = rstds[p.offset[3] + group_index()];
     float sum_g = 0.0;
     float sum_gn = 0.0;
-    for (uint column = lane(); p.has_grad_y != 0u && column < p.columns; column += lanes()) {
-        float g = gain[p.offset[1] + column] * grad_y[p.offset[4] + row_start + column];
-        sum_g += g;
-        sum_gn += g * (sums[p.offset[0] + row_start + column] - mean) * rstd;
+    for (uint column = 4u * lane(); p.has_grad_y != 0u && column < p.columns; column += 4u * lanes()) {
+        vec4 g = gained(row_start, column);
+        sum_g += sum_of_four(g);
+        vec4 terms = first_of_four(g * normal_at(row_start, column, mean, rstd), p.columns - column);
+        sum_gn += sum_of_four(terms);
     }
     float average_g = group_sum(sum_g) / float(p.columns);
     float average_gn = group_sum(sum_gn) / float(p.columns);
-    for (uint first = lane() * width; first < p.columns; first += lanes() * width) {
+    for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
         uvec4 words = drops ? dropout_words(p.dropout, drop, first / 8u) : uvec4(0u);
-        uint last = min(first + width, p.columns);
-        for (uint column = first; column < last; ++column) {
+        for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
             uint index = row_start + column;
-            float g = p.has_grad_y != 0u ? gain[p.offset[1] + column] * grad_y[p.offset[4] + index] : 0.0;
-            float normal = (sums[p.offset[0] + index] - mean) * rstd;
-            float grad = rstd * (g - average_g - normal * average_gn);
-            grad += p.has_grad_sum_out != 0u ? grad_sum_out[p.offset[5] + index] : 0.0;
-            if (p.has_grad_residual != 0u) {
-                uint target = p.offset[9] + index;
-                grad_residual[target] = p.accumulate_residual != 0u ? grad_residual[target] + grad : grad;
+            uint count = p.columns - column;
+            vec4 normal = normal_at(row_start, column, mean, rstd);
+            vec4 grad = rstd * (gained(row_start, column) - average_g - normal * average_gn);
+            if (p.has_grad_sum_out != 0u) {
+                grad += grad_sum_out_at(p.offset[5] + index, count);
             }
+            store_residual(index, count, grad);
             if (p.has_grad_x != 0u) {
-                uint target = p.offset[8] + index;
-                float kept = drops ? dropout_apply(p.dropout, words, column, grad) : grad;
-                grad_x[target] = p.accumulate_x != 0u ? grad_x[target] + kept : kept;
+                store_x(index, count, drops ? dropout_apply(p.dropout, words, column, grad) : grad);
             }
         }
     }

@@ -1,22 +1,24 @@
-// out = alpha a + beta b
+// out = alpha a + beta b; one invocation four elements of a row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { AddScaledParams p; };
+#include "fours.glsl"
 #include "grid.glsl"
 #include "strided.glsl"
-layout(set = 0, binding = 0) readonly buffer A { float a[]; };
-layout(set = 0, binding = 1) readonly buffer B { float b[]; };
-layout(set = 0, binding = 2) writeonly buffer Out { float to[]; };
+HEADSCOPE_READ_FOURS(0, a)
+HEADSCOPE_READ_FOURS(1, b)
+HEADSCOPE_WRITE_FOURS(2, to)
 
 void main() {
-    uint index = element_index();
-    if (index < p.count) {
-        uvec4 at = coordinates(index);
-        float value = p.alpha * a[p.offset[0] + place(at, p.a_strides)];
-        if (p.has_b != 0u) {
-            value += p.beta * b[p.offset[1] + place(at, p.b_strides)];
-        }
-        to[p.offset[2] + place(at, p.out_strides)] = value;
+    if (element_index() >= fours_in_all()) {
+        return;
     }
+    uvec4 at = coordinates(element_index());
+    uint count = p.shape[3] - at.w;
+    vec4 value = p.alpha * a_at(p.offset[0] + place(at, p.a_strides), count);
+    if (p.has_b != 0u) {
+        value += p.beta * b_at(p.offset[1] + place(at, p.b_strides), count);
+    }
+    to_put(p.offset[2] + place(at, p.out_strides), count, value);
 }

@@ -5,35 +5,39 @@
 layout(push_constant) uniform Push { BiasActivationParams p; };
 #include "activation.glsl"
 #include "dropout.glsl"
+#include "fours.glsl"
 #include "grid.glsl"
-layout(set = 0, binding = 0) readonly buffer X { float x[]; };
-layout(set = 0, binding = 1) readonly buffer Bias { float bias[]; };
+HEADSCOPE_READ_FOURS(0, x)
+HEADSCOPE_READ_FOURS(1, bias)
 layout(set = 0, binding = 2) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = 3) readonly buffer Ordinals { uint ordinals[]; };
-layout(set = 0, binding = 4) writeonly buffer Y { float y[]; };
+HEADSCOPE_WRITE_FOURS(4, y)
 
-float biased(uint row_start, uint column) {
-    float value = x[p.offset[0] + row_start + column];
-    return p.has_bias != 0u ? value + bias[p.offset[1] + column] : value;
+vec4 activated(uint row_start, uint column) {
+    uint count = p.columns - column;
+    vec4 value = x_at(p.offset[0] + row_start + column, count);
+    if (p.has_bias != 0u) {
+        value += bias_at(p.offset[1] + column, count);
+    }
+    return activate(p.activation, value);
 }
 
 void main() {
     uint row_start = group_index() * p.columns;
     if (p.dropout.threshold == 0u) {
-        for (uint column = lane(); column < p.columns; column += lanes()) {
-            y[p.offset[4] + row_start + column] = activate(p.activation, biased(row_start, column));
+        for (uint column = 4u * lane(); column < p.columns; column += 4u * lanes()) {
+            y_put(p.offset[4] + row_start + column, p.columns - column, activated(row_start, column));
         }
         return;
     }
     uint row = p.first_row + group_index();
     uint batch = row / p.sequence;
     DropoutRow drop = DropoutRow(row - batch * p.sequence, ordinals[p.offset[3] + batch], steps[p.offset[2]]);
-    for (uint block = lane(); block * 8u < p.columns; block += lanes()) {
-        uvec4 words = dropout_words(p.dropout, drop, block);
-        uint last = min(block * 8u + 8u, p.columns);
-        for (uint column = block * 8u; column < last; ++column) {
-            float value = activate(p.activation, biased(row_start, column));
-            y[p.offset[4] + row_start + column] = dropout_apply(p.dropout, words, column, value);
+    for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
+        uvec4 words = dropout_words(p.dropout, drop, first / 8u);
+        for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
+            vec4 value = dropout_apply(p.dropout, words, column, activated(row_start, column));
+            y_put(p.offset[4] + row_start + column, p.columns - column, value);
         }
     }
 }

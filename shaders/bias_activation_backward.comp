@@ -5,38 +5,43 @@
 layout(push_constant) uniform Push { BiasActivationBackwardParams p; };
 #include "activation.glsl"
 #include "dropout.glsl"
+#include "fours.glsl"
 #include "grid.glsl"
-layout(set = 0, binding = 0) readonly buffer X { float x[]; };
-layout(set = 0, binding = 1) readonly buffer Bias { float bias[]; };
-layout(set = 0, binding = 2) readonly buffer GradY { float grad_y[]; };
+HEADSCOPE_READ_FOURS(0, x)
+HEADSCOPE_READ_FOURS(1, bias)
+HEADSCOPE_READ_FOURS(2, grad_y)
 layout(set = 0, binding = 3) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = 4) readonly buffer Ordinals { uint ordinals[]; };
-layout(set = 0, binding = 5) buffer GradX { float grad_x[]; };
+HEADSCOPE_WRITE_FOURS(5, grad_x)
 
-void store(uint index, uint column, float grad) {
-    float value = x[p.offset[0] + index];
-    value = p.has_bias != 0u ? value + bias[p.offset[1] + column] : value;
-    float result = activate_backward(p.activation, value) * grad;
-    uint target = p.offset[5] + index;
-    grad_x[target] = p.accumulate != 0u ? grad_x[target] + result : result;
+void store(uint index, uint column, vec4 grad) {
+    uint count = p.columns - column;
+    vec4 value = x_at(p.offset[0] + index, count);
+    if (p.has_bias != 0u) {
+        value += bias_at(p.offset[1] + column, count);
+    }
+    vec4 result = activate_backward(p.activation, value) * grad;
+    if (p.accumulate != 0u) {
+        result += grad_x_at(p.offset[5] + index, count);
+    }
+    grad_x_put(p.offset[5] + index, count, result);
 }
 
 void main() {
     uint row_start = group_index() * p.columns;
     if (p.dropout.threshold == 0u) {
-        for (uint column = lane(); column < p.columns; column += lanes()) {
-            store(row_start + column, column, grad_y[p.offset[2] + row_start + column]);
+        for (uint column = 4u * lane(); column < p.columns; column += 4u * lanes()) {
+            store(row_start + column, column, grad_y_at(p.offset[2] + row_start + column, p.columns - column));
         }
         return;
     }
     uint row = p.first_row + group_index();
     uint batch = row / p.sequence;
     DropoutRow drop = DropoutRow(row - batch * p.sequence, ordinals[p.offset[4] + batch], steps[p.offset[3]]);
-    for (uint block = lane(); block * 8u < p.columns; block += lanes()) {
-        uvec4 words = dropout_words(p.dropout, drop, block);
-        uint last = min(block * 8u + 8u, p.columns);
-        for (uint column = block * 8u; column < last; ++column) {
-            float grad = grad_y[p.offset[2] + row_start + column];
+    for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
+        uvec4 words = dropout_words(p.dropout, drop, first / 8u);
+        for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
+            vec4 grad = grad_y_at(p.offset[2] + row_start + column, p.columns - column);
             store(row_start + column, column, dropout_apply(p.dropout, words, column, grad));
         }
     }

@@ -1,4 +1,4 @@
-// out = x or out += x between F32, F16 and BF16, rounding to nearest even by bits.
+// out = x or out += x between F32, F16 and BF16, rounding to nearest even by bits; one invocation four elements of a row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_shader_16bit_storage : require
@@ -17,14 +17,7 @@ const uint kTypeF16 = 1u;
 
 float widen(uint type, uint bits) { return type == kTypeF16 ? from_f16(bits) : from_bf16(bits); }
 
-void main() {
-    uint index = element_index();
-    if (index >= p.count) {
-        return;
-    }
-    uvec4 at = coordinates(index);
-    uint source = place(at, p.x_strides);
-    uint target = place(at, p.out_strides);
+void convert(uint source, uint target) {
     float value;
     if (p.x_type == kTypeF32) {
         value = x32[p.offset[0] + source];
@@ -38,5 +31,17 @@ void main() {
         target += p.offset[3];
         float sum = p.accumulate != 0u ? widen(p.out_type, uint(to16[target])) + value : value;
         to16[target] = uint16_t(p.out_type == kTypeF16 ? to_f16(sum) : to_bf16(sum));
+    }
+}
+
+void main() {
+    if (element_index() >= fours_in_all()) {
+        return;
+    }
+    uvec4 at = coordinates(element_index());
+    uint source = place(at, p.x_strides);
+    uint target = place(at, p.out_strides);
+    for (uint i = 0u; i < min(p.shape[3] - at.w, 4u); ++i) {
+        convert(source + i, target + i);
     }
 }

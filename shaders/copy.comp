@@ -1,19 +1,25 @@
-// out = x or out += x, of 32-bit floats; moved as bits where nothing is added, so that integers go through as well.
+// out = x or out += x, of 32-bit floats; moved as bits where nothing is added, so that integers go through as well. One
+// invocation four elements of a row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { CopyParams p; };
+#include "fours.glsl"
 #include "grid.glsl"
 #include "strided.glsl"
-layout(set = 0, binding = 0) readonly buffer X { uint x[]; };
-layout(set = 0, binding = 1) buffer Out { uint to[]; };
+HEADSCOPE_READ_WORDS(0, x)
+HEADSCOPE_WRITE_WORDS(1, to)
 
 void main() {
-    uint index = element_index();
-    if (index < p.count) {
-        uvec4 at = coordinates(index);
-        uint bits = x[p.offset[0] + place(at, p.x_strides)];
-        uint target = p.offset[1] + place(at, p.out_strides);
-        to[target] = p.accumulate != 0u ? floatBitsToUint(uintBitsToFloat(to[target]) + uintBitsToFloat(bits)) : bits;
+    if (element_index() >= fours_in_all()) {
+        return;
     }
+    uvec4 at = coordinates(element_index());
+    uint count = p.shape[3] - at.w;
+    uvec4 bits = x_at(p.offset[0] + place(at, p.x_strides), count);
+    uint target = p.offset[1] + place(at, p.out_strides);
+    if (p.accumulate != 0u) {
+        bits = floatBitsToUint(uintBitsToFloat(to_at(target, count)) + uintBitsToFloat(bits));
+    }
+    to_put(target, count, bits);
 }

@@ -4,11 +4,12 @@
 #include "params.h"
 layout(push_constant) uniform Push { DropoutKernelParams p; };
 #include "dropout.glsl"
+#include "fours.glsl"
 #include "grid.glsl"
-layout(set = 0, binding = 0) readonly buffer X { float x[]; };
+HEADSCOPE_READ_FOURS(0, x)
 layout(set = 0, binding = 1) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = 2) readonly buffer Ordinals { uint ordinals[]; };
-layout(set = 0, binding = 3) buffer Y { float y[]; };
+HEADSCOPE_WRITE_FOURS(3, y)
 
 void main() {
     uint plane = group_index() / p.positions;
@@ -21,12 +22,15 @@ void main() {
     row.place = ((p.first_head + head) << 16u) | (p.first_position + position);
     row.ordinal = ordinals[p.offset[2] + p.first_batch + batch];
     row.step = steps[p.offset[1]];
-    for (uint block = lane(); block * 8u < p.columns; block += lanes()) {
-        uvec4 words = dropout_words(p.dropout, row, block);
-        uint last = min(block * 8u + 8u, p.columns);
-        for (uint column = block * 8u; column < last; ++column) {
-            float value = dropout_apply(p.dropout, words, column, x[source + column]);
-            y[target + column] = p.accumulate != 0u ? y[target + column] + value : value;
+    for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
+        uvec4 words = dropout_words(p.dropout, row, first / 8u);
+        for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
+            uint count = p.columns - column;
+            vec4 value = dropout_apply(p.dropout, words, column, x_at(source + column, count));
+            if (p.accumulate != 0u) {
+                value += y_at(target + column, count);
+            }
+            y_put(target + column, count, value);
         }
     }
 }

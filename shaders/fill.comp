@@ -1,15 +1,16 @@
-// out = a 32-bit word.
+// out = a 32-bit word; one invocation four elements of a row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { FillParams p; };
+#include "fours.glsl"
 #include "grid.glsl"
 #include "strided.glsl"
-layout(set = 0, binding = 0) writeonly buffer Out { uint to[]; };
+HEADSCOPE_WRITE_WORDS(0, to)
 
 void main() {
-    uint index = element_index();
-    if (index < p.count) {
-        to[p.offset[0] + place(coordinates(index), p.out_strides)] = p.bits;
+    if (element_index() < fours_in_all()) {
+        uvec4 at = coordinates(element_index());
+        to_put(p.offset[0] + place(at, p.out_strides), p.shape[3] - at.w, uvec4(p.bits));
     }
 }

@@ -1,36 +1,43 @@
-// grad_gain = the sum over rows of grad_y (sum - mean) rstd, grad_bias = that of grad_y; one invocation a column of a
+// grad_gain = the sum over rows of grad_y (sum - mean) rstd, grad_bias = that of grad_y; one invocation four columns of a
 // part of the rows, rows in order.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { LayerNormGainParams p; };
+#include "fours.glsl"
 #include "grid.glsl"
-layout(set = 0, binding = 0) readonly buffer Sum { float sums[]; };
+HEADSCOPE_READ_FOURS(0, sums)
 layout(set = 0, binding = 1) readonly buffer Mean { float means[]; };
 layout(set = 0, binding = 2) readonly buffer Rstd { float rstds[]; };
-layout(set = 0, binding = 3) readonly buffer GradY { float grad_y[]; };
-layout(set = 0, binding = 4) buffer GradGain { float grad_gain[]; };
-layout(set = 0, binding = 5) buffer GradBias { float grad_bias[]; };
+HEADSCOPE_READ_FOURS(3, grad_y)
+HEADSCOPE_WRITE_FOURS(4, grad_gain)
+HEADSCOPE_WRITE_FOURS(5, grad_bias)
 
 void main() {
-    uint index = element_index();
-    uint part = index / p.columns;
+    uint fours = (p.columns + 3u) / 4u;
+    uint part = element_index() / fours;
     if (part >= p.parts) {
         return;
     }
-    uint column = index - part * p.columns;
+    uint column = 4u * (element_index() - part * fours);
+    uint count = p.columns - column;
     uint first = part * p.rows_per_part;
     uint last = min(first + p.rows_per_part, p.rows);
-    float gain = 0.0;
-    float bias = 0.0;
+    vec4 gain = vec4(0.0);
+    vec4 bias = vec4(0.0);
     for (uint row = first; row < last; ++row) {
         uint at = row * p.columns + column;
-        float grad = grad_y[p.offset[3] + at];
-        gain += grad * (sums[p.offset[0] + at] - means[p.offset[1] + row]) * rstds[p.offset[2] + row];
+        vec4 grad = grad_y_at(p.offset[3] + at, count);
+        gain += grad * (sums_at(p.offset[0] + at, count) - means[p.offset[1] + row]) * rstds[p.offset[2] + row];
         bias += grad;
     }
-    uint gain_at = p.offset[4] + index;
-    uint bias_at = p.offset[5] + index;
-    grad_gain[gain_at] = p.accumulate_gain != 0u ? grad_gain[gain_at] + gain : gain;
-    grad_bias[bias_at] = p.accumulate_bias != 0u ? grad_bias[bias_at] + bias : bias;
+    uint to = part * p.columns + column;
+    if (p.accumulate_gain != 0u) {
+        gain += grad_gain_at(p.offset[4] + to, count);
+    }
+    if (p.accumulate_bias != 0u) {
+        bias += grad_bias_at(p.offset[5] + to, count);
+    }
+    grad_gain_put(p.offset[4] + to, count, gain);
+    grad_bias_put(p.offset[5] + to, count, bias);
 }

@@ -4,14 +4,15 @@
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { SmoothedCrossEntropyParams p; };
+#include "fours.glsl"
 #include "grid.glsl"
 #include "math.glsl"
 #include "reduce.glsl"
-layout(set = 0, binding = 0) readonly buffer Logits { float logits[]; };
+HEADSCOPE_READ_FOURS(0, logits)
 layout(set = 0, binding = 1) readonly buffer Targets { int targets[]; };
 layout(set = 0, binding = 2) writeonly buffer Loss { float loss[]; };
 layout(set = 0, binding = 3) writeonly buffer Nll { float nll[]; };
-layout(set = 0, binding = 4) writeonly buffer GradLogits { float grad_logits[]; };
+HEADSCOPE_WRITE_FOURS(4, grad_logits)
 layout(set = 0, binding = 5) readonly buffer GradScale { float grad_scale[]; };
 
 void write_row(float row_loss, float row_nll) {
@@ -27,24 +28,28 @@ void main() {
     int target = targets[p.offset[1] + group_index()];
     if (target == -1) {
         write_row(0.0, 0.0);
-        for (uint c = lane(); p.has_grad != 0u && c < p.classes; c += lanes()) {
-            grad_logits[target_start + c] = 0.0;
+        for (uint c = 4u * lane(); p.has_grad != 0u && c < p.classes; c += 4u * lanes()) {
+            grad_logits_put(target_start + c, p.classes - c, vec4(0.0));
         }
         return;
     }
     float most = -infinity();
-    for (uint c = lane(); c < p.classes; c += lanes()) {
-        most = max(most, logits[start + c]);
+    for (uint c = 4u * lane(); c < p.classes; c += 4u * lanes()) {
+        vec4 value = logits_at(start + c, p.classes - c);
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+            most = c + i < p.classes ? max(most, value[i]) : most;
+        }
     }
     most = group_max(most);
     float exponentials = 0.0;
     float below = 0.0;     // the sum of max - logits, each term >= 0
     float target_l = 0.0;  // from the one invocation that meets the target: grad_logits may overwrite it below
-    for (uint c = lane(); c < p.classes; c += lanes()) {
-        float l = logits[start + c] - most;
-        exponentials += precise_exp(l);
-        below -= l;
-        target_l += c == uint(target) ? l : 0.0;
+    for (uint c = 4u * lane(); c < p.classes; c += 4u * lanes()) {
+        uint count = p.classes - c;
+        vec4 l = logits_at(start + c, count) - most;
+        exponentials += sum_of_four(first_of_four(precise_exp(l), count));
+        below -= sum_of_four(first_of_four(l, count));
+        target_l += sum_of_four(mix(vec4(0.0), l, equal(uvec4(c) + uvec4(0u, 1u, 2u, 3u), uvec4(target))));
     }
     exponentials = group_sum(exponentials);
     below = group_sum(below);
@@ -63,9 +68,10 @@ void main() {
         return;
     }
     float scale = p.has_grad_scale != 0u ? grad_scale[p.offset[5]] : 1.0;
-    for (uint c = lane(); c < p.classes; c += lanes()) {
-        float probability = precise_exp(logits[start + c] - most) / exponentials;
-        grad_logits[target_start + c] = exists ? scale * (probability - (c == uint(target) ? on_target : others))
-                                               : not_a_number();
+    for (uint c = 4u * lane(); c < p.classes; c += 4u * lanes()) {
+        uint count = p.classes - c;
+        vec4 probability = precise_exp(logits_at(start + c, count) - most) / exponentials;
+        vec4 wanted = mix(vec4(others), vec4(on_target), equal(uvec4(c) + uvec4(0u, 1u, 2u, 3u), uvec4(target)));
+        grad_logits_put(target_start + c, count, exists ? scale * (probability - wanted) : vec4(not_a_number()));
     }
 }

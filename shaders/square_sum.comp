@@ -3,18 +3,19 @@
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { SquareSumParams p; };
+#include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
-layout(set = 0, binding = 0) readonly buffer X { float x[]; };
+HEADSCOPE_READ_FOURS(0, x)
 layout(set = 0, binding = 1) writeonly buffer Out { float to[]; };
 
 void main() {
     uint first = group_index() * p.part_elements;
     uint last = min(first + p.part_elements, p.count);
     float sum = 0.0;
-    for (uint index = first + lane(); index < last; index += lanes()) {
-        float value = x[p.offset[0] + index];
-        sum += value * value;
+    for (uint index = first + 4u * lane(); index < last; index += 4u * lanes()) {
+        vec4 value = x_at(p.offset[0] + index, last - index);
+        sum += sum_of_four(value * value);
     }
     sum = group_sum(sum);
     if (lane() == 0u) {

@@ -1,27 +1,29 @@
-// out[part, c] = the sum of x[r, c] over the part's rows, one invocation a column, rows in order.
+// out[part, c] = the sum of x[r, c] over the part's rows, one invocation four columns, rows in order.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { SumRowsParams p; };
+#include "fours.glsl"
 #include "grid.glsl"
-layout(set = 0, binding = 0) readonly buffer X { float x[]; };
-layout(set = 0, binding = 1) buffer Out { float to[]; };
+HEADSCOPE_READ_FOURS(0, x)
+HEADSCOPE_WRITE_FOURS(1, to)
 
 void main() {
-    uint index = element_index();
-    uint part = index / p.columns;
+    uint fours = (p.columns + 3u) / 4u;
+    uint part = element_index() / fours;
     if (part >= p.parts) {
         return;
     }
-    uint column = index - part * p.columns;
+    uint column = 4u * (element_index() - part * fours);
+    uint count = p.columns - column;
     uint first = part * p.rows_per_part;
     uint last = min(first + p.rows_per_part, p.rows);
     uint at = p.offset[0] + first * p.columns + column;
-    float sum = 0.0;
+    vec4 sum = vec4(0.0);
     for (uint row = first; row < last; ++row) {
-        sum += x[at];
+        sum += x_at(at, count);
         at += p.columns;
     }
-    uint target = p.offset[1] + index;
-    to[target] = p.accumulate != 0u ? to[target] + sum : sum;
+    uint target = p.offset[1] + part * p.columns + column;
+    to_put(target, count, p.accumulate != 0u ? to_at(target, count) + sum : sum);
 }

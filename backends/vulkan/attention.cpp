@@ -34,7 +34,9 @@ void VulkanBackend::run(const MaskedSoftmax& op) {
         params.first_row = u32(first);
         const Tensor scores_part = scores.narrow(0, first, count);
         const Tensor weights_part = weights.narrow(0, first, count);
-        stream_.dispatch(row_launch(Kernel::MaskedSoftmax, static_cast<std::uint64_t>(count), params.keys), params,
+        stream_.dispatch(by_fours(row_launch(Kernel::MaskedSoftmax, static_cast<std::uint64_t>(count), params.keys),
+                                  params.keys, {&scores_part, &weights_part}),
+                         params,
                          std::array{&scores_part, &or_else(op.mask.key_lengths, scores_part),
                                     &or_else(op.mask.query_offset, scores_part), &weights_part});
     });
@@ -55,8 +57,10 @@ void VulkanBackend::run(const MaskedSoftmaxBackward& op) {
         const Tensor weights_part = weights.narrow(0, first, count);
         const Tensor grad_weights_part = grad_weights.narrow(0, first, count);
         const Tensor grad_scores_part = grad_scores.narrow(0, first, count);
-        stream_.dispatch(row_launch(Kernel::MaskedSoftmaxBackward, static_cast<std::uint64_t>(count), params.keys),
-                         params, std::array{&weights_part, &grad_weights_part, &grad_scores_part});
+        stream_.dispatch(
+            by_fours(row_launch(Kernel::MaskedSoftmaxBackward, static_cast<std::uint64_t>(count), params.keys),
+                     params.keys, {&weights_part, &grad_weights_part, &grad_scores_part}),
+            params, std::array{&weights_part, &grad_weights_part, &grad_scores_part});
     });
 }
 

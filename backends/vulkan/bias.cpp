@@ -7,10 +7,11 @@
 namespace headscope::vulkan {
 
 std::int64_t VulkanBackend::row_parts(std::int64_t rows, std::int64_t columns) const {
-    // Enough invocations to fill a GPU, and at least so many rows for each that the second level stays small.
+    // Enough invocations, of four columns each, to fill a GPU, and at least so many rows for each that the second level
+    // stays small.
     constexpr std::int64_t kInvocations = 16384;
     constexpr std::int64_t kLeastRows = 32;
-    return std::clamp<std::int64_t>(kInvocations / std::max<std::int64_t>(columns, 1), 1,
+    return std::clamp<std::int64_t>(kInvocations / std::max<std::int64_t>((columns + 3) / 4, 1), 1,
                                     std::max<std::int64_t>(rows / kLeastRows, 1));
 }
 
@@ -25,9 +26,9 @@ void VulkanBackend::sum_rows(const Tensor& x, const Tensor& out, Write write) {
         params.rows_per_part = u32((from.dim(0) + count - 1) / count);
         params.parts = u32(count);
         params.accumulate = accumulate ? 1 : 0;
-        const auto elements = static_cast<std::uint64_t>(count * columns);
-        stream_.dispatch(element_launch(Kernel::SumRows, elements, params.rows_per_part), params,
-                         std::array{&from, &to});
+        const Launch launch =
+            fours_launch(Kernel::SumRows, static_cast<std::uint64_t>(count), params.columns, params.rows_per_part);
+        stream_.dispatch(by_fours(launch, params.columns, {&from, &to}), params, std::array{&from, &to});
     };
     const bool accumulate = write == Write::Accumulate;
     if (parts == 1) {
@@ -72,8 +73,11 @@ void VulkanBackend::run(const BiasActivation& op) {
         params.first_row = u32(first);
         const Tensor x_part = x.narrow(0, first, count);
         const Tensor y_part = y.narrow(0, first, count);
-        stream_.dispatch(row_launch(Kernel::BiasActivation, static_cast<std::uint64_t>(count), params.columns), params,
-                         std::array{&x_part, &or_else(op.bias, x_part), &or_else(op.dropout.step, x_part),
+        const Tensor& bias = or_else(op.bias, x_part);
+        stream_.dispatch(by_fours(row_launch(Kernel::BiasActivation, static_cast<std::uint64_t>(count), params.columns),
+                                  params.columns, {&x_part, &bias, &y_part}),
+                         params,
+                         std::array{&x_part, &bias, &or_else(op.dropout.step, x_part),
                                     &or_else(op.dropout.ordinals, x_part), &y_part});
     });
 }
@@ -98,10 +102,13 @@ void VulkanBackend::run(const BiasActivationBackward& op) {
         const Tensor x_part = x.narrow(0, first, count);
         const Tensor grad_y_part = grad_y.narrow(0, first, count);
         const Tensor grad_x_part = grad_x.narrow(0, first, count);
-        stream_.dispatch(row_launch(Kernel::BiasActivationBackward, static_cast<std::uint64_t>(count), params.columns),
-                         params,
-                         std::array{&x_part, &or_else(op.bias, x_part), &grad_y_part, &or_else(op.dropout.step, x_part),
-                                    &or_else(op.dropout.ordinals, x_part), &grad_x_part});
+        const Tensor& bias = or_else(op.bias, x_part);
+        stream_.dispatch(
+            by_fours(row_launch(Kernel::BiasActivationBackward, static_cast<std::uint64_t>(count), params.columns),
+                     params.columns, {&x_part, &bias, &grad_y_part, &grad_x_part}),
+            params,
+            std::array{&x_part, &bias, &grad_y_part, &or_else(op.dropout.step, x_part),
+                       &or_else(op.dropout.ordinals, x_part), &grad_x_part});
     });
 }
 

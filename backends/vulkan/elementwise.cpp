@@ -1,4 +1,5 @@
 // Fill, Copy, AddScaled, Dropout.
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -42,6 +43,20 @@ struct Merged {
         }
     }
 
+    std::uint64_t columns() const { return static_cast<std::uint64_t>(shape[kMaxRank - 1]); }
+    std::uint64_t rows() const { return static_cast<std::uint64_t>(shape[0] * shape[1] * shape[2]); }
+
+    // Whether every row begins at a multiple of four where the first does.
+    bool rows_in_fours() const {
+        return std::all_of(strides.begin(), strides.end(), [this](const Strides& view) {
+            bool fours = true;
+            for (std::size_t dim = 0; dim + 1 < kMaxRank; ++dim) {
+                fours = fours && (shape[dim] == 1 || view[dim] % 4 == 0);
+            }
+            return fours;
+        });
+    }
+
     void write_shape(uint (&to)[4]) const {
         for (std::size_t dim = 0; dim < shape.size(); ++dim) {
             to[dim] = u32(shape[dim]);
@@ -72,7 +87,9 @@ void VulkanBackend::run(const Fill& op) {
         params.count = u32(parts[0].elements());
         merged.write_shape(params.shape);
         merged.write_strides(0, params.out_strides);
-        stream_.dispatch(element_launch(Kernel::Fill, params.count), params, std::array{&parts[0]});
+        stream_.dispatch(by_fours(fours_launch(Kernel::Fill, merged.rows(), merged.columns()),
+                                  merged.rows_in_fours() ? merged.columns() : 1, {&parts[0]}),
+                         params, std::array{&parts[0]});
     });
 }
 
@@ -92,7 +109,9 @@ void VulkanBackend::run(const Copy& op) {
         merged.write_shape(params.shape);
         merged.write_strides(0, params.x_strides);
         merged.write_strides(1, params.out_strides);
-        stream_.dispatch(element_launch(Kernel::Copy, params.count), params, std::array{&parts[0], &parts[1]});
+        stream_.dispatch(by_fours(fours_launch(Kernel::Copy, merged.rows(), merged.columns()),
+                                  merged.rows_in_fours() ? merged.columns() : 1, {&parts[0], &parts[1]}),
+                         params, std::array{&parts[0], &parts[1]});
     });
 }
 
@@ -120,7 +139,7 @@ void VulkanBackend::convert(const Copy& op) {
         merged.write_shape(params.shape);
         merged.write_strides(0, params.x_strides);
         merged.write_strides(1, params.out_strides);
-        stream_.dispatch(element_launch(Kernel::Convert, params.count), params,
+        stream_.dispatch(fours_launch(Kernel::Convert, merged.rows(), merged.columns()), params,
                          std::array{&parts[0], &parts[0], &parts[1], &parts[1]});
     });
 }
@@ -147,8 +166,9 @@ void VulkanBackend::run(const AddScaled& op) {
         merged.write_strides(0, params.a_strides);
         merged.write_strides(1, params.b_strides);
         merged.write_strides(2, params.out_strides);
-        stream_.dispatch(element_launch(Kernel::AddScaled, params.count), params,
-                         std::array{&parts[0], &parts[1], &parts[2]});
+        stream_.dispatch(by_fours(fours_launch(Kernel::AddScaled, merged.rows(), merged.columns()),
+                                  merged.rows_in_fours() ? merged.columns() : 1, {&parts[0], &parts[1], &parts[2]}),
+                         params, std::array{&parts[0], &parts[1], &parts[2]});
     });
 }
 
@@ -205,8 +225,12 @@ void VulkanBackend::dropout_tiles(const Dropout& op, const std::array<std::int64
     params.accumulate = op.write == Write::Accumulate ? 1 : 0;
     params.dropout = dropout_params(op.rule);
     const auto rows = static_cast<std::uint64_t>(op.x.elements() / op.x.dim(-1));
-    stream_.dispatch(row_launch(Kernel::Dropout, rows, params.columns), params,
-                     std::array{&op.x, &op.rule.step, &op.rule.ordinals, &op.y});
+    const auto fours = [&](const Tensor& tensor) {
+        return tensor.stride(0) % 4 == 0 && tensor.stride(-2) % 4 == 0 && (!heads || tensor.stride(1) % 4 == 0);
+    };
+    stream_.dispatch(by_fours(row_launch(Kernel::Dropout, rows, params.columns),
+                              fours(op.x) && fours(op.y) ? params.columns : 1, {&op.x, &op.y}),
+                     params, std::array{&op.x, &op.rule.step, &op.rule.ordinals, &op.y});
 }
 
 }  // namespace headscope::vulkan

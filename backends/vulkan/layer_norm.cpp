@@ -33,7 +33,9 @@ void VulkanBackend::run(const AddLayerNorm& op) {
         const Tensor mean_part = mean.narrow(0, first, count);
         const Tensor rstd_part = rstd.narrow(0, first, count);
         stream_.dispatch(
-            row_launch(Kernel::AddLayerNorm, static_cast<std::uint64_t>(count), params.columns), params,
+            by_fours(row_launch(Kernel::AddLayerNorm, static_cast<std::uint64_t>(count), params.columns),
+                     params.columns, {&x_part, &residual_part, &op.gain, &op.bias, &sum_part, &y_part}),
+            params,
             std::array{&x_part, &residual_part, &op.gain, &op.bias, &or_else(op.dropout.step, op.gain),
                        &or_else(op.dropout.ordinals, op.gain), &sum_part, &y_part, &mean_part, &rstd_part});
     });
@@ -83,8 +85,9 @@ void VulkanBackend::layer_norm_gain(const AddLayerNormBackward& op) {
         params.parts = u32(parts);
         params.accumulate_gain = direct && write_gain == Write::Accumulate ? 1 : 0;
         params.accumulate_bias = direct && write_bias == Write::Accumulate ? 1 : 0;
-        stream_.dispatch(element_launch(Kernel::LayerNormGain, static_cast<std::uint64_t>(parts * columns),
-                                        4 * params.rows_per_part),
+        stream_.dispatch(by_fours(fours_launch(Kernel::LayerNormGain, static_cast<std::uint64_t>(parts), params.columns,
+                                               4 * params.rows_per_part),
+                                  params.columns, {&sum_part, &grad_y_part, &gain, &bias}),
                          params, std::array{&sum_part, &mean, &rstd, &grad_y_part, &gain, &bias});
         if (!direct) {
             sum_rows(gain, op.grad_gain, write_gain);
@@ -122,11 +125,14 @@ void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
         const Tensor grad_sum_out_part = grad_sum_out.narrow(0, first, count);
         const Tensor grad_x_part = grad_x.narrow(0, first, count);
         const Tensor grad_residual_part = grad_residual.narrow(0, first, count);
-        stream_.dispatch(row_launch(Kernel::AddLayerNormBackward, static_cast<std::uint64_t>(count), params.columns),
-                         params,
-                         std::array{&sum_part, &op.gain, &mean, &rstd, &grad_y_part, &grad_sum_out_part,
-                                    &or_else(op.dropout.step, op.gain), &or_else(op.dropout.ordinals, op.gain),
-                                    &grad_x_part, &grad_residual_part});
+        stream_.dispatch(
+            by_fours(row_launch(Kernel::AddLayerNormBackward, static_cast<std::uint64_t>(count), params.columns),
+                     params.columns,
+                     {&sum_part, &op.gain, &grad_y_part, &grad_sum_out_part, &grad_x_part, &grad_residual_part}),
+            params,
+            std::array{&sum_part, &op.gain, &mean, &rstd, &grad_y_part, &grad_sum_out_part,
+                       &or_else(op.dropout.step, op.gain), &or_else(op.dropout.ordinals, op.gain), &grad_x_part,
+                       &grad_residual_part});
     });
 }
 

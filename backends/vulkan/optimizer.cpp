@@ -27,9 +27,9 @@ void VulkanBackend::run(const SquareSum& op) {
         const std::int64_t count = (x.elements() + part - 1) / part;
         const Tensor out = partial.narrow(0, first_part, count);
         params.count = u32(x.elements());
-        stream_.dispatch(
-            long_row_launch(Kernel::SquareSum, static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(part) / 8),
-            params, std::array{&x, &out});
+        const Launch launch =
+            long_row_launch(Kernel::SquareSum, static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(part) / 8);
+        stream_.dispatch(by_fours(launch, part % 4 == 0 ? params.count : 1, {&x}), params, std::array{&x, &out});
     };
     const Tensor flat = op.x.reshape({elements});
     // A tile begins where a part does, so that the sum does not depend on the device's limits.
@@ -66,8 +66,9 @@ void VulkanBackend::run(const Adam& op) {
         const Tensor grad = op.grad.narrow(0, first, count);
         const Tensor m = op.m.narrow(0, first, count);
         const Tensor v = op.v.narrow(0, first, count);
-        stream_.dispatch(element_launch(Kernel::Adam, params.count, 16), params,
-                         std::array{&parameter, &grad, &m, &v, &op.scalars});
+        stream_.dispatch(
+            by_fours(fours_launch(Kernel::Adam, 1, params.count, 16), params.count, {&parameter, &grad, &m, &v}),
+            params, std::array{&parameter, &grad, &m, &v, &op.scalars});
     });
 }
 

@@ -190,13 +190,23 @@ Launch VulkanBackend::long_row_launch(Kernel kernel, std::uint64_t rows, std::ui
     return launch;
 }
 
-Launch VulkanBackend::element_launch(Kernel kernel, std::uint64_t elements, std::uint64_t work_per_element) const {
+Launch VulkanBackend::fours_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns,
+                                   std::uint64_t work_per_element) const {
     constexpr std::uint32_t kLanes = 256;
     Launch launch;
     launch.kernel = kernel;
-    launch.groups = (elements + kLanes - 1) / kLanes;
-    launch.work_per_group = kLanes * work_per_element;
+    launch.groups = (rows * ((columns + 3) / 4) + kLanes - 1) / kLanes;
+    launch.work_per_group = 4 * kLanes * work_per_element;
     launch.specialisation.local_size = kLanes;
+    return launch;
+}
+
+Launch VulkanBackend::by_fours(Launch launch, std::uint64_t columns,
+                               std::initializer_list<const Tensor*> tensors) const {
+    const bool fours =
+        options_.vector_loads && columns % 4 == 0 &&
+        std::all_of(tensors.begin(), tensors.end(), [](const Tensor* tensor) { return tensor->offset % 4 == 0; });
+    launch.specialisation.extra[0] = fours ? 1 : 0;
     return launch;
 }
 

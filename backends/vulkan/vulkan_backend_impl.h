@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,8 +48,11 @@ private:
     Launch row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const;
     // The same for rows so long (a vocabulary) that a GPU wants more invocations for each.
     Launch long_row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const;
-    // One invocation an element.
-    Launch element_launch(Kernel kernel, std::uint64_t elements, std::uint64_t work_per_element = 4) const;
+    // One invocation four neighbours of a row.
+    Launch fours_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns,
+                        std::uint64_t work_per_element = 4) const;
+    // For the kernels with fours.glsl, whether each row of all these tensors is loaded by vectors.
+    Launch by_fours(Launch launch, std::uint64_t columns, std::initializer_list<const Tensor*> tensors) const;
 
     // Calls body(first, count) for ranges of rows that any binding of rows of so many elements can hold.
     void for_row_tiles(std::int64_t rows, std::int64_t row_elements,

@@ -14,9 +14,6 @@ float normal_cdf(float x) { return 0.5 * precise_erfc(-0.707106781 * x); }
 float sigmoid(float x) { return 1.0 / (1.0 + precise_exp(-x)); }
 
 float activate(uint activation, float x) {
-    if (activation == kRelu) {
-        return x <= 0.0 ? 0.0 : x;  // NaN stays NaN
-    }
     if (activation == kGelu) {
         return x * normal_cdf(x);
     }
@@ -39,6 +36,19 @@ float activate_backward(uint activation, float x) {
         return fma(x * s, 1.0 - s, s);
     }
     return 1.0;
+}
+
+vec4 activate(uint activation, vec4 x) {
+    if (activation == kRelu) {
+        return mix(x, vec4(0.0), lessThanEqual(x, vec4(0.0)));  // NaN stays NaN
+    }
+    return vec4(activate(activation, x.x), activate(activation, x.y), activate(activation, x.z),
+                activate(activation, x.w));
+}
+
+vec4 activate_backward(uint activation, vec4 x) {
+    return vec4(activate_backward(activation, x.x), activate_backward(activation, x.y),
+                activate_backward(activation, x.z), activate_backward(activation, x.w));
 }
 
 #endif

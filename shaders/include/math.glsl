@@ -33,6 +33,8 @@ float precise_exp(float x) {
     return series * power_of_two(first) * power_of_two(int(n) - first);
 }
 
+vec4 precise_exp(vec4 x) { return vec4(precise_exp(x.x), precise_exp(x.y), precise_exp(x.z), precise_exp(x.w)); }
+
 // For x > 0, not denormal.
 float precise_log(float x) {
     if (!is_finite(x)) {

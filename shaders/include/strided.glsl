@@ -1,9 +1,13 @@
-// The place of a flat index in views of one shape. To be included after the push constants `p` with count and shape.
+// The place of four neighbours, counted row by row, in views of one shape; a row's last may be fewer. To be included after
+// the push constants `p` with count and shape.
+uint fours_in_row() { return (p.shape[3] + 3u) / 4u; }
+uint fours_in_all() { return p.count / p.shape[3] * fours_in_row(); }
+
 uvec4 coordinates(uint index) {
-    uvec4 at = uvec4(0u, 0u, 0u, index);
+    uvec4 at = uvec4(0u, 0u, 0u, 4u * index);
     if (p.shape[3] != p.count) {
-        uint row = index / p.shape[3];
-        at.w = index - row * p.shape[3];
+        uint row = index / fours_in_row();
+        at.w = 4u * (index - row * fours_in_row());
         at.z = row;
         if (p.shape[2] * p.shape[3] != p.count) {
             uint plane = row / p.shape[2];

@@ -1,0 +1,56 @@
+// Four neighbours of a row at a time: by vectors where the dispatcher says that every buffer's rows begin at a multiple
+// of four and have a multiple of four columns, else one by one, and of the last four those that there are.
+#ifndef HEADSCOPE_FOURS_GLSL
+#define HEADSCOPE_FOURS_GLSL
+
+#extension GL_EXT_control_flow_attributes : require
+
+layout(constant_id = 2) const bool kFours = false;
+
+#define HEADSCOPE_BOTH  // read and written
+
+// A buffer of floats called name, its vectors, and name_at(index, count), 0 past count.
+#define HEADSCOPE_READ_FOURS(slot, name) HEADSCOPE_FOURS(slot, name, readonly, float, vec4)
+// The same, to be written as well: name_put(index, count, value).
+#define HEADSCOPE_WRITE_FOURS(slot, name) HEADSCOPE_FOURS(slot, name, HEADSCOPE_BOTH, float, vec4) HEADSCOPE_PUT(name, vec4)
+// 32-bit words likewise.
+#define HEADSCOPE_READ_WORDS(slot, name) HEADSCOPE_FOURS(slot, name, readonly, uint, uvec4)
+#define HEADSCOPE_WRITE_WORDS(slot, name) HEADSCOPE_FOURS(slot, name, HEADSCOPE_BOTH, uint, uvec4) HEADSCOPE_PUT(name, uvec4)
+
+#define HEADSCOPE_FOURS(slot, name, access, one, four)                                     \
+    layout(set = 0, binding = slot) access buffer name##_block { one name[]; };            \
+    layout(set = 0, binding = slot) access buffer name##_vectors { four name##_fours[]; }; \
+    four name##_at(uint index, uint count) {                                               \
+        if (kFours) {                                                                      \
+            return name##_fours[index / 4u];                                               \
+        }                                                                                  \
+        four value = four(0);                                                              \
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) {                                        \
+            if (i < count) {                                                               \
+                value[i] = name[index + i];                                                \
+            }                                                                              \
+        }                                                                                  \
+        return value;                                                                      \
+    }
+
+#define HEADSCOPE_PUT(name, four)                           \
+    void name##_put(uint index, uint count, four value) {   \
+        if (kFours) {                                       \
+            name##_fours[index / 4u] = value;               \
+            return;                                         \
+        }                                                   \
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) {         \
+            if (i < count) {                                \
+                name[index + i] = value[i];                 \
+            }                                               \
+        }                                                   \
+    }
+
+float sum_of_four(vec4 value) { return (value.x + value.y) + (value.z + value.w); }
+
+// value with 0 past count.
+vec4 first_of_four(vec4 value, uint count) {
+    return mix(vec4(0.0), value, lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(count)));
+}
+
+#endif
