@@ -16,11 +16,14 @@ layout(constant_id = 2) const uint kRows = 32u;
 layout(constant_id = 3) const uint kColumns = 4u;  // of each lane
 layout(constant_id = 4) const uint kRounding = 0u;
 layout(constant_id = 5) const bool kAAlongK = true;
-layout(constant_id = 6) const bool kBAlongK = true;
+layout(constant_id = 6) const uint kBAndOut = 0u;  // kBAlongK, kStoresFours
 layout(set = 0, binding = 0) readonly buffer A { vec4 a[]; };
 layout(set = 0, binding = 1) readonly buffer B { vec4 b[]; };
 layout(set = 0, binding = 2) buffer Out { float to[]; };
+layout(set = 0, binding = 2) buffer OutVectors { vec4 to_vectors[]; };
 
+const bool kBAlongK = (kBAndOut & 1u) != 0u;
+const bool kStoresFours = (kBAndOut & 2u) != 0u;  // out lies like an operand that is loaded along its columns
 const uint kLanes = gl_WorkGroupSize.x;
 const uint kALoads = kRows / kLanes;        // of a lane for four of k
 const uint kStepsALoad = 4u / kALoads;      // of k in one of them, where they go along the rows
@@ -31,8 +34,19 @@ vec4 rounded(vec4 value) {
                 round_operand(kRounding, value.z), round_operand(kRounding, value.w));
 }
 
-// The column of a lane's output j, from the block's first.
-uint column_of(uint me, uint j) { return kBAlongK ? me + kLanes * j : 4u * (me + kLanes * (j / 4u)) + j % 4u; }
+// The column of a lane's output j, from the block's first: by fours.
+uint column_of(uint me, uint j) { return 4u * (me + kLanes * (j / 4u)) + j % 4u; }
+
+void store_four(uint target, vec4 value) {
+    if (p.beta != 0.0) {  // else the output may be noise
+        value = fma(vec4(p.beta), to_vectors[target / 4u], value);
+    }
+    to_vectors[target / 4u] = value;
+}
+
+void store(uint target, float value) {
+    to[target] = p.beta == 0.0 ? value : fma(p.beta, to[target], value);
+}
 
 void main() {
     uint blocks_m = (p.m + kRows - 1u) / kRows;
@@ -91,12 +105,16 @@ void main() {
     }
     uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-        [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+        [[unroll]] for (uint j = 0u; j < kColumns; j += 4u) {
             uint to_column = column + column_of(me, j);
-            if (row + i < p.m && to_column < p.n) {
-                uint target = out_base + (row + i) * p.out_row + to_column;
-                float value = p.alpha * sums[i][j];
-                to[target] = p.beta == 0.0 ? value : fma(p.beta, to[target], value);
+            uint target = out_base + (row + i) * p.out_row + to_column;
+            if (kStoresFours && row + i < p.m && to_column < p.n) {
+                store_four(target, p.alpha * vec4(sums[i][j], sums[i][j + 1u], sums[i][j + 2u], sums[i][j + 3u]));
+            }
+            [[unroll]] for (uint one = 0u; one < 4u; ++one) {
+                if (!kStoresFours && row + i < p.m && to_column + one < p.n) {
+                    store(target + one, p.alpha * sums[i][j + one]);
+                }
             }
         }
     }

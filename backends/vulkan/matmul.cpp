@@ -130,6 +130,7 @@ ProductShape shape_of(const Matmul& op, const MatmulParams& params) {
     shape.b_along_k = op.transpose_b;
     shape.a_in_fours = lies_in_fours(op.a, params.a_batch, u32(op.a.stride(-2)));
     shape.b_in_fours = lies_in_fours(op.b, params.b_batch, u32(op.b.stride(-2)));
+    shape.out_in_fours = lies_in_fours(op.out, params.out_batch, params.out_row);
     shape.rounding = rounding_of(op.compute);
     return shape;
 }

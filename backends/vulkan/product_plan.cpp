@@ -76,7 +76,8 @@ ProductPlan plan_subgroups(const ProductDevice& device, const ProductShape& shap
     }
     ProductPlan plan = with_tile(shape, Kernel::MatmulSubgroup, rows, kColumns * device.subgroup_size);
     plan.specialisation.local_size = device.subgroup_size;
-    plan.specialisation.extra = {rows, kColumns, shape.rounding, shape.a_along_k ? 1U : 0U, shape.b_along_k ? 1U : 0U};
+    plan.specialisation.extra = {rows, kColumns, shape.rounding, shape.a_along_k ? 1U : 0U,
+                                 (shape.b_along_k ? 1U : 0U) + (shape.out_in_fours && in_fours(shape.n) ? 2U : 0U)};
     return plan;
 }
 

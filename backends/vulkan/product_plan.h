@@ -27,6 +27,7 @@ struct ProductShape {
     bool b_along_k = false;
     bool a_in_fours = false;
     bool b_in_fours = false;
+    bool out_in_fours = false;
     std::uint32_t rounding = 0;  // as numbered in round.glsl
 };
 
