@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "app/bench_ops_command.h"
 #include "app/bench_report.h"
 #include "app/command.h"
 #include "app/precision_option.h"
@@ -177,15 +178,17 @@ std::shared_ptr<BenchOptions> default_options(int encoder_layers, int decoder_la
 
 }  // namespace
 
-void add_bench_command(CLI::App& app) {
-    CLI::App* command = app.add_subcommand("bench", "Measure training and translating on random weights and tokens");
+void add_bench_command(CLI::App& app, int count, const char* const* words) {
+    CLI::App* command = app.add_subcommand("bench", "Measure training, translating and single ops on random numbers");
     command->require_subcommand(1);
     command->footer(
         "Examples:\n"
         "  headscope bench train --device cpu\n"
         "  headscope bench train --config base --device cuda --precision bf16 --profile\n"
         "  headscope bench translate --sentences 1 --target-length 64\n"
-        "  headscope bench translate --beam 4 --device vulkan --json");
+        "  headscope bench translate --beam 4 --device vulkan --json\n"
+        "  headscope bench ops --device cpu,vulkan\n"
+        "  headscope bench ops --device all --op matmul --size 512 --json");
 
     auto train = default_options(6, 3);
     train->shape.sentences = 64;
@@ -206,6 +209,8 @@ void add_bench_command(CLI::App& app) {
         ->check(CLI::Range(1, SearchOptions::kMaxBeam))
         ->capture_default_str();
     translating->callback([translate] { bench(false, *translate); });
+
+    add_bench_ops_command(*command, [count, words] { return bench_origin(count, words); });
 }
 
 }  // namespace headscope

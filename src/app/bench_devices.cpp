@@ -1,0 +1,47 @@
+#include "app/bench_devices.h"
+
+#include "app/precision_option.h"
+#include "registry/device_list.h"
+#include "registry/registry.h"
+
+namespace headscope {
+
+std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision,
+                                            bool training) {
+    std::vector<BenchDevice> devices;
+    for (const std::string& id : wanted.empty() ? std::vector<std::string>{""} : compared_devices(wanted)) {
+        BenchDevice device;
+        device.info.id = id;
+        try {
+            device.backend = open_device(id);
+            device.info = device.backend->device();
+            device.arithmetic = (training ? chosen_training_arithmetic : chosen_arithmetic)(*device.backend, precision);
+        } catch (const std::exception& error) {
+            device.backend.reset();
+            device.error = error.what();
+        }
+        devices.push_back(std::move(device));
+    }
+    return devices;
+}
+
+std::optional<std::size_t> find_cpu(const std::vector<BenchDevice>& devices) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        if (devices[i].info.backend == "cpu" && devices[i].error.empty()) {
+            return i;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string errors_of(const std::vector<BenchDevice>& devices) {
+    std::string text;
+    for (const BenchDevice& device : devices) {
+        if (!device.error.empty()) {
+            text += (text.empty() ? "" : "; ") + device.info.id + ": " + device.error;
+        }
+    }
+    return text;
+}
+
+}  // namespace headscope
