@@ -1,10 +1,18 @@
 #include "app/bench_devices.h"
 
+#include <CLI/CLI.hpp>
+
 #include "app/precision_option.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 
 namespace headscope {
+
+void add_bench_device_option(CLI::App& command, std::vector<std::string>& devices) {
+    command.add_option("--device", devices,
+                       "cpu, cuda, vulkan, vulkan:1, ...; a list such as cpu,vulkan, or all: every device that can be "
+                       "used, also one that the CPU plays; see headscope devices");
+}
 
 std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision,
                                             bool training) {
@@ -23,15 +31,6 @@ std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& want
         devices.push_back(std::move(device));
     }
     return devices;
-}
-
-std::optional<std::size_t> find_cpu(const std::vector<BenchDevice>& devices) {
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-        if (devices[i].info.backend == "cpu" && devices[i].error.empty()) {
-            return i;
-        }
-    }
-    return std::nullopt;
 }
 
 std::string errors_of(const std::vector<BenchDevice>& devices) {

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/precision.h"
+
+namespace CLI {
+class App;
+}
 
 namespace headscope {
 
@@ -17,11 +20,11 @@ struct BenchDevice {
     std::string error = {};
 };
 
+// --device, of one device or several.
+void add_bench_device_option(CLI::App& command, std::vector<std::string>& devices);
+
 // As compared_devices() takes them; without any the default. What fails, fails alone and with its reason.
 std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision, bool training);
-
-// What the others are held against: the first CPU.
-std::optional<std::size_t> find_cpu(const std::vector<BenchDevice>& devices);
 
 // "vulkan:1: no such device; cuda: ..", empty where all is well.
 std::string errors_of(const std::vector<BenchDevice>& devices);

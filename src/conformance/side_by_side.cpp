@@ -45,13 +45,11 @@ public:
     Judge() : oracle_(open_device("cpu:oracle")), cpu_(open_device("cpu")) {}
 
     void check(Backend& device, const Case& stated, DeviceSpeed& found) {
-        Case once = stated;
-        once.one_layout = true;  // the one that is timed
-        Backend* reference = reference_for(device, once);
+        Backend* reference = reference_for(device, stated);
         if (reference == nullptr) {
             return;
         }
-        const Outcome outcome = Examination(*reference, once).on(device);
+        const Outcome outcome = examination(*reference, stated).on(device);
         found.checked = reference->device().id;
         found.closeness = outcome.closeness;
         found.kernels = outcome.kernels;
@@ -61,11 +59,10 @@ public:
     }
 
 private:
-    // The oracle where it takes seconds at most; the CPU for what is too much for it.
-    Backend* reference_for(const Backend& device, Case& stated) const {
-        constexpr double kMostOracleWork = 3e9;  // operations
+    // The oracle where it takes a second or two; the CPU for what is too much for it.
+    Backend* reference_for(const Backend& device, const Case& stated) const {
+        constexpr double kMostOracleWork = 6e8;  // operations
         constexpr std::int64_t kMostElements = std::int64_t{1} << 25U;
-        constexpr double kRoundingsOfBoth = 4.0;  // the root of which is how much farther apart two roundings are
         std::int64_t elements = 0;
         for (const Operand& operand : stated.operands) {
             elements += operand.shape.elements();
@@ -76,13 +73,27 @@ private:
         if (stated.arithmetic <= kMostOracleWork) {
             return oracle_.get();
         }
-        stated = stated.sums(kRoundingsOfBoth * stated.terms);
         const bool in_f32 = precision_of(stated, device.real()) == "f32";
         return in_f32 && device.device().backend != "cpu" ? cpu_.get() : nullptr;
     }
 
+    // The same for one device after the other, so that the reference is asked once.
+    Examination& examination(Backend& reference, const Case& stated) {
+        constexpr double kRoundingsOfBoth = 4.0;  // the root of which is how much farther apart two roundings are
+        const std::string title = reference.device().id + " " + precision_of(stated) + " " + stated.title();
+        if (title != title_) {
+            Case once = reference.real() == DType::F32 ? stated.sums(kRoundingsOfBoth * stated.terms) : stated;
+            once.one_layout = true;  // the one that is timed
+            examination_.emplace(reference, once);
+            title_ = title;
+        }
+        return *examination_;
+    }
+
     std::unique_ptr<Backend> oracle_;
     std::unique_ptr<Backend> cpu_;
+    std::string title_;
+    std::optional<Examination> examination_;
 };
 
 class SideBySide {
