@@ -1,9 +1,9 @@
 #include "app/bench_peak.h"
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
+#include "conformance/speed.h"
 #include "support/random.h"
 
 namespace headscope {
@@ -27,16 +27,6 @@ Tensor noise(Backend& backend, std::int64_t side, DType dtype, std::uint64_t see
     return make_from_host(backend, {side, side}, dtype, values);
 }
 
-// Seconds of one product, of several in a row.
-double time_of(Backend& backend, const Matmul& product, int count) {
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < count; ++i) {
-        backend.run(product);
-    }
-    backend.synchronize();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / count;
-}
-
 double best_time(Backend& backend, const Arithmetic& arithmetic, std::int64_t side) {
     const DType activations = arithmetic.weights_alone ? backend.real() : arithmetic.storage;
     const bool eight = arithmetic.storage == DType::I8;
@@ -49,14 +39,12 @@ double best_time(Backend& backend, const Arithmetic& arithmetic, std::int64_t si
     if (eight) {
         backend.run(Fill{.out = product.b_scales, .value = 1.0F});
     }
-    constexpr double kLongEnough = 0.02;  // seconds
-    const double first = time_of(backend, product, 1);
-    double best = time_of(backend, product, 1);
-    if (std::min(first, best) < kLongEnough) {
-        const int count = 1 + static_cast<int>(kLongEnough / best);
-        for (int i = 0; i < 3; ++i) {
-            best = std::min(best, time_of(backend, product, std::min(count, 20)));
-        }
+    const auto run = [&] { backend.run(product); };
+    static_cast<void>(conformance::seconds_each(backend, 1, run));
+    const int count = conformance::runs_in_a_row(backend, run);
+    double best = conformance::seconds_each(backend, count, run);
+    for (int i = 0; i < 2; ++i) {
+        best = std::min(best, conformance::seconds_each(backend, count, run));
     }
     return best;
 }

@@ -3,9 +3,11 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "app/bench_origin.h"
 #include "app/bench_peak.h"
 #include "app/bench_runs.h"
 #include "backend/instrumented.h"
@@ -14,20 +16,32 @@ namespace headscope {
 
 using OpTimes = std::map<std::string, OpTime>;
 
-struct BenchResult {
+// What was measured, whatever the device.
+struct BenchPlan {
     bool training = true;
-    BenchShape shape;
-    int steps = 1;  // of one run; of a translation one for each token
+    BenchShape shape;  // but for the arithmetic, which is each device's
+    int steps = 1;     // of one run; of a translation one for each token
+};
+
+struct BenchResult {
     DeviceInfo device;
-    BenchRuns runs;
-    Backend::MemoryUse memory = {};  // of the timed runs
-    std::uint64_t resident_bytes = 0;
+    Arithmetic arithmetic = {};
+    std::vector<double> seconds;       // of each timed run
+    Backend::MemoryUse memory = {};    // of the timed runs
+    std::uint64_t resident_bytes = 0;  // of the process; 0 where it is not this device's alone
     Peak peak = {};
     OpTimes profile = {};         // of one more run; empty where that was not asked for
     Support profile_events = {};  // whose time that is: see Backend::events
+    std::string error = {};       // where it has none of these
 };
 
-nlohmann::ordered_json to_json(const BenchResult& result);
-std::string to_text(const BenchResult& result);
+// Of one device, which was named alone.
+nlohmann::ordered_json to_json(const BenchOrigin& origin, const BenchPlan& plan, const BenchResult& result);
+std::string to_text(const BenchPlan& plan, const BenchResult& result);
+
+// Of several, side by side.
+nlohmann::ordered_json to_json(const BenchOrigin& origin, const BenchPlan& plan,
+                               const std::vector<BenchResult>& results);
+std::string to_text(const BenchPlan& plan, const std::vector<BenchResult>& results);
 
 }  // namespace headscope

@@ -20,14 +20,6 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;
 
-class Stopwatch {
-public:
-    double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
-private:
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 std::vector<std::int32_t> random_pieces(Random& random, const ModelConfig& config, std::int64_t count) {
     const std::int64_t first = std::max({config.pad_id, config.bos_id, config.eos_id, config.unk_id}) + 1;
     const auto range = static_cast<std::uint64_t>(std::min(config.source_vocabulary, config.target_vocabulary) - first);
@@ -65,6 +57,104 @@ OptimizerOptions optimizer_options(const BenchShape& shape) {
                : OptimizerOptions{};
 }
 
+std::unique_ptr<Parameters> initialised(Backend& backend, const BenchShape& shape, bool training) {
+    auto parameters = std::make_unique<Parameters>(backend, shape.model, training, shape.arithmetic.storage);
+    parameters->initialise(kSeed);
+    return parameters;
+}
+
+class TrainingWork final : public BenchWork {
+public:
+    TrainingWork(Backend& backend, const BenchShape& shape, int steps)
+        : backend_(backend),
+          steps_(steps),
+          parameters_(initialised(backend, shape, true)),
+          model_(shape.model, *parameters_),
+          optimizer_(backend, *parameters_, optimizer_options(shape)),
+          pass_(backend, model_, *parameters_),
+          rules_(rules_of(shape)),
+          step_tensor_(backend.empty({1}, DType::I32)),
+          batch_(random_batch(shape)) {
+        if (shape.arithmetic.storage == DType::F16) {
+            rules_.loss.gradient_scale = optimizer_.loss_scale();
+        }
+    }
+
+    void warm_up() override {
+        constexpr int kMost = 3;  // the first steps make all that there is to make
+        take(std::min(steps_, kMost));
+    }
+    void run() override { take(steps_); }
+
+private:
+    static TrainingPass::Rules rules_of(const BenchShape& shape) {
+        return {.regularisation = {.residual = shape.dropout,
+                                   .embedding = shape.dropout,
+                                   .attention = shape.dropout,
+                                   .activation = shape.dropout,
+                                   .seed = kSeed},
+                .compute = shape.arithmetic.compute};
+    }
+
+    void take(int steps) {
+        for (int i = 0; i < steps; ++i) {
+            ++step_;
+            backend_.upload(step_tensor_, &step_, sizeof(step_));
+            pass_.run(upload(backend_, batch_), true, step_tensor_, rules_);
+            optimizer_.step(step_, 1e-4, batch_.target_tokens);
+        }
+        backend_.synchronize();
+    }
+
+    Backend& backend_;
+    const int steps_;
+    std::unique_ptr<Parameters> parameters_;
+    Transformer model_;
+    Optimizer optimizer_;
+    TrainingPass pass_;
+    TrainingPass::Rules rules_;
+    Tensor step_tensor_;
+    const Batch batch_;
+    std::int32_t step_ = 0;
+};
+
+class TranslationWork final : public BenchWork {
+public:
+    TranslationWork(Backend& backend, const BenchShape& shape)
+        : backend_(backend),
+          shape_(shape),
+          parameters_(initialised(backend, shape, false)),
+          model_(shape.model, *parameters_),
+          limits_(static_cast<std::size_t>(shape.sentences), shape.target_length),
+          never_ends_{.eos = -1, .forbidden = token_rules(shape.model, false).forbidden} {
+        Random random(kSeed);
+        for (std::int64_t i = 0; i < shape.sentences; ++i) {
+            sources_.push_back(random_pieces(random, shape.model, shape.source_length - 1));
+        }
+    }
+
+    void warm_up() override { run(); }
+
+    void run() override {
+        Context ctx{.backend = backend_, .compute = shape_.arithmetic.compute};
+        ModelScorer scorer(ctx, model_, sources_);
+        for (const Hypothesis& hypothesis :
+             search(scorer, limits_, shape_.model.bos_id, never_ends_, {.beam = shape_.beam})) {
+            HEADSCOPE_CHECK(static_cast<std::int64_t>(hypothesis.tokens.size()) == shape_.target_length,
+                            "a translation of another length than was to be timed");
+        }
+    }
+
+private:
+    Backend& backend_;
+    const BenchShape shape_;
+    std::unique_ptr<Parameters> parameters_;
+    Transformer model_;
+    std::vector<std::vector<std::int32_t>> sources_;
+    std::vector<std::int64_t> limits_;
+    TokenRules never_ends_;
+};
+
 }  // namespace
 
 double least_training_bytes(const BenchShape& shape) {
@@ -89,84 +179,18 @@ double least_translation_bytes(const BenchShape& shape) {
            cached * static_cast<double>(shape.sentences) * tokens * a_token;
 }
 
-double BenchRuns::median() const {
-    HEADSCOPE_CHECK(!seconds.empty(), "no timed run");
-    std::vector<double> sorted = seconds;
-    std::sort(sorted.begin(), sorted.end());
-    const std::size_t middle = sorted.size() / 2;
-    return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2.0;
+double seconds_of_run(BenchWork& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work.run();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-BenchRuns bench_training(Backend& backend, const BenchShape& shape, int steps, int repeat, const WarmedUp& warmed_up) {
-    Parameters parameters(backend, shape.model, true, shape.arithmetic.storage);
-    parameters.initialise(kSeed);
-    const Transformer model(shape.model, parameters);
-    Optimizer optimizer(backend, parameters, optimizer_options(shape));
-    const TrainingPass pass(backend, model, parameters);
-    TrainingPass::Rules rules{.regularisation = {.residual = shape.dropout,
-                                                 .embedding = shape.dropout,
-                                                 .attention = shape.dropout,
-                                                 .activation = shape.dropout,
-                                                 .seed = kSeed},
-                              .compute = shape.arithmetic.compute};
-    if (shape.arithmetic.storage == DType::F16) {
-        rules.loss.gradient_scale = optimizer.loss_scale();
-    }
-    const Tensor step_tensor = backend.empty({1}, DType::I32);
-    const Batch host_batch = random_batch(shape);
-    BenchRuns runs;
-    runs.source_tokens = host_batch.source_tokens * steps;
-    runs.target_tokens = host_batch.target_tokens * steps;
-    std::int32_t step = 0;
-    for (int run = 0; run <= repeat; ++run) {
-        const Stopwatch watch;
-        // The first run, not timed, only fills the arena, starts the threads and records what can be replayed.
-        for (int i = 0; i < (run == 0 ? std::min(steps, 3) : steps); ++i) {
-            ++step;
-            backend.upload(step_tensor, &step, sizeof(step));
-            pass.run(upload(backend, host_batch), true, step_tensor, rules);
-            optimizer.step(step, 1e-4, host_batch.target_tokens);
-        }
-        backend.synchronize();
-        if (run > 0) {
-            runs.seconds.push_back(watch.seconds());
-        } else {
-            warmed_up();
-        }
-    }
-    return runs;
+std::unique_ptr<BenchWork> training_work(Backend& backend, const BenchShape& shape, int steps) {
+    return std::make_unique<TrainingWork>(backend, shape, steps);
 }
 
-BenchRuns bench_translation(Backend& backend, const BenchShape& shape, int repeat, const WarmedUp& warmed_up) {
-    Parameters parameters(backend, shape.model, false, shape.arithmetic.storage);
-    parameters.initialise(kSeed);
-    const Transformer model(shape.model, parameters);
-    Random random(kSeed);
-    std::vector<std::vector<std::int32_t>> sources;
-    for (std::int64_t i = 0; i < shape.sentences; ++i) {
-        sources.push_back(random_pieces(random, shape.model, shape.source_length - 1));
-    }
-    const std::vector<std::int64_t> limits(sources.size(), shape.target_length);
-    const TokenRules never_ends{.eos = -1, .forbidden = token_rules(shape.model, false).forbidden};
-    BenchRuns runs;
-    runs.source_tokens = shape.sentences * shape.source_length;
-    runs.target_tokens = shape.sentences * shape.target_length;
-    for (int run = 0; run <= repeat; ++run) {
-        const Stopwatch watch;
-        Context ctx{.backend = backend, .compute = shape.arithmetic.compute};
-        ModelScorer scorer(ctx, model, sources);
-        const auto found = search(scorer, limits, shape.model.bos_id, never_ends, {.beam = shape.beam});
-        for (const Hypothesis& hypothesis : found) {
-            HEADSCOPE_CHECK(static_cast<std::int64_t>(hypothesis.tokens.size()) == shape.target_length,
-                            "a translation of another length than was to be timed");
-        }
-        if (run > 0) {
-            runs.seconds.push_back(watch.seconds());
-        } else {
-            warmed_up();
-        }
-    }
-    return runs;
+std::unique_ptr<BenchWork> translation_work(Backend& backend, const BenchShape& shape) {
+    return std::make_unique<TranslationWork>(backend, shape);
 }
 
 std::uint64_t peak_resident_bytes() {

@@ -2,8 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <vector>
+#include <memory>
 
 #include "backend/precision.h"
 #include "model/config.h"
@@ -26,21 +25,26 @@ struct BenchShape {
 double least_training_bytes(const BenchShape& shape);
 double least_translation_bytes(const BenchShape& shape);
 
-struct BenchRuns {
-    std::vector<double> seconds;                        // of each timed run, after one that is not timed
-    std::int64_t source_tokens = 0, target_tokens = 0;  // of one run
+// A model of random weights on a device, and what it does again and again.
+class BenchWork {
+public:
+    BenchWork() = default;
+    BenchWork(const BenchWork&) = delete;
+    BenchWork& operator=(const BenchWork&) = delete;
+    virtual ~BenchWork() = default;
 
-    double median() const;  // seconds
+    // What is not timed: it only fills the arena, starts the threads and records what can be replayed.
+    virtual void warm_up() = 0;
+    virtual void run() = 0;  // and waits
 };
 
-// What is called when the run that is not timed is over.
-using WarmedUp = std::function<void()>;
-
 // One run is `steps` whole training steps: forward, backward, Adam.
-BenchRuns bench_training(Backend& backend, const BenchShape& shape, int steps, int repeat, const WarmedUp& warmed_up);
+std::unique_ptr<BenchWork> training_work(Backend& backend, const BenchShape& shape, int steps);
 
 // One run encodes the batch and writes target_length tokens for every sentence; none ends early.
-BenchRuns bench_translation(Backend& backend, const BenchShape& shape, int repeat, const WarmedUp& warmed_up);
+std::unique_ptr<BenchWork> translation_work(Backend& backend, const BenchShape& shape);
+
+double seconds_of_run(BenchWork& work);
 
 // The most memory this process ever had in RAM.
 std::uint64_t peak_resident_bytes();

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/progress_line.h"
 #include "conformance/cases/catalogue.h"
 #include "conformance/onnx/node_tests.h"
 #include "conformance/run.h"
@@ -34,24 +34,17 @@ struct ConformOptions {
     std::string junit;
 };
 
-// Every device that can be used but the CPU, which is what the others are compared with; "all" has it, too.
+// Without a word of the user's every device that can be used but the CPU, which is what the others are compared with.
 std::vector<std::string> devices_of(const ConformOptions& options) {
-    const bool all = std::find(options.devices.begin(), options.devices.end(), "all") != options.devices.end();
-    if (!options.devices.empty() && !all) {
-        std::vector<std::string> named;
-        for (const std::string& each : options.devices) {
-            for (const std::string& id : device_list(each, {})) {
-                named.push_back(id);
-            }
-        }
-        return named;
+    if (!options.devices.empty()) {
+        return compared_devices(options.devices);
     }
     std::vector<std::string> found;
     std::string rejected;
     for (const DeviceInfo& device : list_devices()) {
         if (!device.rejected.empty()) {
             rejected += fmt::format("\n  {}: {}", device.id, device.rejected);
-        } else if (all || device.backend != "cpu") {
+        } else if (device.backend != "cpu") {
             found.push_back(device.id);
         }
     }
@@ -63,30 +56,6 @@ std::vector<std::string> devices_of(const ConformOptions& options) {
     }
     return found;
 }
-
-// One line that is written over again and again, where someone watches.
-class ProgressLine {
-public:
-    void show(const std::string& line) {
-        if (watched_) {
-            tell_raw("\r\x1b[K" + line.substr(0, kWidth));
-            shown_ = true;
-        }
-    }
-    ~ProgressLine() {
-        if (shown_) {
-            tell_raw("\r\x1b[K");
-        }
-    }
-
-private:
-    static constexpr std::size_t kWidth = 100;
-    static void tell_raw(const std::string& text) {
-        [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
-    }
-    const bool watched_ = ::isatty(STDERR_FILENO) == 1;
-    bool shown_ = false;
-};
 
 // Opened before anything runs: a report that cannot be written is not worth minutes.
 std::optional<AtomicFile> opened(const std::string& path) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "infer/translation_stream.h"
+#include "infer/translator.h"
 #include "observe/alignment.h"
 
 namespace headscope {

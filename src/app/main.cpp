@@ -33,7 +33,7 @@ void add_commands(CLI::App& app, int count, const char* const* words) {
     add_evaluate_command(app);
     add_score_command(app);
     add_compare_command(app);
-    add_bench_command(app);
+    add_bench_command(app, count, words);
     add_attention_command(app);
     add_view_command(app, count, words);
     add_inspect_command(app);

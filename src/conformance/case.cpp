@@ -189,6 +189,12 @@ Case Case::past_a_grid() const {
     return same;
 }
 
+Case Case::named(std::string other_name) const {
+    Case changed = *this;
+    changed.name = std::move(other_name);
+    return changed;
+}
+
 Case Case::cancels(double size) const {
     Case changed = *this;
     changed.cancelling = size;

@@ -51,6 +51,7 @@ struct Operand {
     bool may_stride = false;
     bool is_exact = false;
     bool is_narrow = false;
+    double share = 1.0;  // of it, that the op has to touch: what a speed in bytes counts
 
     Operand filled(Generator generator) const;
     Operand typed(DType type) const;
@@ -110,6 +111,7 @@ struct Case {
     Case cancels(double size) const;
     // The same with more rows than one dimension of a grid has groups. That is what it tries, whatever the layout.
     Case past_a_grid() const;
+    Case named(std::string other_name) const;
     // The same with `value` at one place of an operand: how NaN and infinity spread.
     Case holding(double value, const std::string& operand_name, std::size_t index) const;
 };

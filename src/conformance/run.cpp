@@ -22,6 +22,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// What is timed: enough work for the device, and not too much.
+const Workload kOnCpus;
+const Workload kOnGpus{.sentences = 256, .parameters = 60'000'000, .sides = {4096}};
+
 bool has(const std::vector<std::string>& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -183,7 +187,7 @@ private:
 
     void time(const Family& family) {
         const Group group{.name = "speed", .says = "how fast it is"};
-        for (const Case& stated : family.speeds(info_.gpu)) {
+        for (const Case& stated : family.speeds(info_.gpu ? kOnGpus : kOnCpus)) {
             for (const Case& stored : stored_cases(stated)) {
                 Bench& bench = benches_.front();
                 if (!wanted(family, stored) || standing_of(bench.backend(), stored).level == SupportLevel::None) {
@@ -214,24 +218,15 @@ private:
 // Error for a word that no case knows.
 void require_known(const Plan& plan, const std::vector<Family>& families) {
     std::vector<std::string> ops;
-    const auto note = [&](const std::string& name) {
-        if (!has(ops, name)) {
-            ops.push_back(name);
-        }
-    };
     for (const Family& family : families) {
-        note(family.name);
+        ops.push_back(family.name);
         for (const Group& group : family.groups) {
             for (const Case& stated : group.is_large ? std::vector<Case>{} : group.cases()) {
-                note(stated.op);
+                ops.push_back(stated.op);
             }
         }
     }
-    for (const std::string& op : plan.ops) {
-        if (!has(ops, op)) {
-            throw Error(fmt::format("there is no op or family \"{}\"; there are: {}", op, fmt::join(ops, ", ")));
-        }
-    }
+    require_known_ops(plan.ops, ops);
     const std::vector<std::string> dtypes{"f32", "f16", "bf16", "tf32", "i8", "i32"};
     for (const std::string& dtype : plan.dtypes) {
         if (!has(dtypes, dtype)) {
@@ -247,6 +242,20 @@ std::string lower(const char* name) {
 }
 
 }  // namespace
+
+void require_known_ops(const std::vector<std::string>& wanted, const std::vector<std::string>& known) {
+    std::vector<std::string> names;  // each once
+    for (const std::string& name : known) {
+        if (!has(names, name)) {
+            names.push_back(name);
+        }
+    }
+    for (const std::string& op : wanted) {
+        if (!has(names, op)) {
+            throw Error(fmt::format("there is no op or family \"{}\"; there are: {}", op, fmt::join(names, ", ")));
+        }
+    }
+}
 
 std::string precision_of(const Case& stated, DType real) {
     if (stated.storage) {

@@ -22,6 +22,9 @@ struct Plan {
 // Error for a device, op or dtype that is not there, and where the plan leaves nothing to do.
 Report run(const Plan& plan, const std::vector<Family>& families);
 
+// Error for a name of an op or family that is not among those known, which it lists.
+void require_known_ops(const std::vector<std::string>& wanted, const std::vector<std::string>& known);
+
 // What a case computes in, for reports: "f32", "f16", "bf16 products", "i8 weights", "f32+f16".
 std::string precision_of(const Case& stated, DType real = DType::F32);
 

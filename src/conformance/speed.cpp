@@ -2,55 +2,110 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <vector>
 
-#include "conformance/placement.h"
+#include "support/median.h"
 
 namespace headscope::conformance {
 
 namespace {
 
-double seconds_of(Backend& device, const Case& stated, const Operands& operands, int runs) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < runs; ++i) {
-        stated.run(device, operands);
-    }
-    device.synchronize();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / runs;
-}
-
 // Every operand once, and once more where it is read and changed.
 double bytes_of(const Case& stated, DType real) {
     double bytes = 0.0;
     for (const Operand& operand : stated.operands) {
-        const double once = static_cast<double>(operand.shape.elements()) *
+        const double once = operand.share * static_cast<double>(operand.shape.elements()) *
                             static_cast<double>(size_of(stated.dtype_of(operand, real)));
         bytes += operand.role == Role::InOut ? 2 * once : once;
     }
     return bytes;
 }
 
+Operands put(Backend& device, const Case& stated, const HostValues& values) {
+    Operands operands;
+    for (const Operand& operand : stated.operands) {
+        const DType dtype = stated.dtype_of(operand, device.real());
+        const bool is_read = operand.role == Role::In || operand.role == Role::InOut;
+        operands.tensors[operand.name] = is_read ? make_from_host(device, operand.shape, dtype, values.at(operand.name))
+                                                 : device.empty(operand.shape, dtype);
+    }
+    return operands;
+}
+
 }  // namespace
 
+double seconds_each(Backend& device, int count, const std::function<void()>& run) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < count; ++i) {
+        run();
+    }
+    device.synchronize();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / count;
+}
+
+int runs_in_a_row(Backend& device, const std::function<void()>& run) {
+    constexpr double kLongEnough = 0.02;  // seconds
+    constexpr int kMost = 100'000;
+    constexpr double kMostAtOnce = 10.0;  // times as many: the first runs may be slow
+    int count = 1;
+    while (count < kMost) {
+        const double all = count * seconds_each(device, count, run);
+        if (all >= kLongEnough) {
+            break;
+        }
+        const double more = std::clamp(1.2 * kLongEnough / std::max(all, 1e-9), 1.0, kMostAtOnce);
+        count = std::min(kMost, 1 + static_cast<int>(more * count));
+    }
+    return count;
+}
+
+TimedCase::TimedCase(Backend& device, const Case& stated, const HostValues& values)
+    : device_(device),
+      case_(stated),
+      operands_(put(device, stated, values)),
+      run_([this] { case_.run(device_, operands_); }) {
+    static_cast<void>(seconds_each(device_, 1, run_));
+    runs_ = runs_in_a_row(device_, run_);
+}
+
+double TimedCase::seconds() const {
+    return seconds_each(device_, runs_, run_);
+}
+
+Speed TimedCase::speed(double one_takes) const {
+    const bool arithmetic = case_.arithmetic > 0.0;
+    return {.shape = case_.name,
+            .seconds = one_takes,
+            .amount = arithmetic ? case_.arithmetic : bytes_of(case_, device_.real()),
+            .is_arithmetic = arithmetic};
+}
+
+std::string TimedCase::nonsense() const {
+    for (const Operand& operand : case_.operands) {
+        const Tensor& tensor = operands_[operand.name];
+        if (!operand.written() || tensor.dtype == DType::I32 || tensor.elements() == 0) {
+            continue;
+        }
+        const std::vector<float> values = to_host<float>(device_, tensor);
+        if (!std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); })) {
+            return operand.name + " holds what is no finite number";
+        }
+        if (std::all_of(values.begin(), values.end(), [](float value) { return value == 0.0F; })) {
+            return operand.name + " holds nothing but 0";
+        }
+    }
+    return "";
+}
+
 Speed measure(Backend& device, const Case& stated) {
-    constexpr double kSecondsEach = 0.05;
-    constexpr int kMostRuns = 1000;
     constexpr int kMeasurements = 5;
-    Placement placement(device, stated, {});
-    placement.fill(generate(stated), Garbage::Large);
-    static_cast<void>(seconds_of(device, stated, placement.operands(), 1));
-    const double once = seconds_of(device, stated, placement.operands(), 1);
-    const int runs = std::clamp(static_cast<int>(kSecondsEach / std::max(once, 1e-9)), 1, kMostRuns);
+    const TimedCase timed(device, stated, generate(stated));
     std::vector<double> all;
     for (int i = 0; i < kMeasurements; ++i) {
-        all.push_back(seconds_of(device, stated, placement.operands(), runs));
+        all.push_back(timed.seconds());
     }
-    std::sort(all.begin(), all.end());
-    const bool arithmetic = stated.arithmetic > 0.0;
-    return {.shape = stated.name,
-            .seconds = all[all.size() / 2],
-            .amount = arithmetic ? stated.arithmetic : bytes_of(stated, device.real()),
-            .is_arithmetic = arithmetic};
+    return timed.speed(median(all));
 }
 
 }  // namespace headscope::conformance

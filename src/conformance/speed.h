@@ -1,12 +1,42 @@
 // How fast a device runs a case.
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "conformance/case.h"
 #include "conformance/report.h"
 
 namespace headscope::conformance {
 
-// Contiguous operands, overwritten; the first run does not count.
+// Of one of `count` runs in a row; the last is waited for.
+double seconds_each(Backend& device, int count, const std::function<void()>& run);
+
+// How many runs in a row take so long that starting them and waiting for the last is nothing beside it.
+int runs_in_a_row(Backend& device, const std::function<void()>& run);
+
+// A case on a device, its operands contiguous and overwritten, to be timed as often as somebody wants.
+class TimedCase {
+public:
+    // Runs it, which does not count. `values`: generate(stated).
+    TimedCase(Backend& device, const Case& stated, const HostValues& values);
+    TimedCase(const TimedCase&) = delete;
+    TimedCase& operator=(const TimedCase&) = delete;
+
+    double seconds() const;               // of one run, of several in a row
+    Speed speed(double one_takes) const;  // where a run takes so many seconds
+    // What is wrong with the outputs at first sight, in words: no numbers, or nothing but 0. Empty where nothing is.
+    std::string nonsense() const;
+
+private:
+    Backend& device_;
+    const Case case_;
+    Operands operands_;
+    std::function<void()> run_;
+    int runs_ = 1;
+};
+
+// The median of several measurements.
 Speed measure(Backend& device, const Case& stated);
 
 }  // namespace headscope::conformance

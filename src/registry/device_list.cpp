@@ -41,4 +41,22 @@ std::vector<std::string> device_list(const std::string& wanted) {
     return device_list(wanted, wanted == "all" ? list_devices() : std::vector<DeviceInfo>{});
 }
 
+std::vector<std::string> compared_devices(const std::vector<std::string>& wanted) {
+    std::vector<std::string> ids;
+    if (std::find(wanted.begin(), wanted.end(), "all") != wanted.end()) {
+        for (const DeviceInfo& device : list_devices()) {
+            if (device.rejected.empty()) {
+                ids.push_back(device.id);
+            }
+        }
+        return ids;
+    }
+    for (const std::string& each : wanted) {
+        for (const std::string& id : device_list(each, {})) {
+            ids.push_back(id);
+        }
+    }
+    return ids;
+}
+
 }  // namespace headscope

@@ -15,4 +15,8 @@ std::vector<std::string> device_list(const std::string& wanted, const std::vecto
 // The same of this machine.
 std::vector<std::string> device_list(const std::string& wanted);
 
+// The devices that are to be held against each other: each of `wanted` in its parts, but where one of them is "all",
+// every device of this machine that can be used, those that the CPU plays among them.
+std::vector<std::string> compared_devices(const std::vector<std::string>& wanted);
+
 }  // namespace headscope

@@ -334,16 +334,17 @@ std::vector<Case> size_cases() {
     return cases;
 }
 
-std::vector<Case> speeds(bool large) {
-    const std::int64_t batch = large ? 64 : 8;
-    const Shape weights{batch, 8, 128, 128};
-    const Heads size{batch, 8, 128, 128, 64, 64};
-    Case whole = attention(size);
-    Case back = attention_backward(size);
-    const double product = 2.0 * static_cast<double>(batch) * 8 * 128 * 128 * 64;
+std::vector<Case> speeds(const Workload& work) {
+    const Shape weights{work.sentences, work.heads, work.length, work.length};
+    const Heads size{work.sentences, work.heads, work.length, work.length, work.d_k(), work.d_k()};
+    const Manner manner{.compute = work.compute};
+    const std::string shape = fmt::format("{}x{}x{}x{}", weights[0], weights[1], weights[2], weights[3]);
+    Case whole = attention(size, manner).named(fmt::format("{}x{}", shape, size.d_k));
+    Case back = attention_backward(size, manner).named(whole.name);
+    const double product = 2.0 * static_cast<double>(weights.elements()) * static_cast<double>(size.d_k);
     whole.arithmetic = 2 * product;
     back.arithmetic = 7 * product;  // its own forward, too
-    return {softmax(weights, {.causal = true}), softmax_backward(weights), whole, back};
+    return {softmax(weights, {}).named(shape), softmax_backward(weights).named(shape), whole, back};
 }
 
 }  // namespace

@@ -167,10 +167,11 @@ std::vector<Differentiation> differentiations() {
     return all;
 }
 
-std::vector<Case> speeds(bool large) {
-    const Shape shape{8, large ? 4096 : 128, 2048};
-    const Layer layer{shape, Activation::Relu, true, 0.1F};
-    return {forward(layer), backward(layer, "x"), sum_rows(shape[0] * shape[1], shape[2])};
+std::vector<Case> speeds(const Workload& work) {
+    const Layer layer{{work.sentences, work.length, work.d_ff}, Activation::Relu, true, 0.1F};
+    const std::string name = fmt::format("{}x{} relu, dropout", work.rows(), work.d_ff);
+    return {forward(layer).named(name), backward(layer, "x").named(name),
+            sum_rows(work.rows(), work.d_ff).named(fmt::format("{}x{}", work.rows(), work.d_ff))};
 }
 
 }  // namespace

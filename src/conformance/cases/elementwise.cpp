@@ -194,10 +194,11 @@ std::vector<Case> denormal_cases() {
     return {copied, scaled};
 }
 
-std::vector<Case> speeds(bool large) {
-    const std::int64_t rows = large ? 65536 : 2048;
-    const Shape shape{8, rows / 8, 512};
-    return {fill(shape, DType::F32, 1.0F), copy_real(shape), add_scaled(shape, 0.5F, 2.0F), dropout(shape, 0.1F)};
+std::vector<Case> speeds(const Workload& work) {
+    const Shape shape{work.sentences, work.length, work.d_ff};
+    const std::string name = fmt::format("{}x{}", work.rows(), work.d_ff);
+    return {fill(shape, DType::F32, 1.0F).named(name), copy_real(shape).named(name),
+            add_scaled(shape, 0.5F, 2.0F).named(name), dropout(shape, 0.1F).named(name)};
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "conformance/cases/catalogue.h"
 
@@ -182,10 +184,19 @@ std::vector<Differentiation> differentiations() {
     return all;
 }
 
-std::vector<Case> speeds(bool large) {
-    const Table table{
-        .batch = large ? 64 : 8, .length = 256, .vocabulary = large ? 16384 : 2048, .d_model = 512, .scale = 22.6F};
-    return {embed(table), embed_backward(table)};
+std::vector<Case> speeds(const Workload& work) {
+    const Table table{.batch = work.sentences,
+                      .length = work.length,
+                      .vocabulary = work.vocabulary,
+                      .d_model = work.d_model,
+                      .scale = std::sqrt(static_cast<float>(work.d_model)),
+                      .weights = work.weights};
+    const std::string name = fmt::format("{} of {}x{}", work.rows(), work.vocabulary, work.d_model);
+    Case forward = embed(table).named(name);
+    const Values ids = table.id_values();
+    const std::set<double> different(ids.begin(), ids.end());
+    forward.operands[1].share = static_cast<double>(different.size()) / static_cast<double>(work.vocabulary);
+    return {forward, embed_backward(table).named(name)};
 }
 
 }  // namespace

@@ -198,9 +198,10 @@ std::vector<Case> extreme_cases() {
     return cases;
 }
 
-std::vector<Case> speeds(bool large) {
-    const Norm norm{.shape = {8, large ? 8192 : 256, 512}, .rate = 0.1F};
-    return {forward(norm), backward(norm)};
+std::vector<Case> speeds(const Workload& work) {
+    const Norm norm{.shape = {work.sentences, work.length, work.d_model}, .rate = 0.1F};
+    const std::string name = fmt::format("{}x{} dropout", work.rows(), work.d_model);
+    return {forward(norm).named(name), backward(norm).named(name)};
 }
 
 }  // namespace

@@ -216,11 +216,23 @@ std::vector<Differentiation> differentiations() {
     return all;
 }
 
-std::vector<Case> speeds(bool large) {
-    const std::int64_t rows = large ? 8192 : 512;
-    Case stated = linear({.rows = rows, .in = 512, .out = 2048, .activation = Activation::Relu});
-    stated.arithmetic = 2.0 * static_cast<double>(rows) * 512 * 2048;
-    return {stated};
+std::vector<Case> speeds(const Workload& work) {
+    std::vector<Case> cases;
+    // A batch, and decoding, greedy and with a beam.
+    for (const std::int64_t rows :
+         work.every_product ? std::vector<std::int64_t>{work.rows(), 1, 4} : std::vector{work.rows()}) {
+        const Layer layer{.rows = rows,
+                          .in = work.d_model,
+                          .out = work.d_ff,
+                          .activation = Activation::Relu,
+                          .compute = work.compute,
+                          .weights = work.weights};
+        Case stated = linear(layer).named(fmt::format("{}x{}x{} relu", rows, work.d_ff, work.d_model));
+        stated.arithmetic =
+            2.0 * static_cast<double>(rows) * static_cast<double>(work.d_model) * static_cast<double>(work.d_ff);
+        cases.push_back(stated);
+    }
+    return cases;
 }
 
 }  // namespace

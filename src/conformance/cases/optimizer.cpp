@@ -141,9 +141,9 @@ std::vector<Case> adam_cases() {
     return cases;
 }
 
-std::vector<Case> speeds(bool large) {
-    const std::int64_t count = large ? 60000000 : 1000000;
-    return {square_sum({count}), adam({.count = count})};
+std::vector<Case> speeds(const Workload& work) {
+    const std::string name = fmt::format("{}", work.parameters);
+    return {square_sum({work.parameters}).named(name), adam({.count = work.parameters}).named(name)};
 }
 
 }  // namespace

@@ -105,9 +105,17 @@ std::vector<Case> gather_cases() {
     return cases;
 }
 
-std::vector<Case> speeds(bool large) {
-    const std::int64_t rows = large ? 1024 : 32;
-    return {top_k(rows, 32000, 4, normal(), "at random")};
+std::vector<Case> speeds(const Workload& work) {
+    constexpr std::int64_t kBeam = 4;
+    const std::int64_t rows = kBeam * work.sentences;
+    Values back(static_cast<std::size_t>(rows));  // every hypothesis from another
+    for (std::size_t i = 0; i < back.size(); ++i) {
+        back[i] = static_cast<double>(back.size() - 1 - i);
+    }
+    const Shape cache{rows, work.heads, work.length, work.d_k()};
+    return {top_k(rows, work.vocabulary, kBeam, normal(), "at random")
+                .named(fmt::format("{} of {}x{}", kBeam, rows, work.vocabulary)),
+            gather(cache, back, DType::F32).named(fmt::format("{}x{}x{}x{}", cache[0], cache[1], cache[2], cache[3]))};
 }
 
 }  // namespace

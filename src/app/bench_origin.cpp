@@ -1,0 +1,45 @@
+#include "app/bench_origin.h"
+
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+std::string quoted(const std::string& word) {
+    constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,.:/@%";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+        return word;
+    }
+    std::string text = "'";
+    for (const char letter : word) {
+        text += letter == '\'' ? "'\\''" : std::string(1, letter);
+    }
+    return text + "'";
+}
+
+}  // namespace
+
+BenchOrigin bench_origin(int count, const char* const* words) {
+    std::string command = "headscope";  // wherever it lies
+    for (int i = 1; i < count; ++i) {
+        command += " " + quoted(words[i]);
+    }
+    return {.version = HEADSCOPE_VERSION,
+            .date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
+            .command = command};
+}
+
+nlohmann::ordered_json to_json(const BenchOrigin& origin, const std::string& what) {
+    return {{"bench", what}, {"headscope", origin.version}, {"date", origin.date}, {"command", origin.command}};
+}
+
+nlohmann::ordered_json to_json(const DeviceInfo& device) {
+    return {{"id", device.id}, {"name", device.name}, {"driver", device.driver}, {"software", device.software}};
+}
+
+}  // namespace headscope

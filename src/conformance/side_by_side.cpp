@@ -1,0 +1,239 @@
+#include "conformance/side_by_side.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "conformance/harness.h"
+#include "conformance/run.h"
+#include "conformance/speed.h"
+#include "registry/registry.h"
+#include "support/median.h"
+
+namespace headscope::conformance {
+
+namespace {
+
+using Cases = std::map<std::pair<std::string, std::string>, Case>;  // by op and name
+
+// The family's cases as a model of this arithmetic runs them. One whose weights alone are narrow has no others.
+Cases cases_of(const Family& family, Workload work, const Arithmetic& arithmetic) {
+    work.compute = arithmetic.compute;
+    work.weights = arithmetic.weights_alone ? arithmetic.storage : DType::F32;
+    Cases found;
+    for (const Case& stated : family.speeds(work)) {
+        const std::vector<DType> storages = storages_of(stated);
+        const bool is_stored = !arithmetic.weights_alone &&
+                               std::find(storages.begin(), storages.end(), arithmetic.storage) != storages.end();
+        const bool has_weights = std::any_of(stated.operands.begin(), stated.operands.end(),
+                                             [](const Operand& operand) { return operand.is_narrow; });
+        if (!arithmetic.weights_alone || has_weights) {
+            found.emplace(std::pair{stated.op, stated.name}, is_stored ? stated.stored_in(arithmetic.storage) : stated);
+        }
+    }
+    return found;
+}
+
+// Whether results are right, before their speed is worth a word.
+class Judge {
+public:
+    Judge() : oracle_(open_device("cpu:oracle")), cpu_(open_device("cpu")) {}
+
+    void check(Backend& device, const Case& stated, DeviceSpeed& found) {
+        Backend* reference = reference_for(device, stated);
+        if (reference == nullptr) {
+            return;
+        }
+        const Outcome outcome = examination(*reference, stated).on(device);
+        found.checked = reference->device().id;
+        found.closeness = outcome.closeness;
+        found.kernels = outcome.kernels;
+        if (!outcome.complaints.empty()) {
+            found.error = "its results are wrong: " + outcome.complaints.front();
+        }
+    }
+
+private:
+    // The oracle where it takes a second or two; the CPU for what is too much for it.
+    Backend* reference_for(const Backend& device, const Case& stated) const {
+        constexpr double kMostOracleWork = 6e8;  // operations
+        constexpr std::int64_t kMostElements = std::int64_t{1} << 25U;
+        std::int64_t elements = 0;
+        for (const Operand& operand : stated.operands) {
+            elements += operand.shape.elements();
+        }
+        if (elements > kMostElements) {
+            return nullptr;
+        }
+        if (stated.arithmetic <= kMostOracleWork) {
+            return oracle_.get();
+        }
+        const bool in_f32 = precision_of(stated, device.real()) == "f32";
+        return in_f32 && device.device().backend != "cpu" ? cpu_.get() : nullptr;
+    }
+
+    // The same for one device after the other, so that the reference is asked once.
+    Examination& examination(Backend& reference, const Case& stated) {
+        constexpr double kRoundingsOfBoth = 4.0;  // the root of which is how much farther apart two roundings are
+        const std::string title = reference.device().id + " " + precision_of(stated) + " " + stated.title();
+        if (title != title_) {
+            Case once = reference.real() == DType::F32 ? stated.sums(kRoundingsOfBoth * stated.terms) : stated;
+            once.one_layout = true;  // the one that is timed
+            examination_.emplace(reference, once);
+            title_ = title;
+        }
+        return *examination_;
+    }
+
+    std::unique_ptr<Backend> oracle_;
+    std::unique_ptr<Backend> cpu_;
+    std::string title_;
+    std::optional<Examination> examination_;
+};
+
+class SideBySide {
+public:
+    SideBySide(const SpeedPlan& plan, const std::vector<Contender>& contenders)
+        : plan_(plan), contenders_(contenders), rates_(contenders.size()) {}
+
+    void time(const Family& family, std::vector<OpSpeeds>& found) {
+        std::vector<Cases> cases;
+        for (const Contender& contender : contenders_) {
+            cases.push_back(cases_of(family, plan_.work, contender.arithmetic));
+        }
+        std::set<std::pair<std::string, std::string>> seen;
+        for (const Case& stated : family.speeds(plan_.work)) {  // in the family's order
+            const std::pair key{stated.op, stated.name};
+            if (!wanted(family, stated) || !seen.insert(key).second) {
+                continue;
+            }
+            OpSpeeds op{.op = stated.op, .family = family.name, .shape = stated.name, .devices = {}};
+            time(key, cases, op);
+            if (std::any_of(op.devices.begin(), op.devices.end(),
+                            [](const DeviceSpeed& each) { return each.speed || !each.error.empty(); })) {
+                found.push_back(std::move(op));
+            }
+        }
+    }
+
+private:
+    bool wanted(const Family& family, const Case& stated) const {
+        const std::vector<std::string>& ops = plan_.ops;
+        return ops.empty() || std::find(ops.begin(), ops.end(), stated.op) != ops.end() ||
+               std::find(ops.begin(), ops.end(), family.name) != ops.end();
+    }
+
+    void time(const std::pair<std::string, std::string>& key, const std::vector<Cases>& cases, OpSpeeds& op) {
+        op.devices.resize(contenders_.size());
+        std::vector<std::unique_ptr<TimedCase>> timed(contenders_.size());
+        for (std::size_t i = 0; i < contenders_.size(); ++i) {
+            const auto stated = cases[i].find(key);
+            if (stated == cases[i].end()) {
+                op.devices[i].reason = "it has no weights to be stored in less";
+                continue;
+            }
+            say(fmt::format("{}: {} {}", contenders_[i].backend.device().id, op.op, op.shape));
+            timed[i] = prepare(i, stated->second, op.devices[i]);
+        }
+        for (int turn = 0; turn < plan_.repeat; ++turn) {
+            for (std::size_t i = 0; i < contenders_.size(); ++i) {
+                take_turn(timed[i], op.devices[i]);
+            }
+        }
+        for (std::size_t i = 0; i < contenders_.size(); ++i) {
+            if (timed[i]) {
+                op.devices[i].speed = timed[i]->speed(median(op.devices[i].seconds));
+                rates_[i][op.op] = std::max(rates_[i][op.op], op.devices[i].speed->giga_a_second());
+            }
+        }
+    }
+
+    // The case in place on a device, checked; nothing where it is not to be timed there.
+    std::unique_ptr<TimedCase> prepare(std::size_t index, const Case& stated, DeviceSpeed& found) {
+        Backend& device = contenders_[index].backend;
+        found.precision = precision_of(stated, device.real());
+        const Standing standing = standing_of(device, stated);
+        for (const Shortfall& each : standing.shortfalls) {
+            found.reason += (found.reason.empty() ? "" : "; ") + each.text();
+        }
+        const double expected = 1e-9 * stated.arithmetic / std::max(rates_[index][stated.op], 1e-9);
+        const bool is_too_slow = rates_[index][stated.op] > 0.0 && expected > plan_.most_seconds;
+        if (is_too_slow) {
+            found.reason = fmt::format("one run would take about {:.1f} s", expected);
+        }
+        if (is_too_slow || standing.level == SupportLevel::None) {
+            return nullptr;
+        }
+        found.level = standing.level;
+        try {
+            judge_.check(device, stated, found);
+            if (!found.error.empty()) {
+                return nullptr;
+            }
+            auto timed = std::make_unique<TimedCase>(device, stated, generate(stated));
+            if (const std::string nonsense = timed->nonsense(); !nonsense.empty()) {
+                found.error = "its results are wrong: " + nonsense;
+                return nullptr;
+            }
+            return timed;
+        } catch (const std::exception& error) {
+            found.error = error.what();
+            return nullptr;
+        }
+    }
+
+    static void take_turn(std::unique_ptr<TimedCase>& timed, DeviceSpeed& found) {
+        if (!timed) {
+            return;
+        }
+        try {
+            found.seconds.push_back(timed->seconds());
+        } catch (const std::exception& error) {
+            found.error = error.what();
+            timed.reset();
+        }
+    }
+
+    void say(const std::string& what) const {
+        if (plan_.progress) {
+            plan_.progress(what);
+        }
+    }
+
+    const SpeedPlan& plan_;
+    const std::vector<Contender>& contenders_;
+    Judge judge_;
+    std::vector<std::map<std::string, double>> rates_;  // the best of each op that counts operations, in 1e9 a second
+};
+
+}  // namespace
+
+std::vector<OpSpeeds> time_side_by_side(const SpeedPlan& plan, const std::vector<Family>& families,
+                                        const std::vector<Contender>& contenders) {
+    std::vector<std::string> known;
+    for (const Family& family : families) {
+        if (family.speeds == nullptr) {
+            continue;
+        }
+        known.push_back(family.name);
+        for (const Case& stated : family.speeds(plan.work)) {
+            known.push_back(stated.op);
+        }
+    }
+    require_known_ops(plan.ops, known);
+    SideBySide side_by_side(plan, contenders);
+    std::vector<OpSpeeds> found;
+    for (const Family& family : families) {
+        if (family.speeds != nullptr) {
+            side_by_side.time(family, found);
+        }
+    }
+    return found;
+}
+
+}  // namespace headscope::conformance
