@@ -9,6 +9,7 @@ layout(push_constant) uniform Push { AddLayerNormBackwardParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
+layout(constant_id = 3) const bool kDrops = false;  // a CPU's Vulkan takes both ways of a branch
 HEADSCOPE_READ_FOURS(0, sums)
 HEADSCOPE_READ_FOURS(1, gain)
 layout(set = 0, binding = 2) readonly buffer Mean { float means[]; };
@@ -51,9 +52,8 @@ void store_x(uint index, uint count, vec4 grad) {
 
 void main() {
     uint row_start = group_index() * p.columns;
-    bool drops = p.dropout.threshold != 0u;
     DropoutRow drop = DropoutRow(0u, 0u, 0u);
-    if (drops) {
+    if (kDrops) {
         uint row = p.first_row + group_index();
         uint batch = row / p.sequence;
         drop = DropoutRow(row - batch * p.sequence, ordinals[p.offset[7] + batch], steps[p.offset[6]]);
@@ -71,7 +71,7 @@ void main() {
     float average_g = group_sum(sum_g) / float(p.columns);
     float average_gn = group_sum(sum_gn) / float(p.columns);
     for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
-        uvec4 words = drops ? dropout_words(p.dropout, drop, first / 8u) : uvec4(0u);
+        uvec4 words = kDrops ? dropout_words(p.dropout, drop, first / 8u) : uvec4(0u);
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
             uint index = row_start + column;
             uint count = p.columns - column;
@@ -82,7 +82,7 @@ void main() {
             }
             store_residual(index, count, grad);
             if (p.has_grad_x != 0u) {
-                store_x(index, count, drops ? dropout_apply(p.dropout, words, column, grad) : grad);
+                store_x(index, count, kDrops ? dropout_apply(p.dropout, words, column, grad) : grad);
             }
         }
     }

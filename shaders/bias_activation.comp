@@ -7,6 +7,9 @@ layout(push_constant) uniform Push { BiasActivationParams p; };
 #include "dropout.glsl"
 #include "fours.glsl"
 #include "grid.glsl"
+// Constants, since a CPU's Vulkan takes both ways of a branch.
+layout(constant_id = 3) const uint kActivation = 0u;
+layout(constant_id = 4) const bool kDrops = false;
 HEADSCOPE_READ_FOURS(0, x)
 HEADSCOPE_READ_FOURS(1, bias)
 layout(set = 0, binding = 2) readonly buffer Step { uint steps[]; };
@@ -19,12 +22,12 @@ vec4 activated(uint row_start, uint column) {
     if (p.has_bias != 0u) {
         value += bias_at(p.offset[1] + column, count);
     }
-    return activate(p.activation, value);
+    return activate(kActivation, value);
 }
 
 void main() {
     uint row_start = group_index() * p.columns;
-    if (p.dropout.threshold == 0u) {
+    if (!kDrops) {
         for (uint column = 4u * lane(); column < p.columns; column += 4u * lanes()) {
             y_put(p.offset[4] + row_start + column, p.columns - column, activated(row_start, column));
         }

@@ -7,6 +7,9 @@ layout(push_constant) uniform Push { BiasActivationBackwardParams p; };
 #include "dropout.glsl"
 #include "fours.glsl"
 #include "grid.glsl"
+// Constants, since a CPU's Vulkan takes both ways of a branch.
+layout(constant_id = 3) const uint kActivation = 0u;
+layout(constant_id = 4) const bool kDrops = false;
 HEADSCOPE_READ_FOURS(0, x)
 HEADSCOPE_READ_FOURS(1, bias)
 HEADSCOPE_READ_FOURS(2, grad_y)
@@ -20,7 +23,7 @@ void store(uint index, uint column, vec4 grad) {
     if (p.has_bias != 0u) {
         value += bias_at(p.offset[1] + column, count);
     }
-    vec4 result = activate_backward(p.activation, value) * grad;
+    vec4 result = activate_backward(kActivation, value) * grad;
     if (p.accumulate != 0u) {
         result += grad_x_at(p.offset[5] + index, count);
     }
@@ -29,7 +32,7 @@ void store(uint index, uint column, vec4 grad) {
 
 void main() {
     uint row_start = group_index() * p.columns;
-    if (p.dropout.threshold == 0u) {
+    if (!kDrops) {
         for (uint column = 4u * lane(); column < p.columns; column += 4u * lanes()) {
             store(row_start + column, column, grad_y_at(p.offset[2] + row_start + column, p.columns - column));
         }

@@ -4,13 +4,14 @@
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { EmbedParams p; };
+#include "fours.glsl"
 #include "grid.glsl"
 #include "math.glsl"
 layout(set = 0, binding = 0) readonly buffer Ids { int ids[]; };
-layout(set = 0, binding = 1) readonly buffer Table { float table[]; };
-layout(set = 0, binding = 2) readonly buffer Positions { float positions[]; };
+HEADSCOPE_READ_FOURS(1, table)
+HEADSCOPE_READ_FOURS(2, positions)
 layout(set = 0, binding = 3) readonly buffer First { int first[]; };
-layout(set = 0, binding = 4) writeonly buffer Out { float to[]; };
+HEADSCOPE_WRITE_FOURS(4, to)
 
 void main() {
     uint row = group_index();
@@ -29,12 +30,15 @@ void main() {
     }
     uint source = p.offset[1] + (uint(id) - p.table_first) * p.columns;
     uint place = p.offset[2] + position * p.positions_stride;
-    for (uint column = lane(); column < p.columns; column += lanes()) {
-        float value = not_a_number();
+    for (uint column = 4u * lane(); column < p.columns; column += 4u * lanes()) {
+        uint count = p.columns - column;
+        vec4 value = vec4(not_a_number());
         if (exists) {
-            value = p.scale * table[source + column];
-            value += p.has_positions != 0u ? positions[place + column] : 0.0;
+            value = p.scale * table_at(source + column, count);
+            if (p.has_positions != 0u) {
+                value += positions_at(place + column, count);
+            }
         }
-        to[p.offset[4] + row * p.columns + column] = value;
+        to_put(p.offset[4] + row * p.columns + column, count, value);
     }
 }

@@ -1,8 +1,7 @@
-// The product of matmul_vector.comp, in the same order of sums, by a subgroup: its kRows x (kColumns * lanes) outputs
-// lie with every lane's own columns in registers, b is loaded by the lanes that own its columns, and a once for all of
-// them, handed around by shuffles. For devices whose loads cost more than their arithmetic, as a CPU's Vulkan. The
-// dispatcher sees to what matmul_vector.comp asks for and that a workgroup is one subgroup of as many lanes as kRows,
-// half or a fourth of that.
+// The product of matmul.comp, in the same order of sums, by a subgroup: its kRows x (kColumns * lanes) outputs lie with
+// every lane's own columns in registers, b is loaded by the lanes that own its columns, and a once for all of them, handed
+// around by shuffles. For devices whose loads cost more than their arithmetic, as a CPU's Vulkan. The dispatcher sees to it
+// that a workgroup is one subgroup of as many lanes as kRows, half or a fourth of that.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -15,15 +14,22 @@ layout(push_constant) uniform Push { MatmulParams p; };
 layout(constant_id = 2) const uint kRows = 32u;
 layout(constant_id = 3) const uint kColumns = 4u;  // of each lane
 layout(constant_id = 4) const uint kRounding = 0u;
-layout(constant_id = 5) const bool kAAlongK = true;
-layout(constant_id = 6) const uint kBAndOut = 0u;  // kBAlongK, kStoresFours
-layout(set = 0, binding = 0) readonly buffer A { vec4 a[]; };
-layout(set = 0, binding = 1) readonly buffer B { vec4 b[]; };
+layout(constant_id = 5) const uint kAlong = 0u;  // kAAlongK, kBAlongK
+layout(constant_id = 6) const uint kFours = 0u;  // kAFours, kBFours, kOutFours, kWholeFours
+layout(set = 0, binding = 0) readonly buffer A { float a[]; };
+layout(set = 0, binding = 0) readonly buffer AVectors { vec4 a_vectors[]; };
+layout(set = 0, binding = 1) readonly buffer B { float b[]; };
+layout(set = 0, binding = 1) readonly buffer BVectors { vec4 b_vectors[]; };
 layout(set = 0, binding = 2) buffer Out { float to[]; };
 layout(set = 0, binding = 2) buffer OutVectors { vec4 to_vectors[]; };
 
-const bool kBAlongK = (kBAndOut & 1u) != 0u;
-const bool kStoresFours = (kBAndOut & 2u) != 0u;  // out lies like an operand that is loaded along its columns
+const bool kAAlongK = (kAlong & 1u) != 0u;
+const bool kBAlongK = (kAlong & 2u) != 0u;
+// Whether every four neighbours of an operand, the way that it is contiguous, begin at a multiple of four and are there.
+const bool kAFours = (kFours & 1u) != 0u;
+const bool kBFours = (kFours & 2u) != 0u;
+const bool kOutFours = (kFours & 4u) != 0u;
+const bool kWholeFours = (kFours & 8u) != 0u;  // k is a multiple of four
 const uint kLanes = gl_WorkGroupSize.x;
 const uint kALoads = kRows / kLanes;        // of a lane for four of k
 const uint kStepsALoad = 4u / kALoads;      // of k in one of them, where they go along the rows
@@ -32,6 +38,39 @@ const uint kQuads = kRows / 4u;
 vec4 rounded(vec4 value) {
     return vec4(round_operand(kRounding, value.x), round_operand(kRounding, value.y),
                 round_operand(kRounding, value.z), round_operand(kRounding, value.w));
+}
+
+// Four neighbours of an operand, the first `count` of them, else 0.
+vec4 load_a(uint at, uint count) {
+    vec4 value = vec4(0.0);
+    if (kAFours) {
+        if (kWholeFours || count != 0u) {
+            value = a_vectors[at / 4u];
+        }
+        return rounded(value);
+    }
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+        if (i < count) {
+            value[i] = a[at + i];
+        }
+    }
+    return rounded(value);
+}
+
+vec4 load_b(uint at, uint count) {
+    vec4 value = vec4(0.0);
+    if (kBFours) {
+        if (kWholeFours || count != 0u) {
+            value = b_vectors[at / 4u];
+        }
+        return rounded(value);
+    }
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+        if (i < count) {
+            value[i] = b[at + i];
+        }
+    }
+    return rounded(value);
 }
 
 // The column of a lane's output j, from the block's first: by fours.
@@ -61,17 +100,16 @@ void main() {
     uint b_base = p.offset[1] + outer * p.b_batch[0] + inner * p.b_batch[1];
     uint me = gl_SubgroupInvocationID;
 
-    // Where each vector starts at k = 0. Of a: lane by lane a row, or four rows of one of kStepsALoad of k.
+    // Where the lane's fours start at k = 0. Of a: each load a row, or four rows of one of kStepsALoad of k.
+    uint a_row = min(row + 4u * (me % kQuads), p.m - 1u);
     uint a_at[kALoads];
     [[unroll]] for (uint load = 0u; load < kALoads; ++load) {
-        uint step = load * kStepsALoad + me / kQuads;
-        a_at[load] = (a_base + (kAAlongK ? min(row + load * kLanes + me, p.m - 1u) * p.a_row
-                                         : min(row + 4u * (me % kQuads), p.m - 4u) + step * p.a_column)) / 4u;
+        a_at[load] = a_base + (kAAlongK ? min(row + load * kLanes + me, p.m - 1u) : a_row) * p.a_row;
     }
-    uint b_at[kColumns];
+    // Of b: each load a column, or four columns of one of k.
+    uint b_column[kColumns];
     [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
-        b_at[j] = (b_base + (kBAlongK ? min(column + column_of(me, j), p.n - 1u) * p.b_column
-                                      : min(column + column_of(me, 4u * j), p.n - 4u))) / 4u;
+        b_column[j] = min(column + column_of(me, kBAlongK ? j : 4u * (j / 4u)), p.n - 1u);
     }
     float sums[kRows][kColumns];
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
@@ -79,17 +117,19 @@ void main() {
             sums[i][j] = 0.0;
         }
     }
-    uint a_step = kAAlongK ? 1u : p.a_column;  // vectors for each four of k
-    uint b_step = kBAlongK ? 1u : p.b_row;
-    for (uint k = 0u; k < p.k / 4u; ++k) {
+    for (uint k = 0u; k < p.k; k += 4u) {
+        uint left = p.k - k;
         vec4 a_values[kALoads];
         vec4 b_values[kColumns];  // along k: [column], else [4 * (column / 4) + k]
         [[unroll]] for (uint load = 0u; load < kALoads; ++load) {
-            a_values[load] = rounded(a[a_at[load] + k * a_step]);
+            uint step = load * kStepsALoad + me / kQuads;
+            uint count = kAAlongK ? left : step < left ? p.m - a_row : 0u;
+            a_values[load] = load_a(a_at[load] + (k + (kAAlongK ? 0u : step)) * p.a_column, count);
         }
         [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
-            uint at = kBAlongK ? b_at[j] + k : b_at[j / 4u] + k * b_step + (j % 4u) * (p.b_row / 4u);
-            b_values[j] = rounded(b[at]);
+            uint step = kBAlongK ? 0u : j % 4u;
+            uint count = kBAlongK ? left : step < left ? p.n - b_column[j] : 0u;
+            b_values[j] = load_b(b_base + b_column[j] * p.b_column + (k + step) * p.b_row, count);
         }
         [[unroll]] for (uint i = 0u; i < kRows; ++i) {
             [[unroll]] for (uint d = 0u; d < 4u; ++d) {
@@ -108,11 +148,11 @@ void main() {
         [[unroll]] for (uint j = 0u; j < kColumns; j += 4u) {
             uint to_column = column + column_of(me, j);
             uint target = out_base + (row + i) * p.out_row + to_column;
-            if (kStoresFours && row + i < p.m && to_column < p.n) {
+            if (kOutFours && row + i < p.m && to_column < p.n) {
                 store_four(target, p.alpha * vec4(sums[i][j], sums[i][j + 1u], sums[i][j + 2u], sums[i][j + 3u]));
             }
             [[unroll]] for (uint one = 0u; one < 4u; ++one) {
-                if (!kStoresFours && row + i < p.m && to_column + one < p.n) {
+                if (!kOutFours && row + i < p.m && to_column + one < p.n) {
                     store(target + one, p.alpha * sums[i][j + one]);
                 }
             }

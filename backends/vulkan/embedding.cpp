@@ -35,9 +35,12 @@ void VulkanBackend::run(const Embed& op) {
             params.first_row = u32(first);
             const Tensor ids_part = ids.narrow(0, first, count);
             const Tensor out_part = out.narrow(0, first, count);
-            stream_.dispatch(row_launch(Kernel::Embed, static_cast<std::uint64_t>(count), params.columns), params,
-                             std::array{&ids_part, &table, &or_else(op.positions, op.table.narrow(0, 0, 0)),
-                                        &or_else(op.first, ids_part), &out_part});
+            const Tensor positions = op.positions.defined() ? op.positions : op.table.narrow(0, 0, 0);
+            const Launch launch = row_launch(Kernel::Embed, static_cast<std::uint64_t>(count), params.columns);
+            stream_.dispatch(by_fours(launch, params.positions_stride % 4 == 0 ? params.columns : 1,
+                                      {&table, &positions, &out_part}),
+                             params,
+                             std::array{&ids_part, &table, &positions, &or_else(op.first, ids_part), &out_part});
         });
     };
     if (op.table.dim(0) == 0) {

@@ -32,10 +32,10 @@ void VulkanBackend::run(const AddLayerNorm& op) {
         const Tensor y_part = y.narrow(0, first, count);
         const Tensor mean_part = mean.narrow(0, first, count);
         const Tensor rstd_part = rstd.narrow(0, first, count);
+        Launch launch = row_launch(Kernel::AddLayerNorm, static_cast<std::uint64_t>(count), params.columns);
+        launch.specialisation.extra[1] = drops(params.dropout);
         stream_.dispatch(
-            by_fours(row_launch(Kernel::AddLayerNorm, static_cast<std::uint64_t>(count), params.columns),
-                     params.columns, {&x_part, &residual_part, &op.gain, &op.bias, &sum_part, &y_part}),
-            params,
+            by_fours(launch, params.columns, {&x_part, &residual_part, &op.gain, &op.bias, &sum_part, &y_part}), params,
             std::array{&x_part, &residual_part, &op.gain, &op.bias, &or_else(op.dropout.step, op.gain),
                        &or_else(op.dropout.ordinals, op.gain), &sum_part, &y_part, &mean_part, &rstd_part});
     });
@@ -125,9 +125,10 @@ void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
         const Tensor grad_sum_out_part = grad_sum_out.narrow(0, first, count);
         const Tensor grad_x_part = grad_x.narrow(0, first, count);
         const Tensor grad_residual_part = grad_residual.narrow(0, first, count);
+        Launch launch = row_launch(Kernel::AddLayerNormBackward, static_cast<std::uint64_t>(count), params.columns);
+        launch.specialisation.extra[1] = drops(params.dropout);
         stream_.dispatch(
-            by_fours(row_launch(Kernel::AddLayerNormBackward, static_cast<std::uint64_t>(count), params.columns),
-                     params.columns,
+            by_fours(launch, params.columns,
                      {&sum_part, &op.gain, &grad_y_part, &grad_sum_out_part, &grad_x_part, &grad_residual_part}),
             params,
             std::array{&sum_part, &op.gain, &mean, &rstd, &grad_y_part, &grad_sum_out_part,

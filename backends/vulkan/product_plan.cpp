@@ -17,10 +17,18 @@ bool in_fours(std::uint32_t value) {
     return value % 4 == 0;
 }
 
-// k counts even where no operand lies along it: it is walked by fours.
-bool takes_vectors(const ProductDevice& device, const ProductShape& shape) {
-    return device.vector_loads && in_fours(shape.k) && shape.a_in_fours && shape.b_in_fours &&
-           (shape.a_along_k || in_fours(shape.m)) && (shape.b_along_k || in_fours(shape.n));
+// Whether all of an operand's fours can be loaded by vectors; `outputs` is m or n.
+bool loads_in_fours(const ProductDevice& device, const ProductShape& shape, bool fours, bool along_k,
+                    std::uint32_t outputs) {
+    return device.vector_loads && fours && in_fours(along_k ? shape.k : outputs);
+}
+
+bool loads_a_in_fours(const ProductDevice& device, const ProductShape& shape) {
+    return loads_in_fours(device, shape, shape.a_in_fours, shape.a_along_k, shape.m);
+}
+
+bool loads_b_in_fours(const ProductDevice& device, const ProductShape& shape) {
+    return loads_in_fours(device, shape, shape.b_in_fours, shape.b_along_k, shape.n);
 }
 
 bool takes_shared_tiles(const ProductDevice& device, const ProductShape& shape) {
@@ -38,7 +46,8 @@ ProductPlan plan_blocks(const ProductDevice& device, const ProductShape& shape) 
     plan.specialisation.local_size = lanes;
     plan.specialisation.extra = {rows, columns, shape.rounding};
     // Loads along an operand's outputs take four of them, so a block must have as many.
-    if (takes_vectors(device, shape) && (shape.a_along_k || in_fours(rows))) {
+    const bool vectors = loads_a_in_fours(device, shape) && loads_b_in_fours(device, shape) && in_fours(shape.k);
+    if (vectors && (shape.a_along_k || in_fours(rows))) {
         plan.kernel = Kernel::MatmulVector;
         plan.specialisation.extra[3] = shape.a_along_k ? 1 : 0;
         plan.specialisation.extra[4] = shape.b_along_k ? 1 : 0;
@@ -60,13 +69,16 @@ ProductPlan with_tile(const ProductShape& shape, Kernel kernel, std::uint32_t ro
 }
 
 // On llvmpipe a subgroup's 32 rows multiply at 3 times the speed of blocks, 16 at 2.4 and 8 at 1.7 times (512 x 512 x
-// 512), so that few rows go in a tile with little to spare.
+// 512), so that few rows go in a tile with little to spare. Loads one by one make code that takes seconds to compile
+// with 32 rows.
 ProductPlan plan_subgroups(const ProductDevice& device, const ProductShape& shape) {
     constexpr std::uint32_t kColumns = 4;
     constexpr std::array<double, 3> kCost{1.8, 1.25, 1.0};  // of a row among as many subgroups' rows, 1, 2 and 4
+    const bool vectors = loads_a_in_fours(device, shape) && loads_b_in_fours(device, shape);
+    const std::size_t sizes = vectors ? kCost.size() : kCost.size() - 1;
     std::uint32_t rows = 0;
     double least = 0.0;
-    for (std::size_t size = 0; size < kCost.size(); ++size) {
+    for (std::size_t size = 0; size < sizes; ++size) {
         const std::uint32_t candidate = device.subgroup_size << size;
         const double cost = kCost[size] * parts_of(shape.m, candidate) * candidate;
         if (rows == 0 || cost < least) {
@@ -76,8 +88,11 @@ ProductPlan plan_subgroups(const ProductDevice& device, const ProductShape& shap
     }
     ProductPlan plan = with_tile(shape, Kernel::MatmulSubgroup, rows, kColumns * device.subgroup_size);
     plan.specialisation.local_size = device.subgroup_size;
-    plan.specialisation.extra = {rows, kColumns, shape.rounding, shape.a_along_k ? 1U : 0U,
-                                 (shape.b_along_k ? 1U : 0U) + (shape.out_in_fours && in_fours(shape.n) ? 2U : 0U)};
+    const auto bits = [](bool first, bool second) { return (first ? 1U : 0U) + (second ? 2U : 0U); };
+    plan.specialisation.extra = {
+        rows, kColumns, shape.rounding, bits(shape.a_along_k, shape.b_along_k),
+        bits(loads_a_in_fours(device, shape), loads_b_in_fours(device, shape)) +
+            4 * bits(device.vector_loads && shape.out_in_fours && in_fours(shape.n), in_fours(shape.k))};
     return plan;
 }
 
@@ -90,14 +105,11 @@ ProductPlan plan_shared_tiles(const ProductDevice& device, const ProductShape& s
     };
     const bool large = shape.m > kSide * 4 && shape.n > kSide * 4 && in_tiles(8).groups >= kEnough;
     const std::uint32_t block = large ? 8 : 4;
-    const auto loads = [&](bool along_k, bool fours, std::uint32_t outputs) {
-        const bool vectors = device.vector_loads && fours && in_fours(along_k ? shape.k : outputs);
-        return (along_k ? 1U : 0U) + (vectors ? 2U : 0U);  // kAlongK, kInFours
-    };
+    const auto loads = [](bool along_k, bool fours) { return (along_k ? 1U : 0U) + (fours ? 2U : 0U); };
     ProductPlan plan = in_tiles(block);
     plan.specialisation.local_size = kSide * kSide;
-    plan.specialisation.extra = {block, block, shape.rounding, loads(shape.a_along_k, shape.a_in_fours, shape.m),
-                                 loads(shape.b_along_k, shape.b_in_fours, shape.n)};
+    plan.specialisation.extra = {block, block, shape.rounding, loads(shape.a_along_k, loads_a_in_fours(device, shape)),
+                                 loads(shape.b_along_k, loads_b_in_fours(device, shape))};
     return plan;
 }
 
@@ -109,7 +121,7 @@ ProductPlan plan_product(const ProductDevice& device, const ProductShape& shape)
     }
     const bool lanes_do = device.subgroup_size >= 4 && device.subgroup_size <= 16;
     if (device.software && device.tiles == ProductTiles::Device && device.subgroup_shuffles && lanes_do &&
-        shape.m > kFewRows && takes_vectors(device, shape)) {
+        shape.m > 1) {
         return plan_subgroups(device, shape);
     }
     return plan_blocks(device, shape);

@@ -16,8 +16,8 @@ struct ProductDevice {
     ProductTiles tiles = ProductTiles::Device;
 };
 
-// out [m, n] = a b, `batch` times. An operand lies in fours where every vector that matmul_vector.comp would read of it
-// starts at a multiple of four elements.
+// out [m, n] = a b, `batch` times. An operand lies in fours where each row or column of it, whichever way it is
+// contiguous, starts at a multiple of four elements.
 struct ProductShape {
     std::uint32_t m = 0;
     std::uint32_t n = 0;

@@ -92,6 +92,10 @@ inline const Tensor& or_else(const Tensor& tensor, const Tensor& other) {
 }
 
 DropoutParams dropout_params(const DropoutRule& rule);
+// The constant kDrops of kernels that may drop.
+inline std::uint32_t drops(const DropoutParams& params) {
+    return params.threshold != 0 ? 1 : 0;
+}
 
 // Rows of a contiguous tensor seen as [rows, columns], its last dimension the columns.
 Tensor as_rows(const Tensor& tensor);

@@ -111,7 +111,6 @@ struct BiasActivationParams {
     uint sequence;
     uint columns;
     uint has_bias;
-    uint activation;
     DropoutParams dropout;
 };
 
@@ -123,7 +122,6 @@ struct BiasActivationBackwardParams {
     uint sequence;
     uint columns;
     uint has_bias;
-    uint activation;
     uint accumulate;
     DropoutParams dropout;
 };

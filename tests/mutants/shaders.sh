@@ -35,19 +35,21 @@ mutant attention vulkan 'a term of the exponential is off' shaders/include/math.
     'series = fma(series, r, 4.16666667e-2);' 'series = fma(series, r, 4.26666667e-2);'
 
 mutant matmul vulkan 'the first term is left out' shaders/matmul.comp \
-    'for (uint k = 0u; k < p.k; ++k)' 'for (uint k = 1u; k < p.k; ++k)'
+    'for (uint k = 0u; k < p.k; ++k)' 'for (uint k = 1u; k < p.k; ++k)' "${NO_SUBGROUPS[@]}"
 mutant matmul vulkan 'the output is not scaled before it is added to' shaders/matmul_vector.comp \
     'fma(p.beta, to[target], value)' 'to[target] + value' "${NO_SUBGROUPS[@]}"
 mutant matmul vulkan 'the outer batch is that of the inner one' shaders/matmul.comp \
-    'outer * p.b_batch[0]' 'inner * p.b_batch[0]'
+    'outer * p.b_batch[0]' 'inner * p.b_batch[0]' "${NO_SUBGROUPS[@]}"
 mutant matmul vulkan 'columns past the edge are stored' shaders/matmul.comp \
-    'row + i < p.m && column + j < p.n' 'row + i < p.m'
+    'row + i < p.m && column + j < p.n' 'row + i < p.m' "${NO_SUBGROUPS[@]}"
 mutant matmul vulkan 'the last four terms are left out' shaders/matmul_vector.comp \
     'k < p.k / 4u' 'k + 1u < p.k / 4u' "${NO_SUBGROUPS[@]}"
 mutant matmul vulkan 'a subgroup hands around the row before' shaders/matmul_subgroup.comp \
     'subgroupShuffle(a_values[i / kLanes][d], i % kLanes)' 'subgroupShuffle(a_values[i / kLanes][d], (i + kLanes - 1u) % kLanes)'
 mutant matmul vulkan 'of loads along the rows the second has the first'\''s k' shaders/matmul_subgroup.comp \
     'load * kStepsALoad + me / kQuads' 'me / kQuads'
+mutant matmul vulkan 'past the end of k a subgroup has what lies there' shaders/matmul_subgroup.comp \
+    'step < left ? p.n - b_column[j] : 0u' 'p.n - b_column[j]'
 mutant matmul vulkan 'a tile is read before it is whole' shaders/matmul_tiled.comp \
     $'column, k);\n        barrier();' 'column, k);' "${SHARED_TILES[@]}"
 mutant matmul vulkan 'past the end of k a tile has what lies there' shaders/matmul_tiled.comp \

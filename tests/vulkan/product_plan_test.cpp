@@ -33,7 +33,12 @@ TEST_CASE("operands that do not lie in fours are loaded one by one", "[vulkan][p
     odd.a_in_fours = false;
     CHECK(plan_product(kGpu, odd).specialisation.extra[3] == 1);  // along k, one by one
     CHECK(plan_product(kGpu, odd).specialisation.extra[4] == 0);  // 70 columns are no fours
-    CHECK(plan_product(kSoftware, odd).kernel == Kernel::Matmul);
+    CHECK(plan_product(kSoftware, odd).kernel == Kernel::MatmulSubgroup);
+    CHECK(plan_product(kSoftware, odd).specialisation.extra[4] == 0);
+    CHECK(plan_product(kSoftware, shape(130, 72, 52)).specialisation.extra[4] == 1 + 2 + 8);
+    ProductShape stored = shape(130, 72, 50);
+    stored.out_in_fours = true;
+    CHECK(plan_product(kSoftware, stored).specialisation.extra[4] == 2 + 4);
     const ProductPlan even = plan_product(kGpu, shape(130, 72, 52));
     CHECK(even.specialisation.extra[3] == 3);
     CHECK(even.specialisation.extra[4] == 2);
@@ -53,7 +58,11 @@ TEST_CASE("a CPU's Vulkan multiplies by subgroups, in tiles with few rows to spa
     CHECK(rows(16) == 16);
     CHECK(rows(5) == 8);
     CHECK(rows(40) == 16);
-    CHECK(plan_product(kSoftware, shape(4, 64, 64)).kernel == Kernel::MatmulVector);
+    CHECK(rows(4) == 8);
+    CHECK(plan_product(kSoftware, shape(1, 64, 64)).kernel == Kernel::MatmulVector);
+    ProductShape odd = shape(512, 64, 64);
+    odd.b_in_fours = false;
+    CHECK(plan_product(kSoftware, odd).specialisation.extra[0] == 16);
     ProductDevice without = kSoftware;
     without.subgroup_shuffles = false;
     CHECK(plan_product(without, shape(512, 64, 64)).kernel == Kernel::MatmulVector);
