@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "backends/vulkan/vulkan_backend_impl.h"
@@ -166,6 +167,10 @@ void VulkanBackend::run(const Matmul& op) {
 void VulkanBackend::multiply(const Matmul& op) {
     const MatmulParams params = params_of(op);
     const std::int64_t batch_outer = op.out.rank() == 4 ? op.out.dim(0) : 1;
+    if (const std::optional<Launch> launch = matrices_->launch(op, params)) {
+        stream_.dispatch(*launch, params, std::array{&op.a, &op.b, &op.out});
+        return;
+    }
     const Block block = block_for(params.m);
     Launch launch;
     launch.kernel = Kernel::Matmul;
