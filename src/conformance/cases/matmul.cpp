@@ -197,14 +197,19 @@ std::vector<Case> empty_cases() {
 std::vector<Case> rounded_operands_cases() {
     std::vector<Case> cases;
     for (const Compute compute : {Compute::BF16, Compute::F16, Compute::TF32}) {
-        for (const auto& [m, n, k] :
-             {std::array<std::int64_t, 3>{1, 1, 1}, {33, 17, 65}, {64, 128, 96}, {1, 257, 64}}) {
+        for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
+                                      {33, 17, 65},
+                                      {64, 128, 96},
+                                      {1, 257, 64},
+                                      {65, 130, 129},
+                                      {5, 7, 0}}) {
             for (Product product : transposes({{}, m, n, k, false, false, 0.5F, 1.0F})) {
                 product.compute = compute;
                 cases.push_back(matmul(product));
             }
         }
         cases.push_back(matmul({{2, 3}, 9, 5, 17, false, true, 1.0F, 1.0F, compute}));
+        cases.push_back(matmul({{2, 3}, 70, 9, 33, true, false, -0.7F, 1.5F, compute}));
     }
     return cases;
 }
@@ -311,6 +316,7 @@ std::vector<Case> speeds(bool large) {
     for (const Product& product : transposes({{}, size, size, size})) {
         cases.push_back(timed(product));
     }
+    cases.push_back(timed({{}, size, size, size, false, true, 1.0F, 1.0F, Compute::F16}));
     cases.push_back(timed({{}, 4, 2048, 512, false, true}));                           // decoding, a beam of 4
     cases.push_back(timed({{large ? 64 : 8, 8}, 128, 128, 64, false, true, 0.125F}));  // scores of heads
     return cases;
