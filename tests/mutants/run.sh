@@ -120,6 +120,7 @@ baseline() {
     ! is_wanted edit_attention vulkan || prove_without vulkan edit_attention
     ! is_wanted elementwise vulkan || prove_without vulkan elementwise "${SMALL_BINDINGS[@]}"
     ! is_wanted layer_norm vulkan || prove_without vulkan layer_norm "${SEVERAL_SUBGROUPS[@]}"
+    ! is_wanted matmul vulkan || prove_without vulkan matmul "${EMULATED[@]}"
 }
 
 prove_without() {
@@ -133,6 +134,8 @@ prove_without() {
 readonly SEVERAL_SUBGROUPS=(HEADSCOPE_VULKAN_ROW_LANES=64)
 # Tensors in parts.
 readonly SMALL_BINDINGS=(HEADSCOPE_VULKAN_MAX_BINDING=8192)
+# The tiles of products in F16, on a device that may have no cooperative matrices.
+readonly EMULATED=(HEADSCOPE_VULKAN_EMULATE_MATRICES=1)
 
 mkdir -p "$WORK"
 copy_tree

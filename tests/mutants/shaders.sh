@@ -45,8 +45,6 @@ mutant matmul vulkan 'columns past the edge are stored' shaders/matmul.comp \
 mutant matmul vulkan 'the last four terms are left out' shaders/matmul_vector.comp \
     'k < p.k / 4u' 'k + 1u < p.k / 4u'
 
-# The tiles of products in F16, on a device that may have no cooperative matrices.
-readonly EMULATED=(HEADSCOPE_VULKAN_EMULATE_MATRICES=1)
 mutant matmul vulkan 'a term past the last is staged' shaders/include/matmul_tiled.glsl \
     'inside && term + 1u < p.k' 'inside' "${EMULATED[@]}"
 mutant matmul vulkan 'columns past the edge of a tile are stored' shaders/include/matmul_tiled.glsl \
