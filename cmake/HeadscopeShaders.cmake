@@ -15,6 +15,31 @@ foreach(item "HEADSCOPE_GLSLANG|glslangValidator|glslang-tools" "HEADSCOPE_SPIRV
     endif()
 endforeach()
 
+# Debian 12's compiler is of before VK_KHR_cooperative_matrix: it gets what shaders/precompiled/make.sh made.
+execute_process(COMMAND ${HEADSCOPE_GLSLANG} --version OUTPUT_VARIABLE glslang_says)
+string(REGEX MATCH "Glslang Version: [0-9]+:([0-9.]+)" glslang_says "${glslang_says}")
+set(HEADSCOPE_GLSLANG_VERSION ${CMAKE_MATCH_1})
+
+# headscope_precompiled_shader(NAME INC): as headscope_shader, of words that are there already.
+function(headscope_precompiled_shader name inc)
+    set(embedded ${CMAKE_CURRENT_BINARY_DIR}/spirv/${name}.cpp)
+    file(CONFIGURE OUTPUT ${embedded} @ONLY CONTENT
+"#include <cstdint>
+#include <span>
+
+namespace headscope::vulkan {
+
+static const std::uint32_t words_@name@[] = {
+#include \"@inc@\"
+};
+extern const std::span<const std::uint32_t> spirv_@name@;
+const std::span<const std::uint32_t> spirv_@name@(words_@name@);
+
+}
+")
+    set(sources ${sources} ${embedded} PARENT_SCOPE)
+endfunction()
+
 # headscope_shader(NAME SOURCE DEFINITIONS...): compiles one module and appends its embedded source to `sources`.
 function(headscope_shader name source)
     set(spirv ${CMAKE_CURRENT_BINARY_DIR}/spirv/${name}.spv)
@@ -54,7 +79,12 @@ function(headscope_shaders target)
             string(TOUPPER ${head} head)
             string(APPEND kernel ${head}${tail})
         endforeach()
-        headscope_shader(${name} ${shader} HEADSCOPE_SUBGROUPS)
+        set(precompiled ${PROJECT_SOURCE_DIR}/shaders/precompiled/${name}.inc)
+        if(EXISTS ${precompiled} AND NOT HEADSCOPE_GLSLANG_VERSION VERSION_GREATER_EQUAL 13)
+            headscope_precompiled_shader(${name} ${precompiled})
+        else()
+            headscope_shader(${name} ${shader} HEADSCOPE_SUBGROUPS)
+        endif()
         set(plain ${name})
         file(STRINGS ${shader} reduces REGEX "#include \"reduce.glsl\"")
         if(reduces)

@@ -109,6 +109,12 @@ void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device,
     found.storage16 = features.storage16.storageBuffer16BitAccess == VK_TRUE;
     found.push_descriptors = contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
     found.creation_feedback = contains(extensions, VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
+    found.matrices = probe_matrices(functions, device,
+                                    {.extension = contains(extensions, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME),
+                                     .subgroups = found.subgroup_arithmetic && found.full_subgroups,
+                                     .software = found.software,
+                                     .subgroup_size = found.subgroup_size,
+                                     .limits = found.properties.limits});
 }
 
 bool is_power_of_two(std::uint64_t value) {
@@ -187,6 +193,13 @@ std::uint64_t device_local_bytes(const VkPhysicalDeviceMemoryProperties& memory)
     return bytes;
 }
 
+std::string say_matrices(const CooperativeMatrices& matrices, bool wanted) {
+    const MatrixSizes& sizes = matrices.sizes;
+    return !matrices.usable() ? matrices.missing
+           : !wanted          ? "switched off"
+                              : fmt::format("{} x {} x {}", sizes.m, sizes.n, sizes.k);
+}
+
 void describe(const Capabilities& found, const Options& options, DeviceInfo& info) {
     const VkPhysicalDeviceLimits& limits = found.properties.limits;
     const std::uint32_t version = found.properties.apiVersion;
@@ -207,6 +220,7 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
         {"subgroup shuffles", say(found.subgroup_shuffles, options.subgroups)},
         {"full subgroups", say(found.full_subgroups, true)},
         {"16-bit storage", say(found.storage16, true)},
+        {kMatrixFeature, say_matrices(found.matrices, options.cooperative_matrix && options.subgroups)},
         {"timestamps", say(found.timestamp_bits > 0, options.timestamps)},
     };
 }
@@ -214,6 +228,9 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
 // Those that choose other kernels, or other ways to start them, than `found` is about to.
 std::vector<std::string> paths_of(const Capabilities& found, const Options& options) {
     std::vector<std::string> paths;
+    if (found.matrices.usable()) {
+        paths.emplace_back(path::kNoCooperativeMatrix);
+    }
     if (found.subgroup_arithmetic || found.subgroup_shuffles) {
         paths.emplace_back(path::kNoSubgroups);
     }
@@ -222,6 +239,9 @@ std::vector<std::string> paths_of(const Capabilities& found, const Options& opti
     }
     if (options.vector_loads) {
         paths.emplace_back(path::kNoVectorLoads);
+    }
+    if (!options.emulated_matrices) {
+        paths.emplace_back(path::kEmulatedMatrices);
     }
     if (found.push_descriptors) {
         paths.emplace_back(path::kNoPushDescriptors);
@@ -275,6 +295,9 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
     found.push_descriptors = found.push_descriptors && options.push_descriptors;
     found.subgroup_arithmetic = found.subgroup_arithmetic && options.subgroups;
     found.subgroup_shuffles = found.subgroup_shuffles && options.subgroups;
+    if (found.matrices.usable() && (!options.cooperative_matrix || !found.subgroup_arithmetic)) {
+        found.matrices = {{}, "switched off"};
+    }
     found.timestamp_bits = options.timestamps ? found.timestamp_bits : 0;
     info.paths = paths_of(found, options);
     return result;
@@ -298,8 +321,16 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     if (found.creation_feedback) {
         extensions.push_back(VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
     }
+    if (found.matrices.usable()) {
+        extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    }
     Features features;
     features.chain(found.full_subgroups);
+    MatrixFeatures matrices;
+    if (found.matrices.usable()) {
+        features.all.pNext = matrices.chain(features.all.pNext);
+        matrices.enable();
+    }
     features.subgroup_size.computeFullSubgroups = found.full_subgroups ? VK_TRUE : VK_FALSE;
     features.storage16.storageBuffer16BitAccess = found.storage16 ? VK_TRUE : VK_FALSE;
     auto info = chained<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features.all);

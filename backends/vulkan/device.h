@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backends/vulkan/cooperative_matrix.h"
 #include "backends/vulkan/instance.h"
 #include "backends/vulkan/options.h"
 
@@ -22,8 +23,9 @@ struct Capabilities {
     bool push_descriptors = false;
     bool subgroup_arithmetic = false;
     bool subgroup_shuffles = false;
-    bool full_subgroups = false;     // a workgroup of one subgroup can be asked for
-    bool storage16 = false;          // 16-bit elements in storage buffers
+    bool full_subgroups = false;  // a workgroup of one subgroup can be asked for
+    bool storage16 = false;       // 16-bit elements in storage buffers
+    CooperativeMatrices matrices;
     bool creation_feedback = false;  // whether a pipeline came from the cache is told
     std::uint32_t subgroup_size = 1;
     std::uint64_t max_binding_bytes = 0;     // capped so that 32-bit indices do

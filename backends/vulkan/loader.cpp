@@ -48,6 +48,9 @@ InstanceFunctions load_instance_functions(const Loader& loader, VkInstance insta
         loader.vkGetInstanceProcAddr(instance, "vkCreateDebugUtilsMessengerEXT"));
     functions.vkDestroyDebugUtilsMessengerEXT = reinterpret_cast<PFN_vkDestroyDebugUtilsMessengerEXT>(
         loader.vkGetInstanceProcAddr(instance, "vkDestroyDebugUtilsMessengerEXT"));
+    functions.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR =
+        reinterpret_cast<PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR>(
+            loader.vkGetInstanceProcAddr(instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"));
     return functions;
 }
 

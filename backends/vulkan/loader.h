@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "backends/vulkan/vk_cooperative_matrix.h"
+
 namespace headscope::vulkan {
 
 #define HEADSCOPE_VK_GLOBAL(X)            \
@@ -98,6 +100,8 @@ struct InstanceFunctions {
     HEADSCOPE_VK_INSTANCE(HEADSCOPE_VK_MEMBER)
     PFN_vkCreateDebugUtilsMessengerEXT vkCreateDebugUtilsMessengerEXT = nullptr;    // validation only
     PFN_vkDestroyDebugUtilsMessengerEXT vkDestroyDebugUtilsMessengerEXT = nullptr;  // validation only
+    // Where a device has the extension.
+    PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR = nullptr;
 };
 
 struct DeviceFunctions {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "backends/vulkan/product_plan.h"
@@ -174,6 +175,10 @@ void VulkanBackend::run(const Matmul& op) {
 
 void VulkanBackend::multiply(const Matmul& op) {
     const MatmulParams params = params_of(op);
+    if (const std::optional<Launch> launch = matrices_->launch(op, params)) {
+        stream_.dispatch(*launch, params, std::array{&op.a, &op.b, &op.out});
+        return;
+    }
     const ProductShape shape = shape_of(op, params);
     const std::uint32_t parts = op.out.contiguous() ? split_sum(product_device_, shape) : 1;
     if (parts > 1) {

@@ -16,6 +16,11 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
+bool is_set(const char* name) {
+    const std::string text = variable(name);
+    return !text.empty() && text != "0";
+}
+
 template <class Number>
 Number number(const char* name) {
     const std::string text = variable(name);
@@ -31,8 +36,11 @@ Number number(const char* name) {
 
 Options Options::from_environment() {
     Options options;
-    const std::string validation = variable("HEADSCOPE_VULKAN_VALIDATION");
-    options.validation = !validation.empty() && validation != "0";
+    options.validation = is_set("HEADSCOPE_VULKAN_VALIDATION");
+    options.emulated_matrices = is_set("HEADSCOPE_VULKAN_EMULATE_MATRICES");
+    if (!variable("HEADSCOPE_VULKAN_TRIAL_ERROR").empty()) {
+        options.trial_error = number<std::uint32_t>("HEADSCOPE_VULKAN_TRIAL_ERROR");
+    }
     if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty()) {
         options.cache_directory = cache + "/headscope";
     } else if (const std::string home = variable("HOME"); !home.empty()) {
@@ -61,6 +69,10 @@ Options Options::from_environment() {
             options.subgroups = false;
         } else if (name == "vector_loads") {
             options.vector_loads = false;
+        } else if (name == "cooperative_matrix") {
+            options.cooperative_matrix = false;
+        } else if (name == "matrix_trial") {
+            options.matrix_trial = false;
         } else if (name == "driver_probe") {
             options.driver_probe = false;
         } else if (name == "timestamps") {
@@ -68,10 +80,9 @@ Options Options::from_environment() {
         } else if (name == "pipeline_cache") {
             options.cache_directory.clear();
         } else {
-            throw Error(
-                "HEADSCOPE_VULKAN_DISABLE names \"" + name +
-                "\"; expected push_descriptors, subgroups, shared_tiles, vector_loads, timestamps, driver_probe "
-                "or pipeline_cache, separated by commas");
+            throw Error("HEADSCOPE_VULKAN_DISABLE names \"" + name +
+                        "\"; expected push_descriptors, subgroups, vector_loads, cooperative_matrix, matrix_trial, "
+                        "timestamps, driver_probe or pipeline_cache, separated by commas");
         }
     }
     return options;
@@ -86,6 +97,10 @@ Options with_path(Options options, const std::string& path, std::uint32_t subgro
         options.tiles = ProductTiles::None;
     } else if (path == path::kNoVectorLoads) {
         options.vector_loads = false;
+    } else if (path == path::kNoCooperativeMatrix) {
+        options.cooperative_matrix = false;
+    } else if (path == path::kEmulatedMatrices) {
+        options.emulated_matrices = true;
     } else if (path == path::kNoPushDescriptors) {
         options.push_descriptors = false;
     } else if (path == path::kOneSubgroup) {

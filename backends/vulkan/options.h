@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace headscope::vulkan {
@@ -16,10 +17,13 @@ enum class ProductTiles : std::uint8_t {
 constexpr std::uint32_t kMostRowLanes = 256;  // reduce.glsl
 
 struct Options {
-    bool validation = false;       // the Khronos layer; any message becomes an Error
-    bool push_descriptors = true;  // else descriptor sets from pools
-    bool vector_loads = true;      // products with four elements a load, where operands allow it
-    bool subgroups = true;         // else reductions through shared memory alone
+    bool validation = false;         // the Khronos layer; any message becomes an Error
+    bool push_descriptors = true;    // else descriptor sets from pools
+    bool vector_loads = true;        // products with four elements a load, where operands allow it
+    bool cooperative_matrix = true;  // products in F16 by the device's matrices, where it has them
+    bool emulated_matrices = false;  // these products by matrices of plain numbers: matrix_products.h
+    bool matrix_trial = true;        // else a device's matrices are believed: to see what they err in
+    bool subgroups = true;           // else reductions through shared memory alone
     ProductTiles tiles = ProductTiles::Device;
     bool driver_probe = true;     // a child process asks new drivers first: driver_probe.h
     bool timestamps = true;       // else events wait, and take the host's clock
@@ -34,9 +38,12 @@ struct Options {
     // The submission, counted from 1, at which the device is taken to be lost, to try what happens then; 0 for none.
     std::uint64_t lost_at_submission = 0;
 
+    // Has the emulated matrices tried as a device's own are, with products that are off by so many millionths.
+    std::optional<std::uint32_t> trial_error;
+
     // HEADSCOPE_VULKAN_VALIDATION=1,
-    // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,timestamps,driver_probe,
-    // pipeline_cache,
+    // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,cooperative_matrix,matrix_trial,timestamps,
+    // driver_probe,pipeline_cache, HEADSCOPE_VULKAN_EMULATE_MATRICES=1, HEADSCOPE_VULKAN_TRIAL_ERROR=millionths,
     // HEADSCOPE_VULKAN_TILES=shared or none, HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count,
     // HEADSCOPE_VULKAN_ROW_LANES=count (a power of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in
     // XDG_CACHE_HOME/headscope, else HOME/.cache/headscope. Error for a value that means nothing.
@@ -49,6 +56,8 @@ inline constexpr const char* kNoSubgroups = "no-subgroups";
 inline constexpr const char* kSharedTiles = "shared-tiles";
 inline constexpr const char* kNoSharedTiles = "no-shared-tiles";
 inline constexpr const char* kNoVectorLoads = "no-vector-loads";
+inline constexpr const char* kNoCooperativeMatrix = "no-cooperative-matrix";
+inline constexpr const char* kEmulatedMatrices = "cooperative-matrix-emulated";
 inline constexpr const char* kNoPushDescriptors = "no-push-descriptors";
 inline constexpr const char* kOneSubgroup = "one-subgroup-a-row";
 inline constexpr const char* kSeveralSubgroups = "several-subgroups-a-row";

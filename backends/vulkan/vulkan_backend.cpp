@@ -91,7 +91,8 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
       product_device_(product_device(device_.capabilities(), options)),
       memory_(std::make_shared<Memory>(device_)),
       pipelines_(device_, options.cache_directory),
-      stream_(device_, memory_, pipelines_, options.lost_at_submission) {}
+      stream_(device_, memory_, pipelines_, options.lost_at_submission),
+      matrices_(std::make_unique<MatrixProducts>(*this, device_, options)) {}
 
 Tensor VulkanBackend::empty(const Shape& shape, DType dtype) {
     const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
@@ -156,8 +157,8 @@ Support VulkanBackend::products(Compute compute) const {
     switch (compute) {
         case Compute::F32: return {};
         case Compute::TF32: return {SupportLevel::None, "the vulkan backend has no TF32"};
-        case Compute::BF16:
-        case Compute::F16: return {SupportLevel::Composed, "operands are rounded, then multiplied in F32"};
+        case Compute::BF16: return {SupportLevel::Composed, "operands are rounded, then multiplied in F32"};
+        case Compute::F16: return matrices_->support();
     }
     HEADSCOPE_CHECK(false, "unknown compute type");
 }

@@ -11,6 +11,7 @@
 
 #include "backend/backend.h"
 #include "backends/vulkan/device.h"
+#include "backends/vulkan/matrix_products.h"
 #include "backends/vulkan/memory.h"
 #include "backends/vulkan/options.h"
 #include "backends/vulkan/pipelines.h"
@@ -25,7 +26,7 @@ public:
     VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysicalDevice physical, Probe probed,
                   const Options& options);
 
-    const DeviceInfo& device() const override { return device_.info(); }
+    const DeviceInfo& device() const override { return matrices_->info(); }
     Tensor empty(const Shape& shape, DType dtype) override;
     void upload(const Tensor& to, const void* from, std::size_t bytes) override;
     void download(const Tensor& from, void* to, std::size_t bytes) override;
@@ -79,6 +80,7 @@ private:
     const std::shared_ptr<Memory> memory_;
     Pipelines pipelines_;
     Stream stream_;
+    const std::unique_ptr<MatrixProducts> matrices_;
 };
 
 std::uint32_t u32(std::int64_t value);  // CheckFailure outside [0, 2^32)

@@ -119,7 +119,8 @@ public:
                 time(family);
             }
         }
-        DeviceReport report{.device = info_, .results = {}, .seconds = 0.0};
+        // As it is now: some of what a device can do shows only when it is used.
+        DeviceReport report{.device = benches_.front().backend().device(), .results = {}, .seconds = 0.0};
         for (Bench& bench : benches_) {
             report.results.insert(report.results.end(), bench.results().begin(), bench.results().end());
         }

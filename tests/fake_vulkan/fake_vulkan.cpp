@@ -1,6 +1,7 @@
 #include "fake_vulkan.h"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -84,13 +85,57 @@ VKAPI_ATTR void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDevice
     properties(device, &found->properties);
     for (auto* link = static_cast<VkBaseOutStructure*>(found->pNext); link != nullptr; link = link->pNext) {
         if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES) {
-            reinterpret_cast<VkPhysicalDeviceSubgroupProperties*>(link)->subgroupSize = state.subgroup_size;
+            auto* subgroups = reinterpret_cast<VkPhysicalDeviceSubgroupProperties*>(link);
+            subgroups->subgroupSize = state.subgroup_size;
+            subgroups->supportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
+            subgroups->supportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
+        } else if (state.matrices != nullptr &&
+                   link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES) {
+            auto* floats = reinterpret_cast<VkPhysicalDeviceFloatControlsProperties*>(link);
+            floats->roundingModeIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
+            floats->shaderRoundingModeRTEFloat16 = state.matrices->rounds_to_nearest;
+        } else if (state.matrices != nullptr &&
+                   link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR) {
+            reinterpret_cast<VkPhysicalDeviceCooperativeMatrixPropertiesKHR*>(link)->cooperativeMatrixSupportedStages =
+                state.matrices->stages;
         }
     }
 }
 
 // The caller's zeros are a device without the feature.
-VKAPI_ATTR void VKAPI_CALL no_features(VkPhysicalDevice /*device*/, VkPhysicalDeviceFeatures2* /*found*/) {}
+VKAPI_ATTR void VKAPI_CALL features(VkPhysicalDevice /*device*/, VkPhysicalDeviceFeatures2* found) {
+    if (state.matrices == nullptr) {
+        return;
+    }
+    for (auto* link = static_cast<VkBaseOutStructure*>(found->pNext); link != nullptr; link = link->pNext) {
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR) {
+            reinterpret_cast<VkPhysicalDeviceCooperativeMatrixFeaturesKHR*>(link)->cooperativeMatrix =
+                state.matrices->feature;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES) {
+            reinterpret_cast<VkPhysicalDeviceShaderFloat16Int8Features*>(link)->shaderFloat16 = state.matrices->float16;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES) {
+            reinterpret_cast<VkPhysicalDeviceVulkanMemoryModelFeatures*>(link)->vulkanMemoryModel =
+                state.matrices->memory_model;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES) {
+            reinterpret_cast<VkPhysicalDeviceSubgroupSizeControlFeatures*>(link)->computeFullSubgroups = VK_TRUE;
+        }
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL matrix_kinds(VkPhysicalDevice /*device*/, std::uint32_t* count,
+                                            VkCooperativeMatrixPropertiesKHR* kinds) {
+    *count = 2;
+    for (std::uint32_t index = 0; kinds != nullptr && index < *count; ++index) {
+        const auto& sizes = state.matrices->sizes[index];
+        kinds[index].MSize = sizes[0];
+        kinds[index].NSize = sizes[1];
+        kinds[index].KSize = sizes[2];
+        kinds[index].AType = kinds[index].BType = VK_COMPONENT_TYPE_FLOAT16_KHR;
+        kinds[index].CType = kinds[index].ResultType = state.matrices->sum;
+        kinds[index].scope = VK_SCOPE_SUBGROUP_KHR;
+    }
+    return VK_SUCCESS;
+}
 
 VKAPI_ATTR void VKAPI_CALL no_memory(VkPhysicalDevice /*device*/, VkPhysicalDeviceMemoryProperties2* /*found*/) {}
 
@@ -105,10 +150,17 @@ VKAPI_ATTR void VKAPI_CALL queues(VkPhysicalDevice /*device*/, std::uint32_t* co
 
 VKAPI_ATTR VkResult VKAPI_CALL device_extensions(VkPhysicalDevice /*device*/, const char* /*layer*/,
                                                  std::uint32_t* count, VkExtensionProperties* extensions) {
+    std::array<const char*, 3> names{VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME};
     *count = 1;
-    if (extensions != nullptr) {
-        *extensions = {};
-        std::strcpy(extensions->extensionName, VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
+    if (state.matrices != nullptr && state.matrices->extension) {
+        names[(*count)++] = VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME;
+    }
+    if (state.matrices != nullptr && state.matrices->full_subgroups) {
+        names[(*count)++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
+    }
+    for (std::uint32_t index = 0; extensions != nullptr && index < *count; ++index) {
+        extensions[index] = {};
+        std::strcpy(extensions[index].extensionName, names[index]);
     }
     return VK_SUCCESS;
 }
@@ -264,7 +316,8 @@ extern "C" VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInst
         named("vkEnumeratePhysicalDevices", enumerate),
         named("vkGetPhysicalDeviceProperties", properties),
         named("vkGetPhysicalDeviceProperties2", properties2),
-        named("vkGetPhysicalDeviceFeatures2", no_features),
+        named("vkGetPhysicalDeviceFeatures2", features),
+        named("vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR", matrix_kinds),
         named("vkGetPhysicalDeviceMemoryProperties2", no_memory),
         named("vkGetPhysicalDeviceQueueFamilyProperties", queues),
         named("vkEnumerateDeviceExtensionProperties", device_extensions),

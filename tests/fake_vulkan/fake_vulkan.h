@@ -6,7 +6,22 @@
 
 #include <cstdint>
 
+#include "backends/vulkan/vk_cooperative_matrix.h"
+
 namespace headscope {
+
+// Cooperative matrices, all that the backend needs of a device to use them.
+struct FakeMatrices {
+    bool extension = true;
+    bool full_subgroups = true;
+    VkBool32 feature = VK_TRUE;
+    VkBool32 float16 = VK_TRUE;
+    VkBool32 memory_model = VK_TRUE;
+    VkBool32 rounds_to_nearest = VK_TRUE;
+    VkShaderStageFlags stages = VK_SHADER_STAGE_COMPUTE_BIT;
+    std::uint32_t sizes[2][3] = {{8, 8, 16}, {16, 8, 16}};
+    VkComponentTypeKHR sum = VK_COMPONENT_TYPE_FLOAT32_KHR;
+};
 
 struct FakeVulkan {
     VkResult enumerating = VK_SUCCESS;                       // what vkEnumeratePhysicalDevices returns
@@ -14,7 +29,8 @@ struct FakeVulkan {
     bool crashes = false;                                    // vkEnumeratePhysicalDevices does
     void (*bend)(VkPhysicalDeviceLimits& limits) = nullptr;  // what it says of itself
     std::uint32_t subgroup_size = 32;
-    bool opens = false;  // whether vkCreateDevice succeeds
+    bool opens = false;                      // whether vkCreateDevice succeeds
+    const FakeMatrices* matrices = nullptr;  // none
     int instances_made = 0;
     int instances_live = 0;
 };

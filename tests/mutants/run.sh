@@ -122,6 +122,7 @@ baseline() {
     ! is_wanted matmul vulkan || prove_without vulkan matmul "${SHARED_TILES[@]}"
     ! is_wanted elementwise vulkan || prove_without vulkan elementwise "${SMALL_BINDINGS[@]}"
     ! is_wanted layer_norm vulkan || prove_without vulkan layer_norm "${SEVERAL_SUBGROUPS[@]}"
+    ! is_wanted matmul vulkan || prove_without vulkan matmul "${EMULATED[@]}"
 }
 
 prove_without() {
@@ -138,6 +139,8 @@ readonly NO_SUBGROUPS=(HEADSCOPE_VULKAN_DISABLE=subgroups)
 readonly SHARED_TILES=(HEADSCOPE_VULKAN_TILES=shared)
 # Tensors in parts.
 readonly SMALL_BINDINGS=(HEADSCOPE_VULKAN_MAX_BINDING=8192)
+# The tiles of products in F16, on a device that may have no cooperative matrices.
+readonly EMULATED=(HEADSCOPE_VULKAN_EMULATE_MATRICES=1)
 
 mkdir -p "$WORK"
 copy_tree

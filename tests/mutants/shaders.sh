@@ -55,6 +55,27 @@ mutant matmul vulkan 'a tile is read before it is whole' shaders/matmul_tiled.co
 mutant matmul vulkan 'past the end of k a tile has what lies there' shaders/matmul_tiled.comp \
     'column + at.outer < p.n && k + at.k < p.k' 'column + at.outer < p.n' "${SHARED_TILES[@]}"
 
+mutant matmul vulkan 'a term past the last is staged' shaders/include/cooperative_product.glsl \
+    'inside && term + 1u < p.k' 'inside' "${EMULATED[@]}"
+mutant matmul vulkan 'columns past the edge of a tile are stored' shaders/include/cooperative_product.glsl \
+    'row < p.m && column < p.n' 'row < p.m' "${EMULATED[@]}"
+mutant matmul vulkan 'the next terms are staged while the last are read' shaders/include/cooperative_product.glsl \
+    $'        }\n        barrier();\n    }' $'        }\n    }' "${EMULATED[@]}"
+mutant matmul vulkan 'rows overlap where they are staged' shaders/include/cooperative_tiles.glsl \
+    '(kDepth + 8u) / 2u' 'kDepth / 2u - 1u' "${EMULATED[@]}"
+mutant matmul vulkan 'the second of two terms is left out' shaders/matmul_cooperative_emulated.comp \
+    'from_f16(x >> 16u)' '0.0' "${EMULATED[@]}"
+
+# The device's own matrices, where it has them and the compiler knows them; else the module is one that was made before.
+if "$BUILD/headscope" devices | grep -q 'cooperative matrices [0-9]' &&
+    ! grep -q 'shaders/precompiled/matmul_cooperative.inc' "$BUILD/backends/vulkan/spirv/matmul_cooperative.cpp"; then
+    mutant matmul vulkan 'a matrix is read along its rows, not its columns' shaders/matmul_cooperative.comp \
+        'gl_CooperativeMatrixLayoutColumnMajor' 'gl_CooperativeMatrixLayoutRowMajor' \
+        HEADSCOPE_VULKAN_DISABLE=matrix_trial
+elif is_wanted matmul vulkan; then
+    row matmul vulkan SKIPPED 'matmul_cooperative.comp: no cooperative matrices, or a compiler that does not know them'
+fi
+
 mutant bias vulkan 'a column sum stops one row early' shaders/sum_rows.comp \
     'min(first + p.rows_per_part, p.rows)' 'min(first + p.rows_per_part, p.rows - 1u)'
 mutant bias vulkan '"=" for "+=" in a column sum' shaders/sum_rows.comp \

@@ -1,4 +1,5 @@
 // What is found and how often it is looked for, on a loader with devices that no test machine has.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -96,6 +97,54 @@ TEST_CASE("a driver that says what Vulkan does not allow is not believed", "[vul
     CHECK_THAT(reason(nullptr, 256), Catch::Contains("subgroups of 256 invocations"));
     CHECK_THAT(reason([](VkPhysicalDeviceLimits& limits) { limits.maxComputeSharedMemorySize = 0; }, 32),
                Catch::Contains("0 bytes of shared memory"));
+}
+
+TEST_CASE("of a device's cooperative matrices the list says the sizes, or what it lacks to use them",
+          "[vulkan][device]") {
+    const NoCuda no_cuda;
+    const auto said = [](const FakeMatrices* matrices, std::uint32_t subgroup_size = 32, bool software = false) {
+        const FakeLoader fake(2);
+        fake->subgroup_size = subgroup_size;
+        fake->matrices = matrices;
+        const DeviceInfo device = after_cuda()[software ? 1 : 0];
+        const bool has_path = std::count(device.paths.begin(), device.paths.end(), "no-cooperative-matrix") == 1;
+        for (const auto& [name, value] : device.features) {
+            if (name == "cooperative matrices") {
+                CHECK(has_path == (value.find(" x ") != std::string::npos));
+                return value;
+            }
+        }
+        return std::string("nothing");
+    };
+    CHECK(said(nullptr) == "no VK_KHR_cooperative_matrix");
+    const FakeMatrices has_all;
+    CHECK(said(&has_all) == "16 x 8 x 16");
+    const auto without = [&](auto member, auto value) {
+        FakeMatrices matrices;
+        matrices.*member = value;
+        return said(&matrices);
+    };
+    CHECK(without(&FakeMatrices::extension, false) == "no VK_KHR_cooperative_matrix");
+    CHECK(without(&FakeMatrices::full_subgroups, false) == "no full subgroups");
+    CHECK(without(&FakeMatrices::feature, VK_FALSE) == "no cooperativeMatrix");
+    CHECK(without(&FakeMatrices::float16, VK_FALSE) == "no shaderFloat16");
+    CHECK(without(&FakeMatrices::memory_model, VK_FALSE) == "no vulkanMemoryModel");
+    CHECK(without(&FakeMatrices::rounds_to_nearest, VK_FALSE) == "no rounding to nearest in F16");
+    CHECK(without(&FakeMatrices::stages, VK_SHADER_STAGE_FRAGMENT_BIT) == "none in compute shaders");
+    CHECK(without(&FakeMatrices::sum, VK_COMPONENT_TYPE_FLOAT16_KHR) == "none of F16 that sum in F32 and divide 32");
+    CHECK(said(&has_all, 128) == "16 x 8 x 16");
+    CHECK(said(&has_all, 8, true) == "16 x 8 x 16");
+    CHECK(said(&has_all, 16, true) == "none in software for subgroups of 16");
+    FakeMatrices odd;
+    odd.sizes[1][0] = 24;
+    CHECK(said(&odd) == "8 x 8 x 16");
+    const Environment disable("HEADSCOPE_VULKAN_DISABLE", "cooperative_matrix");
+    const FakeLoader fake(2);
+    fake->matrices = &has_all;
+    const DeviceInfo device = after_cuda()[0];
+    for (const auto& [name, value] : device.features) {
+        CHECK((name != "cooperative matrices" || value == "switched off"));
+    }
 }
 
 TEST_CASE("a driver that crashes when it is asked takes nobody along", "[vulkan][device]") {

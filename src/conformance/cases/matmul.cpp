@@ -198,14 +198,19 @@ std::vector<Case> empty_cases() {
 std::vector<Case> rounded_operands_cases() {
     std::vector<Case> cases;
     for (const Compute compute : {Compute::BF16, Compute::F16, Compute::TF32}) {
-        for (const auto& [m, n, k] :
-             {std::array<std::int64_t, 3>{1, 1, 1}, {33, 17, 65}, {64, 128, 96}, {1, 257, 64}}) {
+        for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 1, 1},
+                                      {33, 17, 65},
+                                      {64, 128, 96},
+                                      {1, 257, 64},
+                                      {65, 130, 129},
+                                      {5, 7, 0}}) {
             for (Product product : transposes({{}, m, n, k, false, false, 0.5F, 1.0F})) {
                 product.compute = compute;
                 cases.push_back(matmul(product));
             }
         }
         cases.push_back(matmul({{2, 3}, 9, 5, 17, false, true, 1.0F, 1.0F, compute}));
+        cases.push_back(matmul({{2, 3}, 70, 9, 33, true, false, -0.7F, 1.5F, compute}));
     }
     return cases;
 }
@@ -360,6 +365,13 @@ std::vector<Case> speeds(const Workload& work) {
     std::vector<Case> cases;
     for (const Product& product : products) {
         cases.push_back(timed(product, work));
+    }
+    if (!work.every_product) {
+        Workload rounded = work;
+        rounded.compute = Compute::F16;
+        for (const std::int64_t side : work.sides) {
+            cases.push_back(timed({{}, side, side, side, false, true}, rounded));
+        }
     }
     return cases;
 }

@@ -1,0 +1,142 @@
+#include "backends/vulkan/cooperative_matrix.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headscope::vulkan {
+
+namespace {
+
+// As in shaders/include/cooperative_tiles.glsl.
+constexpr std::uint32_t kQuarter = 32;         // outputs of a subgroup, each way
+constexpr std::uint32_t kDepth = 32;           // terms that are staged at once
+constexpr std::uint32_t kStagedBytes = 10240;  // of both operands
+
+bool divides(std::uint32_t part, std::uint32_t whole) {
+    return part != 0 && whole % part == 0;
+}
+
+bool has_wanted_types(const VkCooperativeMatrixPropertiesKHR& kind) {
+    return kind.scope == VK_SCOPE_SUBGROUP_KHR && kind.saturatingAccumulation == VK_FALSE &&
+           kind.AType == VK_COMPONENT_TYPE_FLOAT16_KHR && kind.BType == VK_COMPONENT_TYPE_FLOAT16_KHR &&
+           kind.CType == VK_COMPONENT_TYPE_FLOAT32_KHR && kind.ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR;
+}
+
+bool fits_tile(const VkCooperativeMatrixPropertiesKHR& kind, std::uint32_t shared_bytes) {
+    const std::uint32_t results = 4 * kind.MSize * kind.NSize * static_cast<std::uint32_t>(sizeof(float));
+    return divides(kind.MSize, kQuarter) && divides(kind.NSize, kQuarter) && divides(kind.KSize, kDepth) &&
+           kStagedBytes + results <= shared_bytes;
+}
+
+// The largest: fewest instructions for the same work.
+MatrixSizes largest(const std::vector<VkCooperativeMatrixPropertiesKHR>& kinds, std::uint32_t shared_bytes) {
+    MatrixSizes best;
+    for (const VkCooperativeMatrixPropertiesKHR& kind : kinds) {
+        if (has_wanted_types(kind) && fits_tile(kind, shared_bytes) &&
+            kind.MSize * kind.NSize * kind.KSize > best.m * best.n * best.k) {
+            best = {kind.MSize, kind.NSize, kind.KSize};
+        }
+    }
+    return best;
+}
+
+std::vector<VkCooperativeMatrixPropertiesKHR> kinds_of(const InstanceFunctions& functions, VkPhysicalDevice device) {
+    const auto enumerate = functions.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR;
+    std::uint32_t count = 0;
+    if (enumerate == nullptr || enumerate(device, &count, nullptr) != VK_SUCCESS) {
+        return {};
+    }
+    VkCooperativeMatrixPropertiesKHR empty{};
+    empty.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
+    std::vector<VkCooperativeMatrixPropertiesKHR> kinds(count, empty);
+    if (enumerate(device, &count, kinds.data()) != VK_SUCCESS) {
+        return {};
+    }
+    kinds.resize(std::min<std::size_t>(count, kinds.size()));
+    return kinds;
+}
+
+struct MatrixProperties {
+    bool in_compute = false;
+    bool rounds_to_nearest = false;  // can be told to, in 16 bits
+};
+
+MatrixProperties properties_of(const InstanceFunctions& functions, VkPhysicalDevice device) {
+    VkPhysicalDeviceCooperativeMatrixPropertiesKHR matrices{};
+    matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
+    VkPhysicalDeviceFloatControlsProperties floats{};
+    floats.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES;
+    floats.pNext = &matrices;
+    VkPhysicalDeviceProperties2 all{};
+    all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    all.pNext = &floats;
+    functions.vkGetPhysicalDeviceProperties2(device, &all);
+    return {(matrices.cooperativeMatrixSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0,
+            floats.shaderRoundingModeRTEFloat16 == VK_TRUE &&
+                floats.roundingModeIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE};
+}
+
+std::string missing_feature(const InstanceFunctions& functions, VkPhysicalDevice device) {
+    MatrixFeatures found;
+    VkPhysicalDeviceFeatures2 all{};
+    all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    all.pNext = found.chain(nullptr);
+    functions.vkGetPhysicalDeviceFeatures2(device, &all);
+    if (found.matrices.cooperativeMatrix == VK_FALSE) {
+        return "no cooperativeMatrix";
+    }
+    if (found.float16.shaderFloat16 == VK_FALSE) {
+        return "no shaderFloat16";
+    }
+    return found.memory_model.vulkanMemoryModel == VK_FALSE ? "no vulkanMemoryModel" : "";
+}
+
+}  // namespace
+
+void* MatrixFeatures::chain(void* next) {
+    matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
+    float16.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES;
+    memory_model.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES;
+    matrices.pNext = &float16;
+    float16.pNext = &memory_model;
+    memory_model.pNext = next;
+    return &matrices;
+}
+
+void MatrixFeatures::enable() {
+    matrices.cooperativeMatrix = VK_TRUE;
+    float16.shaderFloat16 = VK_TRUE;
+    memory_model.vulkanMemoryModel = VK_TRUE;
+}
+
+CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysicalDevice device,
+                                   const MatrixGround& ground) {
+    if (!ground.extension) {
+        return {{}, "no " VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME};
+    }
+    if (std::string lacks = missing_feature(functions, device); !lacks.empty()) {
+        return {{}, lacks};
+    }
+    if (!ground.subgroups) {
+        return {{}, "no full subgroups"};
+    }
+    // Mesa 26.1's llvmpipe lists them for subgroups of 16, too, and crashes when it compiles them.
+    if (ground.software && ground.subgroup_size != 8) {
+        return {{}, fmt::format("none in software for subgroups of {}", ground.subgroup_size)};
+    }
+    if (4 * ground.subgroup_size > ground.limits.maxComputeWorkGroupInvocations) {
+        return {{}, fmt::format("no workgroups of 4 subgroups of {}", ground.subgroup_size)};
+    }
+    const MatrixProperties properties = properties_of(functions, device);
+    if (!properties.in_compute) {
+        return {{}, "none in compute shaders"};
+    }
+    if (!properties.rounds_to_nearest) {
+        return {{}, "no rounding to nearest in F16"};
+    }
+    const MatrixSizes sizes = largest(kinds_of(functions, device), ground.limits.maxComputeSharedMemorySize);
+    return {sizes, sizes.m == 0 ? "none of F16 that sum in F32 and divide 32" : ""};
+}
+
+}  // namespace headscope::vulkan

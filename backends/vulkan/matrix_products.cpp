@@ -1,0 +1,193 @@
+#include "backends/vulkan/matrix_products.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "support/random.h"
+#include "tensor/dtype.h"
+
+namespace headscope::vulkan {
+
+namespace {
+
+constexpr std::uint32_t kTile = 64;  // cooperative_tiles.glsl
+
+// Of the emulation: no two sizes are alike that could be mixed up, and an invocation has 16 entries of a matrix.
+constexpr MatrixSizes kEmulated{16, 8, 16};
+constexpr std::uint32_t kEmulatedSubgroup = 8;
+
+std::uint64_t tiles_over(std::uint32_t size) {
+    return (std::uint64_t{size} + kTile - 1) / kTile;
+}
+
+// A product that the device and the host compute. Shapes are a tile, its edges, more than one of it, and depths that
+// what is staged does not divide.
+struct Trial {
+    std::int64_t batch, m, n, k;
+    bool transpose_a, transpose_b;
+    float alpha, beta;
+
+    Shape shape_a() const { return transpose_a ? Shape{batch, k, m} : Shape{batch, m, k}; }
+    Shape shape_b() const { return transpose_b ? Shape{batch, n, k} : Shape{batch, k, n}; }
+    Shape shape_out() const { return {batch, m, n}; }
+};
+
+constexpr std::array<Trial, 5> kTrials{{{1, 64, 64, 32, false, false, 1.0F, 0.0F},
+                                        {1, 16, 16, 16, false, true, 1.0F, 0.0F},
+                                        {2, 33, 17, 65, true, false, -0.5F, 1.0F},
+                                        {1, 70, 130, 40, true, true, 0.5F, -2.0F},
+                                        {3, 5, 7, 9, false, false, 1.0F, 0.5F}}};
+
+std::vector<float> noise(const Shape& shape, std::uint64_t seed) {
+    Random random(seed);
+    std::vector<float> values(static_cast<std::size_t>(shape.elements()));
+    for (float& value : values) {
+        value = static_cast<float>(random.below(1U << 24U)) / static_cast<float>(1U << 23U) - 1.0F;
+    }
+    return values;
+}
+
+double rounded(float value) {
+    return double{from_f16(to_f16(value))};
+}
+
+// An entry in double, and the sum of what it is made of with every sign taken off.
+struct Entry {
+    double value = 0.0;
+    double magnitude = 0.0;
+};
+
+Entry entry_of(const Trial& trial, const std::vector<float>& a, const std::vector<float>& b, double before,
+               std::int64_t batch, std::int64_t row, std::int64_t column) {
+    Entry entry;
+    for (std::int64_t k = 0; k < trial.k; ++k) {
+        const std::int64_t a_at = trial.transpose_a ? k * trial.m + row : row * trial.k + k;
+        const std::int64_t b_at = trial.transpose_b ? column * trial.k + k : k * trial.n + column;
+        const double term = rounded(a[static_cast<std::size_t>(batch * trial.m * trial.k + a_at)]) *
+                            rounded(b[static_cast<std::size_t>(batch * trial.n * trial.k + b_at)]);
+        entry.value += double{trial.alpha} * term;
+        entry.magnitude += std::abs(double{trial.alpha} * term);
+    }
+    return {entry.value + double{trial.beta} * before, entry.magnitude + std::abs(double{trial.beta} * before)};
+}
+
+// The largest error over what it is an error of.
+double worst_error(Backend& backend, const Trial& trial, float factor) {
+    const std::vector<float> a = noise(trial.shape_a(), 1);
+    const std::vector<float> b = noise(trial.shape_b(), 2);
+    const std::vector<float> before = noise(trial.shape_out(), 3);
+    const Matmul op{.a = make_from_host(backend, trial.shape_a(), DType::F32, a),
+                    .b = make_from_host(backend, trial.shape_b(), DType::F32, b),
+                    .out = make_from_host(backend, trial.shape_out(), DType::F32, before),
+                    .transpose_a = trial.transpose_a,
+                    .transpose_b = trial.transpose_b,
+                    .alpha = trial.alpha * factor,
+                    .beta = trial.beta,
+                    .compute = Compute::F16};
+    backend.run(op);
+    const std::vector<float> got = to_host<float>(backend, op.out);
+    double worst = 0.0;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        const auto at = static_cast<std::int64_t>(i);
+        const Entry wanted =
+            entry_of(trial, a, b, double{before[i]}, at / (trial.m * trial.n), at / trial.n % trial.m, at % trial.n);
+        const double error = std::abs(double{got[i]} - wanted.value) / wanted.magnitude;
+        worst = std::isnan(error) ? INFINITY : std::max(worst, error);
+    }
+    return worst;
+}
+
+}  // namespace
+
+MatrixProducts::MatrixProducts(Backend& backend, const Device& device, const Options& options)
+    : backend_(backend),
+      info_(device.info()),
+      factor_(1.0F + 1e-6F * static_cast<float>(options.trial_error.value_or(0))) {
+    const Capabilities& found = device.capabilities();
+    const bool emulated = options.emulated_matrices;
+    if (emulated || found.matrices.usable()) {
+        const MatrixSizes sizes = emulated ? kEmulated : found.matrices.sizes;
+        const std::uint32_t subgroup = emulated ? kEmulatedSubgroup : found.subgroup_size;
+        kernel_ = emulated ? Kernel::MatmulCooperativeEmulated : Kernel::MatmulCooperative;
+        specialisation_.local_size = 4 * subgroup;
+        specialisation_.extra = {sizes.m, sizes.n, sizes.k, subgroup};
+        const bool tried = emulated ? options.trial_error.has_value() : options.matrix_trial;
+        state_ = tried ? State::Untried : State::Right;
+    }
+}
+
+Support MatrixProducts::support() {
+    const bool used = usable();
+    if (used && *kernel_ == Kernel::MatmulCooperative) {
+        return {};
+    }
+    return {SupportLevel::Composed, std::string("operands are rounded, then multiplied in F32") +
+                                        (state_ == State::Wrong ? ", since its cooperative matrices err" : "")};
+}
+
+std::optional<Launch> MatrixProducts::launch(const Matmul& op, const MatmulParams& params) {
+    // Below this a tile would be nearly all edge.
+    constexpr std::uint32_t kFewest = 5;
+    if (op.compute != Compute::F16 || params.m < kFewest || params.n < kFewest || !usable()) {
+        return std::nullopt;
+    }
+    const std::int64_t batch_outer = op.out.rank() == 4 ? op.out.dim(0) : 1;
+    Launch launch;
+    launch.kernel = *kernel_;
+    launch.specialisation = specialisation_;
+    launch.groups =
+        tiles_over(params.m) * tiles_over(params.n) * params.batch_inner * static_cast<std::uint64_t>(batch_outer);
+    launch.work_per_group = std::uint64_t{2} * kTile * kTile * std::max(params.k, 1U);
+    return launch;
+}
+
+bool MatrixProducts::usable() {
+    if (!kernel_) {
+        return false;
+    }
+    if (state_ == State::Untried) {
+        hold_trial();
+    }
+    return state_ != State::Wrong;
+}
+
+void MatrixProducts::hold_trial() {
+    // Sums in F32 err by some 2^-20 here, operands that were not rounded to nearest by some 2^-13.
+    constexpr double kAllowed = 0x1p-16;
+    state_ = State::OnTrial;
+    try {
+        for (const Trial& trial : kTrials) {
+            if (const double error = worst_error(backend_, trial, factor_); error > kAllowed) {
+                give_up(fmt::format("a product of {} x {} x {} is off by {:.1e} of its terms, and {:.1e} is allowed",
+                                    trial.m, trial.n, trial.k, error, kAllowed));
+                return;
+            }
+        }
+        state_ = State::Right;
+    } catch (const DeviceLost&) {
+        throw;
+    } catch (const OutOfMemory&) {
+        state_ = State::Untried;
+        throw;
+    } catch (const Error& error) {
+        give_up(error.what());
+    }
+}
+
+void MatrixProducts::give_up(const std::string& why) {
+    state_ = State::Wrong;
+    const auto feature = std::find_if(info_.features.begin(), info_.features.end(),
+                                      [](const auto& each) { return each.first == kMatrixFeature; });
+    feature->second = "fail their trial";
+    fmt::print(stderr,
+               "headscope: {} ({}) does without its cooperative matrices: {}; update its driver, or switch them off "
+               "with HEADSCOPE_VULKAN_DISABLE=cooperative_matrix\n",
+               info_.id, info_.name, why);
+}
+
+}  // namespace headscope::vulkan

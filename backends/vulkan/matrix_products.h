@@ -1,0 +1,49 @@
+// Products with operands rounded to F16, by a device's cooperative matrices (shaders/matmul_cooperative.comp) or, for
+// proofs, by their emulation, which takes the same way through shared memory on any device. What the emulation errs in
+// is to be seen: it has no trial, unless that is what is to be proven.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "backend/backend.h"
+#include "backends/vulkan/device.h"
+#include "backends/vulkan/options.h"
+#include "backends/vulkan/stream.h"
+#include "shaders/include/params.h"
+
+namespace headscope::vulkan {
+
+class MatrixProducts {
+public:
+    // `backend` runs the trial. Nothing is done before the first product in F16.
+    MatrixProducts(Backend& backend, const Device& device, const Options& options);
+
+    // The device's, and what the trial said of its matrices.
+    const DeviceInfo& info() const { return info_; }
+
+    // How operands are multiplied that are rounded to F16.
+    Support support();
+
+    // The launch of a product; nothing where the plain kernels have to do it. The first in F16 waits for a trial: some
+    // products are held against the host's, and a device whose matrices err goes without, with a word on standard
+    // error.
+    std::optional<Launch> launch(const Matmul& op, const MatmulParams& params);
+
+private:
+    enum class State : std::uint8_t { Untried, OnTrial, Right, Wrong };
+
+    bool usable();
+    void hold_trial();
+    void give_up(const std::string& why);
+
+    Backend& backend_;
+    DeviceInfo info_;
+    std::optional<Kernel> kernel_;  // none where the device has no matrices
+    Specialisation specialisation_;
+    float factor_;  // on what is tried: Options::trial_error
+    State state_ = State::Untried;
+};
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,177 @@
+// Products in F16 by matrices that a subgroup shares: which kernel runs, and what becomes of a device whose matrices
+// err. That the products are right tests/ops says, by every path.
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "backends/vulkan/vulkan_backend.h"
+#include "environment.h"
+#include "support/random.h"
+#include "tests/io/temporary_folder.h"
+
+using namespace headscope;
+using headscope::vulkan_tests::Environment;
+using headscope::vulkan_tests::usable_device;
+
+namespace {
+
+// What goes to standard error while one lives.
+class StandardError {
+public:
+    StandardError() : before_(dup(STDERR_FILENO)) {
+        REQUIRE(std::freopen(folder_.file("said").c_str(), "w", stderr) != nullptr);
+    }
+    StandardError(const StandardError&) = delete;
+    StandardError& operator=(const StandardError&) = delete;
+    ~StandardError() {
+        std::fflush(stderr);
+        dup2(before_, STDERR_FILENO);
+        close(before_);
+    }
+    std::string text() const {
+        std::fflush(stderr);
+        std::ifstream file(folder_.file("said"));
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+
+private:
+    TemporaryFolder folder_;
+    int before_;
+};
+
+struct Ran {
+    std::vector<float> values;
+    std::string kernels;
+};
+
+Ran product(Backend& backend, Compute compute, std::int64_t rows = 20) {
+    Random random(7);
+    const auto noise = [&](const Shape& shape) {
+        std::vector<float> values(static_cast<std::size_t>(shape.elements()));
+        std::generate(values.begin(), values.end(),
+                      [&] { return static_cast<float>(random.below(2001)) / 1000.0F - 1.0F; });
+        return make_from_host(backend, shape, DType::F32, values);
+    };
+    const Matmul op{.a = noise({rows, 40}),
+                    .b = noise({24, 40}),
+                    .out = noise({rows, 24}),
+                    .transpose_b = true,
+                    .compute = compute};
+    (void)backend.products(compute);  // holds the trial, whose kernels are not what is asked for
+    backend.take_kernels();
+    backend.run(op);
+    Ran ran{to_host<float>(backend, op.out), ""};
+    for (const std::string& kernel : backend.take_kernels()) {
+        ran.kernels += kernel + "; ";
+    }
+    return ran;
+}
+
+std::string matrices_of(const Backend& backend) {
+    for (const auto& [name, value] : backend.device().features) {
+        if (name == "cooperative matrices") {
+            return value;
+        }
+    }
+    return "not among the features";
+}
+
+double farthest(const std::vector<float>& a, const std::vector<float>& b) {
+    REQUIRE(a.size() == b.size());
+    double most = 0.0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        most = std::max(most, std::abs(double{a[i]} - double{b[i]}));
+    }
+    return most;
+}
+
+}  // namespace
+
+TEST_CASE("products in F16 alone go by matrices, and equal the plain ones but for the order of sums",
+          "[vulkan][matmul]") {
+    if (!usable_device()) {
+        return;
+    }
+    const VulkanDevices devices;
+    const StandardError said;
+    const auto emulated = devices.open(0, "cooperative-matrix-emulated");
+    const Environment disable("HEADSCOPE_VULKAN_DISABLE", "cooperative_matrix");
+    const auto plain = devices.open(0);
+    const Ran by_matrices = product(*emulated, Compute::F16);
+    const Ran by_numbers = product(*plain, Compute::F16);
+    CHECK_THAT(by_matrices.kernels, Catch::StartsWith("matmul_cooperative_emulated, 32 lanes, constants 16 8 16 8; "));
+    CHECK_THAT(by_numbers.kernels, !Catch::Contains("matmul_cooperative"));
+    CHECK(farthest(by_matrices.values, by_numbers.values) < 1e-5);
+    CHECK(farthest(by_matrices.values, product(*plain, Compute::F32).values) > 1e-5);
+    for (const Compute compute : {Compute::F32, Compute::BF16}) {
+        CHECK_THAT(product(*emulated, compute).kernels, !Catch::Contains("matmul_cooperative"));
+    }
+    CHECK_THAT(product(*emulated, Compute::F16, 4).kernels, !Catch::Contains("matmul_cooperative"));
+    CHECK(said.text().empty());
+    // Numbers in the place of matrices are no native products.
+    CHECK(emulated->products(Compute::F16).level == SupportLevel::Composed);
+    CHECK(plain->products(Compute::F16).level == SupportLevel::Composed);
+}
+
+TEST_CASE("a device whose matrices err goes without them, and says so once", "[vulkan][matmul]") {
+    if (!usable_device()) {
+        return;
+    }
+    const Environment err("HEADSCOPE_VULKAN_TRIAL_ERROR", "50");  // a fifth of F16's roundoff
+    const Environment emulate("HEADSCOPE_VULKAN_EMULATE_MATRICES", "1");
+    const StandardError said;
+    const auto backend = open_vulkan_device(0);
+    CHECK_THAT(product(*backend, Compute::F32).kernels, !Catch::Contains("matmul_cooperative"));
+    CHECK(said.text().empty());  // nothing is tried before it is needed
+    for (int time = 0; time < 2; ++time) {
+        CHECK_THAT(product(*backend, Compute::F16).kernels,
+                   Catch::StartsWith("matmul") && !Catch::Contains("matmul_cooperative"));
+    }
+    CHECK_THAT(said.text(), Catch::StartsWith("headscope: vulkan:0 ") &&
+                                Catch::Contains("a product of 64 x 64 x 32 is off by ") &&
+                                Catch::EndsWith("HEADSCOPE_VULKAN_DISABLE=cooperative_matrix\n"));
+    CHECK(matrices_of(*backend) == "fail their trial");
+    const Support support = backend->products(Compute::F16);
+    CHECK(support.level == SupportLevel::Composed);
+    CHECK_THAT(support.reason, Catch::Contains("matrices err"));
+}
+
+TEST_CASE("matrices that multiply as the host does pass their trial", "[vulkan][matmul]") {
+    if (!usable_device()) {
+        return;
+    }
+    const Environment try_them("HEADSCOPE_VULKAN_TRIAL_ERROR", "0");
+    const Environment emulate("HEADSCOPE_VULKAN_EMULATE_MATRICES", "1");
+    const StandardError said;
+    const auto backend = open_vulkan_device(0);
+    backend->take_kernels();
+    (void)backend->products(Compute::F16);
+    CHECK(backend->take_kernels().size() == 1);  // it was held
+    CHECK_THAT(product(*backend, Compute::F16).kernels, Catch::StartsWith("matmul_cooperative_emulated, "));
+    CHECK(said.text().empty());
+}
+
+TEST_CASE("products in F16 are native where the device has matrices, and not where they are switched off",
+          "[vulkan][matmul]") {
+    if (!usable_device()) {
+        return;
+    }
+    const auto backend = open_vulkan_device(0);
+    if (matrices_of(*backend).find(" x ") == std::string::npos) {
+        WARN("SKIPPED: the device has no cooperative matrices: " << matrices_of(*backend));
+        return;
+    }
+    CHECK(backend->products(Compute::F16).level == SupportLevel::Native);
+    CHECK_THAT(product(*backend, Compute::F16).kernels, Catch::StartsWith("matmul_cooperative, "));
+    for (const char* part : {"cooperative_matrix", "subgroups"}) {
+        const Environment disable("HEADSCOPE_VULKAN_DISABLE", part);
+        const auto plain = open_vulkan_device(0);
+        CHECK(plain->products(Compute::F16).level == SupportLevel::Composed);
+        CHECK(matrices_of(*plain) == "switched off");
+        CHECK(farthest(product(*backend, Compute::F16).values, product(*plain, Compute::F16).values) < 1e-5);
+    }
+}
