@@ -8,6 +8,7 @@
 #   tests/mutants/run.sh              every bug
 #   tests/mutants/run.sh matmul loss  those of some families
 #   tests/mutants/run.sh vulkan       those of one side: vulkan, cpu or oracle
+#   tests/mutants/run.sh --texts      plants none: that each text to change is there once, and each shader has a bug
 set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -18,6 +19,11 @@ readonly BUILD=$WORK/build
 readonly JOBS=${HEADSCOPE_JOBS:-$(nproc)}
 readonly LIMIT=900 # seconds for one run of one family on one device
 
+texts_alone=false
+if [ "${1:-}" = --texts ]; then
+    texts_alone=true
+    shift
+fi
 wanted=("$@")
 rows=()
 failures=0
@@ -82,13 +88,17 @@ first_complaint() {
 
 # mutant FAMILY SIDE WHAT FILE OLD NEW [NAME=VALUE..]: OLD stands exactly once in FILE, and becomes NEW.
 mutant() {
-    local family=$1 side=$2 what=$3 file=$TREE/$4 old=$5 new=$6 text
+    local family=$1 side=$2 what=$3 file=$SOURCE/$4 old=$5 new=$6 text
     shift 6
     is_wanted "$family" "$side" || return 0
-    text=$(<"$file") || { fail_row "$family" "$side" "NOT FOUND" "$what: there is no ${file#"$TREE"/}"; return 0; }
+    text=$(<"$file") || { fail_row "$family" "$side" "NOT FOUND" "$what: there is no ${file#"$SOURCE"/}"; return 0; }
     local after=${text#*"$old"}
     if [ "$after" = "$text" ] || [ "${after#*"$old"}" != "$after" ]; then
-        fail_row "$family" "$side" "NOT FOUND" "$what: ${file#"$TREE"/} does not hold exactly once: $old"
+        fail_row "$family" "$side" "NOT FOUND" "$what: ${file#"$SOURCE"/} does not hold exactly once: $old"
+        return 0
+    fi
+    if "$texts_alone"; then
+        row "$family" "$side" found "$what"
         return 0
     fi
     printf '%s\n' "${text/"$old"/"$new"}" >"$file"
@@ -142,11 +152,16 @@ readonly SMALL_BINDINGS=(HEADSCOPE_VULKAN_MAX_BINDING=8192)
 # The tiles of products in F16, on a device that may have no cooperative matrices.
 readonly EMULATED=(HEADSCOPE_VULKAN_EMULATE_MATRICES=1)
 
-mkdir -p "$WORK"
-copy_tree
-cmake -S "$TREE" -B "$BUILD" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEADSCOPE_VIEWER=OFF >"$WORK/configure.log" 2>&1 ||
-    { cat "$WORK/configure.log" >&2; exit 1; }
-baseline
+if "$texts_alone"; then
+    readonly SOURCE=$ROOT
+else
+    readonly SOURCE=$TREE
+    mkdir -p "$WORK"
+    copy_tree
+    cmake -S "$TREE" -B "$BUILD" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHEADSCOPE_VIEWER=OFF >"$WORK/configure.log" 2>&1 ||
+        { cat "$WORK/configure.log" >&2; exit 1; }
+    baseline
+fi
 
 # shellcheck source=tests/mutants/shaders.sh
 . "$ROOT/tests/mutants/shaders.sh"
@@ -205,6 +220,10 @@ mutant search cpu 'of equal entries the last comes first' backends/cpu/search.cp
 
 printf '\n%-12s %-7s %-10s %s\n' FAMILY SIDE VERDICT BUG
 printf '%s\n' "${rows[@]}"
-printf '%d bugs, %d not caught\n' "${#rows[@]}" "$failures"
+if "$texts_alone"; then
+    printf '%d bugs, %d that cannot be planted\n' "${#rows[@]}" "$failures"
+else
+    printf '%d bugs, %d not caught\n' "${#rows[@]}" "$failures"
+fi
 [ ${#rows[@]} -gt 0 ] || { printf 'there is no family or side of that name\n' >&2; exit 1; }
 [ "$failures" -eq 0 ]

@@ -8,26 +8,29 @@ for shader in "$ROOT"/shaders/*.comp "$ROOT"/shaders/include/*.glsl; do
 done
 
 mutant elementwise vulkan 'a column of eight is left out of dropout' shaders/dropout.comp \
-    'min(block * 8u + 8u, p.columns)' 'min(block * 8u + 7u, p.columns)'
+    'min(first + 8u, p.columns)' 'min(first + 4u, p.columns)'
 mutant elementwise vulkan 'dropout forgets where the part of a large tensor begins' shaders/dropout.comp \
     'p.first_position + position' 'position' "${SMALL_BINDINGS[@]}"
 mutant elementwise vulkan 'the last element is not filled' shaders/fill.comp \
-    'index < p.count' 'index + 1u < p.count'
+    'element_index() < fours_in_all()' 'element_index() + 1u < fours_in_all()'
 mutant elementwise vulkan 'a copy overwrites what it should add to' shaders/copy.comp \
-    'p.accumulate != 0u ?' 'false ?'
+    'if (p.accumulate != 0u)' 'if (false)'
 mutant elementwise vulkan 'the sum in 16 bits loses what was there' shaders/convert.comp \
     'widen(p.out_type, uint(to16[target])) + value' 'value'
 mutant elementwise vulkan 'ties are rounded up, not to even' shaders/include/round.glsl \
     '0x7fffu + ((bits >> 16u) & 1u)' '0x8000u'
 mutant elementwise vulkan 'the second term lacks its factor' shaders/add_scaled.comp \
-    'p.beta * b[' 'b['
+    'p.beta * b_at' 'b_at'
 mutant elementwise vulkan 'a plane takes the stride of a row' shaders/include/strided.glsl \
     'at.y * strides[1]' 'at.y * strides[2]'
 mutant elementwise vulkan 'the second part of a grid does the work of the first' shaders/include/grid.glsl \
     'p.first_group + gl_WorkGroupID.x' 'gl_WorkGroupID.x'
 mutant elementwise vulkan 'what is just at the threshold is dropped, too' shaders/include/dropout.glsl \
-    'bits >= rule.threshold' 'bits > rule.threshold'
+    'greaterThanEqual(bits,' 'greaterThan(bits,'
 
+mutant elementwise vulkan 'of a row'\''s last four those that there are not are stored' shaders/include/fours.glsl \
+    $'            if (i < count) {                                \\\n                name[index + i] = value[i]; ' \
+    $'            {                                               \\\n                name[index + i] = value[i]; '
 mutant elementwise vulkan 'a round of Philox is left out' shaders/include/philox.glsl \
     'round < 10' 'round < 9'
 
@@ -67,8 +70,11 @@ mutant matmul vulkan 'the second of two terms is left out' shaders/matmul_cooper
     'from_f16(x >> 16u)' '0.0' "${EMULATED[@]}"
 
 # The device's own matrices, where it has them and the compiler knows them; else the module is one that was made before.
-if "$BUILD/headscope" devices | grep -q 'cooperative matrices [0-9]' &&
-    ! grep -q 'shaders/precompiled/matmul_cooperative.inc' "$BUILD/backends/vulkan/spirv/matmul_cooperative.cpp"; then
+has_matrices() {
+    "$BUILD/headscope" devices | grep -q 'cooperative matrices [0-9]' &&
+        ! grep -q 'shaders/precompiled/matmul_cooperative.inc' "$BUILD/backends/vulkan/spirv/matmul_cooperative.cpp"
+}
+if "$texts_alone" || has_matrices; then
     mutant matmul vulkan 'a matrix is read along its rows, not its columns' shaders/matmul_cooperative.comp \
         'gl_CooperativeMatrixLayoutColumnMajor' 'gl_CooperativeMatrixLayoutRowMajor' \
         HEADSCOPE_VULKAN_DISABLE=matrix_trial
@@ -79,7 +85,7 @@ fi
 mutant bias vulkan 'a column sum stops one row early' shaders/sum_rows.comp \
     'min(first + p.rows_per_part, p.rows)' 'min(first + p.rows_per_part, p.rows - 1u)'
 mutant bias vulkan '"=" for "+=" in a column sum' shaders/sum_rows.comp \
-    'sum += x[at];' 'sum = x[at];'
+    'sum += x_at(at, count);' 'sum = x_at(at, count);'
 mutant bias vulkan 'dropout takes the bits of the row before' shaders/bias_activation.comp \
     'row - batch * p.sequence, ordinals' 'row - batch * p.sequence - 1u, ordinals'
 mutant bias vulkan 'a sentence has the ordinal of the first' shaders/bias_activation_backward.comp \
@@ -92,7 +98,7 @@ mutant layer_norm vulkan 'the variance has no epsilon' shaders/add_layer_norm.co
 mutant layer_norm vulkan 'the residual is left out' shaders/add_layer_norm.comp \
     'p.has_residual != 0u ?' 'false ?'
 mutant layer_norm vulkan 'one output is never added to' shaders/add_layer_norm_backward.comp \
-    'p.accumulate_x != 0u ? grad_x[target] + kept : kept' 'kept'
+    'p.accumulate_x != 0u' 'false'
 mutant layer_norm vulkan 'the gain'\''s gradient lacks 1 / sigma' shaders/layer_norm_gain.comp \
     ' * rstds[p.offset[2] + row]' ''
 mutant layer_norm vulkan 'no barrier after the subgroups write' shaders/include/reduce.glsl \
@@ -104,11 +110,11 @@ mutant attention vulkan 'key lengths are those of another sentence' shaders/incl
 mutant attention vulkan 'a query does not see its own key' shaders/include/mask.glsl \
     'before + query + 1 :' 'before + query :'
 mutant attention vulkan 'the largest score is not taken off' shaders/masked_softmax.comp \
-    'precise_exp(scores[from + key] - most)' 'precise_exp(scores[from + key])'
+    'precise_exp(scores_at(from + key, p.keys - key) - most)' 'precise_exp(scores_at(from + key, p.keys - key))'
 mutant attention vulkan 'forbidden weights are not zeroed' shaders/masked_softmax.comp \
-    'key < allowed ? weights[to + key] / total : 0.0' 'weights[to + key] / total'
+    'first_of_four(weights_at(to + key, count) / total, allowed - key)' 'weights_at(to + key, count) / total'
 mutant attention vulkan 'the mean is not taken off the gradient' shaders/masked_softmax_backward.comp \
-    '(grad_weights[p.offset[1] + start + key] - dot_product)' 'grad_weights[p.offset[1] + start + key]'
+    '(grad_weights_at(p.offset[1] + start + key, count) - dot_product)' 'grad_weights_at(p.offset[1] + start + key, count)'
 mutant attention vulkan 'a cache row too many is written' shaders/cache_append.comp \
     'start >= int(p.capacity) - int(row)' 'start > int(p.capacity) - int(row)'
 mutant edit_attention vulkan 'of a uniform row the forbidden keys count, too' shaders/edit_attention.comp \
@@ -119,12 +125,12 @@ mutant embedding vulkan 'the first position of an id is left out' shaders/embed_
 mutant embedding vulkan 'an id past the vocabulary is read' shaders/embed.comp \
     'id >= 0 && id < int(p.vocabulary)' 'id >= 0'
 mutant embedding vulkan 'the position is not scaled apart' shaders/embed.comp \
-    'value += p.has_positions' 'value += p.scale * 0.5 + p.has_positions'
+    'value += positions_at(place + column, count);' 'value += p.scale * positions_at(place + column, count);'
 
 mutant loss vulkan 'the target'\''s share is that of the other form' shaders/smoothed_cross_entropy.comp \
     '1.0 - p.epsilon : 1.0 - p.epsilon + others' '1.0 - p.epsilon : 1.0 - p.epsilon'
 mutant loss vulkan 'a pad has a gradient' shaders/smoothed_cross_entropy.comp \
-    'grad_logits[target_start + c] = 0.0;' ''
+    'vec4(0.0));' 'vec4(1.0));'
 
 mutant optimizer vulkan 'the last element is left out of the norm' shaders/square_sum.comp \
     'min(first + p.part_elements, p.count)' 'min(first + p.part_elements, p.count - 1u)'
