@@ -1,5 +1,7 @@
 #include "backends/vulkan/product_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -7,6 +9,8 @@ namespace headscope::vulkan {
 
 namespace {
 
+constexpr std::uint32_t kSide = 16;  // invocations of a workgroup of matmul_tiled.comp along each dimension
+constexpr std::uint32_t kMostParts = 16;
 constexpr std::uint32_t kFewRows = 4;  // decoding has one row or a beam of four
 
 std::uint32_t parts_of(std::uint32_t whole, std::uint32_t part) {
@@ -31,9 +35,23 @@ bool loads_b_in_fours(const ProductDevice& device, const ProductShape& shape) {
     return loads_in_fours(device, shape, shape.b_in_fours, shape.b_along_k, shape.n);
 }
 
-bool takes_shared_tiles(const ProductDevice& device, const ProductShape& shape) {
-    return shape.m > kFewRows &&
-           (device.tiles == ProductTiles::Shared || (device.tiles == ProductTiles::Device && !device.software));
+bool takes_subgroups(const ProductDevice& device, const ProductShape& shape) {
+    const bool lanes_do = device.subgroup_size >= 4 && device.subgroup_size <= 16;
+    return device.software && device.tiles == ProductTiles::Device && device.subgroup_shuffles && lanes_do &&
+           shape.m > 1;
+}
+
+bool has_many_cores(const ProductDevice& device) {
+    return !device.software || device.tiles == ProductTiles::Shared;
+}
+
+bool takes_tiles(const ProductDevice& device, const ProductShape& shape) {
+    return shape.m > kFewRows && has_many_cores(device) && device.tiles != ProductTiles::None;
+}
+
+bool takes_parts(const ProductShape& shape, std::uint32_t parts) {
+    constexpr std::uint32_t kLeastPart = 128;  // of k: less would cost more in sums of parts than it gains
+    return parts == 1 || (shape.batch == 1 && shape.k % (4 * parts) == 0 && shape.k / parts >= kLeastPart);
 }
 
 // Every invocation keeps a block in registers. A load costs as much as a dozen multiplications on a CPU's Vulkan, so
@@ -68,24 +86,31 @@ ProductPlan with_tile(const ProductShape& shape, Kernel kernel, std::uint32_t ro
     return plan;
 }
 
+// Loads one by one make code that takes seconds to compile with the most rows.
+std::uint32_t most_subgroup_rows(const ProductDevice& device, const ProductShape& shape) {
+    return loads_a_in_fours(device, shape) && loads_b_in_fours(device, shape) ? 4 : 2;
+}
+
 // On llvmpipe a subgroup's 32 rows multiply at 3 times the speed of blocks, 16 at 2.4 and 8 at 1.7 times (512 x 512 x
-// 512), so that few rows go in a tile with little to spare. Loads one by one make code that takes seconds to compile
-// with 32 rows.
-ProductPlan plan_subgroups(const ProductDevice& device, const ProductShape& shape) {
-    constexpr std::uint32_t kColumns = 4;
+// 512), so that few rows go in a tile with little to spare.
+std::uint32_t choose_subgroup_rows(const ProductDevice& device, const ProductShape& shape) {
     constexpr std::array<double, 3> kCost{1.8, 1.25, 1.0};  // of a row among as many subgroups' rows, 1, 2 and 4
-    const bool vectors = loads_a_in_fours(device, shape) && loads_b_in_fours(device, shape);
-    const std::size_t sizes = vectors ? kCost.size() : kCost.size() - 1;
-    std::uint32_t rows = 0;
+    std::uint32_t best = 0;
     double least = 0.0;
-    for (std::size_t size = 0; size < sizes; ++size) {
-        const std::uint32_t candidate = device.subgroup_size << size;
-        const double cost = kCost[size] * parts_of(shape.m, candidate) * candidate;
-        if (rows == 0 || cost < least) {
-            rows = candidate;
+    for (std::size_t size = 0; (1U << size) <= most_subgroup_rows(device, shape); ++size) {
+        const std::uint32_t rows = device.subgroup_size << size;
+        const double cost = kCost[size] * parts_of(shape.m, rows) * rows;
+        if (best == 0 || cost < least) {
+            best = 1U << size;
             least = cost;
         }
     }
+    return best;
+}
+
+ProductPlan plan_subgroups(const ProductDevice& device, const ProductShape& shape, std::uint32_t block) {
+    constexpr std::uint32_t kColumns = 4;
+    const std::uint32_t rows = block * device.subgroup_size;
     ProductPlan plan = with_tile(shape, Kernel::MatmulSubgroup, rows, kColumns * device.subgroup_size);
     plan.specialisation.local_size = device.subgroup_size;
     const auto bits = [](bool first, bool second) { return (first ? 1U : 0U) + (second ? 2U : 0U); };
@@ -96,17 +121,19 @@ ProductPlan plan_subgroups(const ProductDevice& device, const ProductShape& shap
     return plan;
 }
 
+std::uint64_t tiles_of(const ProductShape& shape, std::uint32_t block) {
+    return std::uint64_t{parts_of(shape.m, kSide * block)} * parts_of(shape.n, kSide * block) * shape.batch;
+}
+
 // Tiles of 128 x 128 need half the loads of those of 64 x 64, where there are enough for every core.
-ProductPlan plan_shared_tiles(const ProductDevice& device, const ProductShape& shape) {
-    constexpr std::uint32_t kSide = 16;
+std::uint32_t choose_tile(const ProductShape& shape) {
     constexpr std::uint64_t kEnough = 96;
-    const auto in_tiles = [&](std::uint32_t block) {
-        return with_tile(shape, Kernel::MatmulTiled, kSide * block, kSide * block);
-    };
-    const bool large = shape.m > kSide * 4 && shape.n > kSide * 4 && in_tiles(8).groups >= kEnough;
-    const std::uint32_t block = large ? 8 : 4;
+    return shape.m > kSide * 4 && shape.n > kSide * 4 && tiles_of(shape, 8) >= kEnough ? 8 : 4;
+}
+
+ProductPlan plan_tiles(const ProductDevice& device, const ProductShape& shape, std::uint32_t block) {
     const auto loads = [](bool along_k, bool fours) { return (along_k ? 1U : 0U) + (fours ? 2U : 0U); };
-    ProductPlan plan = in_tiles(block);
+    ProductPlan plan = with_tile(shape, Kernel::MatmulTiled, kSide * block, kSide * block);
     plan.specialisation.local_size = kSide * kSide;
     plan.specialisation.extra = {block, block, shape.rounding, loads(shape.a_along_k, loads_a_in_fours(device, shape)),
                                  loads(shape.b_along_k, loads_b_in_fours(device, shape))};
@@ -115,32 +142,56 @@ ProductPlan plan_shared_tiles(const ProductDevice& device, const ProductShape& s
 
 }  // namespace
 
-ProductPlan plan_product(const ProductDevice& device, const ProductShape& shape) {
-    if (takes_shared_tiles(device, shape)) {
-        return plan_shared_tiles(device, shape);
-    }
-    const bool lanes_do = device.subgroup_size >= 4 && device.subgroup_size <= 16;
-    if (device.software && device.tiles == ProductTiles::Device && device.subgroup_shuffles && lanes_do &&
-        shape.m > 1) {
-        return plan_subgroups(device, shape);
-    }
-    return plan_blocks(device, shape);
+std::string to_string(const ProductChoice& choice) {
+    constexpr std::array kNames{"blocks", "subgroup", "tiles"};
+    std::string text = kNames.at(static_cast<std::size_t>(choice.kernel));
+    text += choice.block == 0 ? "" : fmt::format(" {}", choice.block);
+    return text + (choice.parts == 1 ? "" : fmt::format(", {} parts", choice.parts));
 }
 
-std::uint32_t split_sum(const ProductDevice& device, const ProductShape& shape) {
-    constexpr std::uint64_t kEnough = 256;     // workgroups for the largest GPU
-    constexpr std::uint32_t kLeastPart = 128;  // of k: less would cost more in sums of parts than it gains
-    const bool few_cores = device.software && device.tiles != ProductTiles::Shared;
-    if (few_cores || shape.batch != 1) {
-        return 1;
+ProductChoice choose_product(const ProductDevice& device, const ProductShape& shape) {
+    constexpr std::uint64_t kEnough = 256;  // workgroups for the largest GPU
+    ProductChoice choice;
+    if (takes_tiles(device, shape)) {
+        choice = {ProductKernel::Tiles, choose_tile(shape)};
+    } else if (takes_subgroups(device, shape)) {
+        choice = {ProductKernel::Subgroup, choose_subgroup_rows(device, shape)};
     }
-    const std::uint64_t groups = plan_product(device, shape).groups;
-    std::uint32_t parts = 1;
-    while (parts < 16 && groups * parts < kEnough && shape.k % (8 * parts) == 0 &&
-           shape.k / (2 * parts) >= kLeastPart) {
-        parts *= 2;
+    const std::uint64_t groups = plan_product(device, shape, choice).groups;
+    while (has_many_cores(device) && choice.parts < kMostParts && groups * choice.parts < kEnough &&
+           takes_parts(shape, 2 * choice.parts)) {
+        choice.parts *= 2;
     }
-    return parts;
+    return choice;
+}
+
+std::vector<ProductChoice> product_choices(const ProductDevice& device, const ProductShape& shape) {
+    std::vector<ProductChoice> kernels;
+    if (takes_tiles(device, shape)) {
+        kernels.push_back({ProductKernel::Tiles, 4});
+        kernels.push_back({ProductKernel::Tiles, 8});
+    }
+    for (std::uint32_t rows = 1; takes_subgroups(device, shape) && rows <= most_subgroup_rows(device, shape);
+         rows *= 2) {
+        kernels.push_back({ProductKernel::Subgroup, rows});
+    }
+    kernels.push_back({ProductKernel::Blocks});
+    std::vector<ProductChoice> choices;
+    for (ProductChoice choice : kernels) {
+        for (choice.parts = 1; choice.parts <= kMostParts && takes_parts(shape, choice.parts); choice.parts *= 2) {
+            choices.push_back(choice);
+        }
+    }
+    return choices;
+}
+
+ProductPlan plan_product(const ProductDevice& device, const ProductShape& shape, const ProductChoice& choice) {
+    switch (choice.kernel) {
+        case ProductKernel::Tiles: return plan_tiles(device, shape, choice.block);
+        case ProductKernel::Subgroup: return plan_subgroups(device, shape, choice.block);
+        case ProductKernel::Blocks: break;
+    }
+    return plan_blocks(device, shape);
 }
 
 }  // namespace headscope::vulkan

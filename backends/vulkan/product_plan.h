@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "backends/vulkan/options.h"
 #include "backends/vulkan/pipelines.h"
@@ -31,6 +33,29 @@ struct ProductShape {
     std::uint32_t rounding = 0;  // as numbered in round.glsl
 };
 
+enum class ProductKernel : std::uint8_t {
+    Blocks,    // matmul.comp or matmul_vector.comp
+    Subgroup,  // matmul_subgroup.comp
+    Tiles,     // matmul_tiled.comp
+};
+
+// One way to compute a product.
+struct ProductChoice {
+    ProductKernel kernel = ProductKernel::Blocks;
+    std::uint32_t block = 0;  // Subgroup: rows as a multiple of its lanes, 1, 2 or 4; Tiles: of an invocation, 4 or 8
+    std::uint32_t parts = 1;  // that the sum is cut into, of one length, a multiple of 4
+    bool operator==(const ProductChoice&) const = default;
+};
+
+// "tiles 8, 4 parts"
+std::string to_string(const ProductChoice& choice);
+
+// What is likely to be fast.
+ProductChoice choose_product(const ProductDevice& device, const ProductShape& shape);
+
+// All that the device has for this shape, of which to choose by trying: ProductTuning.
+std::vector<ProductChoice> product_choices(const ProductDevice& device, const ProductShape& shape);
+
 struct ProductPlan {
     Kernel kernel{};
     Specialisation specialisation;
@@ -38,10 +63,7 @@ struct ProductPlan {
     std::uint64_t work_per_group = 0;
 };
 
-ProductPlan plan_product(const ProductDevice& device, const ProductShape& shape);
-
-// Parts that a product's sum is cut into, so that a device has work for all of its cores: 1 for none. The parts are of
-// one length, a multiple of 4.
-std::uint32_t split_sum(const ProductDevice& device, const ProductShape& shape);
+// How one product is launched, or one part.
+ProductPlan plan_product(const ProductDevice& device, const ProductShape& shape, const ProductChoice& choice);
 
 }  // namespace headscope::vulkan

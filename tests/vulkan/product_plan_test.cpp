@@ -1,4 +1,5 @@
 // Which kernel multiplies what, without a device.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "backends/vulkan/product_plan.h"
@@ -9,6 +10,14 @@ namespace {
 
 ProductShape shape(std::uint32_t m, std::uint32_t n, std::uint32_t k) {
     return {.m = m, .n = n, .k = k, .a_in_fours = true, .b_in_fours = true};
+}
+
+ProductPlan plan_product(const ProductDevice& device, const ProductShape& shape) {
+    return headscope::vulkan::plan_product(device, shape, choose_product(device, shape));
+}
+
+std::uint32_t split_sum(const ProductDevice& device, const ProductShape& shape) {
+    return choose_product(device, shape).parts;
 }
 
 constexpr ProductDevice kSoftware{.software = true, .subgroup_shuffles = true, .subgroup_size = 8};
@@ -90,4 +99,20 @@ TEST_CASE("long sums with few outputs are cut into equal parts where there are m
     ProductShape heads = shape(64, 64, 512);
     heads.batch = 8;
     CHECK(split_sum(kGpu, heads) == 1);
+}
+
+TEST_CASE("what is chosen is one of the ways there are", "[vulkan][product_plan]") {
+    for (const ProductDevice& device : {kSoftware, kGpu}) {
+        for (const std::uint32_t m : {1U, 4U, 5U, 40U, 512U}) {
+            for (const std::uint32_t k : {20U, 512U, 4096U}) {
+                const ProductShape each = shape(m, 64, k);
+                const std::vector<ProductChoice> ways = product_choices(device, each);
+                CHECK(std::count(ways.begin(), ways.end(), choose_product(device, each)) == 1);
+            }
+        }
+    }
+    CHECK(product_choices(kSoftware, shape(1, 64, 20)) == std::vector<ProductChoice>{{ProductKernel::Blocks}});
+    CHECK(product_choices(kGpu, shape(64, 64, 256)).size() == 3 * 2);  // three kernels, with the sum in 1 and 2 parts
+    CHECK(to_string(ProductChoice{ProductKernel::Tiles, 8, 4}) == "tiles 8, 4 parts");
+    CHECK(to_string(ProductChoice{}) == "blocks");
 }
