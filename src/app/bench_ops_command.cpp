@@ -67,6 +67,9 @@ void bench_ops(const OpsOptions& options, const BenchOrigin& origin) {
             contenders.push_back({*device.backend, device.arithmetic});
         }
     }
+    if (contenders.empty()) {
+        throw Error(errors_of(result.devices));
+    }
     {
         ProgressLine line;
         result.ops = conformance::time_side_by_side(plan_of(options, line), conformance::catalogue(), contenders);
