@@ -243,8 +243,10 @@ expect "and the other is timed" grep -qE '^cpu +F32 +[0-9]+ .* 1.00x$' out
 run bench translate $small $lengths --device all --json
 expect "all are all that can be used" ended_with 0
 expect "also those that the CPU plays" [ "$(jq -r '.results[].device' out)" = "$("$headscope" devices --usable)" ]
+# shellcheck disable=SC2086
 run bench translate --model "$model" $lengths --device cpu --json
 expect "a model's sizes" holds '.d_model == 32 and .d_ff == 64 and .heads == 2 and .encoder_layers == 1 and .vocabulary == 96'
+# shellcheck disable=SC2086
 run bench translate --model "$model" $lengths --d-model 64 --device cpu --json
 expect "which options change" holds '.d_model == 64 and .d_ff == 64'
 run bench train --model "$model" --config base
