@@ -179,13 +179,21 @@ void VulkanBackend::multiply(const Matmul& op) {
         stream_.dispatch(*launch, params, std::array{&op.a, &op.b, &op.out});
         return;
     }
-    const ProductShape shape = shape_of(op, params);
-    const std::uint32_t parts = op.out.contiguous() ? split_sum(product_device_, shape) : 1;
-    if (parts > 1) {
-        multiply_in_parts(op, parts);
-        return;
+    ProductChoice choice = tuning_.choose(shape_of(op, params));
+    if (!op.out.contiguous()) {
+        choice.parts = 1;
     }
-    const ProductPlan plan = plan_product(product_device_, shape);
+    if (choice.parts > 1) {
+        multiply_in_parts(op, choice);
+    } else {
+        multiply_by(op, choice);
+    }
+}
+
+// As a whole, whatever the choice says of parts.
+void VulkanBackend::multiply_by(const Matmul& op, const ProductChoice& choice) {
+    const MatmulParams params = params_of(op);
+    const ProductPlan plan = plan_product(product_device_, shape_of(op, params), choice);
     Launch launch;
     launch.kernel = plan.kernel;
     launch.specialisation = plan.specialisation;
@@ -195,14 +203,19 @@ void VulkanBackend::multiply(const Matmul& op) {
 }
 
 // The sum over k in parts, side by side, whose sums are added in their order.
-void VulkanBackend::multiply_in_parts(const Matmul& op, std::int64_t parts) {
+void VulkanBackend::multiply_in_parts(const Matmul& op, const ProductChoice& choice) {
     const Sizes sizes = sizes_of(op);
+    const std::int64_t parts = choice.parts;
     Matmul part = op;
     part.a = in_parts_of_k(matrix_of(op.a), op.transpose_a, parts);
     part.b = in_parts_of_k(matrix_of(op.b), !op.transpose_b, parts);
     part.out = empty({parts, sizes.m, sizes.n}, DType::F32);
     part.beta = 0.0F;
-    run(part);
+    if (!fits_binding(part.out)) {
+        multiply_by(op, choice);
+        return;
+    }
+    multiply_by(part, choice);
     const Tensor sums = part.out.reshape({parts, sizes.m * sizes.n});
     const Tensor out = op.out.reshape({sizes.m * sizes.n});
     if (op.beta == 0.0F || op.beta == 1.0F) {

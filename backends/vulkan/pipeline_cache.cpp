@@ -1,15 +1,12 @@
 #include "backends/vulkan/pipeline_cache.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <system_error>
+
+#include "backends/vulkan/cache_file.h"
 
 namespace headscope::vulkan {
 
@@ -33,19 +30,6 @@ std::uint64_t checksum(const std::byte* data, std::size_t bytes) {
 }
 
 }  // namespace
-
-std::string pipeline_cache_path(const Capabilities& capabilities, const std::string& directory) {
-    if (directory.empty()) {
-        return "";
-    }
-    const VkPhysicalDeviceProperties& device = capabilities.properties;
-    std::string id;
-    for (const std::uint8_t byte : device.pipelineCacheUUID) {
-        id += fmt::format("{:02x}", byte);
-    }
-    return fmt::format("{}/vulkan-{:x}-{:x}-{:x}-{}.pipelines", directory, device.vendorID, device.deviceID,
-                       device.driverVersion, id);
-}
 
 std::vector<std::byte> read_pipeline_cache(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -75,27 +59,11 @@ bool is_cache_of(const VkPhysicalDeviceProperties& device, const std::vector<std
 }
 
 bool write_pipeline_cache(const std::string& path, const std::vector<std::byte>& data) {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    fs::create_directories(fs::path(path).parent_path(), error);
-    const std::string beside = fmt::format("{}.{}", path, getpid());
     const Header header{kMagic, data.size(), checksum(data.data(), data.size())};
-    bool written = false;
-    {
-        std::ofstream file(beside, std::ios::binary);
-        file.write(reinterpret_cast<const char*>(&header), sizeof header);
-        file.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
-        file.flush();
-        written = file.good();
-    }
-    if (written) {
-        fs::rename(beside, path, error);
-        written = !error;
-    }
-    if (!written) {
-        fs::remove(beside, error);
-    }
-    return written;
+    std::string bytes(sizeof header + data.size(), '\0');
+    std::memcpy(bytes.data(), &header, sizeof header);
+    std::memcpy(bytes.data() + sizeof header, data.data(), data.size());
+    return write_cache_file(path, bytes);
 }
 
 }  // namespace headscope::vulkan

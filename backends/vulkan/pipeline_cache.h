@@ -10,9 +10,6 @@
 
 namespace headscope::vulkan {
 
-// The file's name holds device, driver and the driver's own cache id. Empty if there is no directory.
-std::string pipeline_cache_path(const Capabilities& capabilities, const std::string& directory);
-
 // Empty if the file is missing, of another format, cut short or damaged.
 std::vector<std::byte> read_pipeline_cache(const std::string& path);
 
@@ -20,7 +17,7 @@ std::vector<std::byte> read_pipeline_cache(const std::string& path);
 // that too, but it trusts what stands behind.
 bool is_cache_of(const VkPhysicalDeviceProperties& device, const std::vector<std::byte>& data);
 
-// Written beside and renamed. False if that failed.
+// As write_cache_file.
 bool write_pipeline_cache(const std::string& path, const std::vector<std::byte>& data);
 
 }  // namespace headscope::vulkan

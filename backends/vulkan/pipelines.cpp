@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "backends/vulkan/cache_file.h"
 #include "backends/vulkan/pipeline_cache.h"
 #include "backends/vulkan/reflect.h"
 #include "support/check.h"
@@ -24,7 +25,7 @@ VkShaderModule create_shader(const Device& device, std::span<const std::uint32_t
 }  // namespace
 
 Pipelines::Pipelines(const Device& device, const std::string& cache_directory)
-    : device_(device), cache_path_(pipeline_cache_path(device.capabilities(), cache_directory)) {
+    : device_(device), cache_path_(cache_file_path(device.capabilities(), cache_directory, "pipelines")) {
     std::vector<std::byte> data;
     if (!cache_path_.empty()) {
         data = read_pipeline_cache(cache_path_);

@@ -1,28 +1,24 @@
 #include "backends/vulkan/product_tuning.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
-#include <filesystem>
+#include <exception>
 #include <fstream>
-#include <system_error>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
-#include "backends/vulkan/pipeline_cache.h"
+#include "backends/vulkan/cache_file.h"
+#include "support/check.h"
 
 namespace headscope::vulkan {
 
 namespace {
 
 constexpr int kFormat = 1;  // of the file; what a choice means may change with it
-
-std::string tuning_path(const Capabilities& capabilities, const std::string& directory) {
-    const std::string pipelines = pipeline_cache_path(capabilities, directory);
-    return pipelines.empty() ? "" : std::filesystem::path(pipelines).replace_extension(".products.json").string();
-}
 
 ProductKernel kernel_of(const std::string& name) {
     for (const ProductKernel kernel : {ProductKernel::Blocks, ProductKernel::Subgroup, ProductKernel::Tiles}) {
@@ -45,8 +41,57 @@ std::string class_of(const ProductShape& shape) {
                        lies(shape.b_along_k, shape.b_in_fours), shape.k % 4 == 0 ? "" : ", odd k");
 }
 
-ProductTuning::ProductTuning(const Capabilities& capabilities, const std::string& cache_directory)
-    : path_(tuning_path(capabilities, cache_directory)) {
+ProductTuning::ProductTuning(const ProductDevice& device, const Capabilities& capabilities,
+                             const std::string& cache_directory)
+    : device_(device), path_(cache_file_path(capabilities, cache_directory, "products.json")) {
+    load();
+}
+
+ProductChoice ProductTuning::choose(const ProductShape& shape) {
+    last_ = shape;
+    if (!forced_.empty()) {
+        for (const ProductChoice& choice : product_choices(device_, shape)) {
+            if (to_string(choice) == forced_) {
+                return choice;
+            }
+        }
+    }
+    return unforced(shape);
+}
+
+ProductChoice ProductTuning::unforced(const ProductShape& shape) const {
+    if (!kept_.empty()) {
+        const auto found = kept_.find(class_of(shape));
+        const std::vector<ProductChoice> choices = product_choices(device_, shape);
+        if (found != kept_.end() && std::find(choices.begin(), choices.end(), found->second.choice) != choices.end()) {
+            return found->second.choice;
+        }
+    }
+    return choose_product(device_, shape);
+}
+
+std::vector<std::string> ProductTuning::ways() const {
+    std::vector<std::string> names{to_string(unforced(last_))};
+    for (const ProductChoice& choice : product_choices(device_, last_)) {
+        if (const std::string name = to_string(choice); name != names.front()) {
+            names.push_back(name);
+        }
+    }
+    return names;
+}
+
+bool ProductTuning::keep(const std::string& way, double seconds) {
+    for (const ProductChoice& choice : product_choices(device_, last_)) {
+        if (to_string(choice) == way) {
+            kept_[class_of(last_)] = {choice, seconds};
+            return save();
+        }
+    }
+    throw Error(
+        fmt::format("the last product cannot be computed by {}; its ways are: {}", way, fmt::join(ways(), "; ")));
+}
+
+void ProductTuning::load() {
     std::ifstream file(path_);
     if (path_.empty() || !file) {
         return;
@@ -68,24 +113,6 @@ ProductTuning::ProductTuning(const Capabilities& capabilities, const std::string
     }
 }
 
-std::optional<ProductChoice> ProductTuning::find(const ProductDevice& device, const ProductShape& shape) const {
-    if (kept_.empty()) {
-        return std::nullopt;
-    }
-    const auto found = kept_.find(class_of(shape));
-    if (found == kept_.end()) {
-        return std::nullopt;
-    }
-    const std::vector<ProductChoice> ways = product_choices(device, shape);
-    const bool is_one = std::find(ways.begin(), ways.end(), found->second.choice) != ways.end();
-    return is_one ? std::optional(found->second.choice) : std::nullopt;
-}
-
-bool ProductTuning::keep(const ProductShape& shape, const ProductChoice& choice, double seconds) {
-    kept_[class_of(shape)] = {choice, seconds};
-    return save();
-}
-
 bool ProductTuning::save() const {
     if (path_.empty()) {
         return false;
@@ -97,21 +124,7 @@ bool ProductTuning::save() const {
                           {"parts", kept.choice.parts},
                           {"seconds", kept.seconds}};
     }
-    namespace fs = std::filesystem;
-    std::error_code error;
-    fs::create_directories(fs::path(path_).parent_path(), error);
-    const std::string beside = fmt::format("{}.{}", path_, getpid());
-    std::ofstream file(beside);
-    file << nlohmann::ordered_json{{"format", kFormat}, {"products", products}}.dump(1) << '\n';
-    file.close();
-    if (file.good()) {
-        fs::rename(beside, path_, error);
-        if (!error) {
-            return true;
-        }
-    }
-    fs::remove(beside, error);
-    return false;
+    return write_cache_file(path_, nlohmann::ordered_json{{"format", kFormat}, {"products", products}}.dump(1) + "\n");
 }
 
 }  // namespace headscope::vulkan

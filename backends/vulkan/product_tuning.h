@@ -3,34 +3,42 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
+#include <vector>
 
+#include "backend/product_ways.h"
 #include "backends/vulkan/device.h"
 #include "backends/vulkan/product_plan.h"
 
 namespace headscope::vulkan {
 
-class ProductTuning {
+class ProductTuning final : public ProductWays {
 public:
-    // What the file of this device holds; nothing where there is none, or one that cannot be read: it only saves time.
-    ProductTuning(const Capabilities& capabilities, const std::string& cache_directory);
+    // With what the file of this device holds; nothing where there is none, or one that cannot be read: it only saves
+    // time.
+    ProductTuning(const ProductDevice& device, const Capabilities& capabilities, const std::string& cache_directory);
 
-    // What was kept for shapes of this class, where it is one of the ways that the device has for this very shape.
-    std::optional<ProductChoice> find(const ProductDevice& device, const ProductShape& shape) const;
+    // How this product is to be computed: as forced, as kept for its class, or as is likely to be fast.
+    ProductChoice choose(const ProductShape& shape);
 
-    // For all shapes of its class, and for later processes. False if it could not be written.
-    bool keep(const ProductShape& shape, const ProductChoice& choice, double seconds);
+    void force(const std::string& way) override { forced_ = way; }
+    std::vector<std::string> ways() const override;
+    bool keep(const std::string& way, double seconds) override;
 
 private:
     struct Kept {
         ProductChoice choice;
         double seconds = 0.0;
     };
+    ProductChoice unforced(const ProductShape& shape) const;
+    void load();
     bool save() const;
 
-    std::string path_;  // empty: nothing is kept on disk
+    const ProductDevice device_;
+    const std::string path_;  // empty: nothing is kept on disk
     std::map<std::string, Kept> kept_;
+    std::string forced_;
+    ProductShape last_;
 };
 
 // "10 8 8 x1, a along k in fours, b along k in fours": powers of two that sizes are at most, and how operands lie.

@@ -16,6 +16,7 @@
 #include "backends/vulkan/options.h"
 #include "backends/vulkan/pipelines.h"
 #include "backends/vulkan/product_plan.h"
+#include "backends/vulkan/product_tuning.h"
 #include "backends/vulkan/stream.h"
 #include "shaders/include/params.h"
 
@@ -34,6 +35,7 @@ public:
     std::shared_ptr<Event> record_event() override;
     Support events() const override;
     std::vector<std::string> take_kernels() override { return stream_.take_kernels(); }
+    ProductWays* product_ways() override { return &tuning_; }
     MemoryUse memory() const override { return memory_->use(); }
     Support support(const std::string& op, DType dtype) const override;
     Support products(Compute compute) const override;
@@ -70,13 +72,15 @@ private:
     Tensor widened(const Tensor& weight);  // a copy in F32
     void dropout_tiles(const Dropout& op, const std::array<std::int64_t, 3>& first);
     void multiply(const Matmul& op);
-    void multiply_in_parts(const Matmul& op, std::int64_t parts);
+    void multiply_by(const Matmul& op, const ProductChoice& choice);
+    void multiply_in_parts(const Matmul& op, const ProductChoice& choice);
     void layer_norm_gain(const AddLayerNormBackward& op);
     void layer_norm_rows(const AddLayerNormBackward& op);
 
     const Options options_;
     const Device device_;
     const ProductDevice product_device_;
+    ProductTuning tuning_;
     const std::shared_ptr<Memory> memory_;
     Pipelines pipelines_;
     Stream stream_;

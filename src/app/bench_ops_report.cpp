@@ -104,16 +104,20 @@ std::string devices_text(const OpsResult& result) {
     return text;
 }
 
-// Why a cell is no number, or not the device's own op.
+// Why a cell is no number, or not the device's own op: each once.
 std::string notes_text(const OpsResult& result, const std::vector<const BenchDevice*>& devices) {
     std::string text;
     for (const OpSpeeds& op : result.ops) {
         for (std::size_t i = 0; i < devices.size(); ++i) {
             const DeviceSpeed& found = op.devices[i];
-            const std::string why = !found.error.empty() ? "FAILED: " + found.error : found.reason;
-            if (!why.empty()) {
-                text += fmt::format("{}: {} {}: {}\n", devices[i]->info.id, op.op, op.shape, why);
+            const std::string whose = devices[i]->info.id + ": ";
+            std::string note;
+            if (!found.error.empty()) {
+                note = fmt::format("{}{} {}: FAILED: {}\n", whose, op.op, op.shape, found.error);
+            } else if (!found.reason.empty()) {  // of what is composed in every shape alike
+                note = whose + (found.speed ? "" : op.op + " " + op.shape + ": ") + found.reason + "\n";
             }
+            text += text.find(note) == std::string::npos ? note : "";
         }
     }
     return text.empty() ? "" : "\n" + text;

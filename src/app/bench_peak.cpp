@@ -28,10 +28,11 @@ Tensor noise(Backend& backend, std::int64_t side, DType dtype, std::uint64_t see
 }
 
 double best_time(Backend& backend, const Arithmetic& arithmetic, std::int64_t side) {
-    const DType activations = arithmetic.weights_alone ? backend.real() : arithmetic.storage;
+    const DType weights = arithmetic.storage == DType::F32 ? backend.real() : arithmetic.storage;
+    const DType activations = arithmetic.weights_alone ? backend.real() : weights;
     const bool eight = arithmetic.storage == DType::I8;
     const Matmul product{.a = noise(backend, side, activations, 1),
-                         .b = noise(backend, side, arithmetic.storage, 2),
+                         .b = noise(backend, side, weights, 2),
                          .out = backend.empty({side, side}, activations),
                          .transpose_b = true,  // as weights are
                          .compute = arithmetic.compute,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/ops.h"
+#include "backend/product_ways.h"
 #include "support/check.h"
 #include "tensor/tensor.h"
 
@@ -111,6 +112,9 @@ public:
     // The kernels that were enqueued since the last call, each once and with what it was specialised for, in the order
     // of their names. From the first call on; empty where the backend does not tell.
     virtual std::vector<std::string> take_kernels() { return {}; }
+
+    // Null where there is but one way to compute a product.
+    virtual ProductWays* product_ways() { return nullptr; }
 
     // Bytes in use by live tensors now, and the most there ever were.
     struct MemoryUse {

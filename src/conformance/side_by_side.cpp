@@ -9,10 +9,9 @@
 #include <set>
 #include <utility>
 
-#include "conformance/harness.h"
+#include "conformance/judge.h"
 #include "conformance/run.h"
 #include "conformance/speed.h"
-#include "registry/registry.h"
 #include "support/median.h"
 
 namespace headscope::conformance {
@@ -38,63 +37,6 @@ Cases cases_of(const Family& family, Workload work, const Arithmetic& arithmetic
     }
     return found;
 }
-
-// Whether results are right, before their speed is worth a word.
-class Judge {
-public:
-    Judge() : oracle_(open_device("cpu:oracle")), cpu_(open_device("cpu")) {}
-
-    void check(Backend& device, const Case& stated, DeviceSpeed& found) {
-        Backend* reference = reference_for(device, stated);
-        if (reference == nullptr) {
-            return;
-        }
-        const Outcome outcome = examination(*reference, stated).on(device);
-        found.checked = reference->device().id;
-        found.closeness = outcome.closeness;
-        found.kernels = outcome.kernels;
-        if (!outcome.complaints.empty()) {
-            found.error = "its results are wrong: " + outcome.complaints.front();
-        }
-    }
-
-private:
-    // The oracle where it takes a second or two; the CPU for what is too much for it.
-    Backend* reference_for(const Backend& device, const Case& stated) const {
-        constexpr double kMostOracleWork = 6e8;  // operations
-        constexpr std::int64_t kMostElements = std::int64_t{1} << 25U;
-        std::int64_t elements = 0;
-        for (const Operand& operand : stated.operands) {
-            elements += operand.shape.elements();
-        }
-        if (elements > kMostElements) {
-            return nullptr;
-        }
-        if (stated.arithmetic <= kMostOracleWork) {
-            return oracle_.get();
-        }
-        const bool in_f32 = precision_of(stated, device.real()) == "f32";
-        return in_f32 && device.device().backend != "cpu" ? cpu_.get() : nullptr;
-    }
-
-    // The same for one device after the other, so that the reference is asked once.
-    Examination& examination(Backend& reference, const Case& stated) {
-        constexpr double kRoundingsOfBoth = 4.0;  // the root of which is how much farther apart two roundings are
-        const std::string title = reference.device().id + " " + precision_of(stated) + " " + stated.title();
-        if (title != title_) {
-            Case once = reference.real() == DType::F32 ? stated.sums(kRoundingsOfBoth * stated.terms) : stated;
-            once.one_layout = true;  // the one that is timed
-            examination_.emplace(reference, once);
-            title_ = title;
-        }
-        return *examination_;
-    }
-
-    std::unique_ptr<Backend> oracle_;
-    std::unique_ptr<Backend> cpu_;
-    std::string title_;
-    std::optional<Examination> examination_;
-};
 
 class SideBySide {
 public:
@@ -171,7 +113,13 @@ private:
         }
         found.level = standing.level;
         try {
-            judge_.check(device, stated, found);
+            const Verdict verdict = judge_.verdict(device, stated);
+            found.checked = verdict.reference;
+            found.closeness = verdict.outcome.closeness;
+            found.kernels = verdict.outcome.kernels;
+            if (!verdict.outcome.complaints.empty()) {
+                found.error = "its results are wrong: " + verdict.outcome.complaints.front();
+            }
             if (!found.error.empty()) {
                 return nullptr;
             }

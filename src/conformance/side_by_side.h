@@ -42,7 +42,7 @@ struct SpeedPlan {
     std::vector<std::string> ops = {};  // names of ops or families; empty for all
     Workload work = {};
     int repeat = 5;
-    double most_seconds = 0.25;  // of one run: what would take longer, going by what was timed before, is left out
+    double most_seconds = 1.5;  // of one run: what would take longer, going by what was timed before, is left out
     std::function<void(const std::string& line)> progress = {};  // what is being done, for someone who waits
 };
 

@@ -148,6 +148,7 @@ each_measured_part() { # RUN-A-PART END: what matters most first, nothing beside
     "$go" "$end" 90 conform_cuda "the same on CUDA" conform cuda
     "$go" "$end" 45 train_vulkan "speed of training on Vulkan, small" bench_small train vulkan
     "$go" "$end" 45 translate_vulkan "speed of greedy decoding on Vulkan, small" bench_small translate vulkan
+    "$go" "$end" 120 ops_speed "every op on every device beside the CPU" bench_ops
 }
 
 part_machine() {
@@ -300,6 +301,13 @@ part_bench_small() { # train|translate DEVICE
     # shellcheck disable=SC2046
     run headscope bench $(if dry; then shape "$1"; else echo "$1"; fi) --device "$device" --json |
         tee "bench/headscope-$1-$2-.json"
+    return "${PIPESTATUS[0]}"
+}
+
+part_bench_ops() {
+    # shellcheck disable=SC2046
+    run headscope bench ops --device all --json $(dry && echo --op search --sentences 2 --length 3 --repeat 1) |
+        tee bench/ops.json
     return "${PIPESTATUS[0]}"
 }
 

@@ -224,6 +224,66 @@ expect "what cannot fit is refused at once" refused "GiB" "--sentences"
 run bench translate --target-length 50000 --sentences 1000000
 expect "translating, too" refused "GiB" "--sentences"
 
+# Several devices, each in its turn.
+lengths="--source-length 5 --target-length 7 --repeat 2"
+# shellcheck disable=SC2086
+run bench train $small $lengths --steps 1 --device cpu,cpu:oracle --json
+expect "training is timed on several devices" ended_with 0
+expect "with a result of each" holds '.results | map(.device) == ["cpu", "cpu:oracle"]'
+expect "from as many runs" holds '.results | map(.run_seconds | length) == [2, 2]'
+expect "beside the CPU" holds '.results[0].ratio_to_cpu == 1 and .results[1].ratio_to_cpu > 0'
+expect "and where it comes from" holds '.bench == "train" and (.headscope | test("^[0-9.]+$")) and (.date | test("^20..-..-..T..:..:..Z$"))'
+expect "with the command that does it again" holds '.command | startswith("headscope bench train ") and endswith("--device cpu,cpu:oracle --json")'
+# shellcheck disable=SC2086
+run bench translate $small $lengths --device cpu,abacus
+expect "one that is not there makes the exit code 1" ended_with 1
+expect "is named" complains 'abacus: unknown device "abacus"'
+expect "and the other is timed" grep -qE '^cpu +F32 +[0-9]+ .* 1.00x$' out
+# shellcheck disable=SC2086
+run bench translate $small $lengths --device all --json
+expect "all are all that can be used" ended_with 0
+expect "also those that the CPU plays" [ "$(jq -r '.results[].device' out)" = "$("$headscope" devices --usable)" ]
+# shellcheck disable=SC2086
+run bench translate --model "$model" $lengths --device cpu --json
+expect "a model's sizes" holds '.d_model == 32 and .d_ff == 64 and .heads == 2 and .encoder_layers == 1 and .vocabulary == 96'
+# shellcheck disable=SC2086
+run bench translate --model "$model" $lengths --d-model 64 --device cpu --json
+expect "which options change" holds '.d_model == 64 and .d_ff == 64'
+run bench train --model "$model" --config base
+expect "are those of one" refused "--model"
+run bench train --model no-such-model
+expect "of one that there is" refused "no-such-model"
+
+ops() { run bench ops --model "$model" --sentences 2 --length 3 --size 8 --repeat 2 "$@"; }
+ops --device cpu,cpu:oracle --json
+expect "every op is timed on several devices" ended_with 0
+expect "in every family" holds '[.ops[].family] | unique | length == 10'
+expect "on each" holds '[.ops[].results | map(.device) == ["cpu", "cpu:oracle"]] | all'
+expect "as often as asked for" holds '[.ops[].results[].run_seconds | length == 2] | all'
+expect "and is right" holds '[.ops[].results[] | .compared_with == "cpu:oracle" and .share_of_tolerance <= 1] | all'
+expect "with numbers" holds '[.ops[].results[] | .median_seconds > 0 and (.gflops_per_second // .gigabytes_per_second) > 0 and .ratio_to_cpu > 0] | all'
+expect "in the model's shapes" holds '[.ops[] | select(.op == "matmul") | .shape] | index("8x8x8 nt") and index("6x64x32 nt") and index("1x96x32 nt")'
+expect "and where it comes from" holds '.bench == "ops" and .repetitions == 2 and (.date | test("Z$")) and (.devices[0] | .id == "cpu" and .driver != "")'
+ops --device cpu,cpu:oracle --op matmul --op loss
+expect "of some a table" ended_with 0
+expect "with a ratio to the CPU" grep -qE '^matmul +8x8x8 nn +GFLOP/s +[0-9.]+ +1.00x +[0-9.]+ +[0-9.]+x$' out
+expect "and nothing else" not says "adam"
+ops --device cpu --op search
+expect "of one device without ratios" grep -qE '^gather_rows +8x2x3x16 +GB/s +[0-9.]+$' out
+ops --device cpu,abacus --op search
+expect "a device that is not there makes the exit code 1" ended_with 1
+expect "is named" complains 'abacus: unknown device "abacus"'
+expect "and the other is timed" says "gather_rows"
+ops --op matmull
+expect "an op that there is not" refused '"matmull"' "masked_softmax"
+ops --device cpu --precision f16 --op matmul
+expect "weights of 16 bits where the device has no more" ended_with 0
+expect "which has products with weights alone" grep -qE '^matmul +8x8x8 nt ' out
+ops --device cpu --precision tf32 --op matmul
+expect "a precision that the device has not" refused "--precision tf32"
+ops --device all --op search --json
+expect "all are all" [ "$(jq -r '.devices[].id' out)" = "$("$headscope" devices --usable)" ]
+
 # ---------------------------------------------------------------------------------------------- make-task
 run make-task digits --output all --pairs 900000 --valid 50000 --test 50000
 expect "every number there is can be asked for" ended_with 0

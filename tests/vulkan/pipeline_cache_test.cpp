@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "backends/vulkan/cache_file.h"
 #include "backends/vulkan/pipeline_cache.h"
 #include "backends/vulkan/pipelines.h"
 #include "environment.h"
@@ -49,7 +50,7 @@ Start start(const fs::path& folder) {
         REQUIRE(pipelines.get(kernel, {}).handle != VK_NULL_HANDLE);
         REQUIRE(pipelines.get(kernel, {}).handle != VK_NULL_HANDLE);
     }
-    return {pipelines.cache_use(), pipeline_cache_path(device.capabilities(), folder.string())};
+    return {pipelines.cache_use(), cache_file_path(device.capabilities(), folder.string(), "pipelines")};
 }
 
 }  // namespace
@@ -146,5 +147,5 @@ TEST_CASE("a pipeline cache that cannot be written leaves nothing behind", "[vul
     fs::create_directories(folder.path);
     std::ofstream(folder.path / "file") << "not a folder";
     CHECK_FALSE(write_pipeline_cache(folder.path / "file" / "cache", some_bytes()));
-    CHECK(pipeline_cache_path({}, "").empty());
+    CHECK(cache_file_path({}, "", "pipelines").empty());
 }

@@ -4,48 +4,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "conformance/cases/catalogue.h"
+#include "conformance/cases/product.h"
 
 namespace headscope::conformance {
 
-namespace {
-
-struct Product {
-    std::vector<std::int64_t> batch;
-    std::int64_t m, n, k;
-    bool transpose_a = false;
-    bool transpose_b = false;
-    float alpha = 1.0F;
-    float beta = 1.0F;  // where the output is added to
-    Compute compute = Compute::F32;
-    bool full_out = false;       // F32 also where a and b are 16-bit: a weight's gradient
-    DType weights = DType::F32;  // what b is stored in: F16 and I8 beside a in F32
-
-    Shape shape(std::int64_t rows, std::int64_t columns) const {
-        switch (batch.size()) {
-            case 0: return {rows, columns};
-            case 1: return {batch[0], rows, columns};
-            default: return {batch[0], batch[1], rows, columns};
-        }
-    }
-    Shape shape_a() const { return transpose_a ? shape(k, m) : shape(m, k); }
-    Shape shape_b() const { return transpose_b ? shape(n, k) : shape(k, n); }
-    std::string title() const {
-        return fmt::format("{} {}{} alpha {} beta {} {} k {}{}{}", shape(m, n).to_string(), transpose_a ? "t" : "n",
-                           transpose_b ? "t" : "n", alpha, beta, name_of(compute), k, full_out ? " to F32" : "",
-                           weights == DType::F32 ? "" : fmt::format(" weights {}", name_of(weights)));
-    }
-};
-
-struct Names {
-    const char* a = "a";
-    const char* b = "b";
-    const char* out = "out";
-};
-
-Case matmul(const Product& product, const Names& names = {}) {
+Case matmul(const Product& product, const Names& names) {
     const auto build = [product, names](float sign) {
         return [=](const Operands& t) {
             const bool adds = t.write(names.out) == Write::Accumulate;
@@ -81,6 +46,8 @@ Case matmul(const Product& product, const Names& names = {}) {
     }
     return stated.sums(static_cast<double>(product.k));
 }
+
+namespace {
 
 // The four cases of a product's transposes.
 std::vector<Product> transposes(Product product) {
@@ -301,81 +268,6 @@ std::vector<Case> extreme_cases() {
     return cases;
 }
 
-Case timed(Product product, const Workload& work) {
-    const bool has_weights = product.batch.empty() && product.transpose_b && !product.transpose_a;
-    product.compute = work.compute;
-    product.weights = has_weights ? work.weights : DType::F32;
-    double batch = 1.0;
-    std::string text;
-    for (const std::int64_t each : product.batch) {
-        batch *= static_cast<double>(each);
-        text += fmt::format("{}{}", text.empty() ? "" : "x", each);
-    }
-    Case stated =
-        matmul(product).named(fmt::format("{}{}{}x{}x{} {}{}", text, text.empty() ? "" : " of ", product.m, product.n,
-                                          product.k, product.transpose_a ? "t" : "n", product.transpose_b ? "t" : "n"));
-    stated.arithmetic =
-        2.0 * batch * static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k);
-    return stated;
-}
-
-// Forwards, and back to the input and to the weight.
-std::vector<Product> layer_products(const Workload& work) {
-    return {{{}, work.rows(), work.d_model, work.d_model, false, true},
-            {{}, work.rows(), work.d_ff, work.d_model, false, true},
-            {{}, work.rows(), work.d_model, work.d_ff, false, true},
-            {{}, work.rows(), work.vocabulary, work.d_model, false, true},
-            {{}, work.rows(), work.d_model, work.d_ff, false, false},
-            {.batch = {}, .m = work.d_ff, .n = work.d_model, .k = work.rows(), .transpose_a = true, .full_out = true}};
-}
-
-std::vector<Product> decoding_products(const Workload& work) {
-    std::vector<Product> products;
-    for (const std::int64_t rows : {1, 4}) {  // greedy, and a beam
-        products.push_back({{}, rows, work.d_ff, work.d_model, false, true});
-        products.push_back({{}, rows, work.d_model, work.d_ff, false, true});
-        products.push_back({{}, rows, work.vocabulary, work.d_model, false, true});
-    }
-    return products;
-}
-
-// Weights times values, and back to the keys.
-std::vector<Product> attention_products(const Workload& work) {
-    const std::vector<std::int64_t> heads{work.sentences, work.heads};
-    return {{heads, work.length, work.d_k(), work.length, false, false},
-            {heads, work.length, work.d_k(), work.length, true, false}};
-}
-
-std::vector<Case> speeds(const Workload& work) {
-    std::vector<Product> products;
-    for (const std::int64_t side : work.sides) {
-        for (const auto& [a, b] : {std::pair{false, false}, {false, true}, {true, false}}) {
-            products.push_back({{}, side, side, side, a, b});
-        }
-    }
-    const auto add = [&](const std::vector<Product>& more) {
-        products.insert(products.end(), more.begin(), more.end());
-    };
-    add(work.every_product ? layer_products(work) : std::vector<Product>{});
-    add(work.every_product ? decoding_products(work)
-                           : std::vector<Product>{{{}, 4, work.d_ff, work.d_model, false, true}});
-    const float scale = 1.0F / std::sqrt(static_cast<float>(work.d_k()));
-    add({{{work.sentences, work.heads}, work.length, work.length, work.d_k(), false, true, scale}});
-    add(work.every_product ? attention_products(work) : std::vector<Product>{});
-    std::vector<Case> cases;
-    for (const Product& product : products) {
-        cases.push_back(timed(product, work));
-    }
-    if (!work.every_product) {
-        Workload rounded = work;
-        rounded.compute = Compute::F16;
-        for (const std::int64_t side : work.sides) {
-            cases.push_back(timed({{}, side, side, side, false, true}, rounded));
-        }
-    }
-    return cases;
-}
-
 }  // namespace
 
 Family matmul_family() {
@@ -394,7 +286,7 @@ Family matmul_family() {
                     {"extreme", "products of very large, very small and denormal numbers", extreme_cases},
                 },
             .differentiations = differentiations,
-            .speeds = speeds};
+            .speeds = matmul_speeds};
 }
 
 }  // namespace headscope::conformance

@@ -1,0 +1,50 @@
+#include "conformance/judge.h"
+
+#include <cstdint>
+
+#include "conformance/run.h"
+#include "registry/registry.h"
+
+namespace headscope::conformance {
+
+Judge::Judge() : oracle_(open_device("cpu:oracle")), cpu_(open_device("cpu")) {}
+
+Verdict Judge::verdict(Backend& device, const Case& stated) {
+    Backend* reference = reference_for(device, stated);
+    if (reference == nullptr) {
+        return {};
+    }
+    return {reference->device().id, examination(*reference, stated).on(device)};
+}
+
+Backend* Judge::reference_for(const Backend& device, const Case& stated) const {
+    constexpr double kMostOracleWork = 6e8;  // operations
+    constexpr std::int64_t kMostElements = std::int64_t{1} << 25U;
+    std::int64_t elements = 0;
+    for (const Operand& operand : stated.operands) {
+        elements += operand.shape.elements();
+    }
+    if (elements > kMostElements) {
+        return nullptr;
+    }
+    if (stated.arithmetic <= kMostOracleWork) {
+        return oracle_.get();
+    }
+    const bool in_f32 = precision_of(stated, device.real()) == "f32";
+    return in_f32 && device.device().backend != "cpu" ? cpu_.get() : nullptr;
+}
+
+// The same for one device after the other, so that the reference is asked once.
+Examination& Judge::examination(Backend& reference, const Case& stated) {
+    constexpr double kRoundingsOfBoth = 4.0;  // the root of which is how much farther apart two roundings are
+    const std::string title = reference.device().id + " " + precision_of(stated) + " " + stated.title();
+    if (title != title_) {
+        Case once = reference.real() == DType::F32 ? stated.sums(kRoundingsOfBoth * stated.terms) : stated;
+        once.one_layout = true;  // the one that is timed
+        examination_.emplace(reference, once);
+        title_ = title;
+    }
+    return *examination_;
+}
+
+}  // namespace headscope::conformance

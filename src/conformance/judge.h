@@ -1,0 +1,35 @@
+// Whether results are right, before their speed is worth a word.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "conformance/harness.h"
+
+namespace headscope::conformance {
+
+struct Verdict {
+    std::string reference = {};  // the device that the results were compared with; empty: they were with none
+    Outcome outcome = {};
+};
+
+class Judge {
+public:
+    Judge();
+
+    // Of a case in the layout that is timed, against the oracle where that takes a second or two, else against the CPU
+    // where both compute in F32.
+    Verdict verdict(Backend& device, const Case& stated);
+
+private:
+    Backend* reference_for(const Backend& device, const Case& stated) const;
+    Examination& examination(Backend& reference, const Case& stated);
+
+    std::unique_ptr<Backend> oracle_;
+    std::unique_ptr<Backend> cpu_;
+    std::string title_;
+    std::optional<Examination> examination_;
+};
+
+}  // namespace headscope::conformance
