@@ -217,6 +217,12 @@ std::vector<std::string> paths_of(const Capabilities& found, const Options& opti
     if (options.vector_loads) {
         paths.emplace_back(path::kNoVectorLoads);
     }
+    if (options.fused_attention == FusedAttention::WhereFaster) {
+        paths.emplace_back(path::kNoFusedAttention);
+        if (found.software) {
+            paths.emplace_back(path::kFusedAttention);  // any other device's own choice
+        }
+    }
     if (found.push_descriptors) {
         paths.emplace_back(path::kNoPushDescriptors);
     }

@@ -54,6 +54,8 @@ Options Options::from_environment() {
             options.subgroups = false;
         } else if (name == "vector_loads") {
             options.vector_loads = false;
+        } else if (name == "fused_attention") {
+            options.fused_attention = FusedAttention::Never;
         } else if (name == "driver_probe") {
             options.driver_probe = false;
         } else if (name == "timestamps") {
@@ -62,8 +64,8 @@ Options Options::from_environment() {
             options.cache_directory.clear();
         } else {
             throw Error("HEADSCOPE_VULKAN_DISABLE names \"" + name +
-                        "\"; expected push_descriptors, subgroups, vector_loads, timestamps, driver_probe or "
-                        "pipeline_cache, separated by commas");
+                        "\"; expected push_descriptors, subgroups, vector_loads, fused_attention, timestamps, "
+                        "driver_probe or pipeline_cache, separated by commas");
         }
     }
     return options;
@@ -74,6 +76,10 @@ Options with_path(Options options, const std::string& path, std::uint32_t subgro
         options.subgroups = false;
     } else if (path == path::kNoVectorLoads) {
         options.vector_loads = false;
+    } else if (path == path::kNoFusedAttention) {
+        options.fused_attention = FusedAttention::Never;
+    } else if (path == path::kFusedAttention) {
+        options.fused_attention = FusedAttention::Always;
     } else if (path == path::kNoPushDescriptors) {
         options.push_descriptors = false;
     } else if (path == path::kOneSubgroup) {

@@ -8,14 +8,18 @@ namespace headscope::vulkan {
 
 constexpr std::uint32_t kMostRowLanes = 256;  // reduce.glsl
 
+// Who decides whether attention runs as one op or is composed of products.
+enum class FusedAttention : std::uint8_t { WhereFaster, Never, Always };
+
 struct Options {
     bool validation = false;       // the Khronos layer; any message becomes an Error
     bool push_descriptors = true;  // else descriptor sets from pools
-    bool vector_loads = true;      // products with four elements a load, where operands allow it
+    bool vector_loads = true;      // products and attention with four elements a load, where operands allow it
     bool subgroups = true;         // else reductions through shared memory alone
     bool driver_probe = true;      // a child process asks new drivers first: driver_probe.h
     bool timestamps = true;        // else events wait, and take the host's clock
-    std::string cache_directory;   // of the pipeline cache; empty for none
+    FusedAttention fused_attention = FusedAttention::WhereFaster;
+    std::string cache_directory;  // of the pipeline cache; empty for none
 
     // Below what the device allows, so that small tests meet what only large tensors would; 0 for the device's own.
     std::uint64_t max_binding_bytes = 0;
@@ -28,7 +32,7 @@ struct Options {
 
     // HEADSCOPE_VULKAN_VALIDATION=1,
     // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,timestamps,driver_probe,
-    // pipeline_cache,
+    // pipeline_cache,fused_attention,
     // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
     // of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in XDG_CACHE_HOME/headscope, else
     // HOME/.cache/headscope. Error for a value that means nothing.
@@ -39,6 +43,8 @@ struct Options {
 namespace path {
 inline constexpr const char* kNoSubgroups = "no-subgroups";
 inline constexpr const char* kNoVectorLoads = "no-vector-loads";
+inline constexpr const char* kNoFusedAttention = "no-fused-attention";
+inline constexpr const char* kFusedAttention = "fused-attention";  // also where the device composes what is faster so
 inline constexpr const char* kNoPushDescriptors = "no-push-descriptors";
 inline constexpr const char* kOneSubgroup = "one-subgroup-a-row";
 inline constexpr const char* kSeveralSubgroups = "several-subgroups-a-row";

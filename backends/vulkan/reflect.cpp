@@ -56,11 +56,16 @@ std::vector<bool> writable_bindings(std::span<const std::uint32_t> spirv) {
         module.read(spirv[at] & 0xffffU, spirv.subspan(at + 1, words - 1));
         at += words;
     }
-    std::vector<bool> writable(module.binding.size(), false);
+    // Two variables may be one binding, seen as two types.
+    std::set<std::uint32_t> bindings;
+    for (const auto& [variable, binding] : module.binding) {
+        bindings.insert(binding);
+    }
+    std::vector<bool> writable(bindings.size(), false);
     for (const auto& [variable, binding] : module.binding) {
         HEADSCOPE_CHECK(binding < writable.size(), "the shader's bindings have a gap");
         const std::uint32_t block = module.pointee.at(module.type.at(variable));
-        writable[binding] = module.read_only[block].size() < module.members.at(block);
+        writable[binding] = writable[binding] || module.read_only[block].size() < module.members.at(block);
     }
     return writable;
 }
