@@ -100,11 +100,14 @@ constexpr std::int64_t kFewQueries = 4;
 
 }  // namespace
 
-// On a GPU what is composed waits for its weights on their way to memory and back. llvmpipe has them in its caches, and
-// compiles kernels whose arrays it cannot keep in registers for seconds. Measured there on the time of all its threads,
-// fused against composed: heads of 32, 160 of 25 x 25: 2.8 to 6.3 ms and 7.1 to 15 ms back, 8 of 1024 x 1024: 150 to
-// 248 ms and 290 to 590 ms back; one query of 30 keys 0.7 to 1, at any depth; but heads of 64: 1.1 to 1, of 128: 3
-// to 1. Where weights would not fit a binding there are too many to write them at all.
+// On a GPU what is composed waits for its weights on their way to memory and back; that is a reason, not a measurement.
+// llvmpipe has them in its caches, and compiles for seconds what keeps more than a few hundred columns. Measured there,
+// in milliseconds of all its threads, 8 heads of 32 columns, fused against composed of products:
+//   160 sentences of 25 x 25   21 to 47, on the way back 66 to 83 with the weights kept and 119 without
+//   1024 x 1024                130 to 214, on the way back 344 to 360 and 560
+//   64 sentences, one query of 10, 30, 60 keys   0.8 to 1.1, 1.3 to 2.1, 2.1 to 2.9
+// One query gains at any depth; else heads of 64 columns lose a tenth and heads of 128 take three times as long. Where
+// weights would not fit a binding there are too many to write them at all.
 bool VulkanBackend::fuses(const Tensor& q, const Tensor& k, const Tensor& v, bool goes_back) const {
     const std::int64_t depth = std::max(q.dim(3), v.dim(3));
     if (depth > kDeepest || options_.fused_attention == FusedAttention::Never) {

@@ -106,3 +106,17 @@ TEST_CASE("heads that are deep are composed only as long as their weights fit a 
     CHECK(all_near(to_host<float>(*device, op.out), 1.0F));
     CHECK(device->memory().peak < before + size.weights_bytes() / 2);
 }
+
+TEST_CASE("fused attention can be switched off", "[vulkan][attention]") {
+    if (!usable_device()) {
+        return;
+    }
+    const auto level = [](const char* op) { return open_vulkan_device(0)->support(op, DType::F32).level; };
+    CHECK(level(Attention::kName) == SupportLevel::Native);
+    CHECK(level(AttentionBackward::kName) == SupportLevel::Native);
+    const Environment disable("HEADSCOPE_VULKAN_DISABLE", "fused_attention");
+    CHECK(level(Attention::kName) == SupportLevel::Composed);
+    CHECK(level(AttentionBackward::kName) == SupportLevel::Composed);
+    const std::vector<std::string> paths = list_vulkan_devices()[0].paths;
+    CHECK(std::count(paths.begin(), paths.end(), "no-fused-attention") == 0);
+}
