@@ -111,6 +111,7 @@ TEST_CASE("fused attention can be switched off", "[vulkan][attention]") {
     if (!usable_device()) {
         return;
     }
+    const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
     const auto level = [](const char* op) { return open_vulkan_device(0)->support(op, DType::F32).level; };
     CHECK(level(Attention::kName) == SupportLevel::Native);
     CHECK(level(AttentionBackward::kName) == SupportLevel::Native);
