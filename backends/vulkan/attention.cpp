@@ -1,4 +1,4 @@
-// MaskedSoftmax, its way back, EditAttention and CacheAppend. The fused Attention stays composed.
+// MaskedSoftmax, its way back, EditAttention and CacheAppend.
 #include <array>
 
 #include "backends/vulkan/vulkan_backend_impl.h"

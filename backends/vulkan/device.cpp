@@ -243,6 +243,12 @@ std::vector<std::string> paths_of(const Capabilities& found, const Options& opti
     if (!options.emulated_matrices) {
         paths.emplace_back(path::kEmulatedMatrices);
     }
+    if (options.fused_attention == FusedAttention::WhereFaster) {
+        paths.emplace_back(path::kNoFusedAttention);
+        if (found.software) {
+            paths.emplace_back(path::kFusedAttention);  // any other device's own choice
+        }
+    }
     if (found.push_descriptors) {
         paths.emplace_back(path::kNoPushDescriptors);
     }

@@ -73,6 +73,8 @@ Options Options::from_environment() {
             options.cooperative_matrix = false;
         } else if (name == "matrix_trial") {
             options.matrix_trial = false;
+        } else if (name == "fused_attention") {
+            options.fused_attention = FusedAttention::Never;
         } else if (name == "driver_probe") {
             options.driver_probe = false;
         } else if (name == "timestamps") {
@@ -82,7 +84,7 @@ Options Options::from_environment() {
         } else {
             throw Error("HEADSCOPE_VULKAN_DISABLE names \"" + name +
                         "\"; expected push_descriptors, subgroups, vector_loads, cooperative_matrix, matrix_trial, "
-                        "timestamps, driver_probe or pipeline_cache, separated by commas");
+                        "fused_attention, timestamps, driver_probe or pipeline_cache, separated by commas");
         }
     }
     return options;
@@ -101,6 +103,10 @@ Options with_path(Options options, const std::string& path, std::uint32_t subgro
         options.cooperative_matrix = false;
     } else if (path == path::kEmulatedMatrices) {
         options.emulated_matrices = true;
+    } else if (path == path::kNoFusedAttention) {
+        options.fused_attention = FusedAttention::Never;
+    } else if (path == path::kFusedAttention) {
+        options.fused_attention = FusedAttention::Always;
     } else if (path == path::kNoPushDescriptors) {
         options.push_descriptors = false;
     } else if (path == path::kOneSubgroup) {

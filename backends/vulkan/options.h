@@ -16,17 +16,21 @@ enum class ProductTiles : std::uint8_t {
 
 constexpr std::uint32_t kMostRowLanes = 256;  // reduce.glsl
 
+// Who decides whether attention runs as one op or is composed of products.
+enum class FusedAttention : std::uint8_t { WhereFaster, Never, Always };
+
 struct Options {
     bool validation = false;         // the Khronos layer; any message becomes an Error
     bool push_descriptors = true;    // else descriptor sets from pools
-    bool vector_loads = true;        // products with four elements a load, where operands allow it
+    bool vector_loads = true;        // products and attention with four elements a load, where operands allow it
     bool cooperative_matrix = true;  // products in F16 by the device's matrices, where it has them
     bool emulated_matrices = false;  // these products by matrices of plain numbers: matrix_products.h
     bool matrix_trial = true;        // else a device's matrices are believed: to see what they err in
     bool subgroups = true;           // else reductions through shared memory alone
     ProductTiles tiles = ProductTiles::Device;
-    bool driver_probe = true;     // a child process asks new drivers first: driver_probe.h
-    bool timestamps = true;       // else events wait, and take the host's clock
+    bool driver_probe = true;  // a child process asks new drivers first: driver_probe.h
+    bool timestamps = true;    // else events wait, and take the host's clock
+    FusedAttention fused_attention = FusedAttention::WhereFaster;
     std::string cache_directory;  // of the pipeline cache; empty for none
 
     // Below what the device allows, so that small tests meet what only large tensors would; 0 for the device's own.
@@ -42,11 +46,12 @@ struct Options {
     std::optional<std::uint32_t> trial_error;
 
     // HEADSCOPE_VULKAN_VALIDATION=1,
-    // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,cooperative_matrix,matrix_trial,timestamps,
-    // driver_probe,pipeline_cache, HEADSCOPE_VULKAN_EMULATE_MATRICES=1, HEADSCOPE_VULKAN_TRIAL_ERROR=millionths,
-    // HEADSCOPE_VULKAN_TILES=shared or none, HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count,
-    // HEADSCOPE_VULKAN_ROW_LANES=count (a power of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in
-    // XDG_CACHE_HOME/headscope, else HOME/.cache/headscope. Error for a value that means nothing.
+    // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,cooperative_matrix,matrix_trial,fused_attention,
+    // timestamps,driver_probe,pipeline_cache, HEADSCOPE_VULKAN_EMULATE_MATRICES=1,
+    // HEADSCOPE_VULKAN_TRIAL_ERROR=millionths, HEADSCOPE_VULKAN_TILES=shared or none,
+    // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
+    // of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in XDG_CACHE_HOME/headscope, else
+    // HOME/.cache/headscope. Error for a value that means nothing.
     static Options from_environment();
 };
 
@@ -58,6 +63,8 @@ inline constexpr const char* kNoSharedTiles = "no-shared-tiles";
 inline constexpr const char* kNoVectorLoads = "no-vector-loads";
 inline constexpr const char* kNoCooperativeMatrix = "no-cooperative-matrix";
 inline constexpr const char* kEmulatedMatrices = "cooperative-matrix-emulated";
+inline constexpr const char* kNoFusedAttention = "no-fused-attention";
+inline constexpr const char* kFusedAttention = "fused-attention";  // also where the device composes what is faster so
 inline constexpr const char* kNoPushDescriptors = "no-push-descriptors";
 inline constexpr const char* kOneSubgroup = "one-subgroup-a-row";
 inline constexpr const char* kSeveralSubgroups = "several-subgroups-a-row";

@@ -131,11 +131,9 @@ Support VulkanBackend::events() const {
 
 Support VulkanBackend::support(const std::string& op, DType dtype) const {
     const bool sixteen = dtype == DType::F16 || dtype == DType::BF16;
-    if (op == Attention::kName && dtype == DType::F32) {
-        return {SupportLevel::Composed, "two products around a masked softmax"};
-    }
-    if (op == AttentionBackward::kName && dtype == DType::F32) {
-        return {SupportLevel::Composed, "the weights again, then each step of the way back"};
+    const bool attention = op == Attention::kName || op == AttentionBackward::kName;
+    if (attention && dtype == DType::F32 && options_.fused_attention == FusedAttention::Never) {
+        return {SupportLevel::Composed, "switched off: products around a masked softmax"};
     }
     if (op == Linear::kName && dtype == DType::F32) {
         return {SupportLevel::Composed, "a product, then bias_activation"};

@@ -22,6 +22,19 @@
 
 namespace headscope::vulkan {
 
+// What a kernel of attention does with one of its rows: so many products, and arrays, of `depth` columns, with each of
+// the other rows.
+struct RowWork {
+    std::int64_t products = 0;
+    std::int64_t depth = 0;
+    std::int64_t others = 0;
+    bool wide = false;  // vectors are loaded
+    std::uint64_t operations() const {
+        constexpr std::int64_t kExponential = 32;
+        return static_cast<std::uint64_t>((2 * products * depth + kExponential) * (others > 0 ? others : 1));
+    }
+};
+
 class VulkanBackend final : public Backend {
 public:
     VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysicalDevice physical, Probe probed,
@@ -45,6 +58,8 @@ public:
 #define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;
     HEADSCOPE_CORE_OPS(HEADSCOPE_DECLARE)
 #undef HEADSCOPE_DECLARE
+    void run(const Attention& op) override;
+    void run(const AttentionBackward& op) override;
 
 private:
     // One workgroup a row, its size that of a subgroup: a reduction needs no barrier.
@@ -74,6 +89,13 @@ private:
     void multiply(const Matmul& op);
     void multiply_by(const Matmul& op, const ProductChoice& choice);
     void multiply_in_parts(const Matmul& op, const ProductChoice& choice);
+    // `goes_back`: AttentionBackward follows, or this is it.
+    bool fuses(const Tensor& q, const Tensor& k, const Tensor& v, bool goes_back) const;
+    bool fit_bindings(std::initializer_list<const Tensor*> tensors) const;
+    Launch head_launch(Kernel kernel, const Tensor& rows, const RowWork& work) const;
+    void attend(const Attention& op);
+    void attend_backward(const AttentionBackward& op);
+    Tensor attend_backward_rows(const AttentionBackward& op);
     void layer_norm_gain(const AddLayerNormBackward& op);
     void layer_norm_rows(const AddLayerNormBackward& op);
 

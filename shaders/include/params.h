@@ -198,6 +198,77 @@ struct MaskedSoftmaxBackwardParams {
     uint accumulate;
 };
 
+// q, key_lengths, query_offset, k, v, step, ordinals, out, log_sums: one workgroup a few queries of a head. Dropout's
+// scale follows from its threshold.
+struct AttendParams {
+    uint first_group;
+    uint offset[9];
+    uint heads;
+    uint queries;
+    uint keys;
+    uint q_strides[3];
+    uint k_strides[3];
+    uint v_strides[3];
+    uint out_strides[3];
+    uint has_lengths;
+    uint causal;
+    uint has_offset;
+    float scale;
+    uint drop_threshold;
+    uint drop_seed;
+    uint drop_site;
+};
+
+// out, key_lengths, query_offset, grad_out, log_sums, ordinals, step, rows: one invocation a query
+struct AttendBackwardRowsParams {
+    uint first_group;
+    uint offset[8];
+    uint count;
+    uint heads;
+    uint queries;
+    uint keys;
+    uint out_strides[3];
+    uint grad_strides[3];
+    uint has_lengths;
+    uint causal;
+    uint has_offset;
+    uint drop_threshold;
+    uint drop_seed;
+    uint drop_site;
+};
+
+// q, k, v, grad_out, rows, grad_q: one workgroup a few queries of a head
+struct AttendBackwardQueriesParams {
+    uint first_group;
+    uint offset[6];
+    uint heads;
+    uint queries;
+    uint q_strides[3];
+    uint k_strides[3];
+    uint v_strides[3];
+    uint grad_strides[3];
+    uint grad_q_strides[3];
+    float scale;
+    uint accumulate;
+};
+
+// q, k, v, grad_out, rows, grad_k, grad_v: one workgroup a few keys of a head
+struct AttendBackwardKeysParams {
+    uint first_group;
+    uint offset[7];
+    uint heads;
+    uint queries;
+    uint keys;
+    uint q_strides[3];
+    uint k_strides[3];
+    uint v_strides[3];
+    uint grad_strides[3];
+    uint grad_k_strides[3];
+    uint grad_v_strides[3];
+    float scale;
+    uint accumulate;  // 1: to grad_k, 2: to grad_v
+};
+
 // weights, key_lengths, query_offset, rules, out: one workgroup a row. The rules are those of EditAttention.
 struct EditAttentionParams {
     uint first_group;

@@ -117,6 +117,22 @@ mutant attention vulkan 'the mean is not taken off the gradient' shaders/masked_
     '(grad_weights_at(p.offset[1] + start + key, count) - dot_product)' 'grad_weights_at(p.offset[1] + start + key, count)'
 mutant attention vulkan 'a cache row too many is written' shaders/cache_append.comp \
     'start >= int(p.capacity) - int(row)' 'start > int(p.capacity) - int(row)'
+mutant attention vulkan 'the running sum is not brought to the new maximum' shaders/attend.comp \
+    'total[i] = fma(total[i], left, weight);' 'total[i] += weight;'
+mutant attention vulkan 'sums against several maxima meet as they are' shaders/attend_few.comp \
+    'group_sum(total * share)' 'group_sum(total)'
+mutant attention vulkan 'a column past the last is read' shaders/include/heads.glsl \
+    '4u * four + x < columns' '4u * four + x <= columns'
+mutant attention vulkan 'keys take the bits of others' shaders/include/attend.glsl \
+    'row, key / 8u' 'row, key / 4u'
+mutant attention vulkan 'every sentence has the ordinal of the first' shaders/attend_backward_rows.comp \
+    'ordinals[p.offset[5] + batch]' 'ordinals[p.offset[5]]'
+mutant attention vulkan 'the gradient of a dropped weight flows on' shaders/include/attend_backward.glsl \
+    'grad = dropout_apply(rule, words, key, grad);' ''
+mutant attention vulkan 'the gradient of the queries lacks the scale' shaders/attend_backward_queries.comp \
+    'p.scale * sum[i]' 'sum[i]'
+mutant attention vulkan 'the first query that sees a key is passed over' shaders/attend_backward_keys.comp \
+    'query = first_query; query' 'query = first_query + 1u; query'
 mutant edit_attention vulkan 'of a uniform row the forbidden keys count, too' shaders/edit_attention.comp \
     '1.0 / float(allowed)' '1.0 / float(p.keys)'
 

@@ -1,0 +1,261 @@
+// Attention and its way back as ops of their own, in kernels that never write a weight.
+//  - F32, heads of at most 128 columns, any strides, all masks, dropout; deeper ones are composed of products
+//  - a query to each invocation, or a few; decoding's few queries have a workgroup each
+//  - no atomics and no order but one: results repeat bit for bit
+#include <algorithm>
+#include <array>
+
+#include "backends/vulkan/vulkan_backend_impl.h"
+
+namespace headscope::vulkan {
+
+namespace {
+
+// As in heads.glsl and in what includes it.
+constexpr std::uint32_t kWide = 1;
+constexpr std::uint32_t kDrops = 2;
+constexpr std::uint32_t kKeepsSums = 4;
+constexpr std::uint32_t kWantsK = 4;
+constexpr std::uint32_t kWantsV = 8;
+
+// Whether every row is whole vectors of four that lie where a vector may.
+bool is_wide(const Tensor& tensor) {
+    bool wide = tensor.offset % 4 == 0 && tensor.dim(3) % 4 == 0;
+    for (int dim = 0; dim < 3; ++dim) {
+        wide = wide && (tensor.dim(dim) <= 1 || tensor.stride(dim) % 4 == 0);
+    }
+    return wide;
+}
+
+bool are_wide(std::initializer_list<const Tensor*> tensors) {
+    return std::all_of(tensors.begin(), tensors.end(), [](const Tensor* tensor) { return is_wide(*tensor); });
+}
+
+void write_strides(const Tensor& tensor, uint (&to)[3]) {
+    for (int dim = 0; dim < 3; ++dim) {
+        to[dim] = u32(tensor.stride(dim));
+    }
+}
+
+template <class Params>
+void write_mask(const AttentionMask& mask, Params& params) {
+    params.has_lengths = mask.key_lengths.defined() ? 1 : 0;
+    params.causal = mask.causal ? 1 : 0;
+    params.has_offset = mask.query_offset.defined() ? 1 : 0;
+}
+
+template <class Params>
+void write_dropout(const DropoutRule& rule, Params& params) {
+    const DropoutParams dropout = dropout_params(rule);
+    params.drop_threshold = dropout.threshold;
+    params.drop_seed = dropout.seed;
+    params.drop_site = dropout.site;
+}
+
+void narrow(Tensor& tensor, std::int64_t first, std::int64_t count) {
+    if (tensor.defined()) {
+        tensor = tensor.narrow(0, first, count);
+    }
+}
+
+// The sentences [first, first + count).
+template <class Op>
+Op sentences(Op op, std::int64_t first, std::int64_t count) {
+    for (Tensor* tensor : {&op.q, &op.k, &op.v, &op.out, &op.log_sums, &op.mask.key_lengths, &op.dropout.ordinals}) {
+        narrow(*tensor, first, count);
+    }
+    if constexpr (requires { op.grad_out; }) {
+        for (Tensor* tensor : {&op.grad_out, &op.grad_q, &op.grad_k, &op.grad_v}) {
+            narrow(*tensor, first, count);
+        }
+    }
+    return op;
+}
+
+template <class Op>
+void specialise(Launch& launch, const Op& op, std::uint32_t flags) {
+    launch.specialisation.extra[0] = u32(op.q.dim(3));
+    launch.specialisation.extra[1] = u32(op.v.dim(3));
+    launch.specialisation.extra[3] = flags;
+}
+
+// What both kernels of the way back take alike.
+template <class Params>
+Params backward_params(const AttentionBackward& op) {
+    Params params{};
+    params.heads = u32(op.q.dim(1));
+    params.queries = u32(op.q.dim(2));
+    write_strides(op.q, params.q_strides);
+    write_strides(op.k, params.k_strides);
+    write_strides(op.v, params.v_strides);
+    write_strides(op.grad_out, params.grad_strides);
+    params.scale = op.scale;
+    return params;
+}
+
+// What an invocation keeps of deeper heads is more than a GPU has registers for.
+constexpr std::int64_t kDeepest = 128;
+// As many queries have a workgroup each, whose invocations share the keys.
+constexpr std::int64_t kFewQueries = 4;
+
+}  // namespace
+
+// On a GPU what is composed waits for its weights on their way to memory and back; that is a reason, not a measurement.
+// llvmpipe has them in its caches, and compiles for seconds what keeps more than a few hundred columns. Measured there,
+// in milliseconds of all its threads, 8 heads of 32 columns, fused against composed of products:
+//   160 sentences of 25 x 25   21 to 47, on the way back 66 to 83 with the weights kept and 119 without
+//   1024 x 1024                130 to 214, on the way back 344 to 360 and 560
+//   64 sentences, one query of 10, 30, 60 keys   0.8 to 1.1, 1.3 to 2.1, 2.1 to 2.9
+// One query gains at any depth; else heads of 64 columns lose a tenth and heads of 128 take three times as long. Where
+// weights would not fit a binding there are too many to write them at all.
+bool VulkanBackend::fuses(const Tensor& q, const Tensor& k, const Tensor& v, bool goes_back) const {
+    const std::int64_t depth = std::max(q.dim(3), v.dim(3));
+    if (depth > kDeepest || options_.fused_attention == FusedAttention::Never) {
+        return false;
+    }
+    if (options_.fused_attention == FusedAttention::Always || !device_.capabilities().software) {
+        return true;
+    }
+    constexpr std::int64_t kSoftwareDeepest = 32;
+    const auto weights = static_cast<std::uint64_t>(q.dim(0) * q.dim(1) * q.dim(2) * k.dim(2));
+    return depth <= kSoftwareDeepest || (q.dim(2) <= kFewQueries && !goes_back) ||
+           weights * sizeof(float) > stream_.max_binding_bytes();
+}
+
+bool VulkanBackend::fit_bindings(std::initializer_list<const Tensor*> tensors) const {
+    return std::all_of(tensors.begin(), tensors.end(),
+                       [this](const Tensor* tensor) { return !tensor->defined() || fits_binding(*tensor); });
+}
+
+void VulkanBackend::run(const Attention& op) {
+    require_dtype(Attention::kName, {&op.q, &op.k, &op.v, &op.out, &op.log_sums}, DType::F32);
+    const std::int64_t batch = op.q.dim(0);
+    const bool fits = fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.log_sums});
+    if (!fuses(op.q, op.k, op.v, op.log_sums.defined()) || (!fits && batch == 1)) {
+        Backend::run(op);
+    } else if (!fits) {
+        run(sentences(op, 0, batch / 2));
+        run(sentences(op, batch / 2, batch - batch / 2));
+    } else if (op.q.dim(0) * op.q.dim(1) * op.q.dim(2) > 0) {
+        attend(op);
+    }
+}
+
+// Composed wherever the forward was: then there are no sums to read.
+void VulkanBackend::run(const AttentionBackward& op) {
+    require_dtype(AttentionBackward::kName,
+                  {&op.q, &op.k, &op.v, &op.out, &op.grad_out, &op.log_sums, &op.grad_q, &op.grad_k, &op.grad_v},
+                  DType::F32);
+    const std::int64_t batch = op.q.dim(0);
+    const bool fits =
+        fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.grad_out, &op.log_sums, &op.grad_q, &op.grad_k, &op.grad_v});
+    if (!fuses(op.q, op.k, op.v, true) || (!fits && batch == 1)) {
+        Backend::run(op);
+    } else if (!fits) {
+        run(sentences(op, 0, batch / 2));
+        run(sentences(op, batch / 2, batch - batch / 2));
+    } else if (op.q.dim(0) * op.q.dim(1) > 0) {
+        attend_backward(op);
+    }
+}
+
+// Workgroups that share the rows of each head. What an invocation loads serves all rows that it has, so on llvmpipe it
+// has several: as many as there are, and no more than compile within two seconds. On a GPU one fills its registers.
+Launch VulkanBackend::head_launch(Kernel kernel, const Tensor& rows, const RowWork& work) const {
+    constexpr std::int64_t kMostColumns = 384;
+    const Capabilities& found = device_.capabilities();
+    const std::uint32_t lanes = std::clamp(found.subgroup_size, found.software ? 4U : 32U, 64U);
+    std::uint32_t each = 1;
+    while (found.software && work.wide && each < 4 && 2 * each * work.products * work.depth <= kMostColumns &&
+           each * lanes < u32(rows.dim(2))) {
+        each *= 2;
+    }
+    const std::int64_t of_group = std::int64_t{each} * lanes;
+    const std::int64_t groups = (rows.dim(2) + of_group - 1) / of_group;
+    Launch launch;
+    launch.kernel = kernel;
+    launch.specialisation.local_size = lanes;
+    launch.specialisation.extra[2] = each;
+    launch.groups = static_cast<std::uint64_t>(groups * rows.dim(0) * rows.dim(1));
+    launch.work_per_group = static_cast<std::uint64_t>(of_group) * work.operations();
+    return launch;
+}
+
+void VulkanBackend::attend(const Attention& op) {
+    AttendParams params{};
+    params.heads = u32(op.q.dim(1));
+    params.queries = u32(op.q.dim(2));
+    params.keys = u32(op.k.dim(2));
+    write_strides(op.q, params.q_strides);
+    write_strides(op.k, params.k_strides);
+    write_strides(op.v, params.v_strides);
+    write_strides(op.out, params.out_strides);
+    write_mask(op.mask, params);
+    params.scale = op.scale;
+    write_dropout(op.dropout, params);
+    const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v});
+    const RowWork work{2, std::max(op.q.dim(3), op.v.dim(3)), op.k.dim(2), wide};
+    const auto rows = static_cast<std::uint64_t>(op.q.dim(0) * op.q.dim(1) * op.q.dim(2));
+    Launch launch = op.q.dim(2) <= kFewQueries ? row_launch(Kernel::AttendFew, rows, work.operations() / 32)
+                                               : head_launch(Kernel::Attend, op.q, work);
+    specialise(
+        launch, op,
+        (wide ? kWide : 0) | (params.drop_threshold != 0 ? kDrops : 0) | (op.log_sums.defined() ? kKeepsSums : 0));
+    stream_.dispatch(launch, params,
+                     std::array{&op.q, &or_else(op.mask.key_lengths, op.q), &or_else(op.mask.query_offset, op.q), &op.k,
+                                &op.v, &or_else(op.dropout.step, op.q), &or_else(op.dropout.ordinals, op.q), &op.out,
+                                &or_else(op.log_sums, op.out)});
+}
+
+// What attend_backward_rows.comp says of each query.
+Tensor VulkanBackend::attend_backward_rows(const AttentionBackward& op) {
+    AttendBackwardRowsParams params{};
+    params.count = u32(op.log_sums.elements());
+    params.heads = u32(op.q.dim(1));
+    params.queries = u32(op.q.dim(2));
+    params.keys = u32(op.k.dim(2));
+    write_strides(op.out, params.out_strides);
+    write_strides(op.grad_out, params.grad_strides);
+    write_mask(op.mask, params);
+    write_dropout(op.dropout, params);
+    const bool wide = options_.vector_loads && are_wide({&op.out, &op.grad_out});
+    // Four words of each row.
+    Launch launch = fours_launch(Kernel::AttendBackwardRows, params.count + std::uint64_t{1}, 4,
+                                 static_cast<std::uint64_t>(op.v.dim(3)) / 2);
+    specialise(launch, op, (wide ? kWide : 0) | (params.drop_threshold != 0 ? kDrops : 0));
+    const Tensor rows = empty({params.count + std::int64_t{1}, 4}, DType::I32);
+    stream_.dispatch(
+        launch, params,
+        std::array{&op.out, &or_else(op.mask.key_lengths, op.out), &or_else(op.mask.query_offset, op.out), &op.grad_out,
+                   &op.log_sums, &or_else(op.dropout.ordinals, op.out), &or_else(op.dropout.step, op.out), &rows});
+    return rows;
+}
+
+void VulkanBackend::attend_backward(const AttentionBackward& op) {
+    const Tensor rows = attend_backward_rows(op);
+    const std::int64_t depth = std::max(op.q.dim(3), op.v.dim(3));
+    const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v, &op.grad_out});
+    const std::uint32_t flags = (wide ? kWide : 0) | (dropout_params(op.dropout).threshold != 0 ? kDrops : 0);
+    if (op.grad_q.defined()) {
+        auto params = backward_params<AttendBackwardQueriesParams>(op);
+        write_strides(op.grad_q, params.grad_q_strides);
+        params.accumulate = op.write_q == Write::Accumulate ? 1 : 0;
+        Launch launch = head_launch(Kernel::AttendBackwardQueries, op.q, {3, depth, op.k.dim(2), wide});
+        specialise(launch, op, flags);
+        stream_.dispatch(launch, params, std::array{&op.q, &op.k, &op.v, &op.grad_out, &rows, &op.grad_q});
+    }
+    if (op.grad_k.defined() || op.grad_v.defined()) {
+        auto params = backward_params<AttendBackwardKeysParams>(op);
+        const Tensor& grad_k = or_else(op.grad_k, op.grad_v);
+        const Tensor& grad_v = or_else(op.grad_v, op.grad_k);
+        params.keys = u32(op.k.dim(2));
+        write_strides(grad_k, params.grad_k_strides);
+        write_strides(grad_v, params.grad_v_strides);
+        params.accumulate = (op.write_k == Write::Accumulate ? 1U : 0U) | (op.write_v == Write::Accumulate ? 2U : 0U);
+        Launch launch = head_launch(Kernel::AttendBackwardKeys, op.k, {4, depth, op.q.dim(2), wide});
+        specialise(launch, op, flags | (op.grad_k.defined() ? kWantsK : 0) | (op.grad_v.defined() ? kWantsV : 0));
+        stream_.dispatch(launch, params, std::array{&op.q, &op.k, &op.v, &op.grad_out, &rows, &grad_k, &grad_v});
+    }
+}
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,78 @@
+// softmax(scale q k^T) v with a running maximum (Milakov & Gimelshein, 2018): no weight is ever written. An invocation
+// keeps a few queries and the sums of their rows in registers, and all of a workgroup meet the same key at once: what
+// they load of it is one place of memory, and nobody waits for another.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "params.h"
+layout(push_constant) uniform Push { AttendParams p; };
+#include "attend.glsl"
+
+void main() {
+    Place place = place_among(p.queries);
+    uint first_row = place.index * p.queries;
+    uint limit = allowed_keys(first_row + min(place.first + lanes() * kRows, p.queries) - 1u);  // the last sees most
+    uint q_start = p.offset[0] + start_of(place, p.q_strides);
+    uint k_start = p.offset[3] + start_of(place, p.k_strides);
+    uint v_start = p.offset[4] + start_of(place, p.v_strides);
+
+    uint allowed[kRows];
+    float largest[kRows];
+    float total[kRows];
+    vec4 q[kRows][kFours];
+    vec4 sum[kRows][kValueFours];
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        uint query = min(place.first + i * lanes() + lane(), p.queries - 1u);
+        allowed[i] = allowed_keys(first_row + query);
+        largest[i] = -infinity();
+        total[i] = 0.0;
+        [[unroll]] for (uint d = 0u; d < kFours; ++d) {
+            q[i][d] = p.scale * load_q(q_start + query * p.q_strides[2], d);
+        }
+        [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
+            sum[i][d] = vec4(0.0);
+        }
+    }
+    for (uint key = 0u; key < limit; ++key) {
+        vec4 k[kFours];
+        vec4 v[kValueFours];
+        [[unroll]] for (uint d = 0u; d < kFours; ++d) {
+            k[d] = load_k(k_start + key * p.k_strides[2], d);
+        }
+        [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
+            v[d] = load_v(v_start + key * p.v_strides[2], d);
+        }
+        [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+            float score = 0.0;
+            [[unroll]] for (uint d = 0u; d < kFours; ++d) {
+                score = add_dot(q[i][d], k[d], score);
+            }
+            bool sees = key < allowed[i];
+            float most = sees ? max(largest[i], score) : largest[i];
+            float left = precise_exp(largest[i] - exponent_base(most));
+            float weight = sees ? precise_exp(score - exponent_base(most)) : 0.0;
+            largest[i] = most;
+            total[i] = fma(total[i], left, weight);
+            if (kDrops) {
+                uint query = place.first + i * lanes() + lane();
+                weight = dropout_apply(drop_rule(), drop_words(place, query, key), key, weight);
+            }
+            [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
+                sum[i][d] = fma(vec4(weight), v[d], left * sum[i][d]);
+            }
+        }
+    }
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        uint query = place.first + i * lanes() + lane();
+        if (query < p.queries) {
+            uint at = p.offset[7] + start_of(place, p.out_strides) + query * p.out_strides[2];
+            float factor = allowed[i] == 0u ? 0.0 : 1.0 / total[i];
+            [[unroll]] for (uint column = 0u; column < kValueDepth; ++column) {
+                to[at + column] = factor * sum[i][column / 4u][column % 4u];
+            }
+            if (kKeepsSums) {
+                log_sums[p.offset[8] + first_row + query] = log_sum(allowed[i], largest[i], total[i]);
+            }
+        }
+    }
+}

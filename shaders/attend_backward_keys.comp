@@ -1,0 +1,87 @@
+// grad_k and grad_v: an invocation keeps a few keys and their values, and goes over the queries, always in their order.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "params.h"
+layout(push_constant) uniform Push { AttendBackwardKeysParams p; };
+#include "attend_backward.glsl"
+layout(set = 0, binding = 5) buffer GradK { float grad_k[]; };
+layout(set = 0, binding = 6) buffer GradV { float grad_v[]; };
+const bool kWantsK = (kFlags & 4u) != 0u;
+const bool kWantsV = (kFlags & 8u) != 0u;
+
+void main() {
+    Place place = place_among(p.keys);
+    uint first_row = p.offset[4] / 4u + 1u + place.index * p.queries;
+    uint q_start = p.offset[0] + start_of(place, p.q_strides);
+    uint k_start = p.offset[1] + start_of(place, p.k_strides);
+    uint v_start = p.offset[2] + start_of(place, p.v_strides);
+    uint grad_start = p.offset[3] + start_of(place, p.grad_strides);
+    vec4 k[kRows][kFours];
+    vec4 v[kRows][kValueFours];
+    vec4 sum_k[kRows][kFours];
+    vec4 sum_v[kRows][kValueFours];
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        uint key = min(place.first + i * lanes() + lane(), p.keys - 1u);
+        [[unroll]] for (uint d = 0u; d < kFours; ++d) {
+            k[i][d] = p.scale * load_k(k_start + key * p.k_strides[2], d);
+            sum_k[i][d] = vec4(0.0);
+        }
+        [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
+            v[i][d] = load_v(v_start + key * p.v_strides[2], d);
+            sum_v[i][d] = vec4(0.0);
+        }
+    }
+    uint first_query = 0u;  // no later one sees fewer keys, whatever the mask
+    while (first_query < p.queries && rows[first_row + first_query].z <= place.first) {
+        ++first_query;
+    }
+    for (uint query = first_query; query < p.queries; ++query) {
+        uvec4 row = rows[first_row + query];
+        vec4 q[kFours];
+        vec4 grad[kValueFours];
+        float score[kRows];
+        float grad_weight[kRows];
+        [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+            score[i] = 0.0;
+            grad_weight[i] = 0.0;
+        }
+        [[unroll]] for (uint d = 0u; d < kFours; ++d) {
+            q[d] = load_q(q_start + query * p.q_strides[2], d);
+            [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+                score[i] = add_dot(k[i][d], q[d], score[i]);
+            }
+        }
+        [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
+            grad[d] = load_grad(grad_start + query * p.grad_strides[2], d);
+            [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+                grad_weight[i] = kWantsK ? add_dot(v[i][d], grad[d], grad_weight[i]) : 0.0;
+            }
+        }
+        [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+            uint key = place.first + i * lanes() + lane();
+            Weight weight = weight_again(place, row, query, key, score[i], grad_weight[i]);
+            [[unroll]] for (uint d = 0u; kWantsK && d < kFours; ++d) {
+                sum_k[i][d] = fma(vec4(weight.grad_score), q[d], sum_k[i][d]);
+            }
+            [[unroll]] for (uint d = 0u; kWantsV && d < kValueFours; ++d) {
+                sum_v[i][d] = fma(vec4(weight.kept), grad[d], sum_v[i][d]);
+            }
+        }
+    }
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        uint key = place.first + i * lanes() + lane();
+        if (key < p.keys) {
+            uint k_at = p.offset[5] + start_of(place, p.grad_k_strides) + key * p.grad_k_strides[2];
+            uint v_at = p.offset[6] + start_of(place, p.grad_v_strides) + key * p.grad_v_strides[2];
+            [[unroll]] for (uint column = 0u; kWantsK && column < kDepth; ++column) {
+                float value = p.scale * sum_k[i][column / 4u][column % 4u];
+                grad_k[k_at + column] = (p.accumulate & 1u) != 0u ? grad_k[k_at + column] + value : value;
+            }
+            [[unroll]] for (uint column = 0u; kWantsV && column < kValueDepth; ++column) {
+                float value = sum_v[i][column / 4u][column % 4u];
+                grad_v[v_at + column] = (p.accumulate & 2u) != 0u ? grad_v[v_at + column] + value : value;
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// grad_q: like attend.comp, an invocation keeps a few queries and goes over the keys.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "params.h"
+layout(push_constant) uniform Push { AttendBackwardQueriesParams p; };
+#include "attend_backward.glsl"
+layout(set = 0, binding = 5) buffer GradQ { float grad_q[]; };
+
+void main() {
+    Place place = place_among(p.queries);
+    uint first_row = p.offset[4] / 4u + 1u + place.index * p.queries;
+    uint limit = rows[first_row + min(place.first + lanes() * kRows, p.queries) - 1u].z;  // the last sees most
+    uint q_start = p.offset[0] + start_of(place, p.q_strides);
+    uint k_start = p.offset[1] + start_of(place, p.k_strides);
+    uint v_start = p.offset[2] + start_of(place, p.v_strides);
+    uint grad_start = p.offset[3] + start_of(place, p.grad_strides);
+    uvec4 row[kRows];
+    vec4 q[kRows][kFours];
+    vec4 grad[kRows][kValueFours];
+    vec4 sum[kRows][kFours];
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        uint query = min(place.first + i * lanes() + lane(), p.queries - 1u);
+        row[i] = rows[first_row + query];
+        [[unroll]] for (uint d = 0u; d < kFours; ++d) {
+            q[i][d] = p.scale * load_q(q_start + query * p.q_strides[2], d);
+            sum[i][d] = vec4(0.0);
+        }
+        [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
+            grad[i][d] = load_grad(grad_start + query * p.grad_strides[2], d);
+        }
+    }
+    for (uint key = 0u; key < limit; ++key) {
+        vec4 k[kFours];
+        float score[kRows];
+        float grad_weight[kRows];
+        [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+            score[i] = 0.0;
+            grad_weight[i] = 0.0;
+        }
+        [[unroll]] for (uint d = 0u; d < kFours; ++d) {
+            k[d] = load_k(k_start + key * p.k_strides[2], d);
+            [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+                score[i] = add_dot(q[i][d], k[d], score[i]);
+            }
+        }
+        [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
+            vec4 v = load_v(v_start + key * p.v_strides[2], d);
+            [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+                grad_weight[i] = add_dot(grad[i][d], v, grad_weight[i]);
+            }
+        }
+        [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+            uint query = place.first + i * lanes() + lane();
+            float grad_score = weight_again(place, row[i], query, key, score[i], grad_weight[i]).grad_score;
+            [[unroll]] for (uint d = 0u; d < kFours; ++d) {
+                sum[i][d] = fma(vec4(grad_score), k[d], sum[i][d]);
+            }
+        }
+    }
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        uint query = place.first + i * lanes() + lane();
+        uint at = p.offset[5] + start_of(place, p.grad_q_strides) + query * p.grad_q_strides[2];
+        [[unroll]] for (uint column = 0u; column < kDepth; ++column) {
+            if (query < p.queries) {
+                float value = p.scale * sum[i][column / 4u][column % 4u];
+                grad_q[at + column] = p.accumulate != 0u ? grad_q[at + column] + value : value;
+            }
+        }
+    }
+}

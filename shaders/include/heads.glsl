@@ -1,0 +1,64 @@
+// What the kernels of attention share: rows of operands [batch, heads, rows, columns], and the steps of softmax.
+#ifndef HEADSCOPE_HEADS_GLSL
+#define HEADSCOPE_HEADS_GLSL
+
+#include "math.glsl"
+
+layout(constant_id = 2) const uint kDepth = 4u;       // columns of q and k
+layout(constant_id = 3) const uint kValueDepth = 4u;  // columns of v
+layout(constant_id = 4) const uint kRows = 1u;        // of an invocation, lanes() apart
+layout(constant_id = 5) const uint kFlags = 0u;
+
+const uint kFours = (kDepth + 3u) / 4u;
+const uint kValueFours = (kValueDepth + 3u) / 4u;
+const bool kWide = (kFlags & 1u) != 0u;  // columns are whole fours, and every row begins where a vector may
+const bool kDrops = (kFlags & 2u) != 0u;
+// 4u and 8u are a kernel's own.
+// The head that this workgroup works on, and its first row.
+struct Place {
+    uint batch;
+    uint head;
+    uint index;  // batch * heads + head
+    uint first;
+};
+
+// Where workgroups share the rows of each head.
+Place place_among(uint rows) {
+    uint of_group = lanes() * kRows;
+    uint groups = (rows + of_group - 1u) / of_group;
+    uint index = group_index() / groups;
+    uint batch = index / p.heads;
+    return Place(batch, index - batch * p.heads, index, (group_index() - index * groups) * of_group);
+}
+
+uint start_of(Place place, uint strides[3]) { return place.batch * strides[0] + place.head * strides[1]; }
+
+// An operand: load(at, four) gives the columns from 4 * four on of the row that begins at `at`, zeros past its last.
+#define HEADSCOPE_ROWS(slot, load, columns, Wide, wide, Narrow, narrow)         \
+    layout(set = 0, binding = slot) readonly buffer Wide { vec4 wide[]; };      \
+    layout(set = 0, binding = slot) readonly buffer Narrow { float narrow[]; }; \
+    vec4 load(uint at, uint four) {                                             \
+        if (kWide) {                                                            \
+            return wide[at / 4u + four];                                        \
+        }                                                                       \
+        vec4 value = vec4(0.0);                                                 \
+        [[unroll]] for (uint x = 0u; x < 4u; ++x) {                             \
+            if (4u * four + x < columns) {                                      \
+                value[x] = narrow[at + 4u * four + x];                          \
+            }                                                                   \
+        }                                                                       \
+        return value;                                                           \
+    }
+
+float add_dot(vec4 a, vec4 b, float sum) {
+    return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
+}
+
+// What exponents are taken against. Where nothing but -inf was seen yet, anything but -inf itself, so that exp gives 0.
+float exponent_base(float largest) { return largest == -infinity() ? 0.0 : largest; }
+
+float log_sum(uint allowed, float largest, float total) {
+    return allowed == 0u ? -infinity() : largest + precise_log(total);
+}
+
+#endif

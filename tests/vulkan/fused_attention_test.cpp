@@ -1,0 +1,123 @@
+// Attention over sequences whose weights nobody could keep.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "backends/vulkan/vulkan_backend.h"
+#include "environment.h"
+#include "support/random.h"
+
+using namespace headscope;
+using headscope::vulkan_tests::Environment;
+using headscope::vulkan_tests::usable_device;
+
+namespace {
+
+constexpr std::size_t kMebibyte = std::size_t{1} << 20U;
+
+struct Sequence {
+    std::int64_t heads, length, depth;
+    Shape operand() const { return {1, heads, length, depth}; }
+    std::size_t weights_bytes() const { return static_cast<std::size_t>(heads * length * length) * sizeof(float); }
+};
+
+Tensor random_heads(Backend& backend, const Shape& shape, std::uint64_t seed) {
+    Random random(seed);
+    std::vector<float> values(static_cast<std::size_t>(shape.elements()));
+    for (float& value : values) {
+        value = static_cast<float>(random.below(2001)) / 1000.0F - 1.0F;
+    }
+    return make_from_host(backend, shape, DType::F32, values);
+}
+
+// Over values that are all 1, so that whatever the weights are each entry of out is 1.
+Attention over_ones(Backend& backend, const Sequence& size) {
+    const Tensor ones = backend.empty(size.operand(), DType::F32);
+    backend.run(Fill{.out = ones, .value = 1.0F});
+    return {.q = random_heads(backend, size.operand(), 1),
+            .k = random_heads(backend, size.operand(), 2),
+            .v = ones,
+            .out = backend.empty(size.operand(), DType::F32),
+            .log_sums = backend.empty({1, size.heads, size.length}, DType::F32),
+            .scale = 1.0F / std::sqrt(static_cast<float>(size.depth))};
+}
+
+bool all_near(const std::vector<float>& values, float wanted) {
+    return std::all_of(values.begin(), values.end(),
+                       [wanted](float value) { return std::abs(value - wanted) < 1e-4F; });
+}
+
+}  // namespace
+
+TEST_CASE("attention over 4,096 positions needs no memory for its weights", "[vulkan][attention]") {
+    if (!usable_device()) {
+        return;
+    }
+    const auto device = open_vulkan_device(0);
+    const Sequence size{.heads = 8, .length = 4096, .depth = 32};
+    REQUIRE(size.weights_bytes() == 512 * kMebibyte);
+    const Attention op = over_ones(*device, size);
+    device->run(op);
+    CHECK(all_near(to_host<float>(*device, op.out), 1.0F));
+    CHECK(device->memory().peak < 32 * kMebibyte);
+}
+
+TEST_CASE("nor does its way back", "[vulkan][attention]") {
+    if (!usable_device()) {
+        return;
+    }
+    const auto device = open_vulkan_device(0);
+    const Sequence size{.heads = 8, .length = 2048, .depth = 32};
+    REQUIRE(size.weights_bytes() == 128 * kMebibyte);
+    const Attention op = over_ones(*device, size);
+    device->run(op);
+    const AttentionBackward back{.q = op.q,
+                                 .k = op.k,
+                                 .v = op.v,
+                                 .out = op.out,
+                                 .grad_out = op.v,
+                                 .log_sums = op.log_sums,
+                                 .grad_q = device->empty(size.operand(), DType::F32),
+                                 .grad_k = device->empty(size.operand(), DType::F32),
+                                 .grad_v = device->empty(size.operand(), DType::F32),
+                                 .scale = op.scale};
+    device->run(back);
+    // Values that are all alike leave it to no weight to change anything; what flows to a value are its weights.
+    CHECK(all_near(to_host<float>(*device, back.grad_q), 0.0F));
+    CHECK(all_near(to_host<float>(*device, back.grad_k), 0.0F));
+    double flow = 0.0;
+    for (const float value : to_host<float>(*device, back.grad_v)) {
+        flow += double{value};
+    }
+    CHECK(flow == Approx(static_cast<double>(size.operand().elements())).epsilon(1e-5));
+    CHECK(device->memory().peak < 32 * kMebibyte);
+}
+
+TEST_CASE("heads that are deep are composed only as long as their weights fit a binding", "[vulkan][attention]") {
+    if (!usable_device()) {
+        return;
+    }
+    const Environment small("HEADSCOPE_VULKAN_MAX_BINDING", std::to_string(kMebibyte / 4));
+    const auto device = open_vulkan_device(0);
+    const Sequence size{.heads = 2, .length = 400, .depth = 64};
+    const Attention op = over_ones(*device, size);
+    const std::size_t before = device->memory().live;
+    device->run(op);
+    CHECK(all_near(to_host<float>(*device, op.out), 1.0F));
+    CHECK(device->memory().peak < before + size.weights_bytes() / 2);
+}
+
+TEST_CASE("fused attention can be switched off", "[vulkan][attention]") {
+    if (!usable_device()) {
+        return;
+    }
+    const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
+    const auto level = [](const char* op) { return open_vulkan_device(0)->support(op, DType::F32).level; };
+    CHECK(level(Attention::kName) == SupportLevel::Native);
+    CHECK(level(AttentionBackward::kName) == SupportLevel::Native);
+    const Environment disable("HEADSCOPE_VULKAN_DISABLE", "fused_attention");
+    CHECK(level(Attention::kName) == SupportLevel::Composed);
+    CHECK(level(AttentionBackward::kName) == SupportLevel::Composed);
+    const std::vector<std::string> paths = list_vulkan_devices()[0].paths;
+    CHECK(std::count(paths.begin(), paths.end(), "no-fused-attention") == 0);
+}
