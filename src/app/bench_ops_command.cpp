@@ -30,23 +30,9 @@ struct OpsOptions {
     bool json = false;
 };
 
-conformance::Workload workload(const BenchShape& shape) {
-    constexpr std::int64_t kMostParameters = 4'000'000;  // no cache holds them, and checking more would take long
-    const ModelConfig& model = shape.model;
-    return {.sentences = shape.sentences,
-            .length = shape.source_length,
-            .d_model = model.d_model,
-            .d_ff = model.d_ff,
-            .heads = model.heads,
-            .vocabulary = model.target_vocabulary,
-            .parameters = std::min(count_parameters(model), kMostParameters),
-            .sides = {512, 1024, 2048, 4096},
-            .every_product = true};
-}
-
 conformance::SpeedPlan plan_of(const OpsOptions& options, ProgressLine& line) {
     conformance::SpeedPlan plan{.ops = options.ops,
-                                .work = workload(options.sizes.shape),
+                                .work = workload_of(options.sizes.shape),
                                 .repeat = options.repeat,
                                 .progress = [&line](const std::string& text) { line.show(text); }};
     if (!options.sides.empty()) {
@@ -81,6 +67,20 @@ void bench_ops(const OpsOptions& options, const BenchOrigin& origin) {
 }
 
 }  // namespace
+
+conformance::Workload workload_of(const BenchShape& shape) {
+    constexpr std::int64_t kMostParameters = 4'000'000;  // no cache holds them, and checking more would take long
+    const ModelConfig& model = shape.model;
+    return {.sentences = shape.sentences,
+            .length = shape.source_length,
+            .d_model = model.d_model,
+            .d_ff = model.d_ff,
+            .heads = model.heads,
+            .vocabulary = model.target_vocabulary,
+            .parameters = std::min(count_parameters(model), kMostParameters),
+            .sides = {512, 1024, 2048, 4096},
+            .every_product = true};
+}
 
 void add_bench_ops_command(CLI::App& bench, const std::function<BenchOrigin()>& origin) {
     auto options = std::make_shared<OpsOptions>();

@@ -39,6 +39,7 @@ void add_commands(CLI::App& app, int count, const char* const* words) {
     add_inspect_command(app);
     add_devices_command(app);
     add_conform_command(app);
+    add_tune_command(app);
     add_data_command(app);
     add_make_task_command(app);
 }

@@ -223,6 +223,10 @@ std::vector<std::string> Instrumented::take_kernels() {
     return impl_->inner->take_kernels();
 }
 
+ProductWays* Instrumented::product_ways() {
+    return impl_->inner->product_ways();
+}
+
 Backend::MemoryUse Instrumented::memory() const {
     return impl_->inner->memory();
 }

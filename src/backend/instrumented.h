@@ -42,6 +42,7 @@ public:
     void replay(const std::string& name, const std::vector<Tensor>& operands,
                 const std::function<void()>& body) override;
     std::vector<std::string> take_kernels() override;
+    ProductWays* product_ways() override;
     MemoryUse memory() const override;
     Support support(const std::string& op, DType dtype) const override;
     Support products(Compute compute) const override;

@@ -1,0 +1,122 @@
+#include "conformance/tune.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <set>
+
+#include "backend/product_ways.h"
+#include "conformance/cases/product.h"
+#include "conformance/judge.h"
+#include "conformance/speed.h"
+#include "support/check.h"
+#include "support/median.h"
+
+namespace headscope::conformance {
+
+namespace {
+
+constexpr double kNoise = 0.03;  // of a time, that another has to be below
+
+class Tuner {
+public:
+    Tuner(Backend& device, ProductWays& ways, const TunePlan& plan) : device_(device), ways_(ways), plan_(plan) {}
+    Tuner(const Tuner&) = delete;
+    Tuner& operator=(const Tuner&) = delete;
+    ~Tuner() { ways_.force(""); }
+
+    // Of a product that there is one way for, that alone.
+    ProductTuned tune(const Case& stated) {
+        ways_.force("");
+        const HostValues values = generate(stated);
+        const TimedCase timed(device_, stated, values);
+        const std::vector<std::string> names = ways_.ways();
+        ProductTuned found{.shape = stated.name, .ways = {}, .kept = {}};
+        if (names.size() == 1) {
+            found.ways.push_back({names.front()});
+            return found;
+        }
+        for (const std::string& way : names) {
+            found.ways.push_back({way, complaint(stated, way)});
+        }
+        time(timed, found);
+        keep(timed, found);
+        return found;
+    }
+
+private:
+    std::string complaint(const Case& stated, const std::string& way) {
+        say(fmt::format("{}: {} by {}", device_.device().id, stated.name, way));
+        ways_.force(way);
+        const Verdict verdict = judge_.verdict(device_, stated);
+        if (!verdict.outcome.complaints.empty()) {
+            return verdict.outcome.complaints.front();
+        }
+        return verdict.reference.empty() ? "too large to be compared" : "";
+    }
+
+    // Turn by turn, so that whatever else the machine does hits all ways alike.
+    void time(const TimedCase& timed, ProductTuned& found) {
+        std::vector<std::vector<double>> seconds(found.ways.size());
+        for (int turn = 0; turn < plan_.repeat; ++turn) {
+            for (std::size_t i = 0; i < found.ways.size(); ++i) {
+                if (found.ways[i].complaint.empty()) {
+                    ways_.force(found.ways[i].way);
+                    seconds[i].push_back(timed.seconds());
+                }
+            }
+        }
+        for (std::size_t i = 0; i < found.ways.size(); ++i) {
+            found.ways[i].seconds = seconds[i].empty() ? 0.0 : median(seconds[i]);
+        }
+    }
+
+    void keep(const TimedCase& timed, ProductTuned& found) {
+        const WayTried* best = nullptr;
+        for (const WayTried& tried : found.ways) {
+            if (tried.complaint.empty() && (best == nullptr || tried.seconds < (1.0 - kNoise) * best->seconds)) {
+                best = &tried;
+            }
+        }
+        if (best == nullptr) {
+            return;
+        }
+        ways_.force(best->way);
+        timed.seconds();  // so that this product is the last
+        found.kept = best->way;
+        found.on_disk = ways_.keep(best->way, best->seconds);
+    }
+
+    void say(const std::string& line) const {
+        if (plan_.progress) {
+            plan_.progress(line);
+        }
+    }
+
+    Backend& device_;
+    ProductWays& ways_;
+    const TunePlan& plan_;
+    Judge judge_;
+};
+
+}  // namespace
+
+std::vector<ProductTuned> tune_products(Backend& device, const TunePlan& plan) {
+    ProductWays* ways = device.product_ways();
+    if (ways == nullptr) {
+        throw Error(
+            fmt::format("{} has one way to compute a product and nothing to tune; GPUs through Vulkan have several",
+                        device.device().id));
+    }
+    Tuner tuner(device, *ways, plan);
+    std::set<std::string> seen;
+    std::vector<ProductTuned> found;
+    for (const Case& stated : matmul_speeds(plan.work)) {
+        if (seen.insert(stated.name).second) {
+            found.push_back(tuner.tune(stated));
+        }
+    }
+    return found;
+}
+
+}  // namespace headscope::conformance
