@@ -1,5 +1,6 @@
 // headscope tune: the fastest way to compute a model's products on a device that has several, kept for later.
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ using conformance::WayTried;
 struct TuneOptions {
     std::string device;
     BenchSizes sizes;
+    std::vector<std::int64_t> sides = {512, 1024};
     int repeat = 5;
     bool json = false;
 };
@@ -96,7 +98,7 @@ std::string wrong_ways(const std::vector<ProductTuned>& products) {
 void tune(const TuneOptions& options) {
     const std::unique_ptr<Backend> device = open_device(options.device);
     conformance::TunePlan plan{.work = workload_of(options.sizes.shape), .repeat = options.repeat, .progress = {}};
-    plan.work.sides = {512, 1024};
+    plan.work.sides = options.sides;
     std::vector<ProductTuned> products;
     {
         ProgressLine line;
@@ -130,6 +132,9 @@ void add_tune_command(CLI::App& app) {
         ->capture_default_str();
     command->add_option("--length", options->sizes.shape.source_length, "Tokens of each sentence, end counted")
         ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    command->add_option("--size", options->sides, "Of square products; again for several")
+        ->check(CLI::Range(1, 32768))
         ->capture_default_str();
     command->add_option("--repeat", options->repeat, "Turns of each way; the median counts")
         ->check(CLI::Range(1, 10'000))

@@ -44,6 +44,7 @@ headscope() {
         "conform --onnx"* | "conform "*" --op "*) ;;
         "conform "*) arguments+=(--op search --no-speed) ;;
         "bench ops "*) arguments+=(--repeat 1 --sentences 2 --length 3 --size 16) ;;
+        "tune "*) arguments+=(--repeat 1 --sentences 2 --length 3 --size 16) ;;
         "bench "*) arguments+=(--repeat 1 --encoder-layers 1 --decoder-layers 1) ;;
         "train "*" --minutes "*)
             for i in "${!arguments[@]}"; do

@@ -3,14 +3,12 @@
 #include <catch2/catch.hpp>
 
 #include "backends/vulkan/product_plan.h"
+#include "products.h"
 
 using namespace headscope::vulkan;
+using namespace headscope::vulkan_tests;
 
 namespace {
-
-ProductShape shape(std::uint32_t m, std::uint32_t n, std::uint32_t k) {
-    return {.m = m, .n = n, .k = k, .a_in_fours = true, .b_in_fours = true};
-}
 
 ProductPlan plan_product(const ProductDevice& device, const ProductShape& shape) {
     return headscope::vulkan::plan_product(device, shape, choose_product(device, shape));
@@ -19,9 +17,6 @@ ProductPlan plan_product(const ProductDevice& device, const ProductShape& shape)
 std::uint32_t split_sum(const ProductDevice& device, const ProductShape& shape) {
     return choose_product(device, shape).parts;
 }
-
-constexpr ProductDevice kSoftware{.software = true, .subgroup_shuffles = true, .subgroup_size = 8};
-constexpr ProductDevice kGpu{.subgroup_shuffles = true, .subgroup_size = 32};
 
 }  // namespace
 

@@ -1,0 +1,112 @@
+// Ways to compute a product, held against the oracle and timed.
+#include "conformance/tune.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "registry/registry.h"
+#include "support/check.h"
+#include "tests/backend/forwarding_backend.h"
+
+using namespace headscope;
+using namespace headscope::conformance;
+
+namespace {
+
+using Catch::Matchers::Contains;
+
+// The CPU with ways of its own: "slow" computes a product two hundred times, "wrong" another product.
+class ManyWays final : public ForwardingBackend, public ProductWays {
+public:
+    explicit ManyWays(std::vector<std::string> ways) : ForwardingBackend(open_device("cpu")), names(std::move(ways)) {}
+
+    ProductWays* product_ways() override { return this; }
+    void force(const std::string& way) override { forced = way; }
+    std::vector<std::string> ways() const override { return names; }
+    bool keep(const std::string& way, double seconds) override {
+        kept[way] = seconds;
+        return writes;
+    }
+
+    using ForwardingBackend::run;
+    void run(const Matmul& op) override {
+        const std::string& way = forced.empty() ? names.front() : forced;
+        Matmul changed = op;
+        changed.alpha = way == "wrong" ? 1.5F * op.alpha : op.alpha;
+        for (int extra = 0; way == "slow" && op.beta == 0.0F && extra < 200; ++extra) {
+            inner().run(changed);
+        }
+        inner().run(changed);
+    }
+
+    std::vector<std::string> names;
+    std::string forced = "not yet";
+    std::map<std::string, double> kept;
+    bool writes = true;
+};
+
+// Two sentences of a tiny model.
+TunePlan plan() {
+    return {.work = {.sentences = 2,
+                     .length = 3,
+                     .d_model = 16,
+                     .d_ff = 32,
+                     .heads = 2,
+                     .vocabulary = 40,
+                     .sides = {48},
+                     .every_product = true},
+            .repeat = 3,
+            .progress = {}};
+}
+
+}  // namespace
+
+TEST_CASE("the fastest way takes the place of the device's choice", "[tune]") {
+    ManyWays device({"slow", "plain"});
+    const std::vector<ProductTuned> found = tune_products(device, plan());
+    REQUIRE(found.size() > 10);
+    CHECK(found.front().shape == "48x48x48 nn");
+    for (const ProductTuned& product : found) {
+        INFO(product.shape);
+        CHECK(product.kept == "plain");
+        CHECK(product.on_disk);
+        REQUIRE(product.ways.size() == 2);
+        CHECK(product.ways[1].seconds < product.ways[0].seconds);
+    }
+    CHECK(device.kept.count("plain") == 1);
+    CHECK(device.kept.count("slow") == 0);
+    CHECK(device.forced.empty());
+}
+
+TEST_CASE("a way with wrong results is never kept, however fast", "[tune]") {
+    ManyWays device({"slow", "wrong"});
+    for (const ProductTuned& product : tune_products(device, plan())) {
+        INFO(product.shape);
+        CHECK(product.kept == "slow");
+        CHECK(product.ways[0].complaint.empty());
+        CHECK_THAT(product.ways[1].complaint, Contains("expected"));
+        CHECK(product.ways[1].seconds == 0.0);
+    }
+    ManyWays broken({"wrong", "wrong"});
+    for (const ProductTuned& product : tune_products(broken, plan())) {
+        CHECK(product.kept.empty());
+    }
+    CHECK(broken.kept.empty());
+}
+
+TEST_CASE("what cannot be written is told", "[tune]") {
+    ManyWays device({"plain", "slow"});
+    device.writes = false;
+    const std::vector<ProductTuned> found = tune_products(device, plan());
+    CHECK(found.front().kept == "plain");
+    CHECK_FALSE(found.front().on_disk);
+}
+
+TEST_CASE("a product that there is one way for is not timed", "[tune]") {
+    ManyWays device({"plain"});
+    const std::vector<ProductTuned> found = tune_products(device, plan());
+    CHECK(found.front().ways.size() == 1);
+    CHECK(found.front().kept.empty());
+    CHECK(device.kept.empty());
+    CHECK_THROWS_WITH(tune_products(*open_device("cpu"), plan()), Contains("one way to compute a product"));
+}

@@ -1,0 +1,119 @@
+// Which way of computing products is remembered, without a device.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "backends/vulkan/cache_file.h"
+#include "backends/vulkan/product_tuning.h"
+#include "products.h"
+#include "support/check.h"
+
+using namespace headscope;
+using namespace headscope::vulkan;
+using namespace headscope::vulkan_tests;
+
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Matchers::Contains;
+
+struct TuningFolder {
+    fs::path path = fs::temp_directory_path() / ("headscope-tuning-" + std::to_string(getpid()));
+    TuningFolder() = default;
+    TuningFolder(const TuningFolder&) = delete;
+    TuningFolder& operator=(const TuningFolder&) = delete;
+    ~TuningFolder() { fs::remove_all(path); }
+};
+
+ProductTuning tuning(const TuningFolder& folder, const ProductDevice& device = kGpu) {
+    return {device, Capabilities{}, folder.path.string()};
+}
+
+std::string file_of(const TuningFolder& folder) {
+    return cache_file_path(Capabilities{}, folder.path.string(), "products.json");
+}
+
+}  // namespace
+
+TEST_CASE("the way that was kept is chosen, by later processes too", "[vulkan][tuning]") {
+    const TuningFolder folder;
+    const ProductShape wanted = shape(3900, 256, 1024);
+    const std::string before = to_string(choose_product(kGpu, wanted));
+    {
+        ProductTuning first = tuning(folder);
+        CHECK(to_string(first.choose(wanted)) == before);
+        CHECK(first.ways().front() == before);
+        CHECK(first.keep("blocks", 1e-3));
+        CHECK(to_string(first.choose(wanted)) == "blocks");
+        CHECK(first.ways().front() == "blocks");
+    }
+    ProductTuning second = tuning(folder);
+    CHECK(to_string(second.choose(wanted)) == "blocks");
+    CHECK(to_string(second.choose(shape(2100, 200, 600))) == "blocks");  // of the same orders of magnitude
+    CHECK(second.choose(shape(300, 256, 1024)) == choose_product(kGpu, shape(300, 256, 1024)));
+    ProductShape other = wanted;
+    other.b_along_k = true;
+    CHECK(second.choose(other) == choose_product(kGpu, other));
+    other = wanted;
+    other.a_in_fours = false;
+    CHECK(second.choose(other) == choose_product(kGpu, other));
+}
+
+TEST_CASE("a way that the device has not for this shape is not chosen", "[vulkan][tuning]") {
+    const TuningFolder folder;
+    ProductTuning gpu = tuning(folder);
+    gpu.choose(shape(512, 512, 512));
+    CHECK(gpu.keep("tiles 8", 1e-3));
+    ProductDevice without = kGpu;
+    without.tiles = ProductTiles::None;
+    CHECK(tuning(folder, without).choose(shape(512, 512, 512)).kernel == ProductKernel::Blocks);
+    gpu.choose(shape(200, 200, 512));
+    CHECK(gpu.keep("tiles 4, 4 parts", 1e-3));
+    CHECK(gpu.choose(shape(200, 200, 512)).parts == 4);
+    CHECK(gpu.choose(shape(200, 200, 508)) == choose_product(kGpu, shape(200, 200, 508)));  // not in four parts
+    CHECK_THROWS_WITH(gpu.keep("magic", 1.0), Contains("magic") && Contains("tiles 4"));
+}
+
+TEST_CASE("a forced way is taken wherever it is one", "[vulkan][tuning]") {
+    const TuningFolder folder;
+    ProductTuning gpu = tuning(folder);
+    gpu.force("tiles 8");
+    CHECK(to_string(gpu.choose(shape(64, 64, 64))) == "tiles 8");
+    CHECK(gpu.choose(shape(1, 64, 64)) == choose_product(kGpu, shape(1, 64, 64)));
+    gpu.force("");
+    CHECK(gpu.choose(shape(64, 64, 64)) == choose_product(kGpu, shape(64, 64, 64)));
+}
+
+TEST_CASE("a file that cannot be read, or written, costs nothing but time", "[vulkan][tuning]") {
+    const TuningFolder folder;
+    const ProductShape wanted = shape(512, 512, 512);
+    {
+        ProductTuning gpu = tuning(folder);
+        gpu.choose(wanted);
+        CHECK(gpu.keep("blocks", 1e-3));
+    }
+    std::ifstream in(file_of(folder));
+    const std::string whole((std::istreambuf_iterator<char>(in)), {});
+    const auto with = [&](const std::string& text) {
+        std::ofstream(file_of(folder)) << text;
+        return tuning(folder).choose(wanted);
+    };
+    CHECK(to_string(with(whole)) == "blocks");
+    const ProductChoice untuned = choose_product(kGpu, wanted);
+    for (const std::string& damaged :
+         {std::string(), whole.substr(0, whole.size() / 2), std::string("[]"),
+          std::string(R"({"format": 2, "products": {}})"),
+          std::string(
+              R"({"format": 1, "products": {"9 9 9 x1, a along k in fours, b across k in fours": {"kernel": "magic",
+                       "block": 0, "parts": 1, "seconds": 1}}})")}) {
+        INFO(damaged);
+        CHECK(with(damaged) == untuned);
+    }
+    CHECK(class_of(wanted) == "9 9 9 x1, a along k in fours, b across k in fours");
+    ProductTuning nowhere(kGpu, Capabilities{}, "");
+    nowhere.choose(wanted);
+    CHECK_FALSE(nowhere.keep("blocks", 1e-3));
+    CHECK(to_string(nowhere.choose(wanted)) == "blocks");
+}

@@ -1,0 +1,17 @@
+// Products and devices for tests of how products are computed.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/vulkan/product_plan.h"
+
+namespace headscope::vulkan_tests {
+
+inline constexpr vulkan::ProductDevice kSoftware{.software = true, .subgroup_shuffles = true, .subgroup_size = 8};
+inline constexpr vulkan::ProductDevice kGpu{.subgroup_shuffles = true, .subgroup_size = 32};
+
+inline vulkan::ProductShape shape(std::uint32_t m, std::uint32_t n, std::uint32_t k) {
+    return {.m = m, .n = n, .k = k, .a_in_fours = true, .b_in_fours = true};
+}
+
+}  // namespace headscope::vulkan_tests
