@@ -13,6 +13,7 @@
 #include "app/bench_shapes.h"
 #include "app/command.h"
 #include "app/progress_line.h"
+#include "conformance/cases/catalogue.h"
 #include "conformance/tune.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -103,7 +104,7 @@ void tune(const TuneOptions& options) {
     {
         ProgressLine line;
         plan.progress = [&line](const std::string& text) { line.show(text); };
-        products = conformance::tune_products(*device, plan);
+        products = conformance::tune_products(*device, plan, conformance::matmul_family());
     }
     write_output(options.json ? to_json(*device, products).dump(2) + "\n" : to_text(*device, products));
     if (std::any_of(products.begin(), products.end(),

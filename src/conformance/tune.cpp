@@ -6,7 +6,6 @@
 #include <set>
 
 #include "backend/product_ways.h"
-#include "conformance/cases/product.h"
 #include "conformance/judge.h"
 #include "conformance/speed.h"
 #include "support/check.h"
@@ -101,7 +100,7 @@ private:
 
 }  // namespace
 
-std::vector<ProductTuned> tune_products(Backend& device, const TunePlan& plan) {
+std::vector<ProductTuned> tune_products(Backend& device, const TunePlan& plan, const Family& products) {
     ProductWays* ways = device.product_ways();
     if (ways == nullptr) {
         throw Error(
@@ -111,7 +110,7 @@ std::vector<ProductTuned> tune_products(Backend& device, const TunePlan& plan) {
     Tuner tuner(device, *ways, plan);
     std::set<std::string> seen;
     std::vector<ProductTuned> found;
-    for (const Case& stated : matmul_speeds(plan.work)) {
+    for (const Case& stated : products.speeds(plan.work)) {
         if (seen.insert(stated.name).second) {
             found.push_back(tuner.tune(stated));
         }

@@ -29,8 +29,8 @@ struct TunePlan {
     std::function<void(const std::string& line)> progress = {};
 };
 
-// Each product that the workload times. Another way takes the place of the device's choice where it is faster by more
-// than measurements err. Error for a device that has but one way.
-std::vector<ProductTuned> tune_products(Backend& device, const TunePlan& plan);
+// Each product that the family, matmul_family(), times. Another way takes the place of the device's choice where it is
+// faster by more than measurements err. Error for a device that has but one way.
+std::vector<ProductTuned> tune_products(Backend& device, const TunePlan& plan, const Family& products);
 
 }  // namespace headscope::conformance

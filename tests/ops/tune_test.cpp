@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "conformance/cases/catalogue.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "tests/backend/forwarding_backend.h"
@@ -63,7 +64,7 @@ TunePlan plan() {
 
 TEST_CASE("the fastest way takes the place of the device's choice", "[tune]") {
     ManyWays device({"slow", "plain"});
-    const std::vector<ProductTuned> found = tune_products(device, plan());
+    const std::vector<ProductTuned> found = tune_products(device, plan(), matmul_family());
     REQUIRE(found.size() > 10);
     CHECK(found.front().shape == "48x48x48 nn");
     for (const ProductTuned& product : found) {
@@ -80,7 +81,7 @@ TEST_CASE("the fastest way takes the place of the device's choice", "[tune]") {
 
 TEST_CASE("a way with wrong results is never kept, however fast", "[tune]") {
     ManyWays device({"slow", "wrong"});
-    for (const ProductTuned& product : tune_products(device, plan())) {
+    for (const ProductTuned& product : tune_products(device, plan(), matmul_family())) {
         INFO(product.shape);
         CHECK(product.kept == "slow");
         CHECK(product.ways[0].complaint.empty());
@@ -88,7 +89,7 @@ TEST_CASE("a way with wrong results is never kept, however fast", "[tune]") {
         CHECK(product.ways[1].seconds == 0.0);
     }
     ManyWays broken({"wrong", "wrong"});
-    for (const ProductTuned& product : tune_products(broken, plan())) {
+    for (const ProductTuned& product : tune_products(broken, plan(), matmul_family())) {
         CHECK(product.kept.empty());
     }
     CHECK(broken.kept.empty());
@@ -97,16 +98,17 @@ TEST_CASE("a way with wrong results is never kept, however fast", "[tune]") {
 TEST_CASE("what cannot be written is told", "[tune]") {
     ManyWays device({"plain", "slow"});
     device.writes = false;
-    const std::vector<ProductTuned> found = tune_products(device, plan());
+    const std::vector<ProductTuned> found = tune_products(device, plan(), matmul_family());
     CHECK(found.front().kept == "plain");
     CHECK_FALSE(found.front().on_disk);
 }
 
 TEST_CASE("a product that there is one way for is not timed", "[tune]") {
     ManyWays device({"plain"});
-    const std::vector<ProductTuned> found = tune_products(device, plan());
+    const std::vector<ProductTuned> found = tune_products(device, plan(), matmul_family());
     CHECK(found.front().ways.size() == 1);
     CHECK(found.front().kept.empty());
     CHECK(device.kept.empty());
-    CHECK_THROWS_WITH(tune_products(*open_device("cpu"), plan()), Contains("one way to compute a product"));
+    CHECK_THROWS_WITH(tune_products(*open_device("cpu"), plan(), matmul_family()),
+                      Contains("one way to compute a product"));
 }
