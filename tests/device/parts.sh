@@ -149,6 +149,8 @@ each_measured_part() { # RUN-A-PART END: what matters most first, nothing beside
     "$go" "$end" 45 train_vulkan "speed of training on Vulkan, small" bench_small train vulkan
     "$go" "$end" 45 translate_vulkan "speed of greedy decoding on Vulkan, small" bench_small translate vulkan
     "$go" "$end" 120 ops_speed "every op on every device beside the CPU" bench_ops
+    "$go" "$end" 90 tune_vulkan "the fastest way of each product on Vulkan" tune
+    "$go" "$end" 45 tuned_vulkan "the small training on Vulkan once more, tuned" bench_small train vulkan
 }
 
 part_machine() {
@@ -308,6 +310,13 @@ part_bench_ops() {
     # shellcheck disable=SC2046
     run headscope bench ops --device all --json $(dry && echo --op search --sentences 2 --length 3 --repeat 1) |
         tee bench/ops.json
+    return "${PIPESTATUS[0]}"
+}
+
+part_tune() {
+    # shellcheck disable=SC2046
+    run headscope tune --device vulkan --json $(dry && echo --sentences 2 --length 3 --size 16 --repeat 1) |
+        tee bench/tuned.json
     return "${PIPESTATUS[0]}"
 }
 
