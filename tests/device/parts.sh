@@ -150,7 +150,7 @@ each_measured_part() { # RUN-A-PART END: what matters most first, nothing beside
     "$go" "$end" 45 translate_vulkan "speed of greedy decoding on Vulkan, small" bench_small translate vulkan
     "$go" "$end" 120 ops_speed "every op on every device beside the CPU" bench_ops
     "$go" "$end" 90 tune_vulkan "the fastest way of each product on Vulkan" tune
-    "$go" "$end" 45 tuned_vulkan "the small training on Vulkan once more, tuned" bench_small train vulkan
+    "$go" "$end" 45 tuned_vulkan "the small training on Vulkan once more, tuned" bench_small train vulkan tuned
 }
 
 part_machine() {
@@ -293,16 +293,16 @@ part_conform() { # cuda|vulkan
 
 part_bench() { # train|translate PRECISION
     # shellcheck disable=SC2046 # the shape is several words
-    run headscope bench $(shape "$1") --device cuda --precision "$2" --json | tee "bench/headscope-$1-$2-.json"
+    run headscope bench $(shape "$1") --device cuda --precision "$2" --json | tee "bench/headscope-$1-$2-${3:-}.json"
     return "${PIPESTATUS[0]}"
 }
 
-part_bench_small() { # train|translate DEVICE
+part_bench_small() { # train|translate DEVICE [LABEL]
     local device
     device=$(test_device "$2")
     # shellcheck disable=SC2046
     run headscope bench $(if dry; then shape "$1"; else echo "$1"; fi) --device "$device" --json |
-        tee "bench/headscope-$1-$2-.json"
+        tee "bench/headscope-$1-$2-${3:-}.json"
     return "${PIPESTATUS[0]}"
 }
 
