@@ -125,10 +125,18 @@ std::uint64_t tiles_of(const ProductShape& shape, std::uint32_t block) {
     return std::uint64_t{parts_of(shape.m, kSide * block)} * parts_of(shape.n, kSide * block) * shape.batch;
 }
 
+bool has_room_for_tile(const ProductDevice& device, std::uint32_t block) {
+    constexpr std::uint32_t kDepth = 16;  // as in matmul_tiled.comp, which keeps two tiles
+    constexpr std::uint32_t kPadding = 4;
+    return 2 * kDepth * (kSide * block + kPadding) * sizeof(float) <= device.shared_bytes;
+}
+
 // Tiles of 128 x 128 need half the loads of those of 64 x 64, where there are enough for every core.
-std::uint32_t choose_tile(const ProductShape& shape) {
+std::uint32_t choose_tile(const ProductDevice& device, const ProductShape& shape) {
     constexpr std::uint64_t kEnough = 96;
-    return shape.m > kSide * 4 && shape.n > kSide * 4 && tiles_of(shape, 8) >= kEnough ? 8 : 4;
+    return has_room_for_tile(device, 8) && shape.m > kSide * 4 && shape.n > kSide * 4 && tiles_of(shape, 8) >= kEnough
+               ? 8
+               : 4;
 }
 
 ProductPlan plan_tiles(const ProductDevice& device, const ProductShape& shape, std::uint32_t block) {
@@ -153,7 +161,7 @@ ProductChoice choose_product(const ProductDevice& device, const ProductShape& sh
     constexpr std::uint64_t kEnough = 256;  // workgroups for the largest GPU
     ProductChoice choice;
     if (takes_tiles(device, shape)) {
-        choice = {ProductKernel::Tiles, choose_tile(shape)};
+        choice = {ProductKernel::Tiles, choose_tile(device, shape)};
     } else if (takes_subgroups(device, shape)) {
         choice = {ProductKernel::Subgroup, choose_subgroup_rows(device, shape)};
     }
@@ -169,7 +177,9 @@ std::vector<ProductChoice> product_choices(const ProductDevice& device, const Pr
     std::vector<ProductChoice> kernels;
     if (takes_tiles(device, shape)) {
         kernels.push_back({ProductKernel::Tiles, 4});
-        kernels.push_back({ProductKernel::Tiles, 8});
+        if (has_room_for_tile(device, 8)) {
+            kernels.push_back({ProductKernel::Tiles, 8});
+        }
     }
     for (std::uint32_t rows = 1; takes_subgroups(device, shape) && rows <= most_subgroup_rows(device, shape);
          rows *= 2) {

@@ -15,6 +15,7 @@ struct ProductDevice {
     bool vector_loads = true;
     bool subgroup_shuffles = false;  // and workgroups that are one subgroup
     std::uint32_t subgroup_size = 1;
+    std::uint32_t shared_bytes = 16384;  // of a workgroup: what Vulkan promises
     ProductTiles tiles = ProductTiles::Device;
 };
 

@@ -79,6 +79,7 @@ ProductDevice product_device(const Capabilities& found, const Options& options) 
             .vector_loads = options.vector_loads,
             .subgroup_shuffles = found.subgroup_shuffles && found.full_subgroups,
             .subgroup_size = found.subgroup_size,
+            .shared_bytes = found.properties.limits.maxComputeSharedMemorySize,
             .tiles = options.tiles};
 }
 

@@ -30,6 +30,10 @@ TEST_CASE("a GPU multiplies in shared tiles, larger ones where there are enough"
     CHECK(large.groups == 32 * 32);
     CHECK(large.work_per_group == std::uint64_t{2} * 128 * 128 * 4096);
     CHECK(plan_product(kGpu, shape(1, 4096, 512)).kernel == Kernel::MatmulVector);
+    ProductDevice least = kGpu;
+    least.shared_bytes = 16384;  // two tiles of 128 x 16, with their padding, are more
+    CHECK(plan_product(least, shape(4096, 4096, 4096)).specialisation.extra[0] == 4);
+    CHECK(product_choices(least, shape(64, 64, 64)).size() == 2);
 }
 
 TEST_CASE("operands that do not lie in fours are loaded one by one", "[vulkan][product_plan]") {
