@@ -93,14 +93,17 @@ Params backward_params(const AttentionBackward& op) {
     return params;
 }
 
-// What an invocation keeps of deeper heads is more than a GPU has registers for.
-constexpr std::int64_t kDeepest = 128;
+constexpr std::int64_t kDeepest = 128;   // beyond it there are no kernels
+constexpr std::uint64_t kRowBytes = 16;  // of each query, from attend_backward_rows.comp
 // As many queries have a workgroup each, whose invocations share the keys.
 constexpr std::int64_t kFewQueries = 4;
 
 }  // namespace
 
-// On a GPU what is composed waits for its weights on their way to memory and back; that is a reason, not a measurement.
+// The kernels multiply in F32: other products are composed, where they are rounded or the device's own.
+//
+// On a GPU what is composed waits for its weights on their way to memory and back; but an invocation keeps two numbers
+// of each column of its head, on the way back four, and has at most 255 registers. Both are reasons, not measurements.
 // llvmpipe has them in its caches, and compiles for seconds what keeps more than a few hundred columns. Measured there,
 // in milliseconds of all its threads, 8 heads of 32 columns, fused against composed of products:
 //   160 sentences of 25 x 25   21 to 47, on the way back 66 to 83 with the weights kept and 119 without
@@ -108,17 +111,17 @@ constexpr std::int64_t kFewQueries = 4;
 //   64 sentences, one query of 10, 30, 60 keys   0.8 to 1.1, 1.3 to 2.1, 2.1 to 2.9
 // One query gains at any depth; else heads of 64 columns lose a tenth and heads of 128 take three times as long. Where
 // weights would not fit a binding there are too many to write them at all.
-bool VulkanBackend::fuses(const Tensor& q, const Tensor& k, const Tensor& v, bool goes_back) const {
+bool VulkanBackend::fuses(const Tensor& q, const Tensor& k, const Tensor& v, Compute compute, bool goes_back) const {
     const std::int64_t depth = std::max(q.dim(3), v.dim(3));
-    if (depth > kDeepest || options_.fused_attention == FusedAttention::Never) {
+    if (depth > kDeepest || compute != Compute::F32 || options_.fused_attention == FusedAttention::Never) {
         return false;
     }
-    if (options_.fused_attention == FusedAttention::Always || !device_.capabilities().software) {
+    if (options_.fused_attention == FusedAttention::Always) {
         return true;
     }
-    constexpr std::int64_t kSoftwareDeepest = 32;
+    const std::int64_t fast_up_to = device_.capabilities().software || goes_back ? 32 : 64;
     const auto weights = static_cast<std::uint64_t>(q.dim(0) * q.dim(1) * q.dim(2) * k.dim(2));
-    return depth <= kSoftwareDeepest || (q.dim(2) <= kFewQueries && !goes_back) ||
+    return depth <= fast_up_to || (q.dim(2) <= kFewQueries && !goes_back) ||
            weights * sizeof(float) > stream_.max_binding_bytes();
 }
 
@@ -131,7 +134,7 @@ void VulkanBackend::run(const Attention& op) {
     require_dtype(Attention::kName, {&op.q, &op.k, &op.v, &op.out, &op.log_sums}, DType::F32);
     const std::int64_t batch = op.q.dim(0);
     const bool fits = fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.log_sums});
-    if (!fuses(op.q, op.k, op.v, op.log_sums.defined()) || (!fits && batch == 1)) {
+    if (!fuses(op.q, op.k, op.v, op.compute, op.log_sums.defined()) || (!fits && batch == 1)) {
         Backend::run(op);
     } else if (!fits) {
         run(sentences(op, 0, batch / 2));
@@ -148,8 +151,9 @@ void VulkanBackend::run(const AttentionBackward& op) {
                   DType::F32);
     const std::int64_t batch = op.q.dim(0);
     const bool fits =
+        static_cast<std::uint64_t>(op.log_sums.elements() + 1) * kRowBytes <= stream_.max_binding_bytes() &&
         fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.grad_out, &op.log_sums, &op.grad_q, &op.grad_k, &op.grad_v});
-    if (!fuses(op.q, op.k, op.v, true) || (!fits && batch == 1)) {
+    if (!fuses(op.q, op.k, op.v, op.compute, true) || (!fits && batch == 1)) {
         Backend::run(op);
     } else if (!fits) {
         run(sentences(op, 0, batch / 2));

@@ -75,6 +75,8 @@ Options Options::from_environment() {
             options.matrix_trial = false;
         } else if (name == "fused_attention") {
             options.fused_attention = FusedAttention::Never;
+        } else if (name == "tuning") {
+            options.tuning = false;
         } else if (name == "driver_probe") {
             options.driver_probe = false;
         } else if (name == "timestamps") {
@@ -84,13 +86,14 @@ Options Options::from_environment() {
         } else {
             throw Error("HEADSCOPE_VULKAN_DISABLE names \"" + name +
                         "\"; expected push_descriptors, subgroups, vector_loads, cooperative_matrix, matrix_trial, "
-                        "fused_attention, timestamps, driver_probe or pipeline_cache, separated by commas");
+                        "fused_attention, tuning, timestamps, driver_probe or pipeline_cache, separated by commas");
         }
     }
     return options;
 }
 
 Options with_path(Options options, const std::string& path, std::uint32_t subgroup_size) {
+    options.tuning = options.tuning && path.empty();  // a path is what it says, whatever was faster once
     if (path == path::kNoSubgroups) {
         options.subgroups = false;
     } else if (path == path::kSharedTiles) {

@@ -90,7 +90,7 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
     : options_(options),
       device_(std::move(instance), physical, std::move(probed)),
       product_device_(product_device(device_.capabilities(), options)),
-      tuning_(product_device_, device_.capabilities(), options.cache_directory),
+      tuning_(product_device_, device_.capabilities(), options.tuning ? options.cache_directory : ""),
       memory_(std::make_shared<Memory>(device_)),
       pipelines_(device_, options.cache_directory),
       stream_(device_, memory_, pipelines_, options.lost_at_submission),

@@ -90,7 +90,7 @@ private:
     void multiply_by(const Matmul& op, const ProductChoice& choice);
     void multiply_in_parts(const Matmul& op, const ProductChoice& choice);
     // `goes_back`: AttentionBackward follows, or this is it.
-    bool fuses(const Tensor& q, const Tensor& k, const Tensor& v, bool goes_back) const;
+    bool fuses(const Tensor& q, const Tensor& k, const Tensor& v, Compute compute, bool goes_back) const;
     bool fit_bindings(std::initializer_list<const Tensor*> tensors) const;
     Launch head_launch(Kernel kernel, const Tensor& rows, const RowWork& work) const;
     void attend(const Attention& op);

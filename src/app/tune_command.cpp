@@ -41,12 +41,12 @@ const WayTried* find(const ProductTuned& product, const std::string& way) {
 }
 
 std::string line_of(const ProductTuned& product) {
-    const WayTried& before = product.ways.front();
     const WayTried* kept = find(product, product.kept);
     if (kept == nullptr) {
         return fmt::format("{:<28}{}\n", product.shape,
-                           product.ways.size() == 1 ? "there is one way: " + before.way : "no way is right");
+                           product.left_out.empty() ? "no way is right" : "not tried: " + product.left_out);
     }
+    const WayTried& before = product.ways.front();
     const std::string times = kept == &before ? fmt::format("{:.3f} ms", kMilli * kept->seconds)
                                               : fmt::format("{:.3f} ms, before {:.3f} by {}", kMilli * kept->seconds,
                                                             kMilli * before.seconds, before.way);
@@ -77,8 +77,12 @@ nlohmann::ordered_json to_json(const Backend& device, const std::vector<ProductT
                 ways.back()["wrong"] = tried.complaint;
             }
         }
-        json["products"].push_back(
-            {{"shape", product.shape}, {"kept", product.kept}, {"on_disk", product.on_disk}, {"ways", ways}});
+        json["products"].push_back({{"shape", product.shape}});
+        if (product.left_out.empty()) {
+            json["products"].back().update({{"kept", product.kept}, {"on_disk", product.on_disk}, {"ways", ways}});
+        } else {
+            json["products"].back()["left_out"] = product.left_out;
+        }
     }
     return json;
 }
@@ -107,15 +111,18 @@ void tune(const TuneOptions& options) {
         products = conformance::tune_products(*device, plan, conformance::matmul_family());
     }
     write_output(options.json ? to_json(*device, products).dump(2) + "\n" : to_text(*device, products));
-    if (std::any_of(products.begin(), products.end(),
-                    [](const ProductTuned& each) { return !each.kept.empty() && !each.on_disk; })) {
-        throw Error("what was found could not be written and is lost; give HOME or XDG_CACHE_HOME a folder with space");
-    }
     if (const std::string wrong = wrong_ways(products); !wrong.empty()) {
         throw Error(
             "some ways are not used, since their results are wrong; update the driver, and run headscope conform "
             "for the whole picture" +
             wrong);
+    }
+    if (std::any_of(products.begin(), products.end(),
+                    [](const ProductTuned& each) { return !each.kept.empty() && !each.on_disk; })) {
+        throw Error(
+            "what was found could not be written and is lost: HOME or XDG_CACHE_HOME has to be a folder with space, "
+            "and "
+            "HEADSCOPE_VULKAN_DISABLE must name neither pipeline_cache nor tuning");
     }
 }
 

@@ -7,7 +7,6 @@
 
 #include "backend/product_ways.h"
 #include "conformance/judge.h"
-#include "conformance/speed.h"
 #include "support/check.h"
 #include "support/median.h"
 
@@ -24,15 +23,18 @@ public:
     Tuner& operator=(const Tuner&) = delete;
     ~Tuner() { ways_.force(""); }
 
-    // Of a product that there is one way for, that alone.
     ProductTuned tune(const Case& stated) {
+        ProductTuned found{.shape = stated.name, .left_out = {}, .ways = {}, .kept = {}};
+        if (!judge_.can_judge(device_, stated)) {
+            found.left_out = "too large to be held against the oracle or the CPU";
+            return found;
+        }
         ways_.force("");
         const HostValues values = generate(stated);
         const TimedCase timed(device_, stated, values);
         const std::vector<std::string> names = ways_.ways();
-        ProductTuned found{.shape = stated.name, .ways = {}, .kept = {}};
         if (names.size() == 1) {
-            found.ways.push_back({names.front()});
+            found.left_out = "there is one way, " + names.front();
             return found;
         }
         for (const std::string& way : names) {
@@ -48,10 +50,7 @@ private:
         say(fmt::format("{}: {} by {}", device_.device().id, stated.name, way));
         ways_.force(way);
         const Verdict verdict = judge_.verdict(device_, stated);
-        if (!verdict.outcome.complaints.empty()) {
-            return verdict.outcome.complaints.front();
-        }
-        return verdict.reference.empty() ? "too large to be compared" : "";
+        return verdict.outcome.complaints.empty() ? "" : verdict.outcome.complaints.front();
     }
 
     // Turn by turn, so that whatever else the machine does hits all ways alike.
@@ -61,7 +60,7 @@ private:
             for (std::size_t i = 0; i < found.ways.size(); ++i) {
                 if (found.ways[i].complaint.empty()) {
                     ways_.force(found.ways[i].way);
-                    seconds[i].push_back(timed.seconds());
+                    seconds[i].push_back(plan_.seconds(timed));
                 }
             }
         }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "conformance/family.h"
+#include "conformance/speed.h"
 
 namespace headscope::conformance {
 
@@ -18,6 +19,7 @@ struct WayTried {
 
 struct ProductTuned {
     std::string shape;           // "1000x1024x256 nt"
+    std::string left_out = {};   // why it was not tried; empty where it was
     std::vector<WayTried> ways;  // the one that was the device's choice first
     std::string kept;            // its choice from now on; empty where no way is right, or there is but one
     bool on_disk = false;        // for later processes as well
@@ -27,6 +29,7 @@ struct TunePlan {
     Workload work = {};
     int repeat = 5;  // turns of each way
     std::function<void(const std::string& line)> progress = {};
+    std::function<double(const TimedCase&)> seconds = &TimedCase::seconds;  // the clock
 };
 
 // Each product that the family, matmul_family(), times. Another way takes the place of the device's choice where it is

@@ -315,7 +315,8 @@ part_bench_ops() {
 
 part_tune() {
     # shellcheck disable=SC2046
-    run headscope tune --device vulkan --json $(dry && echo --sentences 2 --length 3 --size 16 --repeat 1) |
+    run headscope tune --device vulkan --json $(if dry; then echo --sentences 2 --length 3 --size 16 --repeat 1; else
+        echo --sentences 64 --length 32; fi) |
         tee bench/tuned.json
     return "${PIPESTATUS[0]}"
 }

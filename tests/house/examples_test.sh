@@ -54,7 +54,8 @@ headscope() {
         "train "*" --finish"* | "train "*" --overfit-one-batch"*) ;;
         "train "*) arguments+=(--minutes 0.05) ;;
     esac
-    "$program" "${arguments[@]}"
+    # What is measured here in passing is no news to other commands; the driver's own cache stays where it is.
+    MESA_SHADER_CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache} XDG_CACHE_HOME=$PWD/cache "$program" "${arguments[@]}"
 }
 program=$headscope
 unzip() { cat "${*: -1}"; } # of an archive that is not there, the file in it

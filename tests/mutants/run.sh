@@ -17,6 +17,7 @@ readonly WORK=${HEADSCOPE_MUTANTS_FOLDER:-$ROOT/build/mutants}
 readonly TREE=$WORK/tree
 readonly BUILD=$WORK/build
 readonly JOBS=${HEADSCOPE_JOBS:-$(nproc)}
+export HEADSCOPE_VULKAN_DISABLE=tuning # what was faster here once proves nothing
 readonly LIMIT=900 # seconds for one run of one family on one device
 
 texts_alone=false
@@ -145,7 +146,7 @@ prove_without() {
 # Workgroups of several subgroups even where the driver is llvmpipe: a barrier counts only between subgroups.
 readonly SEVERAL_SUBGROUPS=(HEADSCOPE_VULKAN_ROW_LANES=64)
 # Products of one lane's block, or of a workgroup's tile, where a CPU's Vulkan takes those of subgroups.
-readonly NO_SUBGROUPS=(HEADSCOPE_VULKAN_DISABLE=subgroups)
+readonly NO_SUBGROUPS=(HEADSCOPE_VULKAN_DISABLE=subgroups,tuning)
 readonly SHARED_TILES=(HEADSCOPE_VULKAN_TILES=shared)
 # Tensors in parts.
 readonly SMALL_BINDINGS=(HEADSCOPE_VULKAN_MAX_BINDING=8192)

@@ -94,6 +94,9 @@ TEST_CASE("long sums with few outputs are cut into equal parts where there are m
     CHECK(split_sum(kGpu, shape(256, 256, 516)) == 1);  // 516 / 8 is not whole
     CHECK(split_sum(kGpu, shape(4096, 4096, 4096)) == 1);
     CHECK(split_sum(kGpu, shape(1, 512, 512)) == 4);
+    for (const ProductChoice& choice : product_choices(kGpu, shape(1024, 8192, 2048))) {
+        CHECK(choice.parts <= 2);  // of 32 MiB each
+    }
     CHECK(split_sum(kSoftware, shape(256, 256, 4096)) == 1);
     ProductShape heads = shape(64, 64, 512);
     heads.batch = 8;

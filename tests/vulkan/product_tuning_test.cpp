@@ -107,7 +107,13 @@ TEST_CASE("a file that cannot be read, or written, costs nothing but time", "[vu
           std::string(R"({"format": 2, "products": {}})"),
           std::string(
               R"({"format": 1, "products": {"9 9 9 x1, a along k in fours, b across k in fours": {"kernel": "magic",
-                       "block": 0, "parts": 1, "seconds": 1}}})")}) {
+                       "block": 0, "parts": 1, "seconds": 1}}})"),
+          std::string(
+              R"({"format": 1, "products": {"9 9 9 x1, a along k in fours, b across k in fours": {"kernel": "tiles",
+                       "block": 7, "parts": 1, "seconds": 1}}})"),
+          std::string(
+              R"({"format": 1, "products": {"9 9 9 x1, a along k in fours, b across k in fours": {"kernel": "tiles",
+                       "block": 4, "parts": 3, "seconds": 1}}})")}) {
         INFO(damaged);
         CHECK(with(damaged) == untuned);
     }
