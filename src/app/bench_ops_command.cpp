@@ -99,12 +99,7 @@ void add_bench_ops_command(CLI::App& bench, const std::function<BenchOrigin()>& 
     command->add_option("--repeat", options->repeat, "Turns of each device; the median counts")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
-    command->add_option("--sentences", options->sizes.shape.sentences, "In the batch")
-        ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str();
-    command->add_option("--length", options->sizes.shape.source_length, "Tokens of each sentence, end counted")
-        ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str();
+    add_batch_sizes(*command, options->sizes);
     command->add_flag("--json", options->json, "For programs: one object");
     command->callback([options, origin] { bench_ops(*options, origin()); });
 }

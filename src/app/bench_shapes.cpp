@@ -85,6 +85,16 @@ void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes) {
         ->excludes(config);
 }
 
+void add_batch_sizes(CLI::App& command, BenchSizes& sizes) {
+    constexpr std::int64_t kMost = 1'000'000;
+    command.add_option("--sentences", sizes.shape.sentences, "In the batch")
+        ->check(CLI::Range(std::int64_t{1}, kMost))
+        ->capture_default_str();
+    command.add_option("--length", sizes.shape.source_length, "Tokens of each sentence, end counted")
+        ->check(CLI::Range(std::int64_t{1}, kMost))
+        ->capture_default_str();
+}
+
 void add_model_sizes(CLI::App& command, BenchSizes& sizes) {
     ModelConfig& model = sizes.shape.model;
     const CLI::Range any(1, 1'000'000);

@@ -22,6 +22,8 @@ BenchSizes default_sizes(BenchKind kind);
 // --config and --model. First of all options: those after them change what they chose, wherever they stand in the
 // command.
 void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes);
+// Of a batch whose sides are alike: --sentences and --length.
+void add_batch_sizes(CLI::App& command, BenchSizes& sizes);
 // Of the model, each by an option of its own.
 void add_model_sizes(CLI::App& command, BenchSizes& sizes);
 

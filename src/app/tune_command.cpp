@@ -135,12 +135,7 @@ void add_tune_command(CLI::App& app) {
         app.add_subcommand("tune", "Find the fastest way to compute a model's products on a device, and keep it");
     add_named_sizes(*command, BenchKind::Ops, options->sizes);
     command->add_option("--device", options->device, "vulkan, vulkan:1, ...; see headscope devices");
-    command->add_option("--sentences", options->sizes.shape.sentences, "In the batch")
-        ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str();
-    command->add_option("--length", options->sizes.shape.source_length, "Tokens of each sentence, end counted")
-        ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str();
+    add_batch_sizes(*command, options->sizes);
     command->add_option("--size", options->sides, "Of square products; again for several")
         ->check(CLI::Range(1, 32768))
         ->capture_default_str();
