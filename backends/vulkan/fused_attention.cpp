@@ -79,16 +79,15 @@ void specialise(Launch& launch, const Op& op, std::uint32_t flags) {
     launch.specialisation.extra[3] = flags;
 }
 
-// What both kernels of the way back take alike.
-template <class Params>
-Params backward_params(const AttentionBackward& op) {
+// What the kernels that multiply queries by keys take alike, forwards and back.
+template <class Params, class Op>
+Params head_params(const Op& op) {
     Params params{};
     params.heads = u32(op.q.dim(1));
     params.queries = u32(op.q.dim(2));
     write_strides(op.q, params.q_strides);
     write_strides(op.k, params.k_strides);
     write_strides(op.v, params.v_strides);
-    write_strides(op.grad_out, params.grad_strides);
     params.scale = op.scale;
     return params;
 }
@@ -186,16 +185,10 @@ Launch VulkanBackend::head_launch(Kernel kernel, const Tensor& rows, const RowWo
 }
 
 void VulkanBackend::attend(const Attention& op) {
-    AttendParams params{};
-    params.heads = u32(op.q.dim(1));
-    params.queries = u32(op.q.dim(2));
+    auto params = head_params<AttendParams>(op);
     params.keys = u32(op.k.dim(2));
-    write_strides(op.q, params.q_strides);
-    write_strides(op.k, params.k_strides);
-    write_strides(op.v, params.v_strides);
     write_strides(op.out, params.out_strides);
     write_mask(op.mask, params);
-    params.scale = op.scale;
     write_dropout(op.dropout, params);
     const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v});
     const RowWork work{2, std::max(op.q.dim(3), op.v.dim(3)), op.k.dim(2), wide};
@@ -241,7 +234,8 @@ void VulkanBackend::attend_backward(const AttentionBackward& op) {
     const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v, &op.grad_out});
     const std::uint32_t flags = (wide ? kWide : 0) | (dropout_params(op.dropout).threshold != 0 ? kDrops : 0);
     if (op.grad_q.defined()) {
-        auto params = backward_params<AttendBackwardQueriesParams>(op);
+        auto params = head_params<AttendBackwardQueriesParams>(op);
+        write_strides(op.grad_out, params.grad_strides);
         write_strides(op.grad_q, params.grad_q_strides);
         params.accumulate = op.write_q == Write::Accumulate ? 1 : 0;
         Launch launch = head_launch(Kernel::AttendBackwardQueries, op.q, {3, depth, op.k.dim(2), wide});
@@ -249,7 +243,8 @@ void VulkanBackend::attend_backward(const AttentionBackward& op) {
         stream_.dispatch(launch, params, std::array{&op.q, &op.k, &op.v, &op.grad_out, &rows, &op.grad_q});
     }
     if (op.grad_k.defined() || op.grad_v.defined()) {
-        auto params = backward_params<AttendBackwardKeysParams>(op);
+        auto params = head_params<AttendBackwardKeysParams>(op);
+        write_strides(op.grad_out, params.grad_strides);
         const Tensor& grad_k = or_else(op.grad_k, op.grad_v);
         const Tensor& grad_v = or_else(op.grad_v, op.grad_k);
         params.keys = u32(op.k.dim(2));
