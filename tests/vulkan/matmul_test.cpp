@@ -113,6 +113,7 @@ TEST_CASE("a long sum in parts is the sum", "[vulkan][matmul]") {
     const auto tiles = devices.open(0, path::kSharedTiles);  // which takes a device for one with many cores
     const auto plain = devices.open(0, path::kNoSharedTiles);
     const std::int64_t k = 1024;
+    const bool batches = GENERATE(false, true);  // of one product each
     for (const int transposes : {0, 1, 2, 3}) {
         for (const float beta : {0.0F, 1.0F, 0.5F}) {
             const auto run = [&](Backend& backend) {
@@ -120,7 +121,8 @@ TEST_CASE("a long sum in parts is the sum", "[vulkan][matmul]") {
                 op.transpose_a = (transposes & 1) != 0;
                 op.transpose_b = (transposes & 2) != 0;
                 const auto matrix = [&](const Shape& shape, std::uint64_t seed) {
-                    return make_from_host(backend, shape, DType::F32, noise(shape.elements(), seed));
+                    const Shape whole = batches ? Shape{1, 1, shape[0], shape[1]} : shape;
+                    return make_from_host(backend, whole, DType::F32, noise(shape.elements(), seed));
                 };
                 op.a = op.transpose_a ? matrix({k, 6}, 1) : matrix({6, k}, 1);
                 op.b = op.transpose_b ? matrix({10, k}, 2) : matrix({k, 10}, 2);
