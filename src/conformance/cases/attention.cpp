@@ -213,6 +213,8 @@ std::vector<Case> special_values_cases() {
         cases.push_back(softmax({1, 2, 3, 33}, {}).holding(value, "scores", 40));
         cases.push_back(softmax_backward({1, 2, 3, 33}).holding(value, "grad_weights", 40));
     }
+    // The second query's, which sees two keys: the others have exactly 0 beside its NaN.
+    cases.push_back(softmax({1, 1, 5, 8}, {.causal = true}).holding(kNan, "scores", 8));
     cases.push_back(attention({1, 2, 3, 9, 8, 8}, {.rule = {.causal = true}}).holding(kNan, "q", 9));
     cases.push_back(attention({1, 2, 3, 9, 8, 8}).holding(kNan, "v", 9));
     for (const double value : {kNan, kInfinity, -kInfinity}) {
