@@ -19,6 +19,8 @@ constexpr std::size_t kStagingBytes = std::size_t{4} << 20U;
 constexpr std::uint32_t kSetsPerPool = 256;
 constexpr std::uint32_t kBuffersPerPool = 2048;
 
+constexpr VkDeviceSize kVector = 16;  // bytes of a vec4, and of a texel
+
 constexpr std::uint8_t kMostKernels = 64;
 
 std::uint64_t bit_of(Kernel kernel) {
@@ -89,6 +91,7 @@ Stream::~Stream() {
     (void)functions.vkDeviceWaitIdle(device_.handle());
     for (Slot& slot : slots_) {
         functions.vkDestroyFence(device_.handle(), slot.fence, nullptr);
+        destroy_views(slot);
         for (const VkDescriptorPool pool : slot.pools) {
             functions.vkDestroyDescriptorPool(device_.handle(), pool, nullptr);
         }
@@ -103,8 +106,9 @@ std::uint64_t Stream::max_binding_bytes() const {
 
 std::uint64_t Stream::binding_alignment() const {
     // Of a vec4 at least: then a tensor's offset within its binding is a multiple of 4 if its own offset is.
-    constexpr std::uint64_t kVector = 16;
-    return std::max<std::uint64_t>(device_.capabilities().properties.limits.minStorageBufferOffsetAlignment, kVector);
+    const VkPhysicalDeviceLimits& limits = device_.capabilities().properties.limits;
+    const VkDeviceSize texels = device_.capabilities().texel_loads ? limits.minTexelBufferOffsetAlignment : 1;
+    return std::max({limits.minStorageBufferOffsetAlignment, texels, kVector});
 }
 
 Stream::Slot& Stream::current() {
@@ -137,6 +141,7 @@ void Stream::wait(Slot& slot) {
         slot.submitted = false;
         slot.kernels = 0;
         finished_ = std::max(finished_, slot.submission);
+        destroy_views(slot);
     }
 }
 
@@ -207,7 +212,7 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
     constexpr std::size_t kMost = 12;
     HEADSCOPE_CHECK(tensors.size() <= kMost, "a kernel has at most 12 bindings");
     const Pipeline& pipeline = pipelines_.get(launch.kernel, launch.specialisation);
-    HEADSCOPE_CHECK(pipeline.writable.size() == tensors.size(),
+    HEADSCOPE_CHECK(pipeline.bindings.size() == tensors.size(),
                     std::string("the number of bindings differs from the shader's: ") + module_of(launch.kernel).name);
     if (notes_kernels_) {
         kernels_.emplace(launch.kernel, launch.specialisation);
@@ -220,7 +225,8 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
         HEADSCOPE_CHECK(binding.bytes <= device_.capabilities().max_binding_bytes,
                         std::string(module_of(launch.kernel).name) + " was not tiled: " + tensors[index]->to_string());
         buffers[index] = {memory_->block(binding.block), binding.begin, binding.bytes};
-        accesses[index] = {binding.block, binding.begin, binding.begin + binding.bytes, pipeline.writable[index]};
+        accesses[index] = {binding.block, binding.begin, binding.begin + binding.bytes,
+                           pipeline.bindings[index] == BindingKind::Written};
         params[1 + index] = binding.offset;
     }
     const std::uint64_t most_groups = std::min<std::uint64_t>(
@@ -260,6 +266,7 @@ void Stream::bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferIn
     const DeviceFunctions& functions = device_.functions();
     Slot& slot = slots_[now_];
     std::array<VkWriteDescriptorSet, 12> writes{};
+    std::array<VkBufferView, writes.size()> views{};
     const bool push = device_.capabilities().push_descriptors;
     const VkDescriptorSet set = push ? VK_NULL_HANDLE : allocate_set(pipeline.set_layout);
     for (std::size_t index = 0; index < buffers.size(); ++index) {
@@ -267,8 +274,12 @@ void Stream::bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferIn
         writes[index].dstSet = set;
         writes[index].dstBinding = static_cast<std::uint32_t>(index);
         writes[index].descriptorCount = 1;
-        writes[index].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        writes[index].descriptorType = descriptor_type(pipeline.bindings[index]);
         writes[index].pBufferInfo = &buffers[index];
+        if (pipeline.bindings[index] == BindingKind::Texels) {
+            views[index] = view_of(buffers[index]);
+            writes[index].pTexelBufferView = &views[index];
+        }
     }
     const auto count = static_cast<std::uint32_t>(buffers.size());
     if (push) {
@@ -281,18 +292,39 @@ void Stream::bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferIn
     }
 }
 
+VkBufferView Stream::view_of(const VkDescriptorBufferInfo& buffer) {
+    VkBufferViewCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO;
+    info.buffer = buffer.buffer;
+    info.format = VK_FORMAT_R32G32B32A32_UINT;
+    info.offset = buffer.offset;
+    info.range = std::max(buffer.range / kVector, VkDeviceSize{1}) * kVector;
+    VkBufferView view = VK_NULL_HANDLE;
+    check(device_.functions().vkCreateBufferView(device_.handle(), &info, nullptr, &view), "vkCreateBufferView");
+    slots_[now_].views.push_back(view);
+    return view;
+}
+
+void Stream::destroy_views(Slot& slot) {
+    for (const VkBufferView view : slot.views) {
+        device_.functions().vkDestroyBufferView(device_.handle(), view, nullptr);
+    }
+    slot.views.clear();
+}
+
 VkDescriptorSet Stream::allocate_set(VkDescriptorSetLayout layout) {
     const DeviceFunctions& functions = device_.functions();
     Slot& slot = slots_[now_];
     for (;;) {
         const bool fresh = slot.pool == slot.pools.size();
         if (fresh) {
-            const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kBuffersPerPool};
+            const std::array sizes{VkDescriptorPoolSize{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kBuffersPerPool},
+                                   VkDescriptorPoolSize{VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, kBuffersPerPool}};
             VkDescriptorPoolCreateInfo info{};
             info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
             info.maxSets = kSetsPerPool;
-            info.poolSizeCount = 1;
-            info.pPoolSizes = &size;
+            info.poolSizeCount = device_.capabilities().texel_loads ? 2 : 1;
+            info.pPoolSizes = sizes.data();
             VkDescriptorPool pool = VK_NULL_HANDLE;
             check(functions.vkCreateDescriptorPool(device_.handle(), &info, nullptr, &pool), "vkCreateDescriptorPool");
             slot.pools.push_back(pool);

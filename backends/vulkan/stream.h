@@ -84,11 +84,14 @@ private:
         std::size_t staged = 0;
         std::vector<VkDescriptorPool> pools;  // without push descriptors
         std::size_t pool = 0;
+        std::vector<VkBufferView> views;  // of texels
     };
 
     void record(const Launch& launch, std::span<std::uint32_t> params, std::span<const Tensor* const> tensors);
     std::uint64_t binding_alignment() const;
     void bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers);
+    VkBufferView view_of(const VkDescriptorBufferInfo& buffer);
+    void destroy_views(Slot& slot);
     VkDescriptorSet allocate_set(VkDescriptorSetLayout layout);
     void guard(std::span<const Access> accesses);
     Slot& current();

@@ -1,5 +1,6 @@
 // Four neighbours of a row at a time: by vectors where the dispatcher says that every buffer's rows begin at a multiple
-// of four and have a multiple of four columns, else one by one, and of the last four those that there are.
+// of four and have a multiple of four columns, else one by one, and of the last four those that there are. With
+// HEADSCOPE_TEXELS what is only read comes through texel buffers, always by vectors.
 #ifndef HEADSCOPE_FOURS_GLSL
 #define HEADSCOPE_FOURS_GLSL
 
@@ -10,11 +11,19 @@ layout(constant_id = 2) const bool kFours = false;
 #define HEADSCOPE_BOTH  // read and written
 
 // A buffer of floats called name, its vectors, and name_at(index, count), 0 past count.
+#ifdef HEADSCOPE_TEXELS
+#define HEADSCOPE_READ_FOURS(slot, name) HEADSCOPE_TEXEL_FOURS(slot, name, vec4, uintBitsToFloat)
+#else
 #define HEADSCOPE_READ_FOURS(slot, name) HEADSCOPE_FOURS(slot, name, readonly, float, vec4)
+#endif
 // The same, to be written as well: name_put(index, count, value).
 #define HEADSCOPE_WRITE_FOURS(slot, name) HEADSCOPE_FOURS(slot, name, HEADSCOPE_BOTH, float, vec4) HEADSCOPE_PUT(name, vec4)
 // 32-bit words likewise.
+#ifdef HEADSCOPE_TEXELS
+#define HEADSCOPE_READ_WORDS(slot, name) HEADSCOPE_TEXEL_FOURS(slot, name, uvec4, uvec4)
+#else
 #define HEADSCOPE_READ_WORDS(slot, name) HEADSCOPE_FOURS(slot, name, readonly, uint, uvec4)
+#endif
 #define HEADSCOPE_WRITE_WORDS(slot, name) HEADSCOPE_FOURS(slot, name, HEADSCOPE_BOTH, uint, uvec4) HEADSCOPE_PUT(name, uvec4)
 
 #define HEADSCOPE_FOURS(slot, name, access, one, four)                                     \
@@ -32,6 +41,10 @@ layout(constant_id = 2) const bool kFours = false;
         }                                                                                  \
         return value;                                                                      \
     }
+
+#define HEADSCOPE_TEXEL_FOURS(slot, name, four, from_bits)              \
+    layout(set = 0, binding = slot) uniform usamplerBuffer name##_texels; \
+    four name##_at(uint index, uint count) { return from_bits(texelFetch(name##_texels, int(index / 4u))); }
 
 #define HEADSCOPE_PUT(name, four)                           \
     void name##_put(uint index, uint count, four value) {   \

@@ -31,6 +31,8 @@ mutant elementwise vulkan 'what is just at the threshold is dropped, too' shader
 mutant elementwise vulkan 'of a row'\''s last four those that there are not are stored' shaders/include/fours.glsl \
     $'            if (i < count) {                                \\\n                name[index + i] = value[i]; ' \
     $'            {                                               \\\n                name[index + i] = value[i]; '
+mutant elementwise vulkan 'the texel before is read' shaders/include/fours.glsl \
+    'int(index / 4u))' 'int(index / 4u) - 1)'
 mutant elementwise vulkan 'a round of Philox is left out' shaders/include/philox.glsl \
     'round < 10' 'round < 9'
 
