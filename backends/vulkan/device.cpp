@@ -252,6 +252,9 @@ std::vector<std::string> paths_of(const Capabilities& found, const Options& opti
     if (found.texel_loads) {
         paths.emplace_back(path::kNoTexelLoads);
     }
+    if (found.software && options.transfers) {
+        paths.emplace_back(path::kNoTransfers);
+    }
     if (!options.emulated_matrices) {
         paths.emplace_back(path::kEmulatedMatrices);
     }

@@ -24,6 +24,7 @@ std::int64_t row_reach(const Tensor& tensor) {
 void VulkanBackend::run(const LogSoftmaxTopK& op) {
     require_dtype(LogSoftmaxTopK::kName, {&op.logits, &op.values}, DType::F32);
     LogSoftmaxTopKParams params{};
+    constexpr std::uint32_t kMostKept = 8;  // in registers: a beam of four asks for as many
     params.classes = u32(op.logits.dim(1));
     params.k = u32(op.values.dim(1));
     for_row_tiles(op.logits.dim(0), op.logits.dim(1), [&](std::int64_t first, std::int64_t count) {
@@ -31,8 +32,9 @@ void VulkanBackend::run(const LogSoftmaxTopK& op) {
         const Tensor values = op.values.narrow(0, first, count);
         const Tensor indices = op.indices.narrow(0, first, count);
         const std::uint64_t work = std::uint64_t{params.classes} * params.k;
-        stream_.dispatch(long_row_launch(Kernel::LogSoftmaxTopK, static_cast<std::uint64_t>(count), work), params,
-                         std::array{&logits, &values, &indices});
+        Launch launch = long_row_launch(Kernel::LogSoftmaxTopK, static_cast<std::uint64_t>(count), work);
+        launch.specialisation.extra[1] = std::min(params.k, kMostKept);
+        stream_.dispatch(by_fours(launch, params.classes, {&logits}), params, std::array{&logits, &values, &indices});
     });
 }
 

@@ -244,11 +244,15 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
                                      static_cast<std::uint32_t>(params.size_bytes()), params.data());
         functions.vkCmdDispatch(slot.commands, static_cast<std::uint32_t>(groups), 1, 1);
         slot.kernels |= bit_of(launch.kernel);
-        slot.dispatches += 1;
-        slot.work += groups * launch.work_per_group;
-        if (slot.dispatches >= kDispatchesPerSlice || slot.work >= kWorkPerSlice) {
-            submit();
-        }
+        count(slot, groups * launch.work_per_group);
+    }
+}
+
+void Stream::count(Slot& slot, std::uint64_t work) {
+    slot.dispatches += 1;
+    slot.work += work;
+    if (slot.dispatches >= kDispatchesPerSlice || slot.work >= kWorkPerSlice) {
+        submit();
     }
 }
 
@@ -344,6 +348,28 @@ VkDescriptorSet Stream::allocate_set(VkDescriptorSetLayout layout) {
         }
         ++slot.pool;
     }
+}
+
+void Stream::fill(const Tensor& to, std::uint32_t word) {
+    const Binding target = binding_of(to, 1);
+    const Access write{target.block, target.begin, target.begin + target.bytes, true};
+    guard({&write, 1});
+    Slot& slot = current();
+    device_.functions().vkCmdFillBuffer(slot.commands, memory_->block(target.block), target.begin, target.bytes, word);
+    count(slot, target.bytes);
+}
+
+void Stream::copy(const Tensor& from, const Tensor& to) {
+    const Binding source = binding_of(from, 1);
+    const Binding target = binding_of(to, 1);
+    const std::array accesses{Access{source.block, source.begin, source.begin + source.bytes, false},
+                              Access{target.block, target.begin, target.begin + target.bytes, true}};
+    guard(accesses);
+    Slot& slot = current();
+    const VkBufferCopy region{source.begin, target.begin, target.bytes};
+    device_.functions().vkCmdCopyBuffer(slot.commands, memory_->block(source.block), memory_->block(target.block), 1,
+                                        &region);
+    count(slot, target.bytes);
 }
 
 void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) {

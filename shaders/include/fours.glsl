@@ -61,6 +61,11 @@ layout(constant_id = 2) const bool kFours = false;
 
 float sum_of_four(vec4 value) { return (value.x + value.y) + (value.z + value.w); }
 
+// value with 0 past the row's end, which is count away.
+vec4 of_row(vec4 value, uint count) {
+    return kFours ? value : mix(vec4(0.0), value, lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(count)));
+}
+
 // value with 0 past count.
 vec4 first_of_four(vec4 value, uint count) {
     return mix(vec4(0.0), value, lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(count)));

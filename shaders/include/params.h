@@ -22,7 +22,7 @@ struct DropoutParams {
 struct FillParams {
     uint first_group;
     uint offset[1];
-    uint count;
+    uint fours;
     uint shape[4];
     uint out_strides[3];
     uint bits;
@@ -32,18 +32,17 @@ struct FillParams {
 struct CopyParams {
     uint first_group;
     uint offset[2];
-    uint count;
+    uint fours;
     uint shape[4];
     uint x_strides[3];
     uint out_strides[3];
-    uint accumulate;
 };
 
 // x as 32 bits, x as 16 bits, out as 32 bits, out as 16 bits: one of each pair is the tensor
 struct ConvertParams {
     uint first_group;
     uint offset[4];
-    uint count;
+    uint fours;
     uint shape[4];
     uint x_strides[3];
     uint out_strides[3];
@@ -56,12 +55,11 @@ struct ConvertParams {
 struct AddScaledParams {
     uint first_group;
     uint offset[3];
-    uint count;
+    uint fours;
     uint shape[4];
     uint a_strides[3];
     uint b_strides[3];
     uint out_strides[3];
-    uint has_b;
     float alpha;
     float beta;
 };

@@ -12,9 +12,9 @@ mutant elementwise vulkan 'a column of eight is left out of dropout' shaders/dro
 mutant elementwise vulkan 'dropout forgets where the part of a large tensor begins' shaders/dropout.comp \
     'p.first_position + position' 'position' "${SMALL_BINDINGS[@]}"
 mutant elementwise vulkan 'the last element is not filled' shaders/fill.comp \
-    'element_index() < fours_in_all()' 'element_index() + 1u < fours_in_all()'
+    'element_index() < p.fours' 'element_index() + 1u < p.fours'
 mutant elementwise vulkan 'a copy overwrites what it should add to' shaders/copy.comp \
-    'if (p.accumulate != 0u)' 'if (false)'
+    'if (kAccumulates)' 'if (false)'
 mutant elementwise vulkan 'the sum in 16 bits loses what was there' shaders/convert.comp \
     'widen(p.out_type, uint(to16[target])) + value' 'value'
 mutant elementwise vulkan 'ties are rounded up, not to even' shaders/include/round.glsl \
@@ -160,6 +160,8 @@ mutant optimizer vulkan 'the norm is compared before it is unscaled' shaders/ste
     'sqrt(total) / divisor' 'sqrt(total)'
 
 mutant search vulkan 'an entry is found twice' shaders/log_softmax_top_k.comp \
-    'key == last_key && c > last_index' 'key == last_key && c >= last_index'
+    'c + i > last_index' 'c + i >= last_index'
+mutant search vulkan 'of equal entries of an invocation the last comes first' shaders/log_softmax_top_k.comp \
+    'placed || key > keys[i]' 'placed || key >= keys[i]'
 mutant search vulkan 'a row that does not exist is read' shaders/gather_rows.comp \
     'from < int(p.rows_in)' 'true'
