@@ -59,6 +59,10 @@ layout(constant_id = 2) const bool kFours = false;
         }                                                   \
     }
 
+// The columns of a row's i-th four that an invocation keeps: two and two lie together. To be included before grid.glsl's
+// functions are called.
+#define held_column(i) (8u * (((i) / 2u) * lanes() + lane()) + 4u * ((i) % 2u))
+
 float sum_of_four(vec4 value) { return (value.x + value.y) + (value.z + value.w); }
 
 // value with 0 past the row's end, which is count away.

@@ -142,7 +142,6 @@ struct AddLayerNormParams {
     uint first_row;
     uint sequence;
     uint columns;
-    uint has_residual;
     float epsilon;
     DropoutParams dropout;
 };
@@ -154,12 +153,6 @@ struct AddLayerNormBackwardParams {
     uint first_row;
     uint sequence;
     uint columns;
-    uint has_grad_y;
-    uint has_grad_sum_out;
-    uint has_grad_x;
-    uint has_grad_residual;
-    uint accumulate_x;
-    uint accumulate_residual;
     DropoutParams dropout;
 };
 

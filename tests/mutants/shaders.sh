@@ -96,11 +96,11 @@ mutant bias vulkan 'a term of the slope of swish has the wrong sign' shaders/inc
     'fma(x * s, 1.0 - s, s)' 'fma(x * s, s - 1.0, s)'
 
 mutant layer_norm vulkan 'the variance has no epsilon' shaders/add_layer_norm.comp \
-    'float(p.columns) + p.epsilon' 'float(p.columns)'
+    'average(squares) + p.epsilon' 'average(squares)'
 mutant layer_norm vulkan 'the residual is left out' shaders/add_layer_norm.comp \
-    'p.has_residual != 0u ?' 'false ?'
+    'kHasResidual ?' 'false ?'
 mutant layer_norm vulkan 'one output is never added to' shaders/add_layer_norm_backward.comp \
-    'p.accumulate_x != 0u' 'false'
+    'if (kAccumulatesX)' 'if (false)'
 mutant layer_norm vulkan 'the gain'\''s gradient lacks 1 / sigma' shaders/layer_norm_gain.comp \
     ' * rstds[p.offset[2] + row]' ''
 mutant layer_norm vulkan 'no barrier after the subgroups write' shaders/include/reduce.glsl \
