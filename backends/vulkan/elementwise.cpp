@@ -245,15 +245,15 @@ void VulkanBackend::dropout_tiles(const Dropout& op, const std::array<std::int64
     };
     strides(op.x, params.x_strides);
     strides(op.y, params.y_strides);
-    params.accumulate = op.write == Write::Accumulate ? 1 : 0;
     params.dropout = dropout_params(op.rule);
     const auto rows = static_cast<std::uint64_t>(op.x.elements() / op.x.dim(-1));
     const auto fours = [&](const Tensor& tensor) {
         return tensor.stride(0) % 4 == 0 && tensor.stride(-2) % 4 == 0 && (!heads || tensor.stride(1) % 4 == 0);
     };
-    stream_.dispatch(by_fours(row_launch(Kernel::Dropout, rows, params.columns),
-                              fours(op.x) && fours(op.y) ? params.columns : 1, {&op.x, &op.y}),
-                     params, std::array{&op.x, &op.rule.step, &op.rule.ordinals, &op.y});
+    Launch launch = row_launch(Kernel::Dropout, rows, params.columns);
+    launch.specialisation.extra[1] = op.write == Write::Accumulate ? 1 : 0;
+    stream_.dispatch(by_fours(launch, fours(op.x) && fours(op.y) ? params.columns : 1, {&op.x, &op.y}), params,
+                     std::array{&op.x, &op.rule.step, &op.rule.ordinals, &op.y});
 }
 
 }  // namespace headscope::vulkan

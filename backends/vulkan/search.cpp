@@ -59,6 +59,8 @@ void VulkanBackend::run(const GatherRows& op) {
     }
     params.rows_in = u32(op.x.dim(0));
     params.missing = op.x.dtype == DType::I32 ? 0 : kQuietNan;
+    const auto in_fours = [](const std::uint32_t(&steps)[2]) { return steps[0] % 4 == 0 && steps[1] % 4 == 0; };
+    const bool fours = in_fours(params.row_step) && in_fours(params.outer_step) && in_fours(params.inner_step);
     const auto columns = static_cast<std::uint64_t>(op.out.elements() / op.out.dim(0));
     const auto with_x = [&](std::int64_t x_first, std::int64_t x_rows) {
         const Tensor x = op.x.narrow(0, x_first, x_rows);
@@ -67,7 +69,8 @@ void VulkanBackend::run(const GatherRows& op) {
         for_row_tiles(op.out.dim(0), row_reach(op.out), [&](std::int64_t first, std::int64_t count) {
             const Tensor index = op.index.narrow(0, first, count);
             const Tensor out = op.out.narrow(0, first, count);
-            stream_.dispatch(row_launch(Kernel::GatherRows, static_cast<std::uint64_t>(count), columns), params,
+            const Launch launch = row_launch(Kernel::GatherRows, static_cast<std::uint64_t>(count), columns);
+            stream_.dispatch(by_fours(launch, fours ? runs.length : 1, {&x, &out}), params,
                              std::array{&x, &index, &out});
         });
     };

@@ -76,7 +76,6 @@ struct DropoutKernelParams {
     uint first_position;
     uint x_strides[3];
     uint y_strides[3];
-    uint accumulate;
     DropoutParams dropout;
 };
 
@@ -108,7 +107,6 @@ struct BiasActivationParams {
     uint first_row;
     uint sequence;
     uint columns;
-    uint has_bias;
     DropoutParams dropout;
 };
 
@@ -119,8 +117,6 @@ struct BiasActivationBackwardParams {
     uint first_row;
     uint sequence;
     uint columns;
-    uint has_bias;
-    uint accumulate;
     DropoutParams dropout;
 };
 
@@ -298,7 +294,6 @@ struct EmbedParams {
     uint vocabulary;
     uint table_first;
     uint table_rows;
-    uint has_positions;
     uint has_first;
     uint max_length;
     uint positions_stride;
@@ -315,7 +310,6 @@ struct EmbedBackwardParams {
     uint grad_rows;
     uint columns;
     uint table_first;
-    uint accumulate;
     float scale;
 };
 
@@ -350,10 +344,10 @@ struct StepControlParams {
     float most;
 };
 
-// parameter, grad, m, v, scalars
+// parameter, grad, m, v, scalars; parameter, m and v as they were
 struct AdamParams {
     uint first_group;
-    uint offset[5];
+    uint offset[8];
     uint count;
     float beta1;
     float beta2;

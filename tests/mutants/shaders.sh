@@ -8,7 +8,7 @@ for shader in "$ROOT"/shaders/*.comp "$ROOT"/shaders/include/*.glsl; do
 done
 
 mutant elementwise vulkan 'a column of eight is left out of dropout' shaders/dropout.comp \
-    'min(first + 8u, p.columns)' 'min(first + 4u, p.columns)'
+    'half_of_eight < 2u' 'half_of_eight < 1u'
 mutant elementwise vulkan 'dropout forgets where the part of a large tensor begins' shaders/dropout.comp \
     'p.first_position + position' 'position' "${SMALL_BINDINGS[@]}"
 mutant elementwise vulkan 'the last element is not filled' shaders/fill.comp \
@@ -153,9 +153,9 @@ mutant loss vulkan 'a pad has a gradient' shaders/smoothed_cross_entropy.comp \
 mutant optimizer vulkan 'the last element is left out of the norm' shaders/square_sum.comp \
     'min(first + p.part_elements, p.count)' 'min(first + p.part_elements, p.count - 1u)'
 mutant optimizer vulkan 'a skipped step moves the moments' shaders/adam.comp \
-    '|| scalars[at + kSkip] == 1.0' ''
+    '|| skip == 1.0' ''
 mutant optimizer vulkan 'the second moment is not corrected' shaders/adam.comp \
-    'sqrt(v / scalars[at + kCorrection2])' 'sqrt(v)'
+    'sqrt(v / correction2)' 'sqrt(v)'
 mutant optimizer vulkan 'the norm is compared before it is unscaled' shaders/step_control.comp \
     'sqrt(total) / divisor' 'sqrt(total)'
 
