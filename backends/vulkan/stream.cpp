@@ -29,6 +29,10 @@ std::uint64_t bit_of(Kernel kernel) {
     return std::uint64_t{1} << index;
 }
 
+std::uint64_t whole_texels(std::uint64_t bytes) {
+    return (bytes + kVector - 1) / kVector * kVector;
+}
+
 struct Binding {
     std::uint32_t block = 0;
     std::uint64_t begin = 0;   // bytes, aligned for a descriptor
@@ -224,9 +228,11 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
         const Binding binding = binding_of(*tensors[index], alignment);
         HEADSCOPE_CHECK(binding.bytes <= device_.capabilities().max_binding_bytes,
                         std::string(module_of(launch.kernel).name) + " was not tiled: " + tensors[index]->to_string());
+        // Texels are read whole.
+        const bool texels = pipeline.bindings[index] == BindingKind::Texels;
+        const std::uint64_t end = binding.begin + (texels ? whole_texels(binding.bytes) : binding.bytes);
         buffers[index] = {memory_->block(binding.block), binding.begin, binding.bytes};
-        accesses[index] = {binding.block, binding.begin, binding.begin + binding.bytes,
-                           pipeline.bindings[index] == BindingKind::Written};
+        accesses[index] = {binding.block, binding.begin, end, pipeline.bindings[index] == BindingKind::Written};
         params[1 + index] = binding.offset;
     }
     const std::uint64_t most_groups = std::min<std::uint64_t>(
@@ -302,7 +308,7 @@ VkBufferView Stream::view_of(const VkDescriptorBufferInfo& buffer) {
     info.buffer = buffer.buffer;
     info.format = VK_FORMAT_R32G32B32A32_UINT;
     info.offset = buffer.offset;
-    info.range = std::max(buffer.range / kVector, VkDeviceSize{1}) * kVector;
+    info.range = whole_texels(buffer.range);  // every block ends with a whole one
     VkBufferView view = VK_NULL_HANDLE;
     check(device_.functions().vkCreateBufferView(device_.handle(), &info, nullptr, &view), "vkCreateBufferView");
     slots_[now_].views.push_back(view);

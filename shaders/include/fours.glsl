@@ -1,6 +1,6 @@
 // Four neighbours of a row at a time: by vectors where the dispatcher says that every buffer's rows begin at a multiple
 // of four and have a multiple of four columns, else one by one, and of the last four those that there are. With
-// HEADSCOPE_TEXELS what is only read comes through texel buffers, always by vectors.
+// HEADSCOPE_TEXELS what is only read comes through texel buffers.
 #ifndef HEADSCOPE_FOURS_GLSL
 #define HEADSCOPE_FOURS_GLSL
 
@@ -42,9 +42,25 @@ layout(constant_id = 2) const bool kFours = false;
         return value;                                                                      \
     }
 
-#define HEADSCOPE_TEXEL_FOURS(slot, name, four, from_bits)              \
-    layout(set = 0, binding = slot) uniform usamplerBuffer name##_texels; \
-    four name##_at(uint index, uint count) { return from_bits(texelFetch(name##_texels, int(index / 4u))); }
+// Fours that do not lie as texels do are put together from two.
+#define HEADSCOPE_TEXEL_FOURS(slot, name, four, from_bits)                          \
+    layout(set = 0, binding = slot) uniform usamplerBuffer name##_texels;           \
+    four name##_at(uint index, uint count) {                                        \
+        uvec4 first = texelFetch(name##_texels, int(index / 4u));                   \
+        if (kFours) {                                                               \
+            return from_bits(first);                                                \
+        }                                                                           \
+        uvec4 second = texelFetch(name##_texels, int(index / 4u) + 1);              \
+        return from_bits(four_across(first, second, index % 4u, count));            \
+    }
+
+// Of two texels' elements those from `skipped` on, 0 past count.
+uvec4 four_across(uvec4 first, uvec4 second, uint skipped, uint count) {
+    uvec4 odd = (skipped & 1u) != 0u ? uvec4(first.yzw, second.x) : first;
+    uvec2 rest = (skipped & 1u) != 0u ? second.yz : second.xy;
+    uvec4 value = (skipped & 2u) != 0u ? uvec4(odd.zw, rest) : odd;
+    return mix(uvec4(0u), value, lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(count)));
+}
 
 #define HEADSCOPE_PUT(name, four)                           \
     void name##_put(uint index, uint count, four value) {   \

@@ -32,7 +32,9 @@ mutant elementwise vulkan 'of a row'\''s last four those that there are not are 
     $'            if (i < count) {                                \\\n                name[index + i] = value[i]; ' \
     $'            {                                               \\\n                name[index + i] = value[i]; '
 mutant elementwise vulkan 'the texel before is read' shaders/include/fours.glsl \
-    'int(index / 4u))' 'int(index / 4u) - 1)'
+    'int(index / 4u));' 'int(index / 4u) - 1);'
+mutant elementwise vulkan 'two elements of the second texel are those of the first' shaders/include/fours.glsl \
+    'uvec4(odd.zw, rest)' 'uvec4(odd.zw, odd.xy)'
 mutant elementwise vulkan 'a round of Philox is left out' shaders/include/philox.glsl \
     'round < 10' 'round < 9'
 
