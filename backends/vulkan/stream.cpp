@@ -362,6 +362,7 @@ void Stream::fill(const Tensor& to, std::uint32_t word) {
     guard({&write, 1});
     Slot& slot = current();
     device_.functions().vkCmdFillBuffer(slot.commands, memory_->block(target.block), target.begin, target.bytes, word);
+    slot.kernels |= bit_of(Kernel::Fill);
     count(slot, target.bytes);
 }
 
@@ -375,6 +376,7 @@ void Stream::copy(const Tensor& from, const Tensor& to) {
     const VkBufferCopy region{source.begin, target.begin, target.bytes};
     device_.functions().vkCmdCopyBuffer(slot.commands, memory_->block(source.block), memory_->block(target.block), 1,
                                         &region);
+    slot.kernels |= bit_of(Kernel::Copy);
     count(slot, target.bytes);
 }
 

@@ -164,10 +164,11 @@ struct LayerNormGainParams {
     uint accumulate_bias;
 };
 
-// scores, key_lengths, query_offset, weights: one workgroup a row
+// scores, key_lengths, query_offset, weights: one workgroup a few rows
 struct MaskedSoftmaxParams {
     uint first_group;
     uint offset[4];
+    uint rows;
     uint first_row;
     uint heads;
     uint queries;
@@ -177,12 +178,12 @@ struct MaskedSoftmaxParams {
     uint has_offset;
 };
 
-// weights, grad_weights, grad_scores: one workgroup a row
+// weights, grad_weights, grad_scores: one workgroup a few rows
 struct MaskedSoftmaxBackwardParams {
     uint first_group;
     uint offset[3];
+    uint rows;
     uint keys;
-    uint accumulate;
 };
 
 // q, key_lengths, query_offset, k, v, step, ordinals, out, log_sums: one workgroup a few queries of a head. Dropout's

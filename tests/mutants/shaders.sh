@@ -114,11 +114,13 @@ mutant attention vulkan 'key lengths are those of another sentence' shaders/incl
 mutant attention vulkan 'a query does not see its own key' shaders/include/mask.glsl \
     'before + query + 1 :' 'before + query :'
 mutant attention vulkan 'the largest score is not taken off' shaders/masked_softmax.comp \
-    'precise_exp(scores_at(from + key, p.keys - key) - most)' 'precise_exp(scores_at(from + key, p.keys - key))'
+    'precise_exp(score - most)' 'precise_exp(score)'
 mutant attention vulkan 'forbidden weights are not zeroed' shaders/masked_softmax.comp \
-    'first_of_four(weights_at(to + key, count) / total, allowed - key)' 'weights_at(to + key, count) / total'
+    'first_of_four(held[i] / total, allowed - min(key, allowed))' 'held[i] / total'
 mutant attention vulkan 'the mean is not taken off the gradient' shaders/masked_softmax_backward.comp \
-    '(grad_weights_at(p.offset[1] + start + key, count) - dot_product)' 'grad_weights_at(p.offset[1] + start + key, count)'
+    '(grad_weight - dot_product)' 'grad_weight'
+mutant attention vulkan 'the last of a workgroup'\''s rows is left out' shaders/masked_softmax.comp \
+    'row < end' 'row + 1u < end'
 mutant attention vulkan 'a cache row too many is written' shaders/cache_append.comp \
     'start >= int(p.capacity) - int(row)' 'start > int(p.capacity) - int(row)'
 mutant attention vulkan 'the running sum is not brought to the new maximum' shaders/attend.comp \
