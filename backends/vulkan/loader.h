@@ -37,6 +37,8 @@ namespace headscope::vulkan {
     X(vkMapMemory)                   \
     X(vkCreateBuffer)                \
     X(vkDestroyBuffer)               \
+    X(vkCreateBufferView)            \
+    X(vkDestroyBufferView)           \
     X(vkBindBufferMemory)            \
     X(vkGetBufferMemoryRequirements) \
     X(vkCreateShaderModule)          \
@@ -65,6 +67,7 @@ namespace headscope::vulkan {
     X(vkCmdPushConstants)            \
     X(vkCmdDispatch)                 \
     X(vkCmdCopyBuffer)               \
+    X(vkCmdFillBuffer)               \
     X(vkCmdPipelineBarrier)          \
     X(vkCreateFence)                 \
     X(vkDestroyFence)                \

@@ -1,5 +1,9 @@
 #include <catch2/catch.hpp>
 
+#include <cstdint>
+#include <span>
+#include <string>
+
 #include "backends/vulkan/reflect.h"
 #include "kernels.h"
 #include "support/check.h"
@@ -7,15 +11,33 @@
 using namespace headscope;
 using namespace headscope::vulkan;
 
+namespace {
+
+// A letter for each binding: written, read, texels.
+std::string letters(std::span<const std::uint32_t> spirv) {
+    std::string text;
+    for (const BindingKind kind : bindings_of(spirv)) {
+        text += kind == BindingKind::Written ? 'w' : kind == BindingKind::Read ? 'r' : 't';
+    }
+    return text;
+}
+
+}  // namespace
+
 TEST_CASE("bindings and who writes them are read from the shader", "[vulkan][reflect]") {
-    CHECK(writable_bindings(module_of(Kernel::AddScaled).spirv) == std::vector<bool>{false, false, true});
-    CHECK(writable_bindings(module_of(Kernel::Adam).spirv) == std::vector<bool>{true, false, true, true, false});
+    CHECK(letters(module_of(Kernel::AddScaled).spirv) == "rrw");
+    CHECK(letters(module_of(Kernel::Adam).spirv) == "wrwwrrrr");
     const KernelModule softmax = module_of(Kernel::MaskedSoftmax);
-    CHECK(writable_bindings(softmax.spirv) == std::vector<bool>{false, false, false, true});
-    CHECK(writable_bindings(softmax.spirv_shared) == std::vector<bool>{false, false, false, true});
+    CHECK(letters(softmax.spirv) == "rrrw");
+    CHECK(letters(softmax.spirv_shared) == "rrrw");
     // Bindings that are seen as two types count once.
-    CHECK(writable_bindings(module_of(Kernel::AttendBackwardQueries).spirv) ==
-          std::vector<bool>{false, false, false, false, false, true});
+    CHECK(letters(module_of(Kernel::AttendBackwardQueries).spirv) == "rrrrrw");
     // Five words of header and half of the first instruction.
-    CHECK_THROWS_AS(writable_bindings(softmax.spirv.first(6)), CheckFailure);
+    CHECK_THROWS_AS(bindings_of(softmax.spirv.first(6)), CheckFailure);
+}
+
+TEST_CASE("what is only read in fours can come through texel buffers", "[vulkan][reflect]") {
+    CHECK(letters(module_of(Kernel::AddScaled).spirv_texels) == "ttw");
+    CHECK(letters(module_of(Kernel::MaskedSoftmax).spirv_texels) == "trrw");
+    CHECK(module_of(Kernel::CacheAppend).spirv_texels.empty());
 }
