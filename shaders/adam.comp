@@ -5,11 +5,17 @@
 layout(push_constant) uniform Push { AdamParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
-HEADSCOPE_WRITE_FOURS(0, parameter)
-HEADSCOPE_READ_FOURS(1, grad)
-HEADSCOPE_WRITE_FOURS(2, first_moment)
-HEADSCOPE_WRITE_FOURS(3, second_moment)
+#include "storage.glsl"
+HEADSCOPE_WRITE_FLOATS(0, parameter)
+HEADSCOPE_READ_FLOATS(1, grad)
+HEADSCOPE_WRITE_FLOATS(2, first_moment)
+HEADSCOPE_WRITE_FLOATS(3, second_moment)
 layout(set = 0, binding = 4) readonly buffer Scalars { float scalars[]; };
+#ifdef HEADSCOPE_16_BITS
+HEADSCOPE_WRITE_FOURS(5, working)
+#else
+layout(set = 0, binding = 5) readonly buffer Working { float working[]; };  // there is none
+#endif
 
 // StepScalars::Slot
 const uint kLearningRate = 0u;
@@ -32,5 +38,9 @@ void main() {
     second_moment_put(p.offset[3] + index, count, v);
     vec4 update = (m / scalars[at + kCorrection1]) / (sqrt(v / scalars[at + kCorrection2]) + p.epsilon);
     vec4 value = parameter_at(p.offset[0] + index, count);
-    parameter_put(p.offset[0] + index, count, value - scalars[at + kLearningRate] * update);
+    value -= scalars[at + kLearningRate] * update;
+    parameter_put(p.offset[0] + index, count, value);
+#ifdef HEADSCOPE_16_BITS
+    working_put(p.offset[5] + index, count, value);
+#endif
 }

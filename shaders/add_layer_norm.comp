@@ -8,11 +8,12 @@ layout(push_constant) uniform Push { AddLayerNormParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
+#include "storage.glsl"
 layout(constant_id = 3) const bool kDrops = false;  // a CPU's Vulkan takes both ways of a branch
 HEADSCOPE_READ_FOURS(0, x)
 HEADSCOPE_READ_FOURS(1, residual)
-HEADSCOPE_READ_FOURS(2, gain)
-HEADSCOPE_READ_FOURS(3, bias)
+HEADSCOPE_READ_FLOATS(2, gain)
+HEADSCOPE_READ_FLOATS(3, bias)
 layout(set = 0, binding = 4) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = 5) readonly buffer Ordinals { uint ordinals[]; };
 HEADSCOPE_WRITE_FOURS(6, sums)
@@ -30,6 +31,21 @@ vec4 summed(uint row_start, uint column, uvec4 words) {
     return p.has_residual != 0u ? value + residual_at(p.offset[1] + row_start + column, count) : value;
 }
 
+// The statistics are those of the sums as they are, not as 16 bits would hold them: these are added anew in each pass,
+// and stored in the last, since they may take the place of what is added.
+#ifdef HEADSCOPE_16_BITS
+const bool kAddsAnew = true;
+#else
+const bool kAddsAnew = false;
+#endif
+
+vec4 sum_at(uint row_start, uint column, DropoutRow drop) {
+    if (kAddsAnew) {
+        return summed(row_start, column, kDrops ? dropout_words(p.dropout, drop, column / 8u) : uvec4(0u));
+    }
+    return sums_at(p.offset[6] + row_start + column, p.columns - column);
+}
+
 void main() {
     uint row_start = group_index() * p.columns;
     DropoutRow drop = DropoutRow(0u, 0u, 0u);
@@ -43,7 +59,9 @@ void main() {
         uvec4 words = kDrops ? dropout_words(p.dropout, drop, first / 8u) : uvec4(0u);
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
             vec4 value = summed(row_start, column, words);
-            sums_put(p.offset[6] + row_start + column, p.columns - column, value);
+            if (!kAddsAnew) {
+                sums_put(p.offset[6] + row_start + column, p.columns - column, value);
+            }
             total += sum_of_four(value);
         }
     }
@@ -52,7 +70,7 @@ void main() {
     for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
             uint count = p.columns - column;
-            vec4 centred = first_of_four(sums_at(p.offset[6] + row_start + column, count) - mean, count);
+            vec4 centred = first_of_four(sum_at(row_start, column, drop) - mean, count);
             squares += sum_of_four(centred * centred);
         }
     }
@@ -60,7 +78,11 @@ void main() {
     for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
             uint count = p.columns - column;
-            vec4 normal = (sums_at(p.offset[6] + row_start + column, count) - mean) * rstd;
+            vec4 value = sum_at(row_start, column, drop);
+            if (kAddsAnew) {
+                sums_put(p.offset[6] + row_start + column, count, value);
+            }
+            vec4 normal = (value - mean) * rstd;
             y_put(p.offset[7] + row_start + column, count,
                   gain_at(p.offset[2] + column, count) * normal + bias_at(p.offset[3] + column, count));
         }

@@ -9,9 +9,10 @@ layout(push_constant) uniform Push { AddLayerNormBackwardParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
+#include "storage.glsl"
 layout(constant_id = 3) const bool kDrops = false;  // a CPU's Vulkan takes both ways of a branch
 HEADSCOPE_READ_FOURS(0, sums)
-HEADSCOPE_READ_FOURS(1, gain)
+HEADSCOPE_READ_FLOATS(1, gain)
 layout(set = 0, binding = 2) readonly buffer Mean { float means[]; };
 layout(set = 0, binding = 3) readonly buffer Rstd { float rstds[]; };
 HEADSCOPE_READ_FOURS(4, grad_y)

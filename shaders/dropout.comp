@@ -6,6 +6,7 @@ layout(push_constant) uniform Push { DropoutKernelParams p; };
 #include "dropout.glsl"
 #include "fours.glsl"
 #include "grid.glsl"
+#include "storage.glsl"
 HEADSCOPE_READ_FOURS(0, x)
 layout(set = 0, binding = 1) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = 2) readonly buffer Ordinals { uint ordinals[]; };

@@ -7,9 +7,10 @@ layout(push_constant) uniform Push { EmbedParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "math.glsl"
+#include "storage.glsl"
 layout(set = 0, binding = 0) readonly buffer Ids { int ids[]; };
 HEADSCOPE_READ_FOURS(1, table)
-HEADSCOPE_READ_FOURS(2, positions)
+HEADSCOPE_READ_FLOATS(2, positions)
 layout(set = 0, binding = 3) readonly buffer First { int first[]; };
 HEADSCOPE_WRITE_FOURS(4, to)
 

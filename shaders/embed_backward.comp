@@ -5,9 +5,10 @@
 #include "params.h"
 layout(push_constant) uniform Push { EmbedBackwardParams p; };
 #include "grid.glsl"
+#include "storage.glsl"
 layout(set = 0, binding = 0) readonly buffer Ids { int ids[]; };
 layout(set = 0, binding = 1) readonly buffer Order { int order[]; };
-layout(set = 0, binding = 2) readonly buffer GradOut { float grad_out[]; };
+layout(set = 0, binding = 2) readonly buffer GradOut { Stored grad_out[]; };
 layout(set = 0, binding = 3) buffer GradTable { float grad_table[]; };
 
 // Whether entry `at` of the order belongs after every position of `id`: skipped entries stand at the end.
@@ -48,7 +49,7 @@ void main() {
         for (uint at = first; at < last; ++at) {
             uint row = uint(order[p.offset[1] + at]) - p.grad_first;
             if (row < p.grad_rows) {
-                sum += grad_out[p.offset[2] + row * p.columns + column];
+                sum += widen_one(grad_out[p.offset[2] + row * p.columns + column]);
             }
         }
         float value = p.scale * sum;

@@ -1,13 +1,14 @@
-// out[r] = x[index[r]] in 32-bit words; a row that does not exist is filled with p.missing. One workgroup a row. Rows
+// out[r] = x[index[r]] in words of the type's width; a row that does not exist is filled with p.missing. One workgroup a row. Rows
 // larger than a binding come in ranges, and the first range also sees to indices that are in none.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { GatherRowsParams p; };
 #include "grid.glsl"
-layout(set = 0, binding = 0) readonly buffer X { uint x[]; };
+#include "storage.glsl"
+layout(set = 0, binding = 0) readonly buffer X { Word x[]; };
 layout(set = 0, binding = 1) readonly buffer Index { int row_index[]; };
-layout(set = 0, binding = 2) writeonly buffer Out { uint to[]; };
+layout(set = 0, binding = 2) writeonly buffer Out { Word to[]; };
 
 void main() {
     int from = row_index[p.offset[1] + group_index()];
@@ -22,7 +23,7 @@ void main() {
             uint x_at = source + outer * p.outer_step[0] + inner * p.inner_step[0];
             uint to_at = target + outer * p.outer_step[1] + inner * p.inner_step[1];
             for (uint word = lane(); word < p.words; word += lanes()) {
-                to[to_at + word] = exists ? x[x_at + word] : p.missing;
+                to[to_at + word] = exists ? x[x_at + word] : narrow_word(p.missing);
             }
         }
     }

@@ -7,7 +7,8 @@ layout(push_constant) uniform Push { LogSoftmaxTopKParams p; };
 #include "grid.glsl"
 #include "math.glsl"
 #include "reduce.glsl"
-layout(set = 0, binding = 0) readonly buffer Logits { float logits[]; };
+#include "storage.glsl"
+layout(set = 0, binding = 0) readonly buffer Logits { Stored logits[]; };
 layout(set = 0, binding = 1) writeonly buffer Values { float values[]; };
 layout(set = 0, binding = 2) writeonly buffer Indices { int indices[]; };
 
@@ -38,7 +39,7 @@ void main() {
         uint best_key = 0u;
         uint best_index = kNone;
         for (uint c = lane(); c < p.classes; c += lanes()) {
-            uint key = key_of(logits[start + c]);
+            uint key = key_of(widen_one(logits[start + c]));
             bool after = rank == 0u || key < last_key || (key == last_key && c > last_index);
             if (after && (best_index == kNone || key > best_key)) {
                 best_key = key;
@@ -51,7 +52,7 @@ void main() {
             most = from_key(last_key);
             float total = 0.0;
             for (uint c = lane(); c < p.classes; c += lanes()) {
-                float value = logits[start + c];
+                float value = widen_one(logits[start + c]);
                 total += is_nan(value) ? 0.0 : precise_exp(value - most);
             }
             log_total = precise_log(group_sum(total));

@@ -8,6 +8,7 @@ layout(push_constant) uniform Push { MaskedSoftmaxParams p; };
 #include "mask.glsl"
 #include "math.glsl"
 #include "reduce.glsl"
+#include "storage.glsl"
 HEADSCOPE_READ_FOURS(0, scores)
 HEADSCOPE_WRITE_FOURS(3, weights)
 

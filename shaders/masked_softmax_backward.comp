@@ -6,6 +6,7 @@ layout(push_constant) uniform Push { MaskedSoftmaxBackwardParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
+#include "storage.glsl"
 HEADSCOPE_READ_FOURS(0, weights)
 HEADSCOPE_READ_FOURS(1, grad_weights)
 HEADSCOPE_WRITE_FOURS(2, grad_scores)

@@ -219,7 +219,7 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
         {"subgroup arithmetic", say(found.subgroup_arithmetic, options.subgroups)},
         {"subgroup shuffles", say(found.subgroup_shuffles, options.subgroups)},
         {"full subgroups", say(found.full_subgroups, true)},
-        {"16-bit storage", say(found.storage16, true)},
+        {"16-bit storage", say(found.storage16, options.storage16)},
         {kMatrixFeature, say_matrices(found.matrices, options.cooperative_matrix && options.subgroups)},
         {"timestamps", say(found.timestamp_bits > 0, options.timestamps)},
     };
@@ -304,6 +304,7 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
     if (found.matrices.usable() && (!options.cooperative_matrix || !found.subgroup_arithmetic)) {
         found.matrices = {{}, "switched off"};
     }
+    found.storage16 = found.storage16 && options.storage16;
     found.timestamp_bits = options.timestamps ? found.timestamp_bits : 0;
     info.paths = paths_of(found, options);
     return result;

@@ -79,8 +79,8 @@ void VulkanBackend::run(const Fill& op) {
     if (op.out.dtype == DType::I32) {
         params.bits = std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(op.value));
     } else {
-        require_dtype(Fill::kName, {&op.out}, DType::F32);
-        params.bits = std::bit_cast<std::uint32_t>(op.value);
+        require_types(Fill::kName, {&op.out});
+        params.bits = bits_of(op.value, op.out.dtype);
     }
     for_tiles({op.out}, [&](const std::vector<Tensor>& parts) {
         const Merged<1> merged({&parts[0]});
@@ -144,9 +144,9 @@ void VulkanBackend::convert(const Copy& op) {
     });
 }
 
-Tensor VulkanBackend::widened(const Tensor& weight) {
-    Tensor wide = empty(weight.shape, DType::F32);
-    run(Copy{.x = weight, .out = wide});
+Tensor VulkanBackend::widened(const Tensor& tensor) {
+    Tensor wide = empty(tensor.shape, DType::F32);
+    run(Copy{.x = tensor, .out = wide});
     return wide;
 }
 
@@ -154,7 +154,7 @@ void VulkanBackend::run(const AddScaled& op) {
     if (op.out.elements() == 0) {
         return;
     }
-    require_dtype(AddScaled::kName, {&op.a, &op.b, &op.out}, DType::F32);
+    require_types(AddScaled::kName, {&op.a, &op.b, &op.out});
     AddScaledParams params{};
     params.has_b = op.b.defined() ? 1 : 0;
     params.alpha = op.alpha;
@@ -173,7 +173,7 @@ void VulkanBackend::run(const AddScaled& op) {
 }
 
 void VulkanBackend::run(const Dropout& op) {
-    require_dtype(Dropout::kName, {&op.x, &op.y}, DType::F32);
+    require_types(Dropout::kName, {&op.x, &op.y});
     if (op.y.elements() == 0) {
         return;
     }

@@ -75,6 +75,8 @@ Options Options::from_environment() {
             options.matrix_trial = false;
         } else if (name == "fused_attention") {
             options.fused_attention = FusedAttention::Never;
+        } else if (name == "storage16") {
+            options.storage16 = false;
         } else if (name == "tuning") {
             options.tuning = false;
         } else if (name == "driver_probe") {
@@ -86,7 +88,8 @@ Options Options::from_environment() {
         } else {
             throw Error("HEADSCOPE_VULKAN_DISABLE names \"" + name +
                         "\"; expected push_descriptors, subgroups, vector_loads, cooperative_matrix, matrix_trial, "
-                        "fused_attention, tuning, timestamps, driver_probe or pipeline_cache, separated by commas");
+                        "fused_attention, storage16, tuning, timestamps, driver_probe or pipeline_cache, separated by "
+                        "commas");
         }
     }
     return options;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "backends/vulkan/cache_file.h"
 #include "backends/vulkan/pipeline_cache.h"
 #include "backends/vulkan/reflect.h"
@@ -120,7 +122,9 @@ Pipeline Pipelines::create(Kernel kernel, const Specialisation& specialisation) 
     const Capabilities& found = device_.capabilities();
     const DeviceFunctions& functions = device_.functions();
     const KernelModule module = module_of(kernel);
-    const auto spirv = found.subgroup_arithmetic ? module.spirv : module.spirv_shared;
+    const bool narrow = specialisation.storage != DType::F32;
+    const auto spirv = found.subgroup_arithmetic ? (narrow ? module.spirv_16 : module.spirv)
+                                                 : (narrow ? module.spirv_shared_16 : module.spirv_shared);
     Pipeline pipeline;
     pipeline.writable = writable_bindings(spirv);
     const Layout& layout = layout_for(pipeline.writable.size());
@@ -130,16 +134,17 @@ Pipeline Pipelines::create(Kernel kernel, const Specialisation& specialisation) 
     // Only a driver that promises full subgroups lets a workgroup of their size be taken for one of them.
     const bool whole =
         found.subgroup_arithmetic && found.full_subgroups && specialisation.local_size % found.subgroup_size == 0;
-    std::array<std::uint32_t, 2 + Specialisation::kExtra> values{};
+    std::array<std::uint32_t, 3 + Specialisation::kExtra> values{};
     values[0] = specialisation.local_size;
     values[1] = whole && specialisation.local_size == found.subgroup_size ? VK_TRUE : VK_FALSE;
+    std::copy(specialisation.extra.begin(), specialisation.extra.end(), values.begin() + 2);
+    values.back() = specialisation.storage == DType::BF16 ? VK_TRUE : VK_FALSE;
     std::array<VkSpecializationMapEntry, values.size()> entries{};
     for (std::uint32_t index = 0; index < values.size(); ++index) {
-        if (index >= 2) {
-            values[index] = specialisation.extra[index - 2];
-        }
         entries[index] = {index, static_cast<std::uint32_t>(index * sizeof values[0]), sizeof values[0]};
     }
+    constexpr std::uint32_t kBf16 = 30;  // storage.glsl
+    entries.back().constantID = kBf16;
     const VkSpecializationInfo special{static_cast<std::uint32_t>(entries.size()), entries.data(), sizeof values,
                                        values.data()};
     VkComputePipelineCreateInfo info{};
@@ -172,6 +177,9 @@ std::string Pipelines::title(Kernel kernel, const Specialisation& specialisation
         text += fmt::format(", constants {}",
                             fmt::join(specialisation.extra.begin(),
                                       specialisation.extra.begin() + static_cast<std::ptrdiff_t>(used), " "));
+    }
+    if (specialisation.storage != DType::F32) {
+        text += fmt::format(", {}", headscope::name_of(specialisation.storage));
     }
     const Capabilities& found = device_.capabilities();
     const bool reduces = module.spirv.data() != module.spirv_shared.data();

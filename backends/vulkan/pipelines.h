@@ -10,14 +10,17 @@
 
 #include "backends/vulkan/device.h"
 #include "kernels.h"
+#include "tensor/dtype.h"
 
 namespace headscope::vulkan {
 
-// constant_id 0 is the workgroup's size and 1 whether it is one subgroup; kernels number theirs from 2.
+// constant_id 0 is the workgroup's size and 1 whether it is one subgroup; kernels number theirs from 2, and
+// storage.glsl has one of its own.
 struct Specialisation {
     static constexpr std::size_t kExtra = 5;
     std::uint32_t local_size = 64;
     std::array<std::uint32_t, kExtra> extra{};
+    DType storage = DType::F32;  // of the op's own type: the stream fills it in
     // clang-tidy 14 takes the comparison's 0 for a pointer. NOLINTNEXTLINE(modernize-use-nullptr)
     auto operator<=>(const Specialisation&) const = default;
 };

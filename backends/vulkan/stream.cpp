@@ -27,6 +27,19 @@ std::uint64_t bit_of(Kernel kernel) {
     return std::uint64_t{1} << index;
 }
 
+// What a kernel's tensors of its op's own type are stored in: those in 16 bits, where there are any, are of one.
+DType storage_of(Kernel kernel, std::span<const Tensor* const> tensors) {
+    const auto narrow = std::find_if(tensors.begin(), tensors.end(), [](const Tensor* tensor) {
+        return tensor->dtype == DType::F16 || tensor->dtype == DType::BF16;
+    });
+    if (narrow == tensors.end() || kernel == Kernel::Convert) {  // which is told each tensor's type
+        return DType::F32;
+    }
+    HEADSCOPE_CHECK(!module_of(kernel).spirv_16.empty(),
+                    std::string(module_of(kernel).name) + " has no module for " + (*narrow)->to_string());
+    return (*narrow)->dtype;
+}
+
 struct Binding {
     std::uint32_t block = 0;
     std::uint64_t begin = 0;   // bytes, aligned for a descriptor
@@ -206,11 +219,13 @@ void Stream::guard(std::span<const Access> accesses) {
 void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::span<const Tensor* const> tensors) {
     constexpr std::size_t kMost = 12;
     HEADSCOPE_CHECK(tensors.size() <= kMost, "a kernel has at most 12 bindings");
-    const Pipeline& pipeline = pipelines_.get(launch.kernel, launch.specialisation);
+    Specialisation specialisation = launch.specialisation;
+    specialisation.storage = storage_of(launch.kernel, tensors);
+    const Pipeline& pipeline = pipelines_.get(launch.kernel, specialisation);
     HEADSCOPE_CHECK(pipeline.writable.size() == tensors.size(),
                     std::string("the number of bindings differs from the shader's: ") + module_of(launch.kernel).name);
     if (notes_kernels_) {
-        kernels_.emplace(launch.kernel, launch.specialisation);
+        kernels_.emplace(launch.kernel, specialisation);
     }
     const std::uint64_t alignment = binding_alignment();
     std::array<VkDescriptorBufferInfo, kMost> buffers{};
