@@ -79,6 +79,8 @@ Options Options::from_environment() {
             options.storage16 = false;
         } else if (name == "tuning") {
             options.tuning = false;
+        } else if (name == "pipeline_threads") {
+            options.pipeline_threads = false;
         } else if (name == "driver_probe") {
             options.driver_probe = false;
         } else if (name == "timestamps") {
@@ -88,7 +90,8 @@ Options Options::from_environment() {
         } else {
             throw Error("HEADSCOPE_VULKAN_DISABLE names \"" + name +
                         "\"; expected push_descriptors, subgroups, vector_loads, cooperative_matrix, matrix_trial, "
-                        "fused_attention, storage16, tuning, timestamps, driver_probe or pipeline_cache, separated by "
+                        "fused_attention, storage16, tuning, timestamps, pipeline_threads, driver_probe or "
+                        "pipeline_cache, separated by "
                         "commas");
         }
     }

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <exception>
+#include <memory>
 
 #include "backends/vulkan/cache_file.h"
 #include "backends/vulkan/pipeline_cache.h"
@@ -26,8 +28,10 @@ VkShaderModule create_shader(const Device& device, std::span<const std::uint32_t
 
 }  // namespace
 
-Pipelines::Pipelines(const Device& device, const std::string& cache_directory)
-    : device_(device), cache_path_(cache_file_path(device.capabilities(), cache_directory, "pipelines")) {
+Pipelines::Pipelines(const Device& device, const std::string& cache_directory, unsigned threads)
+    : device_(device),
+      cache_path_(cache_file_path(device.capabilities(), cache_directory, "pipelines")),
+      workers_(std::make_unique<PipelineWorkers>(threads)) {
     std::vector<std::byte> data;
     if (!cache_path_.empty()) {
         data = read_pipeline_cache(cache_path_);
@@ -47,9 +51,15 @@ Pipelines::Pipelines(const Device& device, const std::string& cache_directory)
 
 Pipelines::~Pipelines() {
     const DeviceFunctions& functions = device_.functions();
+    workers_.reset();
     save();
     for (const auto& [key, pipeline] : pipelines_) {
-        functions.vkDestroyPipeline(device_.handle(), pipeline.handle, nullptr);
+        try {
+            // One that nobody compiled, or could compile, is none.
+            functions.vkDestroyPipeline(device_.handle(), pipeline.handle(), nullptr);
+        } catch (const std::exception&) {
+            continue;
+        }
     }
     for (const auto& [bindings, layout] : layouts_) {
         functions.vkDestroyPipelineLayout(device_.handle(), layout.pipeline, nullptr);
@@ -86,6 +96,14 @@ const Pipeline& Pipelines::get(Kernel kernel, const Specialisation& specialisati
     return pipelines_.emplace(key, create(kernel, specialisation)).first->second;
 }
 
+CacheUse Pipelines::cache_use() const {
+    for (const auto& [key, pipeline] : pipelines_) {
+        pipeline.compiled.wait();
+    }
+    const std::lock_guard<std::mutex> lock(use_mutex_);
+    return use_;
+}
+
 const Pipelines::Layout& Pipelines::layout_for(std::size_t bindings) {
     Layout& layout = layouts_[bindings];
     if (layout.pipeline != VK_NULL_HANDLE) {
@@ -119,18 +137,29 @@ const Pipelines::Layout& Pipelines::layout_for(std::size_t bindings) {
 }
 
 Pipeline Pipelines::create(Kernel kernel, const Specialisation& specialisation) {
-    const Capabilities& found = device_.capabilities();
-    const DeviceFunctions& functions = device_.functions();
-    const KernelModule module = module_of(kernel);
-    const bool narrow = specialisation.storage != DType::F32;
-    const auto spirv = found.subgroup_arithmetic ? (narrow ? module.spirv_16 : module.spirv)
-                                                 : (narrow ? module.spirv_shared_16 : module.spirv_shared);
     Pipeline pipeline;
-    pipeline.writable = writable_bindings(spirv);
+    pipeline.writable = writable_bindings(spirv_of(kernel, specialisation));
     const Layout& layout = layout_for(pipeline.writable.size());
     pipeline.layout = layout.pipeline;
     pipeline.set_layout = layout.set;
-    const VkShaderModule shader = create_shader(device_, spirv);
+    const auto task = std::make_shared<std::packaged_task<VkPipeline()>>(
+        [this, kernel, specialisation, layout] { return build(kernel, specialisation, layout.pipeline); });
+    pipeline.compiled = task->get_future().share();
+    workers_->add([task] { (*task)(); });
+    return pipeline;
+}
+
+std::span<const std::uint32_t> Pipelines::spirv_of(Kernel kernel, const Specialisation& specialisation) const {
+    const KernelModule module = module_of(kernel);
+    const bool narrow = specialisation.storage != DType::F32;
+    return device_.capabilities().subgroup_arithmetic ? (narrow ? module.spirv_16 : module.spirv)
+                                                      : (narrow ? module.spirv_shared_16 : module.spirv_shared);
+}
+
+VkPipeline Pipelines::build(Kernel kernel, const Specialisation& specialisation, VkPipelineLayout layout) {
+    const Capabilities& found = device_.capabilities();
+    const DeviceFunctions& functions = device_.functions();
+    const VkShaderModule shader = create_shader(device_, spirv_of(kernel, specialisation));
     // Only a driver that promises full subgroups lets a workgroup of their size be taken for one of them.
     const bool whole =
         found.subgroup_arithmetic && found.full_subgroups && specialisation.local_size % found.subgroup_size == 0;
@@ -149,15 +178,16 @@ Pipeline Pipelines::create(Kernel kernel, const Specialisation& specialisation) 
                                        values.data()};
     VkComputePipelineCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-    info.layout = layout.pipeline;
+    info.layout = layout;
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     info.stage.flags = whole ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0;
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.module = shader;
     info.stage.pName = "main";
     info.stage.pSpecializationInfo = &special;
+    VkPipeline pipeline = VK_NULL_HANDLE;
     try {
-        pipeline.handle = compile(info, module.name);
+        pipeline = compile(info, module_of(kernel).name);
     } catch (...) {
         functions.vkDestroyShaderModule(device_.handle(), shader, nullptr);
         throw;
@@ -206,6 +236,7 @@ VkPipeline Pipelines::compile(const VkComputePipelineCreateInfo& info, const cha
     }
     constexpr VkPipelineCreationFeedbackFlags kFound =
         VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT | VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT;
+    const std::lock_guard<std::mutex> lock(use_mutex_);
     ++use_.created;
     use_.found += (whole.flags & kFound) == kFound ? 1 : 0;
     return pipeline;

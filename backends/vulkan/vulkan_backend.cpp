@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "backends/vulkan/driver_probe.h"
 #include "backends/vulkan/event.h"
@@ -86,6 +87,13 @@ ProductDevice product_device(const Capabilities& found, const Options& options) 
             .tiles = options.tiles};
 }
 
+// Beside the thread that records; drivers compile single kernels no faster by more.
+unsigned pipeline_threads(const Options& options) {
+    constexpr unsigned kMost = 8;
+    const unsigned processors = std::thread::hardware_concurrency();  // 0 where that is not known
+    return options.pipeline_threads && processors > 1 ? std::min(processors, kMost) : 0;
+}
+
 }  // namespace
 
 VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysicalDevice physical, Probe probed,
@@ -95,7 +103,7 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
       product_device_(product_device(device_.capabilities(), options)),
       tuning_(product_device_, device_.capabilities(), options.tuning ? options.cache_directory : ""),
       memory_(std::make_shared<Memory>(device_)),
-      pipelines_(device_, options.cache_directory),
+      pipelines_(device_, options.cache_directory, pipeline_threads(options)),
       stream_(device_, memory_, pipelines_, options.lost_at_submission),
       matrices_(std::make_unique<MatrixProducts>(*this, device_, options)) {}
 

@@ -168,6 +168,10 @@ TEST_CASE("the plain paths equal the fast ones", "[vulkan][device]") {
         CHECK(equal_bits(fast, results()));
     }
     {
+        const Environment disable("HEADSCOPE_VULKAN_DISABLE", "pipeline_threads");
+        CHECK(equal_bits(fast, results()));
+    }
+    {
         // Sums in another order: equal to rounding.
         const Environment disable("HEADSCOPE_VULKAN_DISABLE", "subgroups");
         const std::vector<float> shared = results();
