@@ -46,6 +46,8 @@ Options Options::from_environment() {
     } else if (const std::string home = variable("HOME"); !home.empty()) {
         options.cache_directory = home + "/.cache/headscope";
     }
+    constexpr std::uint64_t kMostMebibytes = std::uint64_t{1} << 40U;
+    options.max_memory_bytes = std::min(number<std::uint64_t>("HEADSCOPE_VULKAN_MAX_MEMORY"), kMostMebibytes) << 20U;
     options.max_binding_bytes = number<std::uint64_t>("HEADSCOPE_VULKAN_MAX_BINDING");
     options.max_groups = number<std::uint32_t>("HEADSCOPE_VULKAN_MAX_GROUPS");
     options.lost_at_submission = number<std::uint64_t>("HEADSCOPE_VULKAN_LOST_AT");

@@ -102,7 +102,7 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
       device_(std::move(instance), physical, std::move(probed)),
       product_device_(product_device(device_.capabilities(), options)),
       tuning_(product_device_, device_.capabilities(), options.tuning ? options.cache_directory : ""),
-      memory_(std::make_shared<Memory>(device_)),
+      memory_(std::make_shared<Memory>(device_, options.max_memory_bytes)),
       pipelines_(device_, options.cache_directory, pipeline_threads(options)),
       stream_(device_, memory_, pipelines_, options.lost_at_submission),
       matrices_(std::make_unique<MatrixProducts>(*this, device_, options)) {}
@@ -122,10 +122,12 @@ void VulkanBackend::download(const Tensor& from, void* to, std::size_t bytes) {
     HEADSCOPE_CHECK(from.contiguous() && static_cast<std::size_t>(from.elements()) * size_of(from.dtype) == bytes,
                     fmt::format("{} bytes cannot be downloaded from {}", bytes, from.to_string()));
     stream_.download(from, static_cast<std::byte*>(to), bytes);
+    memory_->trim();
 }
 
 void VulkanBackend::synchronize() {
     stream_.synchronize();
+    memory_->trim();
 }
 
 std::shared_ptr<Event> VulkanBackend::record_event() {
