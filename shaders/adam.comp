@@ -5,15 +5,21 @@
 layout(push_constant) uniform Push { AdamParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
-HEADSCOPE_WRITE_FOURS(0, parameter)
-HEADSCOPE_READ_FOURS(1, grad)
-HEADSCOPE_WRITE_FOURS(2, first_moment)
-HEADSCOPE_WRITE_FOURS(3, second_moment)
+#include "storage.glsl"
+HEADSCOPE_WRITE_FLOATS(0, parameter)
+HEADSCOPE_READ_FLOATS(1, grad)
+HEADSCOPE_WRITE_FLOATS(2, first_moment)
+HEADSCOPE_WRITE_FLOATS(3, second_moment)
 layout(set = 0, binding = 4) readonly buffer Scalars { float scalars[]; };
 // What those written were: the same tensors, each element read before it is written by the same invocation.
-HEADSCOPE_READ_FOURS(5, old_parameter)
-HEADSCOPE_READ_FOURS(6, old_first)
-HEADSCOPE_READ_FOURS(7, old_second)
+HEADSCOPE_READ_FLOATS(5, old_parameter)
+HEADSCOPE_READ_FLOATS(6, old_first)
+HEADSCOPE_READ_FLOATS(7, old_second)
+#ifdef HEADSCOPE_16_BITS
+HEADSCOPE_WRITE_FOURS(8, working)
+#else
+layout(set = 0, binding = 8) readonly buffer Working { float working[]; };  // there is none
+#endif
 
 // StepScalars::Slot
 const uint kLearningRate = 0u;
@@ -40,6 +46,9 @@ void main() {
     first_moment_put(p.offset[2] + index, count, m);
     second_moment_put(p.offset[3] + index, count, v);
     vec4 update = (m / correction1) / (sqrt(v / correction2) + p.epsilon);
-    vec4 value = old_parameter_at(p.offset[5] + index, count);
-    parameter_put(p.offset[0] + index, count, value - rate * update);
+    vec4 value = old_parameter_at(p.offset[5] + index, count) - rate * update;
+    parameter_put(p.offset[0] + index, count, value);
+#ifdef HEADSCOPE_16_BITS
+    working_put(p.offset[8] + index, count, value);
+#endif
 }

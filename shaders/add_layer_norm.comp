@@ -8,14 +8,15 @@ layout(push_constant) uniform Push { AddLayerNormParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
+#include "storage.glsl"
 // Constants, since a CPU's Vulkan takes both ways of a branch.
 layout(constant_id = 3) const bool kDrops = false;
 layout(constant_id = 4) const uint kHeld = 0u;  // fours of a row that an invocation keeps: all that it has, or none
 layout(constant_id = 5) const bool kHasResidual = true;
 HEADSCOPE_READ_FOURS(0, x)
 HEADSCOPE_READ_FOURS(1, residual)
-HEADSCOPE_READ_FOURS(2, gain)
-HEADSCOPE_READ_FOURS(3, bias)
+HEADSCOPE_READ_FLOATS(2, gain)
+HEADSCOPE_READ_FLOATS(3, bias)
 layout(set = 0, binding = 4) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = 5) readonly buffer Ordinals { uint ordinals[]; };
 HEADSCOPE_WRITE_FOURS(6, sums)
@@ -31,6 +32,21 @@ vec4 summed(uint row_start, uint column, uvec4 words) {
         value = dropout_apply(p.dropout, words, column, value);
     }
     return kHasResidual ? value + residual_at(p.offset[1] + row_start + column, count) : value;
+}
+
+// The statistics are those of the sums as they are, not as 16 bits would hold them: a row that is not kept is added anew in
+// each pass, and stored in the last, since the sums may take the place of what is added.
+#ifdef HEADSCOPE_16_BITS
+const bool kAddsAnew = true;
+#else
+const bool kAddsAnew = false;
+#endif
+
+vec4 sum_at(uint row_start, uint column, DropoutRow drop) {
+    if (kAddsAnew) {
+        return summed(row_start, column, kDrops ? dropout_words(p.dropout, drop, column / 8u) : uvec4(0u));
+    }
+    return sums_at(p.offset[6] + row_start + column, p.columns - column);
 }
 
 vec4 normalised(uint column, vec4 sum, float mean, float rstd) {
@@ -94,7 +110,9 @@ void walk_row() {
         uvec4 words = kDrops ? dropout_words(p.dropout, drop, first / 8u) : uvec4(0u);
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
             vec4 value = summed(row_start, column, words);
-            sums_put(p.offset[6] + row_start + column, p.columns - column, value);
+            if (!kAddsAnew) {
+                sums_put(p.offset[6] + row_start + column, p.columns - column, value);
+            }
             total += sum_of_four(value);
         }
     }
@@ -103,7 +121,7 @@ void walk_row() {
     for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
             uint count = p.columns - column;
-            vec4 centred = first_of_four(sums_at(p.offset[6] + row_start + column, count) - mean, count);
+            vec4 centred = first_of_four(sum_at(row_start, column, drop) - mean, count);
             squares += sum_of_four(centred * centred);
         }
     }
@@ -111,7 +129,10 @@ void walk_row() {
     for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
             uint count = p.columns - column;
-            vec4 sum = sums_at(p.offset[6] + row_start + column, count);
+            vec4 sum = sum_at(row_start, column, drop);
+            if (kAddsAnew) {
+                sums_put(p.offset[6] + row_start + column, count, sum);
+            }
             y_put(p.offset[7] + row_start + column, count, normalised(column, sum, mean, rstd));
         }
     }

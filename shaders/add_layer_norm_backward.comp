@@ -9,6 +9,7 @@ layout(push_constant) uniform Push { AddLayerNormBackwardParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
+#include "storage.glsl"
 // Constants, since a CPU's Vulkan takes both ways of a branch.
 layout(constant_id = 3) const bool kDrops = false;
 layout(constant_id = 4) const uint kHeld = 0u;  // fours of a row that an invocation keeps: all that it has, or none
@@ -20,7 +21,7 @@ const bool kHasGradResidual = (kHas & 8u) != 0u;
 const bool kAccumulatesX = (kHas & 16u) != 0u;
 const bool kAccumulatesResidual = (kHas & 32u) != 0u;
 HEADSCOPE_READ_FOURS(0, sums)
-HEADSCOPE_READ_FOURS(1, gain)
+HEADSCOPE_READ_FLOATS(1, gain)
 layout(set = 0, binding = 2) readonly buffer Mean { float means[]; };
 layout(set = 0, binding = 3) readonly buffer Rstd { float rstds[]; };
 HEADSCOPE_READ_FOURS(4, grad_y)

@@ -5,6 +5,7 @@
 layout(push_constant) uniform Push { AddScaledParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
+#include "storage.glsl"
 #include "strided.glsl"
 layout(constant_id = 4) const bool kHasB = true;
 HEADSCOPE_READ_FOURS(0, a)

@@ -7,6 +7,7 @@
 #include "params.h"
 layout(push_constant) uniform Push { AttendParams p; };
 #include "attend.glsl"
+#include "storage.glsl"
 
 void main() {
     Place place = place_among(p.queries);
@@ -68,7 +69,7 @@ void main() {
             uint at = p.offset[7] + start_of(place, p.out_strides) + query * p.out_strides[2];
             float factor = allowed[i] == 0u ? 0.0 : 1.0 / total[i];
             [[unroll]] for (uint column = 0u; column < kValueDepth; ++column) {
-                to[at + column] = factor * sum[i][column / 4u][column % 4u];
+                to[at + column] = narrow_one(factor * sum[i][column / 4u][column % 4u]);
             }
             if (kKeepsSums) {
                 log_sums[p.offset[8] + first_row + query] = log_sum(allowed[i], largest[i], total[i]);

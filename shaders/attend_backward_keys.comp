@@ -5,8 +5,9 @@
 #include "params.h"
 layout(push_constant) uniform Push { AttendBackwardKeysParams p; };
 #include "attend_backward.glsl"
-layout(set = 0, binding = 5) buffer GradK { float grad_k[]; };
-layout(set = 0, binding = 6) buffer GradV { float grad_v[]; };
+#include "storage.glsl"
+layout(set = 0, binding = 5) buffer GradK { Stored grad_k[]; };
+layout(set = 0, binding = 6) buffer GradV { Stored grad_v[]; };
 const bool kWantsK = (kFlags & 4u) != 0u;
 const bool kWantsV = (kFlags & 8u) != 0u;
 
@@ -76,11 +77,13 @@ void main() {
             uint v_at = p.offset[6] + start_of(place, p.grad_v_strides) + key * p.grad_v_strides[2];
             [[unroll]] for (uint column = 0u; kWantsK && column < kDepth; ++column) {
                 float value = p.scale * sum_k[i][column / 4u][column % 4u];
-                grad_k[k_at + column] = (p.accumulate & 1u) != 0u ? grad_k[k_at + column] + value : value;
+                value += (p.accumulate & 1u) != 0u ? widen_one(grad_k[k_at + column]) : 0.0;
+                grad_k[k_at + column] = narrow_one(value);
             }
             [[unroll]] for (uint column = 0u; kWantsV && column < kValueDepth; ++column) {
                 float value = sum_v[i][column / 4u][column % 4u];
-                grad_v[v_at + column] = (p.accumulate & 2u) != 0u ? grad_v[v_at + column] + value : value;
+                value += (p.accumulate & 2u) != 0u ? widen_one(grad_v[v_at + column]) : 0.0;
+                grad_v[v_at + column] = narrow_one(value);
             }
         }
     }

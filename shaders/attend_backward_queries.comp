@@ -5,7 +5,8 @@
 #include "params.h"
 layout(push_constant) uniform Push { AttendBackwardQueriesParams p; };
 #include "attend_backward.glsl"
-layout(set = 0, binding = 5) buffer GradQ { float grad_q[]; };
+#include "storage.glsl"
+layout(set = 0, binding = 5) buffer GradQ { Stored grad_q[]; };
 
 void main() {
     Place place = place_among(p.queries);
@@ -64,7 +65,7 @@ void main() {
         [[unroll]] for (uint column = 0u; column < kDepth; ++column) {
             if (query < p.queries) {
                 float value = p.scale * sum[i][column / 4u][column % 4u];
-                grad_q[at + column] = p.accumulate != 0u ? grad_q[at + column] + value : value;
+                grad_q[at + column] = narrow_one(p.accumulate != 0u ? widen_one(grad_q[at + column]) + value : value);
             }
         }
     }

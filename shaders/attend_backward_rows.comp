@@ -9,6 +9,7 @@ layout(push_constant) uniform Push { AttendBackwardRowsParams p; };
 #include "grid.glsl"
 #include "heads.glsl"
 #include "mask.glsl"
+#include "storage.glsl"
 HEADSCOPE_ROWS(0, load_out, kValueDepth, WideOut, wide_out, NarrowOut, narrow_out)
 HEADSCOPE_ROWS(3, load_grad, kValueDepth, WideGrad, wide_grad, NarrowGrad, narrow_grad)
 layout(set = 0, binding = 4) readonly buffer LogSums { float log_sums[]; };

@@ -7,6 +7,7 @@
 layout(push_constant) uniform Push { AttendParams p; };
 #include "attend.glsl"
 #include "reduce.glsl"
+#include "storage.glsl"
 
 void main() {
     uint index = group_index() / p.queries;
@@ -50,7 +51,7 @@ void main() {
     [[unroll]] for (uint column = 0u; column < kValueDepth; ++column) {
         float value = factor * group_sum(sum[column / 4u][column % 4u] * share);
         if (lane() == column % lanes()) {
-            to[out_at + column] = value;
+            to[out_at + column] = narrow_one(value);
         }
     }
     if (kKeepsSums && lane() == 0u) {

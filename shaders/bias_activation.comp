@@ -7,12 +7,13 @@ layout(push_constant) uniform Push { BiasActivationParams p; };
 #include "dropout.glsl"
 #include "fours.glsl"
 #include "grid.glsl"
+#include "storage.glsl"
 // Constants, since a CPU's Vulkan takes both ways of a branch.
 layout(constant_id = 3) const uint kActivation = 0u;
 layout(constant_id = 4) const bool kDrops = false;
 layout(constant_id = 5) const bool kHasBias = true;
 HEADSCOPE_READ_FOURS(0, x)
-HEADSCOPE_READ_FOURS(1, bias)
+HEADSCOPE_READ_FLOATS(1, bias)
 layout(set = 0, binding = 2) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = 3) readonly buffer Ordinals { uint ordinals[]; };
 HEADSCOPE_WRITE_FOURS(4, y)

@@ -7,13 +7,14 @@ layout(push_constant) uniform Push { BiasActivationBackwardParams p; };
 #include "dropout.glsl"
 #include "fours.glsl"
 #include "grid.glsl"
+#include "storage.glsl"
 // Constants, since a CPU's Vulkan takes both ways of a branch.
 layout(constant_id = 3) const uint kActivation = 0u;
 layout(constant_id = 4) const bool kDrops = false;
 layout(constant_id = 5) const bool kHasBias = true;
 layout(constant_id = 6) const bool kAccumulates = false;
 HEADSCOPE_READ_FOURS(0, x)
-HEADSCOPE_READ_FOURS(1, bias)
+HEADSCOPE_READ_FLOATS(1, bias)
 HEADSCOPE_READ_FOURS(2, grad_y)
 layout(set = 0, binding = 3) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = 4) readonly buffer Ordinals { uint ordinals[]; };

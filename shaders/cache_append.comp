@@ -4,9 +4,10 @@
 #include "params.h"
 layout(push_constant) uniform Push { CacheAppendParams p; };
 #include "grid.glsl"
-layout(set = 0, binding = 0) readonly buffer X { float x[]; };
+#include "storage.glsl"
+layout(set = 0, binding = 0) readonly buffer X { Word x[]; };
 layout(set = 0, binding = 1) readonly buffer Position { int position[]; };
-layout(set = 0, binding = 2) writeonly buffer Cache { float cache[]; };
+layout(set = 0, binding = 2) writeonly buffer Cache { Word cache[]; };
 
 void main() {
     uint plane = group_index() / p.sequence;

@@ -6,6 +6,7 @@ layout(push_constant) uniform Push { DropoutKernelParams p; };
 #include "dropout.glsl"
 #include "fours.glsl"
 #include "grid.glsl"
+#include "storage.glsl"
 layout(constant_id = 3) const bool kAccumulates = false;  // a CPU's Vulkan takes both ways of a branch
 HEADSCOPE_READ_FOURS(0, x)
 layout(set = 0, binding = 1) readonly buffer Step { uint steps[]; };

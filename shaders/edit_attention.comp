@@ -5,9 +5,10 @@
 layout(push_constant) uniform Push { EditAttentionParams p; };
 #include "grid.glsl"
 #include "mask.glsl"
-layout(set = 0, binding = 0) readonly buffer Weights { float weights[]; };
+#include "storage.glsl"
+layout(set = 0, binding = 0) readonly buffer Weights { Stored weights[]; };
 layout(set = 0, binding = 3) readonly buffer Rules { int rules[]; };
-layout(set = 0, binding = 4) buffer Edited { float edited[]; };
+layout(set = 0, binding = 4) buffer Edited { Stored edited[]; };
 
 void main() {
     uint row = p.first_row + group_index();
@@ -16,7 +17,7 @@ void main() {
     uint allowed = allowed_keys(row);
     int rule = rules[p.offset[3] + row % (p.heads * p.queries)];
     for (uint key = lane(); key < p.keys; key += lanes()) {
-        float weight = weights[from + key];
+        float weight = widen_one(weights[from + key]);
         if (rule == p.off) {
             weight = 0.0;
         } else if (rule == p.uniform_weight) {
@@ -24,6 +25,6 @@ void main() {
         } else if (rule >= 0) {
             weight = int(key) == rule && key < allowed ? 1.0 : 0.0;
         }
-        edited[to + key] = weight;
+        edited[to + key] = narrow_one(weight);
     }
 }

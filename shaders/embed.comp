@@ -7,10 +7,11 @@ layout(push_constant) uniform Push { EmbedParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "math.glsl"
+#include "storage.glsl"
 layout(constant_id = 3) const bool kHasPositions = true;  // a CPU's Vulkan takes both ways of a branch
 layout(set = 0, binding = 0) readonly buffer Ids { int ids[]; };
 HEADSCOPE_READ_FOURS(1, table)
-HEADSCOPE_READ_FOURS(2, positions)
+HEADSCOPE_READ_FLOATS(2, positions)
 layout(set = 0, binding = 3) readonly buffer First { int first[]; };
 HEADSCOPE_WRITE_FOURS(4, to)
 

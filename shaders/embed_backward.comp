@@ -7,11 +7,12 @@ layout(push_constant) uniform Push { EmbedBackwardParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
+#include "storage.glsl"
 layout(constant_id = 3) const bool kAccumulates = false;  // a CPU's Vulkan takes both ways of a branch
 layout(set = 0, binding = 0) readonly buffer Ids { int ids[]; };
 layout(set = 0, binding = 1) readonly buffer Order { int order[]; };
 HEADSCOPE_READ_FOURS(2, grad_out)
-HEADSCOPE_WRITE_FOURS(3, grad_table)
+HEADSCOPE_WRITE_FLOATS(3, grad_table)
 
 // Whether entry `at` of the order belongs after every position of `id`: skipped entries stand at the end.
 bool is_after(uint at, int id, bool or_equal) {

@@ -1,10 +1,11 @@
-// out = a 32-bit word; one invocation four elements of a row.
+// out = a word of the type's width; one invocation four elements of a row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { FillParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
+#include "storage.glsl"
 #include "strided.glsl"
 HEADSCOPE_WRITE_WORDS(0, to)
 

@@ -1,4 +1,4 @@
-// out[r] = x[index[r]] in 32-bit words; a row that does not exist is filled with p.missing. One workgroup a row. Rows
+// out[r] = x[index[r]] in words of the type's width; a row that does not exist is filled with p.missing. One workgroup a row. Rows
 // larger than a binding come in ranges, and the first range also sees to indices that are in none.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -6,6 +6,7 @@
 layout(push_constant) uniform Push { GatherRowsParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
+#include "storage.glsl"
 HEADSCOPE_READ_WORDS(0, x)
 layout(set = 0, binding = 1) readonly buffer Index { int row_index[]; };
 HEADSCOPE_WRITE_WORDS(2, to)

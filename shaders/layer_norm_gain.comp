@@ -6,12 +6,13 @@
 layout(push_constant) uniform Push { LayerNormGainParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
+#include "storage.glsl"
 HEADSCOPE_READ_FOURS(0, sums)
 layout(set = 0, binding = 1) readonly buffer Mean { float means[]; };
 layout(set = 0, binding = 2) readonly buffer Rstd { float rstds[]; };
 HEADSCOPE_READ_FOURS(3, grad_y)
-HEADSCOPE_WRITE_FOURS(4, grad_gain)
-HEADSCOPE_WRITE_FOURS(5, grad_bias)
+HEADSCOPE_WRITE_FLOATS(4, grad_gain)
+HEADSCOPE_WRITE_FLOATS(5, grad_bias)
 
 void main() {
     uint fours = (p.columns + 3u) / 4u;

@@ -9,6 +9,7 @@ layout(push_constant) uniform Push { LogSoftmaxTopKParams p; };
 #include "grid.glsl"
 #include "math.glsl"
 #include "reduce.glsl"
+#include "storage.glsl"
 layout(constant_id = 3) const uint kKept = 4u;
 HEADSCOPE_READ_FOURS(0, logits)
 layout(set = 0, binding = 1) writeonly buffer Values { float values[]; };

@@ -8,6 +8,7 @@ layout(push_constant) uniform Push { MaskedSoftmaxParams p; };
 #include "mask.glsl"
 #include "math.glsl"
 #include "reduce.glsl"
+#include "storage.glsl"
 layout(constant_id = 3) const uint kRows = 1u;  // of a workgroup
 layout(constant_id = 4) const uint kHeld = 0u;  // fours that an invocation keeps: all that it has of a row, or none
 HEADSCOPE_READ_FOURS(0, scores)

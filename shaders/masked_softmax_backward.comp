@@ -6,6 +6,7 @@ layout(push_constant) uniform Push { MaskedSoftmaxBackwardParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
+#include "storage.glsl"
 layout(constant_id = 3) const uint kRows = 1u;  // of a workgroup
 layout(constant_id = 4) const uint kHeld = 0u;  // fours that an invocation keeps: all that it has of a row, or none
 layout(constant_id = 5) const bool kAccumulates = false;

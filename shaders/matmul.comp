@@ -6,13 +6,12 @@
 #include "params.h"
 layout(push_constant) uniform Push { MatmulParams p; };
 #include "grid.glsl"
+#include "product_operands.glsl"
 #include "round.glsl"
+#include "storage.glsl"
 layout(constant_id = 2) const uint kRows = 8u;
 layout(constant_id = 3) const uint kColumns = 8u;
 layout(constant_id = 4) const uint kRounding = 0u;  // of the operands: kRoundNot, kRoundToBf16, kRoundToF16
-layout(set = 0, binding = 0) readonly buffer A { float a[]; };
-layout(set = 0, binding = 1) readonly buffer B { float b[]; };
-layout(set = 0, binding = 2) buffer Out { float to[]; };
 
 void main() {
     uint blocks_m = (p.m + kRows - 1u) / kRows;
@@ -49,10 +48,10 @@ void main() {
     for (uint k = 0u; k < p.k; ++k) {
         float b_values[kColumns];
         [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
-            b_values[j] = round_operand(kRounding, b[b_at[j] + b_step]);
+            b_values[j] = round_operand(kRounding, b_one(b_at[j] + b_step));
         }
         [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-            float value = round_operand(kRounding, a[a_at[i] + a_step]);
+            float value = round_operand(kRounding, a_one(a_at[i] + a_step));
             [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
                 sums[i][j] = fma(value, b_values[j], sums[i][j]);
             }
@@ -67,7 +66,7 @@ void main() {
                 uint target = out_base + (row + i) * p.out_row + column + j;
                 float value = p.alpha * sums[i][j];
                 // beta = 0 never reads: the output may be noise.
-                to[target] = p.beta == 0.0 ? value : fma(p.beta, to[target], value);
+                out_put(target, p.beta == 0.0 ? value : fma(p.beta, out_one(target), value));
             }
         }
     }

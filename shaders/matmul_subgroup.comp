@@ -10,18 +10,14 @@
 #include "params.h"
 layout(push_constant) uniform Push { MatmulParams p; };
 #include "grid.glsl"
+#include "product_operands.glsl"
 #include "round.glsl"
+#include "storage.glsl"
 layout(constant_id = 2) const uint kRows = 32u;
 layout(constant_id = 3) const uint kColumns = 4u;  // of each lane
 layout(constant_id = 4) const uint kRounding = 0u;
 layout(constant_id = 5) const uint kAlong = 0u;  // kAAlongK, kBAlongK
 layout(constant_id = 6) const uint kFours = 0u;  // kAFours, kBFours, kOutFours, kWholeFours
-layout(set = 0, binding = 0) readonly buffer A { float a[]; };
-layout(set = 0, binding = 0) readonly buffer AVectors { vec4 a_vectors[]; };
-layout(set = 0, binding = 1) readonly buffer B { float b[]; };
-layout(set = 0, binding = 1) readonly buffer BVectors { vec4 b_vectors[]; };
-layout(set = 0, binding = 2) buffer Out { float to[]; };
-layout(set = 0, binding = 2) buffer OutVectors { vec4 to_vectors[]; };
 
 const bool kAAlongK = (kAlong & 1u) != 0u;
 const bool kBAlongK = (kAlong & 2u) != 0u;
@@ -45,13 +41,13 @@ vec4 load_a(uint at, uint count) {
     vec4 value = vec4(0.0);
     if (kAFours) {
         if (kWholeFours || count != 0u) {
-            value = a_vectors[at / 4u];
+            value = a_four(at / 4u);
         }
         return rounded(value);
     }
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
         if (i < count) {
-            value[i] = a[at + i];
+            value[i] = a_one(at + i);
         }
     }
     return rounded(value);
@@ -61,13 +57,13 @@ vec4 load_b(uint at, uint count) {
     vec4 value = vec4(0.0);
     if (kBFours) {
         if (kWholeFours || count != 0u) {
-            value = b_vectors[at / 4u];
+            value = b_four(at / 4u);
         }
         return rounded(value);
     }
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
         if (i < count) {
-            value[i] = b[at + i];
+            value[i] = b_one(at + i);
         }
     }
     return rounded(value);
@@ -78,13 +74,13 @@ uint column_of(uint me, uint j) { return 4u * (me + kLanes * (j / 4u)) + j % 4u;
 
 void store_four(uint target, vec4 value) {
     if (p.beta != 0.0) {  // else the output may be noise
-        value = fma(vec4(p.beta), to_vectors[target / 4u], value);
+        value = fma(vec4(p.beta), out_four(target / 4u), value);
     }
-    to_vectors[target / 4u] = value;
+    out_put_four(target / 4u, value);
 }
 
 void store(uint target, float value) {
-    to[target] = p.beta == 0.0 ? value : fma(p.beta, to[target], value);
+    out_put(target, p.beta == 0.0 ? value : fma(p.beta, out_one(target), value));
 }
 
 void main() {

@@ -7,18 +7,14 @@
 #include "params.h"
 layout(push_constant) uniform Push { MatmulParams p; };
 #include "grid.glsl"
+#include "product_operands.glsl"
 #include "round.glsl"
+#include "storage.glsl"
 layout(constant_id = 2) const uint kRows = 4u;     // 4 or 8
 layout(constant_id = 3) const uint kColumns = 4u;  // 4 or 8
 layout(constant_id = 4) const uint kRounding = 0u;
 layout(constant_id = 5) const uint kALoads = 0u;  // kAlongK, kInFours
 layout(constant_id = 6) const uint kBLoads = 0u;
-// Each operand is seen both ways: by vectors only where every vector that is read lies at a multiple of 4.
-layout(set = 0, binding = 0) readonly buffer A { float a[]; };
-layout(set = 0, binding = 0) readonly buffer AVectors { vec4 a_vectors[]; };
-layout(set = 0, binding = 1) readonly buffer B { float b[]; };
-layout(set = 0, binding = 1) readonly buffer BVectors { vec4 b_vectors[]; };
-layout(set = 0, binding = 2) buffer Out { float to[]; };
 
 const uint kAlongK = 1u;
 const uint kInFours = 2u;
@@ -54,10 +50,10 @@ void load_a(uint base, uint row, uint k) {
         bool inside = row + at.outer < p.m && k + at.k < p.k;
         uint index = base + (row + at.outer) * p.a_row + (k + at.k) * p.a_column;
         if ((kALoads & kInFours) == 0u) {
-            a_tile[at.k * kStrideM + at.outer] = inside ? round_operand(kRounding, a[index]) : 0.0;
+            a_tile[at.k * kStrideM + at.outer] = inside ? round_operand(kRounding, a_one(index)) : 0.0;
             continue;
         }
-        vec4 value = inside ? a_vectors[index / 4u] : vec4(0.0);
+        vec4 value = inside ? a_four(index / 4u) : vec4(0.0);
         uint to_step = (kALoads & kAlongK) != 0u ? kStrideM : 1u;
         [[unroll]] for (uint d = 0u; d < 4u; ++d) {
             a_tile[at.k * kStrideM + at.outer + d * to_step] = round_operand(kRounding, value[d]);
@@ -72,10 +68,10 @@ void load_b(uint base, uint column, uint k) {
         bool inside = column + at.outer < p.n && k + at.k < p.k;
         uint index = base + (column + at.outer) * p.b_column + (k + at.k) * p.b_row;
         if ((kBLoads & kInFours) == 0u) {
-            b_tile[at.k * kStrideN + at.outer] = inside ? round_operand(kRounding, b[index]) : 0.0;
+            b_tile[at.k * kStrideN + at.outer] = inside ? round_operand(kRounding, b_one(index)) : 0.0;
             continue;
         }
-        vec4 value = inside ? b_vectors[index / 4u] : vec4(0.0);
+        vec4 value = inside ? b_four(index / 4u) : vec4(0.0);
         uint to_step = (kBLoads & kAlongK) != 0u ? kStrideN : 1u;
         [[unroll]] for (uint d = 0u; d < 4u; ++d) {
             b_tile[at.k * kStrideN + at.outer + d * to_step] = round_operand(kRounding, value[d]);
@@ -132,7 +128,7 @@ void main() {
             if (to_row < p.m && to_column < p.n) {
                 uint target = out_base + to_row * p.out_row + to_column;
                 float value = p.alpha * sums[i][j];
-                to[target] = p.beta == 0.0 ? value : fma(p.beta, to[target], value);
+                out_put(target, p.beta == 0.0 ? value : fma(p.beta, out_one(target), value));
             }
         }
     }

@@ -8,6 +8,7 @@ layout(push_constant) uniform Push { SmoothedCrossEntropyParams p; };
 #include "grid.glsl"
 #include "math.glsl"
 #include "reduce.glsl"
+#include "storage.glsl"
 HEADSCOPE_READ_FOURS(0, logits)
 layout(set = 0, binding = 1) readonly buffer Targets { int targets[]; };
 layout(set = 0, binding = 2) writeonly buffer Loss { float loss[]; };

@@ -6,7 +6,7 @@ layout(push_constant) uniform Push { SquareSumParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
-HEADSCOPE_READ_FOURS(0, x)
+HEADSCOPE_READ_FLOATS(0, x)
 layout(set = 0, binding = 1) writeonly buffer Out { float to[]; };
 
 void main() {

@@ -5,8 +5,9 @@
 layout(push_constant) uniform Push { SumRowsParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
+#include "storage.glsl"
 HEADSCOPE_READ_FOURS(0, x)
-HEADSCOPE_WRITE_FOURS(1, to)
+HEADSCOPE_WRITE_FLOATS(1, to)
 
 void main() {
     uint fours = (p.columns + 3u) / 4u;

@@ -38,7 +38,7 @@ void take_rows(Launch& launch, std::uint64_t columns, bool software) {
 }  // namespace
 
 void VulkanBackend::run(const MaskedSoftmax& op) {
-    require_dtype(MaskedSoftmax::kName, {&op.scores, &op.weights}, DType::F32);
+    require_types(MaskedSoftmax::kName, {&op.scores, &op.weights});
     if (op.weights.elements() == 0) {
         return;
     }
@@ -59,7 +59,7 @@ void VulkanBackend::run(const MaskedSoftmax& op) {
 }
 
 void VulkanBackend::run(const MaskedSoftmaxBackward& op) {
-    require_dtype(MaskedSoftmaxBackward::kName, {&op.weights, &op.grad_weights, &op.grad_scores}, DType::F32);
+    require_types(MaskedSoftmaxBackward::kName, {&op.weights, &op.grad_weights, &op.grad_scores});
     if (op.weights.elements() == 0) {
         return;
     }
@@ -83,7 +83,7 @@ void VulkanBackend::run(const MaskedSoftmaxBackward& op) {
 }
 
 void VulkanBackend::run(const EditAttention& op) {
-    require_dtype(EditAttention::kName, {&op.weights, &op.out}, DType::F32);
+    require_types(EditAttention::kName, {&op.weights, &op.out});
     if (op.out.elements() == 0) {
         return;
     }
@@ -103,7 +103,7 @@ void VulkanBackend::run(const EditAttention& op) {
 }
 
 void VulkanBackend::run(const CacheAppend& op) {
-    require_dtype(CacheAppend::kName, {&op.x, &op.cache}, DType::F32);
+    require_types(CacheAppend::kName, {&op.x, &op.cache});
     if (op.x.elements() == 0 || op.cache.elements() == 0) {
         return;
     }

@@ -41,7 +41,7 @@ void VulkanBackend::sum_rows(const Tensor& x, const Tensor& out, Write write) {
 }
 
 void VulkanBackend::run(const SumRows& op) {
-    require_dtype(SumRows::kName, {&op.x, &op.out}, DType::F32);
+    require_types(SumRows::kName, {&op.x}, {&op.out});
     if (op.out.elements() == 0) {
         return;
     }
@@ -57,7 +57,7 @@ void VulkanBackend::run(const SumRows& op) {
 }
 
 void VulkanBackend::run(const BiasActivation& op) {
-    require_dtype(BiasActivation::kName, {&op.x, &op.bias, &op.y}, DType::F32);
+    require_types(BiasActivation::kName, {&op.x, &op.y}, {&op.bias});
     if (op.y.elements() == 0) {
         return;
     }
@@ -82,7 +82,7 @@ void VulkanBackend::run(const BiasActivation& op) {
 }
 
 void VulkanBackend::run(const BiasActivationBackward& op) {
-    require_dtype(BiasActivationBackward::kName, {&op.x, &op.bias, &op.grad_y, &op.grad_x}, DType::F32);
+    require_types(BiasActivationBackward::kName, {&op.x, &op.grad_y, &op.grad_x}, {&op.bias});
     if (op.grad_x.elements() == 0) {
         return;
     }

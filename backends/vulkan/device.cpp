@@ -107,6 +107,7 @@ void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device,
     functions.vkGetPhysicalDeviceFeatures2(device, &features.all);
     found.full_subgroups = size_control && features.subgroup_size.computeFullSubgroups == VK_TRUE;
     found.storage16 = features.storage16.storageBuffer16BitAccess == VK_TRUE;
+    found.memory_budget = contains(extensions, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     found.push_descriptors = contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
     found.creation_feedback = contains(extensions, VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
     found.matrices = probe_matrices(functions, device,
@@ -227,10 +228,11 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
         {"subgroup arithmetic", say(found.subgroup_arithmetic, options.subgroups)},
         {"subgroup shuffles", say(found.subgroup_shuffles, options.subgroups)},
         {"full subgroups", say(found.full_subgroups, true)},
-        {"16-bit storage", say(found.storage16, true)},
+        {"16-bit storage", say(found.storage16, options.storage16)},
         {kMatrixFeature, say_matrices(found.matrices, options.cooperative_matrix && options.subgroups)},
         {"texel loads", say(has_texel_loads(found), options.texel_loads && options.vector_loads)},
         {"timestamps", say(found.timestamp_bits > 0, options.timestamps)},
+        {"memory budget", say(found.memory_budget, true)},
     };
 }
 
@@ -320,13 +322,14 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
         found.matrices = {{}, "switched off"};
     }
     found.texel_loads = has_texel_loads(found) && options.texel_loads && options.vector_loads;
+    found.storage16 = found.storage16 && options.storage16;
     found.timestamp_bits = options.timestamps ? found.timestamp_bits : 0;
     info.paths = paths_of(found, options);
     return result;
 }
 
 Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physical, Probe probed)
-    : instance_(std::move(instance)), probed_(std::move(probed)) {
+    : instance_(std::move(instance)), physical_(physical), probed_(std::move(probed)) {
     const Capabilities& found = probed_.capabilities;
     const float priority = 1.0F;
     auto queue = chained<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr);
@@ -342,6 +345,9 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     }
     if (found.creation_feedback) {
         extensions.push_back(VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
+    }
+    if (found.memory_budget) {
+        extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     }
     if (found.matrices.usable()) {
         extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
@@ -381,6 +387,26 @@ void Device::check_validation() const {
         throw Error(fmt::format("the Vulkan validation layer reported {} message(s), the first: {}", messages.count,
                                 messages.first));
     }
+}
+
+Heap Device::heap() const {
+    const VkPhysicalDeviceMemoryProperties& memory = probed_.capabilities.memory;
+    const int type = find_memory_type(~0U, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+    if (type < 0) {
+        return {};
+    }
+    const std::uint32_t index = memory.memoryTypes[type].heapIndex;
+    Heap heap{.size = memory.memoryHeaps[index].size, .software = probed_.capabilities.software};
+    if (probed_.capabilities.memory_budget) {
+        auto budget = chained<VkPhysicalDeviceMemoryBudgetPropertiesEXT>(
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT, nullptr);
+        auto now =
+            chained<VkPhysicalDeviceMemoryProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, &budget);
+        instance_->functions().vkGetPhysicalDeviceMemoryProperties2(physical_, &now);
+        heap.budget = budget.heapBudget[index];
+        heap.used = budget.heapUsage[index];
+    }
+    return heap;
 }
 
 int Device::find_memory_type(std::uint32_t allowed, VkMemoryPropertyFlags wanted) const {

@@ -9,6 +9,7 @@
 #include "backend/backend.h"
 #include "backends/vulkan/cooperative_matrix.h"
 #include "backends/vulkan/instance.h"
+#include "backends/vulkan/memory_limit.h"
 #include "backends/vulkan/options.h"
 
 namespace headscope::vulkan {
@@ -25,6 +26,7 @@ struct Capabilities {
     bool subgroup_shuffles = false;
     bool full_subgroups = false;  // a workgroup of one subgroup can be asked for
     bool storage16 = false;       // 16-bit elements in storage buffers
+    bool memory_budget = false;   // the driver says how much memory is left
     CooperativeMatrices matrices;
     bool texel_loads = false;        // reading through texel buffers is faster, and any binding can be one
     bool creation_feedback = false;  // whether a pipeline came from the cache is told
@@ -55,11 +57,14 @@ public:
     const DeviceInfo& info() const { return probed_.info; }
     // Error if the validation layer has said anything since the last call.
     void check_validation() const;
+    // The heap that tensors are in, as it is now.
+    Heap heap() const;
     // The memory type among `allowed` with all of `wanted`, -1 if there is none.
     int find_memory_type(std::uint32_t allowed, VkMemoryPropertyFlags wanted) const;
 
 private:
     std::shared_ptr<const Instance> instance_;
+    VkPhysicalDevice physical_;
     Probe probed_;
     VkDevice device_ = VK_NULL_HANDLE;
     DeviceFunctions functions_;

@@ -80,7 +80,8 @@ struct Merged {
 
 bool VulkanBackend::transfers(std::initializer_list<const Tensor*> tensors) const {
     return options_.transfers && device_.capabilities().software &&
-           std::all_of(tensors.begin(), tensors.end(), [](const Tensor* tensor) { return tensor->contiguous(); }) &&
+           std::all_of(tensors.begin(), tensors.end(),
+                       [](const Tensor* tensor) { return tensor->contiguous() && size_of(tensor->dtype) == 4; }) &&
            std::adjacent_find(tensors.begin(), tensors.end(), [](const Tensor* one, const Tensor* other) {
                return one->buffer == other->buffer;
            }) == tensors.end();
@@ -94,8 +95,8 @@ void VulkanBackend::run(const Fill& op) {
     if (op.out.dtype == DType::I32) {
         params.bits = std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(op.value));
     } else {
-        require_dtype(Fill::kName, {&op.out}, DType::F32);
-        params.bits = std::bit_cast<std::uint32_t>(op.value);
+        require_types(Fill::kName, {&op.out});
+        params.bits = bits_of(op.value, op.out.dtype);
     }
     if (transfers({&op.out})) {
         stream_.fill(op.out, params.bits);
@@ -167,9 +168,9 @@ void VulkanBackend::convert(const Copy& op) {
     });
 }
 
-Tensor VulkanBackend::widened(const Tensor& weight) {
-    Tensor wide = empty(weight.shape, DType::F32);
-    run(Copy{.x = weight, .out = wide});
+Tensor VulkanBackend::widened(const Tensor& tensor) {
+    Tensor wide = empty(tensor.shape, DType::F32);
+    run(Copy{.x = tensor, .out = wide});
     return wide;
 }
 
@@ -177,7 +178,7 @@ void VulkanBackend::run(const AddScaled& op) {
     if (op.out.elements() == 0) {
         return;
     }
-    require_dtype(AddScaled::kName, {&op.a, &op.b, &op.out}, DType::F32);
+    require_types(AddScaled::kName, {&op.a, &op.b, &op.out});
     AddScaledParams params{};
     params.alpha = op.alpha;
     params.beta = op.beta;
@@ -196,7 +197,7 @@ void VulkanBackend::run(const AddScaled& op) {
 }
 
 void VulkanBackend::run(const Dropout& op) {
-    require_dtype(Dropout::kName, {&op.x, &op.y}, DType::F32);
+    require_types(Dropout::kName, {&op.x, &op.y});
     if (op.y.elements() == 0) {
         return;
     }

@@ -6,13 +6,13 @@
 namespace headscope::vulkan {
 
 void VulkanBackend::run(const Embed& op) {
-    if (op.table.dtype == DType::F16) {
+    if (op.table.dtype == DType::F16 && op.out.dtype == DType::F32) {
         Embed wide = op;
         wide.table = widened(op.table);
         run(wide);
         return;
     }
-    require_dtype(Embed::kName, {&op.table, &op.positions, &op.out}, DType::F32);
+    require_types(Embed::kName, {&op.table, &op.out}, {&op.positions});
     if (op.out.elements() == 0) {
         return;
     }
@@ -51,7 +51,7 @@ void VulkanBackend::run(const Embed& op) {
 }
 
 void VulkanBackend::run(const EmbedBackward& op) {
-    require_dtype(EmbedBackward::kName, {&op.grad_out, &op.grad_table}, DType::F32);
+    require_types(EmbedBackward::kName, {&op.grad_out}, {&op.grad_table});
     if (op.grad_table.elements() == 0) {
         return;
     }

@@ -14,6 +14,7 @@ double StreamEvent::seconds_since(const Event& earlier) const {
 // A mark belongs to a submission, which is done when its fence says so; then so are those before it.
 
 Stream::Mark Stream::mark() {
+    record_all();
     const Mark mark{timestamps_.take(), current().submission};
     timestamps_.write(current().commands, mark.place);
     return mark;

@@ -1,5 +1,6 @@
 // Attention and its way back as ops of their own, in kernels that never write a weight.
-//  - F32, heads of at most 128 columns, any strides, all masks, dropout; deeper ones are composed of products
+//  - F32, F16 and BF16 with sums in F32, heads of at most 128 columns, any strides, all masks, dropout; deeper ones are
+//  composed of products
 //  - a query to each invocation, or a few; decoding's few queries have a workgroup each
 //  - no atomics and no order but one: results repeat bit for bit
 #include <algorithm>
@@ -130,7 +131,7 @@ bool VulkanBackend::fit_bindings(std::initializer_list<const Tensor*> tensors) c
 }
 
 void VulkanBackend::run(const Attention& op) {
-    require_dtype(Attention::kName, {&op.q, &op.k, &op.v, &op.out, &op.log_sums}, DType::F32);
+    require_types(Attention::kName, {&op.q, &op.k, &op.v, &op.out}, {&op.log_sums});
     const std::int64_t batch = op.q.dim(0);
     const bool fits = fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.log_sums});
     if (!fuses(op.q, op.k, op.v, op.compute, op.log_sums.defined()) || (!fits && batch == 1)) {
@@ -145,9 +146,8 @@ void VulkanBackend::run(const Attention& op) {
 
 // Composed wherever the forward was: then there are no sums to read.
 void VulkanBackend::run(const AttentionBackward& op) {
-    require_dtype(AttentionBackward::kName,
-                  {&op.q, &op.k, &op.v, &op.out, &op.grad_out, &op.log_sums, &op.grad_q, &op.grad_k, &op.grad_v},
-                  DType::F32);
+    require_types(AttentionBackward::kName,
+                  {&op.q, &op.k, &op.v, &op.out, &op.grad_out, &op.grad_q, &op.grad_k, &op.grad_v}, {&op.log_sums});
     const std::int64_t batch = op.q.dim(0);
     const bool fits =
         static_cast<std::uint64_t>(op.log_sums.elements() + 1) * kRowBytes <= stream_.max_binding_bytes() &&

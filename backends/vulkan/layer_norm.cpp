@@ -36,8 +36,7 @@ void set_constants(Launch& launch, std::initializer_list<std::uint32_t> values) 
 }  // namespace
 
 void VulkanBackend::run(const AddLayerNorm& op) {
-    require_dtype(AddLayerNorm::kName, {&op.x, &op.residual, &op.gain, &op.bias, &op.sum, &op.y, &op.mean, &op.rstd},
-                  DType::F32);
+    require_types(AddLayerNorm::kName, {&op.x, &op.residual, &op.sum, &op.y}, {&op.gain, &op.bias, &op.mean, &op.rstd});
     const std::int64_t rows = op.x.dim(0) * op.x.dim(1);
     if (op.x.elements() == 0) {
         return;
@@ -73,10 +72,8 @@ void VulkanBackend::run(const AddLayerNorm& op) {
 }
 
 void VulkanBackend::run(const AddLayerNormBackward& op) {
-    require_dtype(AddLayerNormBackward::kName,
-                  {&op.sum, &op.gain, &op.mean, &op.rstd, &op.grad_y, &op.grad_sum_out, &op.grad_x, &op.grad_residual,
-                   &op.grad_gain, &op.grad_bias},
-                  DType::F32);
+    require_types(AddLayerNormBackward::kName, {&op.sum, &op.grad_y, &op.grad_sum_out, &op.grad_x, &op.grad_residual},
+                  {&op.gain, &op.mean, &op.rstd, &op.grad_gain, &op.grad_bias});
     layer_norm_gain(op);
     if (op.sum.elements() != 0 && (op.grad_x.defined() || op.grad_residual.defined())) {
         layer_norm_rows(op);

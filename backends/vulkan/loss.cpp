@@ -6,8 +6,7 @@
 namespace headscope::vulkan {
 
 void VulkanBackend::run(const SmoothedCrossEntropy& op) {
-    require_dtype(SmoothedCrossEntropy::kName, {&op.logits, &op.loss, &op.nll, &op.grad_logits, &op.grad_scale},
-                  DType::F32);
+    require_types(SmoothedCrossEntropy::kName, {&op.logits, &op.grad_logits}, {&op.loss, &op.nll, &op.grad_scale});
     const std::int64_t rows = op.logits.dim(0);
     SmoothedCrossEntropyParams params{};
     params.classes = u32(op.logits.dim(1));

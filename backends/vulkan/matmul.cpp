@@ -117,6 +117,7 @@ MatmulParams params_of(const Matmul& op) {
     params.out_row = u32(op.out.stride(-2));
     params.alpha = op.alpha;
     params.beta = op.beta;
+    params.wide_out = op.out.dtype == DType::F32 ? 1 : 0;
     return params;
 }
 
@@ -159,7 +160,8 @@ void VulkanBackend::run(const Matmul& op) {
         run(wide);
         return;
     }
-    require_dtype(Matmul::kName, {&op.a, &op.b, &op.out}, DType::F32);
+    // An output in F32 goes with operands of any type.
+    require_types(Matmul::kName, {&op.a, &op.b, op.out.dtype == DType::F32 ? &op.a : &op.out});
     if (op.out.elements() == 0) {
         return;
     }
@@ -174,13 +176,11 @@ void VulkanBackend::run(const Matmul& op) {
 }
 
 void VulkanBackend::multiply(const Matmul& op) {
-    const MatmulParams params = params_of(op);
-    if (const std::optional<Launch> launch = matrices_->launch(op, params)) {
-        stream_.dispatch(*launch, params, std::array{&op.a, &op.b, &op.out});
+    if (multiply_by_matrices(op)) {
         return;
     }
-    ProductChoice choice = tuning_.choose(shape_of(op, params));
-    if (!op.out.contiguous()) {
+    ProductChoice choice = tuning_.choose(shape_of(op, params_of(op)));
+    if (!op.out.contiguous() || op.out.dtype != DType::F32) {
         choice.parts = 1;
     }
     if (choice.parts > 1) {
@@ -188,6 +188,32 @@ void VulkanBackend::multiply(const Matmul& op) {
     } else {
         multiply_by(op, choice);
     }
+}
+
+// Whether the device's matrices took it. They read and write F32: operands in F16 are widened first, which loses
+// nothing, since they are rounded to F16 again.
+bool VulkanBackend::multiply_by_matrices(const Matmul& op) {
+    Matmul product = op;
+    product.compute = op.a.dtype == DType::F16 ? Compute::F16 : op.compute;
+    const MatmulParams params = params_of(op);
+    const std::optional<Launch> launch = matrices_->launch(product, params);
+    if (!launch || op.a.dtype == DType::BF16) {
+        return false;
+    }
+    if (op.a.dtype == DType::F32) {
+        stream_.dispatch(*launch, params, std::array{&op.a, &op.b, &op.out});
+        return true;
+    }
+    product.a = widened(op.a);
+    product.b = widened(op.b);
+    if (op.out.dtype != DType::F32) {
+        product.out = op.beta == 0.0F ? empty(op.out.shape, DType::F32) : widened(op.out);
+    }
+    run(product);
+    if (op.out.dtype != DType::F32) {
+        run(Copy{.x = product.out, .out = op.out});
+    }
+    return true;
 }
 
 // As a whole, whatever the choice says of parts.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "support/check.h"
 
@@ -82,38 +83,66 @@ VulkanBuffer::~VulkanBuffer() {
     memory_->give_back(place_, bytes_);
 }
 
-Memory::Memory(const Device& device)
+Memory::Memory(const Device& device, std::uint64_t most)
     : device_(device),
-      arena_(std::max(kTensorAlignment, device.capabilities().properties.limits.minStorageBufferOffsetAlignment)) {}
+      arena_(std::max(kTensorAlignment, device.capabilities().properties.limits.minStorageBufferOffsetAlignment)),
+      most_(most) {}
 
 std::shared_ptr<VulkanBuffer> Memory::allocate(std::size_t bytes, const std::function<void()>& make_idle) {
     std::optional<Place> place = arena_.take(bytes);
     if (!place) {
         const std::uint64_t wanted = arena_.rounded(bytes);
-        bool added = add_block(std::max(wanted, kBlockBytes));
-        if (!added) {
+        if (!add_some_block(wanted)) {
             make_idle();
-            drop_empty_blocks();
-            added = add_block(wanted);
-        }
-        if (!added) {
-            throw OutOfMemory(fmt::format(
-                "out of memory on {} ({}): asked for {:.1f} MiB with {:.1f} MiB in use; use smaller batches or a "
-                "smaller model, or --device cpu",
-                device_.info().id, device_.info().name, static_cast<double>(bytes) / (1 << 20),
-                static_cast<double>(use_.live) / (1 << 20)));
+            for (const std::uint32_t index : arena_.empty_blocks()) {
+                drop_block(index);
+            }
+            if (!add_some_block(wanted)) {
+                fail(bytes);
+            }
         }
         place = arena_.take(bytes);
     }
     HEADSCOPE_CHECK(place.has_value(), "a new block has no room for what it was made for");
     use_.live += bytes;
     use_.peak = std::max(use_.peak, use_.live);
+    highest_ = std::max(highest_, use_.live);
     return std::make_shared<VulkanBuffer>(shared_from_this(), *place, bytes);
 }
 
 void Memory::give_back(const Place& place, std::size_t bytes) {
     arena_.give_back(place);
     use_.live -= bytes;
+}
+
+void Memory::trim() {
+    // As many calls as steps of decoding a long sentence, so that it ends before its memory goes.
+    constexpr int kPeriod = 256;
+    if (++calls_ == kPeriod) {
+        calls_ = 0;
+        highest_before_ = std::exchange(highest_, use_.live);
+    }
+    const std::uint64_t used = std::max(highest_, highest_before_);
+    const std::uint64_t mark = used + used / 2 + kBlockBytes;
+    if (held_ <= mark) {
+        return;
+    }
+    for (const std::uint32_t index : arena_.empty_blocks()) {
+        if (held_ - blocks_[index].bytes >= used && held_ > mark) {
+            drop_block(index);
+        }
+    }
+}
+
+// Room for `wanted` bytes, and for others where that is allowed.
+bool Memory::add_some_block(std::uint64_t wanted) {
+    const MemoryLimit limit = memory_limit(device_.heap(), held_, most_);
+    const std::uint64_t room = limit.bytes > held_ ? limit.bytes - held_ : 0;
+    if (wanted > room) {
+        return false;
+    }
+    const std::uint64_t roomy = std::max(wanted, std::min(kBlockBytes, room / kTensorAlignment * kTensorAlignment));
+    return add_block(roomy) || (roomy > wanted && add_block(wanted));
 }
 
 bool Memory::add_block(std::uint64_t bytes) {
@@ -123,18 +152,32 @@ bool Memory::add_block(std::uint64_t bytes) {
         if (index == blocks_.size()) {
             blocks_.emplace_back();
         }
-        blocks_[index] = std::move(block);
+        blocks_[index] = {std::move(block), bytes};
+        held_ += bytes;
         return true;
     } catch (const OutOfDeviceMemory&) {
         return false;
     }
 }
 
-void Memory::drop_empty_blocks() {
-    for (const std::uint32_t index : arena_.empty_blocks()) {
-        arena_.remove_block(index);
-        blocks_[index].reset();
-    }
+void Memory::drop_block(std::uint32_t index) {
+    arena_.remove_block(index);
+    held_ -= blocks_[index].bytes;
+    blocks_[index] = {};
+}
+
+void Memory::fail(std::size_t bytes) const {
+    const auto mib = [](std::uint64_t count) { return static_cast<double>(count) / (1 << 20); };
+    const MemoryLimit limit = memory_limit(device_.heap(), held_, most_);
+    const bool over = limit.bytes < held_ + arena_.rounded(bytes);
+    throw OutOfMemory(
+        fmt::format("out of memory on {} ({}): asked for {:.1f} MiB with {:.1f} MiB in use{}; use smaller batches or a "
+                    "smaller model, "
+                    "or --device cpu",
+                    device_.info().id, device_.info().name, mib(bytes), mib(use_.live),
+                    over ? fmt::format(" and {:.1f} MiB held, and may hold {:.1f} MiB ({})", mib(held_),
+                                       mib(limit.bytes), limit.reason)
+                         : ""));
 }
 
 }  // namespace headscope::vulkan

@@ -53,22 +53,40 @@ private:
 
 class Memory : public std::enable_shared_from_this<Memory> {
 public:
-    explicit Memory(const Device& device);
+    // `most`: bytes to hold, 0 for as many as the device gives.
+    explicit Memory(const Device& device, std::uint64_t most = 0);
 
-    // Error when the device has no more. `make_idle` is called before blocks go back to the driver.
+    // OutOfMemory when the device has no more, or may not give it. `make_idle` is called before blocks go back to the
+    // driver.
     std::shared_ptr<VulkanBuffer> allocate(std::size_t bytes, const std::function<void()>& make_idle);
     void give_back(const Place& place, std::size_t bytes);
-    VkBuffer block(std::uint32_t index) const { return blocks_.at(index)->handle(); }
+    VkBuffer block(std::uint32_t index) const { return blocks_.at(index).buffer->handle(); }
     Backend::MemoryUse use() const { return use_; }
+    std::uint64_t held() const { return held_; }  // in blocks
+
+    // The device is idle: empty blocks go back to the driver, as far as they are more than was in use lately and some
+    // room beside it. What a step gives back and the next one takes stays.
+    void trim();
 
 private:
+    struct Block {
+        std::unique_ptr<RawBuffer> buffer;
+        std::uint64_t bytes = 0;
+    };
     bool add_block(std::uint64_t bytes);
-    void drop_empty_blocks();
+    bool add_some_block(std::uint64_t wanted);
+    void drop_block(std::uint32_t index);
+    [[noreturn]] void fail(std::size_t bytes) const;
 
     const Device& device_;
     Arena arena_;
-    std::vector<std::unique_ptr<RawBuffer>> blocks_;
+    std::vector<Block> blocks_;
     Backend::MemoryUse use_;
+    const std::uint64_t most_;
+    std::uint64_t held_ = 0;
+    std::size_t highest_ = 0;         // live, in this period of so many calls of trim
+    std::size_t highest_before_ = 0;  // in the one before
+    int calls_ = 0;
 };
 
 }  // namespace headscope::vulkan

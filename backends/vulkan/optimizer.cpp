@@ -7,7 +7,7 @@
 namespace headscope::vulkan {
 
 void VulkanBackend::run(const SquareSum& op) {
-    require_dtype(SquareSum::kName, {&op.x, &op.out}, DType::F32);
+    require_types(SquareSum::kName, {}, {&op.x, &op.out});
     // Long enough to keep a workgroup busy, short enough that the second level adds few numbers.
     constexpr std::int64_t kMostPart = 16384;
     const auto binding = static_cast<std::int64_t>(stream_.max_binding_bytes() / sizeof(float));
@@ -41,7 +41,7 @@ void VulkanBackend::run(const SquareSum& op) {
 }
 
 void VulkanBackend::run(const StepControl& op) {
-    require_dtype(StepControl::kName, {&op.square_sum, &op.scalars}, DType::F32);
+    require_types(StepControl::kName, {}, {&op.square_sum, &op.scalars});
     StepControlParams params{};
     params.max_norm = op.max_norm;
     params.growth_interval = static_cast<float>(op.scaling.growth_interval);
@@ -53,7 +53,7 @@ void VulkanBackend::run(const StepControl& op) {
 }
 
 void VulkanBackend::run(const Adam& op) {
-    require_dtype(Adam::kName, {&op.parameter, &op.grad, &op.m, &op.v, &op.scalars, &op.working}, DType::F32);
+    require_types(Adam::kName, {&op.working}, {&op.parameter, &op.grad, &op.m, &op.v, &op.scalars});
     AdamParams params{};
     params.beta1 = op.beta1;
     params.beta2 = op.beta2;
@@ -66,9 +66,10 @@ void VulkanBackend::run(const Adam& op) {
         const Tensor grad = op.grad.narrow(0, first, count);
         const Tensor m = op.m.narrow(0, first, count);
         const Tensor v = op.v.narrow(0, first, count);
-        stream_.dispatch(
-            by_fours(fours_launch(Kernel::Adam, 1, params.count, 16), params.count, {&parameter, &grad, &m, &v}),
-            params, std::array{&parameter, &grad, &m, &v, &op.scalars, &parameter, &m, &v});
+        const Tensor working = op.working.defined() ? op.working.narrow(0, first, count) : grad;
+        stream_.dispatch(by_fours(fours_launch(Kernel::Adam, 1, params.count, 16), params.count,
+                                  {&parameter, &grad, &m, &v, &working}),
+                         params, std::array{&parameter, &grad, &m, &v, &op.scalars, &parameter, &m, &v, &working});
     });
 }
 

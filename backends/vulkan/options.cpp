@@ -46,6 +46,8 @@ Options Options::from_environment() {
     } else if (const std::string home = variable("HOME"); !home.empty()) {
         options.cache_directory = home + "/.cache/headscope";
     }
+    constexpr std::uint64_t kMostMebibytes = std::uint64_t{1} << 40U;
+    options.max_memory_bytes = std::min(number<std::uint64_t>("HEADSCOPE_VULKAN_MAX_MEMORY"), kMostMebibytes) << 20U;
     options.max_binding_bytes = number<std::uint64_t>("HEADSCOPE_VULKAN_MAX_BINDING");
     options.max_groups = number<std::uint32_t>("HEADSCOPE_VULKAN_MAX_GROUPS");
     options.lost_at_submission = number<std::uint64_t>("HEADSCOPE_VULKAN_LOST_AT");
@@ -79,8 +81,12 @@ Options Options::from_environment() {
             options.matrix_trial = false;
         } else if (name == "fused_attention") {
             options.fused_attention = FusedAttention::Never;
+        } else if (name == "storage16") {
+            options.storage16 = false;
         } else if (name == "tuning") {
             options.tuning = false;
+        } else if (name == "pipeline_threads") {
+            options.pipeline_threads = false;
         } else if (name == "driver_probe") {
             options.driver_probe = false;
         } else if (name == "timestamps") {
@@ -91,8 +97,8 @@ Options Options::from_environment() {
             throw Error(
                 "HEADSCOPE_VULKAN_DISABLE names \"" + name +
                 "\"; expected push_descriptors, subgroups, vector_loads, texel_loads, transfers, cooperative_matrix, "
-                "matrix_trial, fused_attention, tuning, timestamps, driver_probe or pipeline_cache, separated "
-                "by commas");
+                "matrix_trial, fused_attention, storage16, tuning, timestamps, pipeline_threads, driver_probe or "
+                "pipeline_cache, separated by commas");
         }
     }
     return options;

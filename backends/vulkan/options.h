@@ -30,11 +30,14 @@ struct Options {
     bool matrix_trial = true;        // else a device's matrices are believed: to see what they err in
     bool subgroups = true;           // else reductions through shared memory alone
     ProductTiles tiles = ProductTiles::Device;
-    bool tuning = true;        // products as headscope tune found them fastest
-    bool driver_probe = true;  // a child process asks new drivers first: driver_probe.h
-    bool timestamps = true;    // else events wait, and take the host's clock
+    bool storage16 = true;         // else nothing is stored in 16 bits
+    bool tuning = true;            // products as headscope tune found them fastest
+    bool driver_probe = true;      // a child process asks new drivers first: driver_probe.h
+    bool pipeline_threads = true;  // else pipelines are compiled one by one, where they are used
+    bool timestamps = true;        // else events wait, and take the host's clock
     FusedAttention fused_attention = FusedAttention::WhereFaster;
-    std::string cache_directory;  // of the pipeline cache; empty for none
+    std::string cache_directory;         // of the pipeline cache; empty for none
+    std::uint64_t max_memory_bytes = 0;  // of tensors, less than the device has; 0 for no limit of the user's
 
     // Below what the device allows, so that small tests meet what only large tensors would; 0 for the device's own.
     std::uint64_t max_binding_bytes = 0;
@@ -50,8 +53,9 @@ struct Options {
 
     // HEADSCOPE_VULKAN_VALIDATION=1,
     // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,texel_loads,transfers,cooperative_matrix,
-    // matrix_trial,fused_attention,tuning,timestamps,driver_probe,pipeline_cache, HEADSCOPE_VULKAN_EMULATE_MATRICES=1,
-    // HEADSCOPE_VULKAN_TRIAL_ERROR=millionths, HEADSCOPE_VULKAN_TILES=shared or none,
+    // matrix_trial,fused_attention,storage16,tuning,timestamps,pipeline_threads,driver_probe,pipeline_cache,
+    // HEADSCOPE_VULKAN_EMULATE_MATRICES=1, HEADSCOPE_VULKAN_MAX_MEMORY=MiB, HEADSCOPE_VULKAN_TRIAL_ERROR=millionths,
+    // HEADSCOPE_VULKAN_TILES=shared or none,
     // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
     // of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in XDG_CACHE_HOME/headscope, else
     // HOME/.cache/headscope. Error for a value that means nothing.

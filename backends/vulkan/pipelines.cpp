@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <exception>
+#include <memory>
+
 #include "backends/vulkan/cache_file.h"
 #include "backends/vulkan/pipeline_cache.h"
 #include "support/check.h"
@@ -27,8 +31,10 @@ VkDescriptorType descriptor_type(BindingKind kind) {
     return kind == BindingKind::Texels ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
 }
 
-Pipelines::Pipelines(const Device& device, const std::string& cache_directory)
-    : device_(device), cache_path_(cache_file_path(device.capabilities(), cache_directory, "pipelines")) {
+Pipelines::Pipelines(const Device& device, const std::string& cache_directory, unsigned threads)
+    : device_(device),
+      cache_path_(cache_file_path(device.capabilities(), cache_directory, "pipelines")),
+      workers_(std::make_unique<PipelineWorkers>(threads)) {
     std::vector<std::byte> data;
     if (!cache_path_.empty()) {
         data = read_pipeline_cache(cache_path_);
@@ -48,9 +54,15 @@ Pipelines::Pipelines(const Device& device, const std::string& cache_directory)
 
 Pipelines::~Pipelines() {
     const DeviceFunctions& functions = device_.functions();
+    workers_.reset();
     save();
     for (const auto& [key, pipeline] : pipelines_) {
-        functions.vkDestroyPipeline(device_.handle(), pipeline.handle, nullptr);
+        try {
+            // One that nobody compiled, or could compile, is none.
+            functions.vkDestroyPipeline(device_.handle(), pipeline.handle(), nullptr);
+        } catch (const std::exception&) {
+            continue;
+        }
     }
     for (const auto& [bindings, layout] : layouts_) {
         functions.vkDestroyPipelineLayout(device_.handle(), layout.pipeline, nullptr);
@@ -87,6 +99,14 @@ const Pipeline& Pipelines::get(Kernel kernel, const Specialisation& specialisati
     return pipelines_.emplace(key, create(kernel, specialisation)).first->second;
 }
 
+CacheUse Pipelines::cache_use() const {
+    for (const auto& [key, pipeline] : pipelines_) {
+        pipeline.compiled.wait();
+    }
+    const std::lock_guard<std::mutex> lock(use_mutex_);
+    return use_;
+}
+
 const Pipelines::Layout& Pipelines::layout_for(const std::vector<BindingKind>& bindings) {
     Layout& layout = layouts_[bindings];
     if (layout.pipeline != VK_NULL_HANDLE) {
@@ -120,44 +140,60 @@ const Pipelines::Layout& Pipelines::layout_for(const std::vector<BindingKind>& b
 }
 
 Pipeline Pipelines::create(Kernel kernel, const Specialisation& specialisation) {
-    const Capabilities& found = device_.capabilities();
-    const DeviceFunctions& functions = device_.functions();
-    const KernelModule module = module_of(kernel);
-    const auto spirv = specialisation.texels       ? module.spirv_texels
-                       : found.subgroup_arithmetic ? module.spirv
-                                                   : module.spirv_shared;
     Pipeline pipeline;
-    pipeline.bindings = bindings_of(spirv);
+    pipeline.bindings = bindings_of(spirv_of(kernel, specialisation));
     const Layout& layout = layout_for(pipeline.bindings);
     pipeline.layout = layout.pipeline;
     pipeline.set_layout = layout.set;
-    const VkShaderModule shader = create_shader(device_, spirv);
+    const auto task = std::make_shared<std::packaged_task<VkPipeline()>>(
+        [this, kernel, specialisation, layout] { return build(kernel, specialisation, layout.pipeline); });
+    pipeline.compiled = task->get_future().share();
+    workers_->add([task] { (*task)(); });
+    return pipeline;
+}
+
+std::span<const std::uint32_t> Pipelines::spirv_of(Kernel kernel, const Specialisation& specialisation) const {
+    const KernelModule module = module_of(kernel);
+    if (specialisation.texels) {
+        return module.spirv_texels;
+    }
+    const bool narrow = specialisation.storage != DType::F32;
+    return device_.capabilities().subgroup_arithmetic ? (narrow ? module.spirv_16 : module.spirv)
+                                                      : (narrow ? module.spirv_shared_16 : module.spirv_shared);
+}
+
+VkPipeline Pipelines::build(Kernel kernel, const Specialisation& specialisation, VkPipelineLayout layout) {
+    const Capabilities& found = device_.capabilities();
+    const DeviceFunctions& functions = device_.functions();
+    const VkShaderModule shader = create_shader(device_, spirv_of(kernel, specialisation));
     // Only a driver that promises full subgroups lets a workgroup of their size be taken for one of them.
     const bool whole =
         found.subgroup_arithmetic && found.full_subgroups && specialisation.local_size % found.subgroup_size == 0;
-    std::array<std::uint32_t, 2 + Specialisation::kExtra> values{};
+    std::array<std::uint32_t, 3 + Specialisation::kExtra> values{};
     values[0] = specialisation.local_size;
     values[1] = whole && specialisation.local_size == found.subgroup_size ? VK_TRUE : VK_FALSE;
+    std::copy(specialisation.extra.begin(), specialisation.extra.end(), values.begin() + 2);
+    values.back() = specialisation.storage == DType::BF16 ? VK_TRUE : VK_FALSE;
     std::array<VkSpecializationMapEntry, values.size()> entries{};
     for (std::uint32_t index = 0; index < values.size(); ++index) {
-        if (index >= 2) {
-            values[index] = specialisation.extra[index - 2];
-        }
         entries[index] = {index, static_cast<std::uint32_t>(index * sizeof values[0]), sizeof values[0]};
     }
+    constexpr std::uint32_t kBf16 = 30;  // storage.glsl
+    entries.back().constantID = kBf16;
     const VkSpecializationInfo special{static_cast<std::uint32_t>(entries.size()), entries.data(), sizeof values,
                                        values.data()};
     VkComputePipelineCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-    info.layout = layout.pipeline;
+    info.layout = layout;
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     info.stage.flags = whole ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0;
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.module = shader;
     info.stage.pName = "main";
     info.stage.pSpecializationInfo = &special;
+    VkPipeline pipeline = VK_NULL_HANDLE;
     try {
-        pipeline.handle = compile(info, module.name);
+        pipeline = compile(info, module_of(kernel).name);
     } catch (...) {
         functions.vkDestroyShaderModule(device_.handle(), shader, nullptr);
         throw;
@@ -179,6 +215,9 @@ std::string Pipelines::title(Kernel kernel, const Specialisation& specialisation
                                       specialisation.extra.begin() + static_cast<std::ptrdiff_t>(used), " "));
     }
     text += specialisation.texels ? ", reads texels" : "";
+    if (specialisation.storage != DType::F32) {
+        text += fmt::format(", {}", headscope::name_of(specialisation.storage));
+    }
     const Capabilities& found = device_.capabilities();
     const bool reduces = module.spirv.data() != module.spirv_shared.data();
     text += !reduces ? "" : found.subgroup_arithmetic ? ", reduces by subgroups" : ", reduces through shared memory";
@@ -204,6 +243,7 @@ VkPipeline Pipelines::compile(const VkComputePipelineCreateInfo& info, const cha
     }
     constexpr VkPipelineCreationFeedbackFlags kFound =
         VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT | VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT;
+    const std::lock_guard<std::mutex> lock(use_mutex_);
     ++use_.created;
     use_.found += (whole.flags & kFound) == kFound ? 1 : 0;
     return pipeline;

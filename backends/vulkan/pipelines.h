@@ -1,34 +1,46 @@
-// Compute pipelines, compiled when first used and kept.
+// Compute pipelines, compiled when first asked for, on threads of their own, and kept.
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <compare>
 #include <cstdint>
+#include <future>
 #include <map>
+#include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "backends/vulkan/device.h"
+#include "backends/vulkan/pipeline_workers.h"
 #include "backends/vulkan/reflect.h"
 #include "kernels.h"
+#include "tensor/dtype.h"
 
 namespace headscope::vulkan {
 
-// constant_id 0 is the workgroup's size and 1 whether it is one subgroup; kernels number theirs from 2.
+// constant_id 0 is the workgroup's size and 1 whether it is one subgroup; kernels number theirs from 2, and
+// storage.glsl has one of its own.
 struct Specialisation {
     static constexpr std::size_t kExtra = 5;
     std::uint32_t local_size = 64;
     std::array<std::uint32_t, kExtra> extra{};
-    bool texels = false;  // the module that reads through texel buffers
+    bool texels = false;         // the module that reads through texel buffers
+    DType storage = DType::F32;  // of the op's own type: the stream fills it in
     // clang-tidy 14 takes the comparison's 0 for a pointer. NOLINTNEXTLINE(modernize-use-nullptr)
     auto operator<=>(const Specialisation&) const = default;
 };
 
 struct Pipeline {
-    VkPipeline handle = VK_NULL_HANDLE;
     VkPipelineLayout layout = VK_NULL_HANDLE;
     VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;
     std::vector<BindingKind> bindings;
+    std::shared_future<VkPipeline> compiled{};
+
+    bool ready() const { return compiled.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
+    // Waits for it. Error where the driver cannot compile the kernel.
+    VkPipeline handle() const { return compiled.get(); }
 };
 
 VkDescriptorType descriptor_type(BindingKind kind);
@@ -43,7 +55,8 @@ struct CacheUse {
 
 class Pipelines {
 public:
-    Pipelines(const Device& device, const std::string& cache_directory);
+    // `threads` compile; with none a pipeline is ready as soon as it was asked for.
+    Pipelines(const Device& device, const std::string& cache_directory, unsigned threads);
     Pipelines(const Pipelines&) = delete;
     Pipelines& operator=(const Pipelines&) = delete;
     ~Pipelines();
@@ -51,10 +64,11 @@ public:
     // Bytes of push constants that every layout has: what Vulkan promises at least.
     static constexpr std::uint32_t kPushBytes = 128;
 
+    // Compiled, or soon.
     const Pipeline& get(Kernel kernel, const Specialisation& specialisation);
     // "matmul, 8 lanes, constants 8 8": for reports.
     std::string title(Kernel kernel, const Specialisation& specialisation) const;
-    const CacheUse& cache_use() const { return use_; }
+    CacheUse cache_use() const;
 
 private:
     struct Layout {
@@ -63,6 +77,9 @@ private:
     };
     const Layout& layout_for(const std::vector<BindingKind>& bindings);
     Pipeline create(Kernel kernel, const Specialisation& specialisation);
+    std::span<const std::uint32_t> spirv_of(Kernel kernel, const Specialisation& specialisation) const;
+    // On any thread: Vulkan guards its own cache.
+    VkPipeline build(Kernel kernel, const Specialisation& specialisation, VkPipelineLayout layout);
     VkPipeline compile(const VkComputePipelineCreateInfo& info, const char* kernel);
     std::size_t held_bytes() const;
     void save() const;
@@ -70,9 +87,11 @@ private:
     const Device& device_;
     std::string cache_path_;
     VkPipelineCache cache_ = VK_NULL_HANDLE;
-    CacheUse use_;
+    CacheUse use_;  // under use_mutex_
+    mutable std::mutex use_mutex_;
     std::map<std::vector<BindingKind>, Layout> layouts_;
     std::map<std::pair<Kernel, Specialisation>, Pipeline> pipelines_;
+    std::unique_ptr<PipelineWorkers> workers_;
 };
 
 }  // namespace headscope::vulkan

@@ -1,6 +1,7 @@
 // LogSoftmaxTopK and GatherRows.
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "backend/row_runs.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
@@ -22,7 +23,7 @@ std::int64_t row_reach(const Tensor& tensor) {
 }  // namespace
 
 void VulkanBackend::run(const LogSoftmaxTopK& op) {
-    require_dtype(LogSoftmaxTopK::kName, {&op.logits, &op.values}, DType::F32);
+    require_types(LogSoftmaxTopK::kName, {&op.logits}, {&op.values});
     LogSoftmaxTopKParams params{};
     constexpr std::uint32_t kMostKept = 8;  // in registers: a beam of four asks for as many
     params.classes = u32(op.logits.dim(1));
@@ -42,9 +43,8 @@ void VulkanBackend::run(const GatherRows& op) {
     if (op.out.elements() == 0) {
         return;
     }
-    constexpr std::uint32_t kQuietNan = 0x7fc00000U;
     if (op.x.dtype != DType::I32) {
-        require_dtype(GatherRows::kName, {&op.x, &op.out}, DType::F32);
+        require_types(GatherRows::kName, {&op.x, &op.out});
     }
     const RowRuns runs = row_runs(op.x, op.out);
     const std::array<const Tensor*, 2> both{&op.x, &op.out};
@@ -58,7 +58,7 @@ void VulkanBackend::run(const GatherRows& op) {
         params.inner_step[side] = u32(runs.inner_step[side]);
     }
     params.rows_in = u32(op.x.dim(0));
-    params.missing = op.x.dtype == DType::I32 ? 0 : kQuietNan;
+    params.missing = op.x.dtype == DType::I32 ? 0 : bits_of(std::numeric_limits<float>::quiet_NaN(), op.x.dtype);
     const auto in_fours = [](const std::uint32_t(&steps)[2]) { return steps[0] % 4 == 0 && steps[1] % 4 == 0; };
     const bool fours = in_fours(params.row_step) && in_fours(params.outer_step) && in_fours(params.inner_step);
     const auto columns = static_cast<std::uint64_t>(op.out.elements() / op.out.dim(0));

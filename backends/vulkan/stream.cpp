@@ -33,6 +33,19 @@ std::uint64_t whole_texels(std::uint64_t bytes) {
     return (bytes + kVector - 1) / kVector * kVector;
 }
 
+// What a kernel's tensors of its op's own type are stored in: those in 16 bits, where there are any, are of one.
+DType storage_of(Kernel kernel, std::span<const Tensor* const> tensors) {
+    const auto narrow = std::find_if(tensors.begin(), tensors.end(), [](const Tensor* tensor) {
+        return tensor->dtype == DType::F16 || tensor->dtype == DType::BF16;
+    });
+    if (narrow == tensors.end() || kernel == Kernel::Convert) {  // which is told each tensor's type
+        return DType::F32;
+    }
+    HEADSCOPE_CHECK(!module_of(kernel).spirv_16.empty(),
+                    std::string(module_of(kernel).name) + " has no module for " + (*narrow)->to_string());
+    return (*narrow)->dtype;
+}
+
 struct Binding {
     std::uint32_t block = 0;
     std::uint64_t begin = 0;   // bytes, aligned for a descriptor
@@ -188,6 +201,7 @@ void Stream::check_running(VkResult result, const char* call) const {
 }
 
 void Stream::synchronize() {
+    record_all();
     submit();
     for (Slot& slot : slots_) {
         wait(slot);
@@ -212,45 +226,88 @@ void Stream::guard(std::span<const Access> accesses) {
     hazards_.add(accesses);
 }
 
-void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::span<const Tensor* const> tensors) {
-    constexpr std::size_t kMost = 12;
-    HEADSCOPE_CHECK(tensors.size() <= kMost, "a kernel has at most 12 bindings");
-    const Pipeline& pipeline = pipelines_.get(launch.kernel, launch.specialisation);
+void Stream::record(const Launch& launch, std::span<const std::uint32_t> params,
+                    std::span<const Tensor* const> tensors) {
+    // So many that a whole step's pipelines are asked for before the first is waited for, and no more.
+    constexpr std::size_t kMostPending = 512;
+    HEADSCOPE_CHECK(tensors.size() <= Pending::kMostBindings, "a kernel has at most 12 bindings");
+    Specialisation specialisation = launch.specialisation;
+    specialisation.storage = storage_of(launch.kernel, tensors);
+    specialisation.texels = specialisation.texels && specialisation.storage == DType::F32;
+    const Pipeline& pipeline = pipelines_.get(launch.kernel, specialisation);
     HEADSCOPE_CHECK(pipeline.bindings.size() == tensors.size(),
                     std::string("the number of bindings differs from the shader's: ") + module_of(launch.kernel).name);
     if (notes_kernels_) {
-        kernels_.emplace(launch.kernel, launch.specialisation);
+        kernels_.emplace(launch.kernel, specialisation);
     }
+    Pending pending;
+    pending.pipeline = &pipeline;
+    pending.kernel = launch.kernel;
+    pending.groups = launch.groups;
+    pending.work_per_group = std::max<std::uint64_t>(launch.work_per_group, 1);
+    pending.words = params.size();
+    std::copy(params.begin(), params.end(), pending.params.begin());
+    pending.bindings = tensors.size();
     const std::uint64_t alignment = binding_alignment();
-    std::array<VkDescriptorBufferInfo, kMost> buffers{};
-    std::array<Access, kMost> accesses{};
     for (std::size_t index = 0; index < tensors.size(); ++index) {
         const Binding binding = binding_of(*tensors[index], alignment);
         HEADSCOPE_CHECK(binding.bytes <= device_.capabilities().max_binding_bytes,
                         std::string(module_of(launch.kernel).name) + " was not tiled: " + tensors[index]->to_string());
         // Texels are read whole.
-        const bool texels = pipeline.bindings[index] == BindingKind::Texels;
-        const std::uint64_t end = binding.begin + (texels ? whole_texels(binding.bytes) : binding.bytes);
-        buffers[index] = {memory_->block(binding.block), binding.begin, binding.bytes};
-        accesses[index] = {binding.block, binding.begin, end, pipeline.bindings[index] == BindingKind::Written};
-        params[1 + index] = binding.offset;
+        const BindingKind kind = pipeline.bindings[index];
+        const std::uint64_t end =
+            binding.begin + (kind == BindingKind::Texels ? whole_texels(binding.bytes) : binding.bytes);
+        pending.buffers[index] = {memory_->block(binding.block), binding.begin, binding.bytes};
+        pending.accesses[index] = {binding.block, binding.begin, end, kind == BindingKind::Written};
+        pending.params[1 + index] = binding.offset;
     }
+    record_ready();
+    if (pending_.empty() && pipeline.ready()) {
+        record_now(pending);
+        return;
+    }
+    pending_.push_back(pending);
+    if (pending_.size() > kMostPending) {
+        record_all();
+    }
+}
+
+void Stream::record_ready() {
+    while (!pending_.empty() && pending_.front().pipeline->ready()) {
+        Pending pending = pending_.front();
+        pending_.pop_front();
+        record_now(pending);
+    }
+}
+
+void Stream::record_all() {
+    while (!pending_.empty()) {
+        record_ready();
+        if (!pending_.empty()) {
+            submit();  // the device need not wait, too
+            pending_.front().pipeline->compiled.wait();
+        }
+    }
+}
+
+void Stream::record_now(Pending& pending) {
+    const VkPipeline pipeline = pending.pipeline->handle();
     const std::uint64_t most_groups = std::min<std::uint64_t>(
-        device_.capabilities().max_groups,
-        std::max<std::uint64_t>(kWorkPerSlice / std::max<std::uint64_t>(launch.work_per_group, 1), 1));
+        device_.capabilities().max_groups, std::max<std::uint64_t>(kWorkPerSlice / pending.work_per_group, 1));
     const DeviceFunctions& functions = device_.functions();
-    for (std::uint64_t first = 0; first < launch.groups; first += most_groups) {
-        const std::uint64_t groups = std::min(most_groups, launch.groups - first);
-        guard({accesses.data(), tensors.size()});
-        params[0] = static_cast<std::uint32_t>(first);
+    for (std::uint64_t first = 0; first < pending.groups; first += most_groups) {
+        const std::uint64_t groups = std::min(most_groups, pending.groups - first);
+        guard({pending.accesses.data(), pending.bindings});
+        pending.params[0] = static_cast<std::uint32_t>(first);
         Slot& slot = current();
-        functions.vkCmdBindPipeline(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
-        bind(pipeline, {buffers.data(), tensors.size()});
-        functions.vkCmdPushConstants(slot.commands, pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                     static_cast<std::uint32_t>(params.size_bytes()), params.data());
+        functions.vkCmdBindPipeline(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+        bind(*pending.pipeline, {pending.buffers.data(), pending.bindings});
+        functions.vkCmdPushConstants(slot.commands, pending.pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                     static_cast<std::uint32_t>(pending.words * sizeof(std::uint32_t)),
+                                     pending.params.data());
         functions.vkCmdDispatch(slot.commands, static_cast<std::uint32_t>(groups), 1, 1);
-        slot.kernels |= bit_of(launch.kernel);
-        count(slot, groups * launch.work_per_group);
+        slot.kernels |= bit_of(pending.kernel);
+        count(slot, groups * pending.work_per_group);
     }
 }
 
@@ -357,6 +414,7 @@ VkDescriptorSet Stream::allocate_set(VkDescriptorSetLayout layout) {
 }
 
 void Stream::fill(const Tensor& to, std::uint32_t word) {
+    record_all();
     const Binding target = binding_of(to, 1);
     const Access write{target.block, target.begin, target.begin + target.bytes, true};
     guard({&write, 1});
@@ -367,6 +425,7 @@ void Stream::fill(const Tensor& to, std::uint32_t word) {
 }
 
 void Stream::copy(const Tensor& from, const Tensor& to) {
+    record_all();
     const Binding source = binding_of(from, 1);
     const Binding target = binding_of(to, 1);
     const std::array accesses{Access{source.block, source.begin, source.begin + source.bytes, false},
@@ -381,6 +440,7 @@ void Stream::copy(const Tensor& from, const Tensor& to) {
 }
 
 void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) {
+    record_all();
     const Binding target = binding_of(to, 1);
     for (std::size_t done = 0; done < bytes;) {
         if (current().staged == kStagingBytes) {
@@ -410,6 +470,7 @@ void Stream::download(const Tensor& from, std::byte* to, std::size_t bytes) {
             std::make_unique<RawBuffer>(device_, kStagingBytes, VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
                                         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
     }
+    record_all();
     const Binding source = binding_of(from, 1);
     for (std::size_t done = 0; done < bytes;) {
         const std::size_t part = std::min(bytes - done, kStagingBytes);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <set>
 #include <span>
@@ -91,7 +92,25 @@ private:
         std::vector<VkBufferView> views;  // of texels
     };
 
-    void record(const Launch& launch, std::span<std::uint32_t> params, std::span<const Tensor* const> tensors);
+    // A dispatch whose pipeline may still be compiling.
+    struct Pending {
+        static constexpr std::size_t kMostBindings = 12;
+        const Pipeline* pipeline = nullptr;
+        Kernel kernel{};
+        std::uint64_t groups = 0;
+        std::uint64_t work_per_group = 1;
+        std::array<std::uint32_t, Pipelines::kPushBytes / sizeof(std::uint32_t)> params{};
+        std::size_t words = 0;  // of params
+        std::array<VkDescriptorBufferInfo, kMostBindings> buffers{};
+        std::array<Access, kMostBindings> accesses{};
+        std::size_t bindings = 0;
+    };
+
+    void record(const Launch& launch, std::span<const std::uint32_t> params, std::span<const Tensor* const> tensors);
+    // Records what waits for its pipeline, in order, as far as pipelines are ready; or all of it, waiting for them.
+    void record_ready();
+    void record_all();
+    void record_now(Pending& pending);
     std::uint64_t binding_alignment() const;
     void bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers);
     VkBufferView view_of(const VkDescriptorBufferInfo& buffer);
@@ -111,6 +130,7 @@ private:
     Pipelines& pipelines_;
     VkCommandPool pool_ = VK_NULL_HANDLE;
     std::array<Slot, 4> slots_;
+    std::deque<Pending> pending_;
     std::size_t now_ = 0;
     Hazards hazards_;
     Timestamps timestamps_;

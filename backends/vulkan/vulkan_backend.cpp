@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "backends/vulkan/driver_probe.h"
 #include "backends/vulkan/event.h"
@@ -74,6 +76,8 @@ namespace headscope::vulkan {
 
 namespace {
 
+constexpr const char* kNoStorage16 = "no 16-bit storage buffers (storageBuffer16BitAccess)";
+
 ProductDevice product_device(const Capabilities& found, const Options& options) {
     return {.software = found.software,
             .vector_loads = options.vector_loads,
@@ -81,6 +85,13 @@ ProductDevice product_device(const Capabilities& found, const Options& options) 
             .subgroup_size = found.subgroup_size,
             .shared_bytes = found.properties.limits.maxComputeSharedMemorySize,
             .tiles = options.tiles};
+}
+
+// Beside the thread that records; drivers compile single kernels no faster by more.
+unsigned pipeline_threads(const Options& options) {
+    constexpr unsigned kMost = 8;
+    const unsigned processors = std::thread::hardware_concurrency();  // 0 where that is not known
+    return options.pipeline_threads && processors > 1 ? std::min(processors, kMost) : 0;
 }
 
 }  // namespace
@@ -91,8 +102,8 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
       device_(std::move(instance), physical, std::move(probed)),
       product_device_(product_device(device_.capabilities(), options)),
       tuning_(product_device_, device_.capabilities(), options.tuning ? options.cache_directory : ""),
-      memory_(std::make_shared<Memory>(device_)),
-      pipelines_(device_, options.cache_directory),
+      memory_(std::make_shared<Memory>(device_, options.max_memory_bytes)),
+      pipelines_(device_, options.cache_directory, pipeline_threads(options)),
       stream_(device_, memory_, pipelines_, options.lost_at_submission),
       matrices_(std::make_unique<MatrixProducts>(*this, device_, options)) {}
 
@@ -111,10 +122,12 @@ void VulkanBackend::download(const Tensor& from, void* to, std::size_t bytes) {
     HEADSCOPE_CHECK(from.contiguous() && static_cast<std::size_t>(from.elements()) * size_of(from.dtype) == bytes,
                     fmt::format("{} bytes cannot be downloaded from {}", bytes, from.to_string()));
     stream_.download(from, static_cast<std::byte*>(to), bytes);
+    memory_->trim();
 }
 
 void VulkanBackend::synchronize() {
     stream_.synchronize();
+    memory_->trim();
 }
 
 std::shared_ptr<Event> VulkanBackend::record_event() {
@@ -131,24 +144,21 @@ Support VulkanBackend::events() const {
 }
 
 Support VulkanBackend::support(const std::string& op, DType dtype) const {
-    const bool sixteen = dtype == DType::F16 || dtype == DType::BF16;
     const bool attention = op == Attention::kName || op == AttentionBackward::kName;
-    if (attention && dtype == DType::F32 && options_.fused_attention == FusedAttention::Never) {
+    if (attention && (dtype == DType::F32 || is_narrow(dtype)) && options_.fused_attention == FusedAttention::Never) {
         return {SupportLevel::Composed, "switched off: products around a masked softmax"};
     }
-    if (op == Linear::kName && dtype == DType::F32) {
+    if (is_narrow(dtype) && !device_.capabilities().storage16) {
+        return {SupportLevel::None, kNoStorage16};
+    }
+    if (op == Linear::kName && (dtype == DType::F32 || is_narrow(dtype))) {
         return {SupportLevel::Composed, "a product, then bias_activation"};
     }
     if (dtype == DType::F32 || (dtype == DType::I32 && (op == Fill::kName || op == GatherRows::kName))) {
         return {};
     }
-    if (sixteen && op == Copy::kName) {
-        return device_.capabilities().storage16
-                   ? Support{}
-                   : Support{SupportLevel::None, "the device has no 16-bit storage buffers"};
-    }
-    if (sixteen) {
-        return {SupportLevel::None, "it computes in F32 alone"};
+    if (is_narrow(dtype) && op != SquareSum::kName && op != StepControl::kName) {
+        return {};
     }
     return {SupportLevel::None, fmt::format("the vulkan backend has no {} for {}", op, headscope::name_of(dtype))};
 }
@@ -169,7 +179,7 @@ Support VulkanBackend::weights(DType dtype) const {
     }
     return device_.capabilities().storage16
                ? Support{SupportLevel::Composed, "each product works on a copy of its weights in F32"}
-               : Support{SupportLevel::None, "the device has no 16-bit storage buffers"};
+               : Support{SupportLevel::None, kNoStorage16};
 }
 
 Launch VulkanBackend::row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const {
@@ -210,6 +220,30 @@ Launch VulkanBackend::by_fours(Launch launch, std::uint64_t columns,
     launch.specialisation.extra[0] = fours ? 1 : 0;
     launch.specialisation.texels = device_.capabilities().texel_loads;
     return launch;
+}
+
+void VulkanBackend::require_types(const char* op, std::initializer_list<const Tensor*> own,
+                                  std::initializer_list<const Tensor*> full) const {
+    const auto require = [op](const Tensor& tensor, DType dtype) {
+        if (tensor.defined() && tensor.dtype != dtype) {
+            throw Error(fmt::format("the vulkan backend runs {} with {} here, given {}", op, headscope::name_of(dtype),
+                                    tensor.to_string()));
+        }
+    };
+    const auto first = std::find_if(own.begin(), own.end(), [](const Tensor* tensor) { return tensor->defined(); });
+    const DType stored = first == own.end() ? DType::F32 : (*first)->dtype;
+    if (!is_narrow(stored)) {
+        require(first == own.end() ? Tensor{} : **first, DType::F32);
+    } else if (!device_.capabilities().storage16) {
+        throw Error(fmt::format("{} ({}) has {}, which {} of {} needs: say f32, or choose another --device",
+                                device_.info().id, device_.info().name, kNoStorage16, op, (*first)->to_string()));
+    }
+    for (const Tensor* tensor : own) {
+        require(*tensor, stored);
+    }
+    for (const Tensor* tensor : full) {
+        require(*tensor, DType::F32);
+    }
 }
 
 void VulkanBackend::for_row_tiles(std::int64_t rows, std::int64_t row_elements,
@@ -259,13 +293,10 @@ std::uint32_t u32(std::int64_t value) {
     return static_cast<std::uint32_t>(value);
 }
 
-void require_dtype(const char* op, std::initializer_list<const Tensor*> tensors, DType dtype) {
-    for (const Tensor* tensor : tensors) {
-        if (tensor->defined() && tensor->dtype != dtype) {
-            throw Error(fmt::format("the vulkan backend runs {} in {} alone, given {}", op, headscope::name_of(dtype),
-                                    tensor->to_string()));
-        }
-    }
+std::uint32_t bits_of(float value, DType dtype) {
+    return dtype == DType::F16    ? to_f16(value)
+           : dtype == DType::BF16 ? to_bf16(value)
+                                  : std::bit_cast<std::uint32_t>(value);
 }
 
 DropoutParams dropout_params(const DropoutRule& rule) {

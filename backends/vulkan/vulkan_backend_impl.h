@@ -74,6 +74,10 @@ private:
 
     // Whether commands of the queue fill or copy these tensors: on a CPU by memcpy, at many times a shader's speed.
     bool transfers(std::initializer_list<const Tensor*> tensors) const;
+    // Error naming the op unless the defined tensors of its own type are all F32, all F16 or all BF16, these where the
+    // device has 16-bit storage, and all others F32.
+    void require_types(const char* op, std::initializer_list<const Tensor*> own,
+                       std::initializer_list<const Tensor*> full = {}) const;
 
     // Calls body(first, count) for ranges of rows that any binding of rows of so many elements can hold.
     void for_row_tiles(std::int64_t rows, std::int64_t row_elements,
@@ -87,9 +91,10 @@ private:
     void sum_rows(const Tensor& x, const Tensor& out, Write write);
     std::int64_t row_parts(std::int64_t rows, std::int64_t columns) const;
     void convert(const Copy& op);
-    Tensor widened(const Tensor& weight);  // a copy in F32
+    Tensor widened(const Tensor& tensor);  // a copy in F32
     void dropout_tiles(const Dropout& op, const std::array<std::int64_t, 3>& first);
     void multiply(const Matmul& op);
+    bool multiply_by_matrices(const Matmul& op);
     void multiply_by(const Matmul& op, const ProductChoice& choice);
     void multiply_in_parts(const Matmul& op, const ProductChoice& choice);
     // `goes_back`: AttentionBackward follows, or this is it.
@@ -114,8 +119,11 @@ private:
 
 std::uint32_t u32(std::int64_t value);  // CheckFailure outside [0, 2^32)
 
-// Throws Error naming the op unless every defined tensor has this dtype.
-void require_dtype(const char* op, std::initializer_list<const Tensor*> tensors, DType dtype);
+inline bool is_narrow(DType dtype) {
+    return dtype == DType::F16 || dtype == DType::BF16;
+}
+// A value as a kernel's word of F32, F16 or BF16.
+std::uint32_t bits_of(float value, DType dtype);
 
 // `tensor`, or `other` where it is not defined: a descriptor must point at something.
 inline const Tensor& or_else(const Tensor& tensor, const Tensor& other) {

@@ -14,7 +14,7 @@ HEADSCOPE_ROWS(3, load_k, kDepth, WideK, wide_k, NarrowK, narrow_k)
 HEADSCOPE_ROWS(4, load_v, kValueDepth, WideV, wide_v, NarrowV, narrow_v)
 layout(set = 0, binding = 5) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = 6) readonly buffer Ordinals { uint ordinals[]; };
-layout(set = 0, binding = 7) writeonly buffer Out { float to[]; };
+layout(set = 0, binding = 7) writeonly buffer Out { Stored to[]; };
 layout(set = 0, binding = 8) writeonly buffer LogSums { float log_sums[]; };
 
 DropoutParams drop_rule() {

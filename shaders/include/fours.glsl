@@ -5,38 +5,55 @@
 #define HEADSCOPE_FOURS_GLSL
 
 #extension GL_EXT_control_flow_attributes : require
+#include "storage.glsl"
 
 layout(constant_id = 2) const bool kFours = false;
 
 #define HEADSCOPE_BOTH  // read and written
+#define same(value) value
 
-// A buffer of floats called name, its vectors, and name_at(index, count), 0 past count.
+// A buffer called name, stored as storage.glsl says, its vectors, and name_at(index, count), 0 past count.
 #ifdef HEADSCOPE_TEXELS
 #define HEADSCOPE_READ_FOURS(slot, name) HEADSCOPE_TEXEL_FOURS(slot, name, vec4, uintBitsToFloat)
 #else
-#define HEADSCOPE_READ_FOURS(slot, name) HEADSCOPE_FOURS(slot, name, readonly, float, vec4)
+#define HEADSCOPE_READ_FOURS(slot, name) \
+    HEADSCOPE_FOURS(slot, name, readonly, Stored, StoredFour, vec4, widen_one, widen_four)
 #endif
 // The same, to be written as well: name_put(index, count, value).
-#define HEADSCOPE_WRITE_FOURS(slot, name) HEADSCOPE_FOURS(slot, name, HEADSCOPE_BOTH, float, vec4) HEADSCOPE_PUT(name, vec4)
-// 32-bit words likewise.
+#define HEADSCOPE_WRITE_FOURS(slot, name)                                                      \
+    HEADSCOPE_FOURS(slot, name, HEADSCOPE_BOTH, Stored, StoredFour, vec4, widen_one, widen_four) \
+    HEADSCOPE_PUT(name, vec4, narrow_one, narrow_four)
+// Floats whatever the op's own type.
+#ifdef HEADSCOPE_TEXELS
+#define HEADSCOPE_READ_FLOATS(slot, name) HEADSCOPE_TEXEL_FOURS(slot, name, vec4, uintBitsToFloat)
+#else
+#define HEADSCOPE_READ_FLOATS(slot, name) HEADSCOPE_FOURS(slot, name, readonly, float, vec4, vec4, same, same)
+#endif
+#define HEADSCOPE_WRITE_FLOATS(slot, name)                                      \
+    HEADSCOPE_FOURS(slot, name, HEADSCOPE_BOTH, float, vec4, vec4, same, same) \
+    HEADSCOPE_PUT(name, vec4, same, same)
+// Words of the stored type's width, as they are.
 #ifdef HEADSCOPE_TEXELS
 #define HEADSCOPE_READ_WORDS(slot, name) HEADSCOPE_TEXEL_FOURS(slot, name, uvec4, uvec4)
 #else
-#define HEADSCOPE_READ_WORDS(slot, name) HEADSCOPE_FOURS(slot, name, readonly, uint, uvec4)
+#define HEADSCOPE_READ_WORDS(slot, name) \
+    HEADSCOPE_FOURS(slot, name, readonly, Word, WordFour, uvec4, widen_word, widen_words)
 #endif
-#define HEADSCOPE_WRITE_WORDS(slot, name) HEADSCOPE_FOURS(slot, name, HEADSCOPE_BOTH, uint, uvec4) HEADSCOPE_PUT(name, uvec4)
+#define HEADSCOPE_WRITE_WORDS(slot, name)                                                     \
+    HEADSCOPE_FOURS(slot, name, HEADSCOPE_BOTH, Word, WordFour, uvec4, widen_word, widen_words) \
+    HEADSCOPE_PUT(name, uvec4, narrow_word, narrow_words)
 
-#define HEADSCOPE_FOURS(slot, name, access, one, four)                                     \
-    layout(set = 0, binding = slot) access buffer name##_block { one name[]; };            \
-    layout(set = 0, binding = slot) access buffer name##_vectors { four name##_fours[]; }; \
+#define HEADSCOPE_FOURS(slot, name, access, One, Four, four, load, load_vector)            \
+    layout(set = 0, binding = slot) access buffer name##_block { One name[]; };            \
+    layout(set = 0, binding = slot) access buffer name##_vectors { Four name##_fours[]; }; \
     four name##_at(uint index, uint count) {                                               \
         if (kFours) {                                                                      \
-            return name##_fours[index / 4u];                                               \
+            return load_vector(name##_fours[index / 4u]);                                  \
         }                                                                                  \
         four value = four(0);                                                              \
         [[unroll]] for (uint i = 0u; i < 4u; ++i) {                                        \
             if (i < count) {                                                               \
-                value[i] = name[index + i];                                                \
+                value[i] = load(name[index + i]);                                          \
             }                                                                              \
         }                                                                                  \
         return value;                                                                      \
@@ -62,15 +79,15 @@ uvec4 four_across(uvec4 first, uvec4 second, uint skipped, uint count) {
     return mix(uvec4(0u), value, lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(count)));
 }
 
-#define HEADSCOPE_PUT(name, four)                           \
+#define HEADSCOPE_PUT(name, four, store, store_vector)      \
     void name##_put(uint index, uint count, four value) {   \
         if (kFours) {                                       \
-            name##_fours[index / 4u] = value;               \
+            name##_fours[index / 4u] = store_vector(value); \
             return;                                         \
         }                                                   \
         [[unroll]] for (uint i = 0u; i < 4u; ++i) {         \
             if (i < count) {                                \
-                name[index + i] = value[i];                 \
+                name[index + i] = store(value[i]);          \
             }                                               \
         }                                                   \
     }

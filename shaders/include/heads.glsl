@@ -3,6 +3,7 @@
 #define HEADSCOPE_HEADS_GLSL
 
 #include "math.glsl"
+#include "storage.glsl"
 
 layout(constant_id = 2) const uint kDepth = 4u;       // columns of q and k
 layout(constant_id = 3) const uint kValueDepth = 4u;  // columns of v
@@ -34,20 +35,20 @@ Place place_among(uint rows) {
 uint start_of(Place place, uint strides[3]) { return place.batch * strides[0] + place.head * strides[1]; }
 
 // An operand: load(at, four) gives the columns from 4 * four on of the row that begins at `at`, zeros past its last.
-#define HEADSCOPE_ROWS(slot, load, columns, Wide, wide, Narrow, narrow)         \
-    layout(set = 0, binding = slot) readonly buffer Wide { vec4 wide[]; };      \
-    layout(set = 0, binding = slot) readonly buffer Narrow { float narrow[]; }; \
-    vec4 load(uint at, uint four) {                                             \
-        if (kWide) {                                                            \
-            return wide[at / 4u + four];                                        \
-        }                                                                       \
-        vec4 value = vec4(0.0);                                                 \
-        [[unroll]] for (uint x = 0u; x < 4u; ++x) {                             \
-            if (4u * four + x < columns) {                                      \
-                value[x] = narrow[at + 4u * four + x];                          \
-            }                                                                   \
-        }                                                                       \
-        return value;                                                           \
+#define HEADSCOPE_ROWS(slot, load, columns, Wide, wide, Narrow, narrow)          \
+    layout(set = 0, binding = slot) readonly buffer Wide { StoredFour wide[]; }; \
+    layout(set = 0, binding = slot) readonly buffer Narrow { Stored narrow[]; }; \
+    vec4 load(uint at, uint four) {                                              \
+        if (kWide) {                                                             \
+            return widen_four(wide[at / 4u + four]);                             \
+        }                                                                        \
+        vec4 value = vec4(0.0);                                                  \
+        [[unroll]] for (uint x = 0u; x < 4u; ++x) {                              \
+            if (4u * four + x < columns) {                                       \
+                value[x] = widen_one(narrow[at + 4u * four + x]);                \
+            }                                                                    \
+        }                                                                        \
+        return value;                                                            \
     }
 
 float add_dot(vec4 a, vec4 b, float sum) {

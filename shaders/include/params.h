@@ -98,6 +98,7 @@ struct MatmulParams {
     uint out_row;
     float alpha;
     float beta;
+    uint wide_out;  // of operands in 16 bits the output is F32
 };
 
 // x, bias, step, ordinals, y
@@ -345,10 +346,10 @@ struct StepControlParams {
     float most;
 };
 
-// parameter, grad, m, v, scalars; parameter, m and v as they were
+// parameter, grad, m, v, scalars; parameter, m and v as they were; working
 struct AdamParams {
     uint first_group;
-    uint offset[8];
+    uint offset[9];
     uint count;
     float beta1;
     float beta2;
@@ -365,8 +366,8 @@ struct LogSoftmaxTopKParams {
     uint k;
 };
 
-// x, index, out as 32-bit words: one workgroup a row of out, which is outer * inner runs of `words` words that lie
-// together. x's binding holds rows [x_first, x_first + x_rows) of rows_in. Steps are x's and out's.
+// x, index, out as words of their type's width: one workgroup a row of out, which is outer * inner runs of `words`
+// words that lie together. x's binding holds rows [x_first, x_first + x_rows) of rows_in. Steps are x's and out's.
 struct GatherRowsParams {
     uint first_group;
     uint offset[3];

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <vector>
 
@@ -252,9 +255,29 @@ VKAPI_ATTR VkResult VKAPI_CALL cache_data(VkDevice /*device*/, VkPipelineCache h
     return VK_SUCCESS;
 }
 
+// Drivers guard what they share between threads.
+std::mutex compiling;
+std::condition_variable another;
+int at_once = 0;
+
+VKAPI_ATTR void VKAPI_CALL destroy_pipeline(VkDevice /*device*/, VkPipeline pipeline,
+                                            const VkAllocationCallbacks* /*allocator*/) {
+    state.pipelines_live -= pipeline == VK_NULL_HANDLE ? 0 : 1;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice /*device*/, VkPipelineCache handle, std::uint32_t /*count*/,
                                                 const VkComputePipelineCreateInfo* info,
                                                 const VkAllocationCallbacks* /*allocator*/, VkPipeline* made) {
+    std::unique_lock<std::mutex> lock(compiling);
+    const int number = ++state.pipelines_begun;
+    state.most_at_once = std::max(state.most_at_once, ++at_once);
+    another.notify_all();
+    another.wait_for(lock, std::chrono::seconds(20), [] { return state.pipelines_begun >= state.meet; });
+    --at_once;
+    if (number == state.fails_to_compile) {
+        return VK_ERROR_UNKNOWN;
+    }
+    ++state.pipelines_live;
     Cache& cache = cache_of(handle);
     const auto key = reinterpret_cast<std::uintptr_t>(info->stage.module);
     bool found = false;
@@ -294,7 +317,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice /*device*/, co
         named("vkDestroyPipelineCache", destroy_cache),
         named("vkGetPipelineCacheData", cache_data),
         named("vkCreateComputePipelines", create_pipelines),
-        named("vkDestroyPipeline", destroy_any<VkPipeline>),
+        named("vkDestroyPipeline", destroy_pipeline),
     };
     const PFN_vkVoidFunction found = find(kFunctions, name);
     return found != nullptr ? found : not_faked;

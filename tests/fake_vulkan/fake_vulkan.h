@@ -33,6 +33,11 @@ struct FakeVulkan {
     const FakeMatrices* matrices = nullptr;  // none
     int instances_made = 0;
     int instances_live = 0;
+    int meet = 1;  // pipelines begin to be compiled before the first is done; it waits some seconds for them
+    int fails_to_compile = 0;  // counted from 1; none
+    int pipelines_begun = 0;
+    int most_at_once = 0;  // that were being compiled
+    int pipelines_live = 0;
 };
 
 }  // namespace headscope

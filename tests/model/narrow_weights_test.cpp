@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "../ops/devices.h"
+#include "backend/precision.h"
 #include "model/model_directory.h"
 #include "small_model.h"
 
@@ -31,8 +32,13 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
     return std::sqrt(difference / size);
 }
 
+// Whether a model has its weights alone in `dtype` there: a device that stores it stores activations in it, too.
 bool has_weights(const std::string& device, DType dtype) {
-    const Support support = open_device(device)->weights(dtype);
+    const std::unique_ptr<Backend> backend = open_device(device);
+    const Support support = backend->weights(dtype);
+    if (activations_beside(*backend, dtype) == dtype) {
+        return false;
+    }
     if (support.level == SupportLevel::None) {
         std::fprintf(stderr, "SKIPPED: %s: weights in %s: %s\n", device.c_str(), name_of(dtype),
                      support.reason.c_str());

@@ -29,12 +29,16 @@ mutant elementwise vulkan 'what is just at the threshold is dropped, too' shader
     'greaterThanEqual(bits,' 'greaterThan(bits,'
 
 mutant elementwise vulkan 'of a row'\''s last four those that there are not are stored' shaders/include/fours.glsl \
-    $'            if (i < count) {                                \\\n                name[index + i] = value[i]; ' \
-    $'            {                                               \\\n                name[index + i] = value[i]; '
+    $'            if (i < count) {                                \\\n                name[index + i] = store(value[i]); ' \
+    $'            {                                               \\\n                name[index + i] = store(value[i]); '
 mutant elementwise vulkan 'the texel before is read' shaders/include/fours.glsl \
     'int(index / 4u));' 'int(index / 4u) - 1);'
 mutant elementwise vulkan 'two elements of the second texel are those of the first' shaders/include/fours.glsl \
     'uvec4(odd.zw, rest)' 'uvec4(odd.zw, odd.xy)'
+mutant elementwise vulkan 'the pairs of four neighbours in F16 change places' shaders/include/storage.glsl \
+    'vec4(unpackHalf2x16(four.x), unpackHalf2x16(four.y))' 'vec4(unpackHalf2x16(four.y), unpackHalf2x16(four.x))'
+mutant elementwise vulkan 'one value is stored in F16 whatever the type' shaders/include/storage.glsl \
+    'kBf16 ? to_bf16(value) : to_f16(value)' 'to_f16(value)'
 mutant elementwise vulkan 'a round of Philox is left out' shaders/include/philox.glsl \
     'round < 10' 'round < 9'
 
@@ -44,7 +48,11 @@ mutant attention vulkan 'a term of the exponential is off' shaders/include/math.
 mutant matmul vulkan 'the first term is left out' shaders/matmul.comp \
     'for (uint k = 0u; k < p.k; ++k)' 'for (uint k = 1u; k < p.k; ++k)' "${NO_SUBGROUPS[@]}"
 mutant matmul vulkan 'the output is not scaled before it is added to' shaders/matmul_vector.comp \
-    'fma(p.beta, to[target], value)' 'to[target] + value' "${NO_SUBGROUPS[@]}"
+    'fma(p.beta, out_one(target), value)' 'out_one(target) + value' "${NO_SUBGROUPS[@]}"
+mutant matmul vulkan 'what is added to in 16 bits is taken for F32' shaders/include/product_operands.glsl \
+    'p.wide_out != 0u ? to[at] : widen_one(narrow_to[at])' 'to[at]'
+mutant matmul vulkan 'four outputs in 16 bits take the first'\''s place' shaders/include/product_operands.glsl \
+    'narrow_to_vectors[four] = narrow_four(value)' 'narrow_to_vectors[four] = narrow_four(value.xxzw)'
 mutant matmul vulkan 'the outer batch is that of the inner one' shaders/matmul.comp \
     'outer * p.b_batch[0]' 'inner * p.b_batch[0]' "${NO_SUBGROUPS[@]}"
 mutant matmul vulkan 'columns past the edge are stored' shaders/matmul.comp \
@@ -160,6 +168,8 @@ mutant optimizer vulkan 'a skipped step moves the moments' shaders/adam.comp \
     '|| skip == 1.0' ''
 mutant optimizer vulkan 'the second moment is not corrected' shaders/adam.comp \
     'sqrt(v / correction2)' 'sqrt(v)'
+mutant optimizer vulkan 'the working copy is of the gradient' shaders/adam.comp \
+    'working_put(p.offset[8] + index, count, value)' 'working_put(p.offset[8] + index, count, g)'
 mutant optimizer vulkan 'the norm is compared before it is unscaled' shaders/step_control.comp \
     'sqrt(total) / divisor' 'sqrt(total)'
 

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "backend/precision.h"
 #include "backends/vulkan/device.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
@@ -168,12 +169,37 @@ TEST_CASE("the plain paths equal the fast ones", "[vulkan][device]") {
         CHECK(equal_bits(fast, results()));
     }
     {
+        const Environment disable("HEADSCOPE_VULKAN_DISABLE", "pipeline_threads");
+        CHECK(equal_bits(fast, results()));
+    }
+    {
         // Sums in another order: equal to rounding.
         const Environment disable("HEADSCOPE_VULKAN_DISABLE", "subgroups");
         const std::vector<float> shared = results();
         CHECK(distance(fast, shared) < 1e-5);
         CHECK_FALSE(equal_bits(fast, shared));
     }
+}
+
+TEST_CASE("without 16-bit storage buffers f16 is refused, and says what is missing and what to do",
+          "[vulkan][device]") {
+    if (!usable_device()) {
+        return;
+    }
+    const Environment disable("HEADSCOPE_VULKAN_DISABLE", "storage16");
+    const std::unique_ptr<Backend> device = open_vulkan_device(0);
+    for (const Precision precision : {Precision::F16, Precision::BF16}) {
+        const std::string storage = precision == Precision::F16 ? "F16" : "BF16";
+        CHECK_THROWS_WITH(arithmetic_for(*device, precision, "--precision"),
+                          Catch::Contains("--precision: " + device->device().id + " has no " + storage +
+                                          " storage (no 16-bit storage buffers (storageBuffer16BitAccess))") &&
+                              Catch::Contains("say f32, or choose another --device"));
+    }
+    const Tensor half = device->empty({16}, DType::F16);
+    CHECK_THROWS_WITH(
+        device->run(AddScaled{.a = half, .out = half, .alpha = 2.0F}),
+        Catch::Contains("no 16-bit storage buffers (storageBuffer16BitAccess), which add_scaled of F16") &&
+            Catch::Contains("say f32, or choose another --device"));
 }
 
 TEST_CASE("small bindings and small grids change nothing but the order of sums", "[vulkan][device]") {

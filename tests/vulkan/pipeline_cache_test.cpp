@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <filesystem>
@@ -45,10 +47,10 @@ Start start(const fs::path& folder) {
     const auto instance = std::make_shared<const Instance>(false);
     const VkPhysicalDevice physical = instance->devices().at(0);
     const Device device(instance, physical, probe(instance->functions(), physical, 0, options));
-    Pipelines pipelines(device, folder.string());
+    Pipelines pipelines(device, folder.string(), 2);
     for (const Kernel kernel : {Kernel::Fill, Kernel::Copy, Kernel::GatherRows}) {
-        REQUIRE(pipelines.get(kernel, {}).handle != VK_NULL_HANDLE);
-        REQUIRE(pipelines.get(kernel, {}).handle != VK_NULL_HANDLE);
+        REQUIRE(pipelines.get(kernel, {}).handle() != VK_NULL_HANDLE);
+        REQUIRE(pipelines.get(kernel, {}).handle() != VK_NULL_HANDLE);
     }
     return {pipelines.cache_use(), cache_file_path(device.capabilities(), folder.string(), "pipelines")};
 }
@@ -85,6 +87,74 @@ TEST_CASE("a second start compiles no pipeline that the first one compiled", "[v
     CHECK(second.use.created == 3);
     fs::remove(second.file);
     CHECK(start(folder.path).use.found == 0);
+}
+
+namespace {
+
+// What is asked for before the first is waited for.
+constexpr std::array kAsked{Kernel::Fill, Kernel::Copy, Kernel::GatherRows, Kernel::Adam};
+
+struct FakeDevice {
+    std::shared_ptr<const Instance> instance = std::make_shared<const Instance>(false);
+    VkPhysicalDevice physical = instance->devices().at(0);
+    Device device{instance, physical, probe(instance->functions(), physical, 0, Options())};
+};
+
+}  // namespace
+
+TEST_CASE("pipelines are compiled side by side, or one by one where that is asked for", "[vulkan][cache]") {
+    for (const int threads : {3, 0}) {
+        FakeLoader fake(1);
+        fake->opens = true;
+        fake->meet = std::max(threads, 1);
+        {
+            const FakeDevice made;
+            Pipelines pipelines(made.device, "", static_cast<unsigned>(threads));
+            for (const Kernel kernel : kAsked) {
+                const Pipeline& pipeline = pipelines.get(kernel, {});
+                CHECK((threads > 0 || pipeline.ready()));
+            }
+            for (const Kernel kernel : kAsked) {
+                CHECK(pipelines.get(kernel, {}).handle() != VK_NULL_HANDLE);
+            }
+            CHECK(pipelines.cache_use().created == 4);
+            CHECK(fake->most_at_once == std::max(threads, 1));
+            CHECK(fake->pipelines_live == 4);
+        }
+        CHECK(fake->pipelines_live == 0);
+    }
+}
+
+TEST_CASE("a kernel that cannot be compiled is an Error where it is waited for, each time", "[vulkan][cache]") {
+    for (const unsigned threads : {2U, 0U}) {
+        FakeLoader fake(1);
+        fake->opens = true;
+        fake->fails_to_compile = 1;
+        {
+            const FakeDevice made;
+            Pipelines pipelines(made.device, "", threads);
+            const Pipeline& wrong = pipelines.get(Kernel::Fill, {});
+            wrong.compiled.wait();
+            const Pipeline& right = pipelines.get(Kernel::Copy, {});
+            CHECK(right.handle() != VK_NULL_HANDLE);
+            CHECK_THROWS_WITH(wrong.handle(), Catch::Contains("cannot compile the kernel fill"));
+            CHECK_THROWS_WITH(pipelines.get(Kernel::Fill, {}).handle(), Catch::Contains("the kernel fill"));
+        }
+        CHECK(fake->pipelines_live == 0);
+    }
+}
+
+TEST_CASE("pipelines that nobody waits for are dropped in the end", "[vulkan][cache]") {
+    FakeLoader fake(1);
+    fake->opens = true;
+    {
+        const FakeDevice made;
+        Pipelines pipelines(made.device, "", 1);
+        for (const Kernel kernel : kAsked) {
+            pipelines.get(kernel, {});
+        }
+    }
+    CHECK(fake->pipelines_live == 0);
 }
 
 TEST_CASE("the cache of another device or driver is not given to the driver, and is replaced", "[vulkan][cache]") {

@@ -26,7 +26,8 @@ std::string letters(std::span<const std::uint32_t> spirv) {
 
 TEST_CASE("bindings and who writes them are read from the shader", "[vulkan][reflect]") {
     CHECK(letters(module_of(Kernel::AddScaled).spirv) == "rrw");
-    CHECK(letters(module_of(Kernel::Adam).spirv) == "wrwwrrrr");
+    CHECK(letters(module_of(Kernel::Adam).spirv) == "wrwwrrrrr");
+    CHECK(letters(module_of(Kernel::Adam).spirv_16) == "wrwwrrrrw");
     const KernelModule softmax = module_of(Kernel::MaskedSoftmax);
     CHECK(letters(softmax.spirv) == "rrrw");
     CHECK(letters(softmax.spirv_shared) == "rrrw");

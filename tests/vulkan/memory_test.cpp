@@ -1,0 +1,97 @@
+// What the backend takes of a device's memory, and gives back.
+#include "backends/vulkan/memory.h"
+
+#include <catch2/catch.hpp>
+
+#include "backends/vulkan/memory_limit.h"
+#include "backends/vulkan/vulkan_backend.h"
+#include "environment.h"
+#include "support/check.h"
+
+using namespace headscope;
+using namespace headscope::vulkan;
+using headscope::vulkan_tests::Environment;
+using headscope::vulkan_tests::usable_device;
+
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+
+// Bytes of an F32 tensor of so many MiB.
+Shape mebibytes(std::int64_t count) {
+    return {count, std::int64_t{1} << 18U};
+}
+
+void nothing() {}
+
+}  // namespace
+
+TEST_CASE("what may be held is the least of what driver, device and user allow", "[vulkan][memory]") {
+    const Heap gpu{.size = 1000};
+    CHECK(memory_limit(gpu, 300, 0).bytes == 1000);
+    CHECK(memory_limit(gpu, 300, 0).reason == "the device's memory");
+    CHECK(memory_limit(gpu, 300, 700).bytes == 700);
+    CHECK(memory_limit(gpu, 300, 700).reason == "HEADSCOPE_VULKAN_MAX_MEMORY");
+    CHECK(memory_limit(gpu, 300, 2000).bytes == 1000);
+    // Of 900 the program has 500, 300 of them the backend's.
+    const Heap budget{.size = 1000, .budget = 900, .used = 500};
+    CHECK(memory_limit(budget, 300, 0).bytes == 700);
+    CHECK(memory_limit(budget, 300, 0).reason == "what the driver leaves to this program now");
+    CHECK(memory_limit(budget, 300, 600).bytes == 600);
+    // More is used than is left: nothing more, and nothing is taken away.
+    CHECK(memory_limit({.size = 1000, .budget = 400, .used = 500}, 300, 0).bytes == 300);
+    // A CPU's heap bounds nothing, unless its driver has a budget.
+    CHECK(memory_limit({.size = 1000, .software = true}, 300, 0).bytes == MemoryLimit().bytes);
+    CHECK(memory_limit({.size = 1000, .software = true}, 300, 5000).bytes == 5000);
+    CHECK(memory_limit({.size = 1000, .budget = 900, .used = 0, .software = true}, 0, 0).bytes == 900);
+}
+
+TEST_CASE("past the user's limit memory is refused, with need, limit and what to do", "[vulkan][memory]") {
+    if (!usable_device()) {
+        return;
+    }
+    const Environment limit("HEADSCOPE_VULKAN_MAX_MEMORY", "8");
+    const std::unique_ptr<Backend> backend = open_vulkan_device(0);
+    Tensor first = backend->empty(mebibytes(5), DType::F32);
+    const Tensor second = backend->empty(mebibytes(3), DType::F32);
+    CHECK_THROWS_AS(backend->empty({1}, DType::F32), OutOfMemory);
+    CHECK_THROWS_WITH(backend->empty(mebibytes(2), DType::F32),
+                      Catch::Contains("asked for 2.0 MiB with 8.0 MiB in use and 8.0 MiB held, and may hold 8.0 MiB "
+                                      "(HEADSCOPE_VULKAN_MAX_MEMORY)") &&
+                          Catch::Contains("use smaller batches or a smaller model, or --device cpu"));
+    first = {};
+    const Tensor third = backend->empty(mebibytes(2), DType::F32);
+    backend->run(Fill{third, 2.0F});
+    CHECK(to_host<float>(*backend, third)[0] == 2.0F);
+    CHECK_THROWS_AS(backend->empty(mebibytes(4), DType::F32), OutOfMemory);
+    const Environment wrong("HEADSCOPE_VULKAN_MAX_MEMORY", "8 MiB");
+    CHECK_THROWS_WITH(open_vulkan_device(0), Catch::Contains("HEADSCOPE_VULKAN_MAX_MEMORY is \"8 MiB\""));
+}
+
+TEST_CASE("empty blocks beyond what was in use lately go back, and what steps share stays", "[vulkan][memory]") {
+    if (!usable_device()) {
+        return;
+    }
+    const auto instance = std::make_shared<const Instance>(false);
+    const VkPhysicalDevice physical = instance->devices().at(0);
+    const Device device(instance, physical, probe(instance->functions(), physical, 0, Options()));
+    const auto memory = std::make_shared<Memory>(device);
+    const auto kept = memory->allocate(kMiB, nothing);
+    // A step takes 200 MiB and gives it back; so long as steps do, nothing goes.
+    for (int step = 0; step < 600; ++step) {
+        { const auto large = memory->allocate(200 * kMiB, nothing); }
+        memory->trim();
+        CHECK(memory->held() == 264 * kMiB);
+    }
+    // Then none does any more.
+    int calls = 0;
+    while (memory->held() > 64 * kMiB && calls < 2000) {
+        memory->trim();
+        ++calls;
+    }
+    CHECK(memory->held() == 64 * kMiB);
+    CHECK(calls > 256);
+    CHECK(memory->use().live == kMiB);
+    const auto again = memory->allocate(200 * kMiB, nothing);
+    CHECK(memory->held() == 264 * kMiB);
+}
