@@ -145,6 +145,21 @@ void run_compiled(const Piece<Bf16>& p) {
                             {{DNNL_ARG_SRC, product.a}, {DNNL_ARG_WEIGHTS, product.b}, {DNNL_ARG_DST, product.out}});
 }
 
+// oneDNN 3.7 multiplies a single row wrongly where its elements do not lie side by side.
+Piece<Bf16> laid_together(Piece<Bf16> p) {
+    thread_local std::vector<Bf16> row;
+    if (p.m == 1 && p.transpose_a) {
+        row.resize(static_cast<std::size_t>(p.k));
+        for (std::int64_t i = 0; i < p.k; ++i) {
+            row[static_cast<std::size_t>(i)] = p.a[i * p.a_step];
+        }
+        p.a = row.data();
+        p.a_step = p.k;
+        p.transpose_a = false;
+    }
+    return p;
+}
+
 // Blocks of kBlockRows rows, then what is left down to a multiple of kStep, then the rest: whatever the number of
 // tokens in a batch, few shapes are ever compiled.
 void run_piece(const Piece<Bf16>& p) {
@@ -152,7 +167,7 @@ void run_piece(const Piece<Bf16>& p) {
     for (std::int64_t row = 0; row < p.m;) {
         const std::int64_t left = p.m - row;
         const std::int64_t rows = left >= kBlockRows ? kBlockRows : left >= kStep ? left / kStep * kStep : left;
-        run_compiled(rows_of(p, row, row + rows));
+        run_compiled(laid_together(rows_of(p, row, row + rows)));
         row += rows;
     }
 }

@@ -65,7 +65,7 @@ void unpack_bits(OnnxTensor& tensor, const std::string& what) {
         return;
     }
     for (double& value : tensor.values) {
-        if (value < 0.0 || value > std::numeric_limits<std::uint16_t>::max()) {
+        if (!(value >= 0.0 && value <= std::numeric_limits<std::uint16_t>::max())) {  // NaN is neither
             throw Error(what + ": its 16-bit numbers have more bits");
         }
         const auto bits = static_cast<std::uint16_t>(value);
