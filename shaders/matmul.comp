@@ -10,9 +10,8 @@ layout(push_constant) uniform Push { MatmulParams p; };
 layout(constant_id = 2) const uint kRows = 8u;
 layout(constant_id = 3) const uint kColumns = 8u;
 layout(constant_id = 4) const uint kRounding = 0u;  // of the operands: kRoundNot, kRoundToBf16, kRoundToF16
-layout(set = 0, binding = 0) readonly buffer A { float a[]; };
-layout(set = 0, binding = 1) readonly buffer B { float b[]; };
-layout(set = 0, binding = 2) buffer Out { float to[]; };
+#include "operands.glsl"
+#include "product_out.glsl"
 
 void main() {
     uint blocks_m = (p.m + kRows - 1u) / kRows;
@@ -49,10 +48,10 @@ void main() {
     for (uint k = 0u; k < p.k; ++k) {
         float b_values[kColumns];
         [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
-            b_values[j] = round_operand(kRounding, b[b_at[j] + b_step]);
+            b_values[j] = round_operand(kRounding, b_one(b_at[j] + b_step));
         }
         [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-            float value = round_operand(kRounding, a[a_at[i] + a_step]);
+            float value = round_operand(kRounding, a_one(a_at[i] + a_step));
             [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
                 sums[i][j] = fma(value, b_values[j], sums[i][j]);
             }
@@ -61,13 +60,14 @@ void main() {
         b_step += p.b_row;
     }
     uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    float added[kColumns];
+    [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+        added[j] = bias_of(column + j);
+    }
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
         [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
             if (row + i < p.m && column + j < p.n) {
-                uint target = out_base + (row + i) * p.out_row + column + j;
-                float value = p.alpha * sums[i][j];
-                // beta = 0 never reads: the output may be noise.
-                to[target] = p.beta == 0.0 ? value : fma(p.beta, to[target], value);
+                store(out_base + (row + i) * p.out_row + column + j, sums[i][j], added[j]);
             }
         }
     }

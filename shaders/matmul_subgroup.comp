@@ -16,11 +16,8 @@ layout(constant_id = 3) const uint kColumns = 4u;  // of each lane
 layout(constant_id = 4) const uint kRounding = 0u;
 layout(constant_id = 5) const uint kAlong = 0u;  // kAAlongK, kBAlongK
 layout(constant_id = 6) const uint kFours = 0u;  // kAFours, kBFours, kOutFours, kWholeFours
-layout(set = 0, binding = 0) readonly buffer A { float a[]; };
-layout(set = 0, binding = 0) readonly buffer AVectors { vec4 a_vectors[]; };
-layout(set = 0, binding = 1) readonly buffer B { float b[]; };
-layout(set = 0, binding = 1) readonly buffer BVectors { vec4 b_vectors[]; };
-layout(set = 0, binding = 2) buffer Out { float to[]; };
+#include "operands.glsl"
+#include "product_out.glsl"
 layout(set = 0, binding = 2) buffer OutVectors { vec4 to_vectors[]; };
 
 const bool kAAlongK = (kAlong & 1u) != 0u;
@@ -35,56 +32,51 @@ const uint kALoads = kRows / kLanes;        // of a lane for four of k
 const uint kStepsALoad = 4u / kALoads;      // of k in one of them, where they go along the rows
 const uint kQuads = kRows / 4u;
 
-vec4 rounded(vec4 value) {
-    return vec4(round_operand(kRounding, value.x), round_operand(kRounding, value.y),
-                round_operand(kRounding, value.z), round_operand(kRounding, value.w));
-}
-
 // Four neighbours of an operand, the first `count` of them, else 0.
 vec4 load_a(uint at, uint count) {
     vec4 value = vec4(0.0);
     if (kAFours) {
         if (kWholeFours || count != 0u) {
-            value = a_vectors[at / 4u];
+            value = a_four(at / 4u);
         }
-        return rounded(value);
+        return round_operand(kRounding, value);
     }
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
         if (i < count) {
-            value[i] = a[at + i];
+            value[i] = a_one(at + i);
         }
     }
-    return rounded(value);
+    return round_operand(kRounding, value);
 }
 
 vec4 load_b(uint at, uint count) {
     vec4 value = vec4(0.0);
     if (kBFours) {
         if (kWholeFours || count != 0u) {
-            value = b_vectors[at / 4u];
+            value = b_four(at / 4u);
         }
-        return rounded(value);
+        return round_operand(kRounding, value);
     }
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
         if (i < count) {
-            value[i] = b[at + i];
+            value[i] = b_one(at + i);
         }
     }
-    return rounded(value);
+    return round_operand(kRounding, value);
 }
 
 // The column of a lane's output j, from the block's first: by fours.
 uint column_of(uint me, uint j) { return 4u * (me + kLanes * (j / 4u)) + j % 4u; }
 
-void store_four(uint target, vec4 value) {
+void store_four(uint target, float sums[kColumns], float added[kColumns], uint first) {
+    vec4 value;
+    [[unroll]] for (uint one = 0u; one < 4u; ++one) {
+        value[one] = finished(sums[first + one], added[first + one]);
+    }
     if (p.beta != 0.0) {  // else the output may be noise
         value = fma(vec4(p.beta), to_vectors[target / 4u], value);
     }
     to_vectors[target / 4u] = value;
-}
-
-void store(uint target, float value) {
-    to[target] = p.beta == 0.0 ? value : fma(p.beta, to[target], value);
 }
 
 void main() {
@@ -144,16 +136,20 @@ void main() {
         }
     }
     uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    float added[kColumns];
+    [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+        added[j] = bias_of(column + column_of(me, j));
+    }
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
         [[unroll]] for (uint j = 0u; j < kColumns; j += 4u) {
             uint to_column = column + column_of(me, j);
             uint target = out_base + (row + i) * p.out_row + to_column;
             if (kOutFours && row + i < p.m && to_column < p.n) {
-                store_four(target, p.alpha * vec4(sums[i][j], sums[i][j + 1u], sums[i][j + 2u], sums[i][j + 3u]));
+                store_four(target, sums[i], added, j);
             }
             [[unroll]] for (uint one = 0u; one < 4u; ++one) {
                 if (!kOutFours && row + i < p.m && to_column + one < p.n) {
-                    store(target + one, p.alpha * sums[i][j + one]);
+                    store(target + one, sums[i][j + one], added[j + one]);
                 }
             }
         }

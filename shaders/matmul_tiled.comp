@@ -7,6 +7,7 @@
 #include "params.h"
 layout(push_constant) uniform Push { MatmulParams p; };
 #include "grid.glsl"
+#include "product_out.glsl"
 #include "round.glsl"
 layout(constant_id = 2) const uint kRows = 4u;     // 4 or 8
 layout(constant_id = 3) const uint kColumns = 4u;  // 4 or 8
@@ -18,7 +19,6 @@ layout(set = 0, binding = 0) readonly buffer A { float a[]; };
 layout(set = 0, binding = 0) readonly buffer AVectors { vec4 a_vectors[]; };
 layout(set = 0, binding = 1) readonly buffer B { float b[]; };
 layout(set = 0, binding = 1) readonly buffer BVectors { vec4 b_vectors[]; };
-layout(set = 0, binding = 2) buffer Out { float to[]; };
 
 const uint kAlongK = 1u;
 const uint kInFours = 2u;
@@ -125,14 +125,16 @@ void main() {
         barrier();
     }
     uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    float added[kColumns];
+    [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+        added[j] = bias_of(column + spread(me_n, j));
+    }
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
         [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
             uint to_row = row + spread(me_m, i);
             uint to_column = column + spread(me_n, j);
             if (to_row < p.m && to_column < p.n) {
-                uint target = out_base + to_row * p.out_row + to_column;
-                float value = p.alpha * sums[i][j];
-                to[target] = p.beta == 0.0 ? value : fma(p.beta, to[target], value);
+                store(out_base + to_row * p.out_row + to_column, sums[i][j], added[j]);
             }
         }
     }

@@ -95,7 +95,7 @@ check_subgroups() {
 # Every fast path of the Vulkan backend switched off: the plain ones must give the same.
 check_plain() {
     build release
-    HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,pipeline_cache,vector_loads,cooperative_matrix,fused_attention,tuning,timestamps HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan \
+    HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,pipeline_cache,vector_loads,texel_loads,cooperative_matrix,fused_attention,tuning,timestamps HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan \
         ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" -R '^(ops|backend|vulkan|autograd|model)'
 }
 

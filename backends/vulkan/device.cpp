@@ -94,6 +94,12 @@ void probe_properties(const InstanceFunctions& functions, VkPhysicalDevice devic
     found.subgroup_size = std::max(subgroup.subgroupSize, 1U);
     // 2^31 bytes keep every element's index in a binding, and sums of two of them, within 32 bits.
     constexpr std::uint64_t kIndexable = std::uint64_t{1} << 31U;
+    // A GPU loads elements as fast. llvmpipe takes them one lane after the other, but gathers texels, whose places in
+    // bytes it counts in 31 bits.
+    constexpr std::uint64_t kTexelBytes = 16;
+    found.most_texels =
+        found.software ? std::min<std::uint64_t>(all.properties.limits.maxTexelBufferElements, kIndexable / kTexelBytes)
+                       : 0;
     found.max_binding_bytes = std::min<std::uint64_t>(all.properties.limits.maxStorageBufferRange, kIndexable);
     found.max_allocation_bytes = maintenance.maxMemoryAllocationSize;
     info.driver = fmt::format("{} {}", driver.driverName, driver.driverInfo);
@@ -219,6 +225,7 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
         {"subgroup arithmetic", say(found.subgroup_arithmetic, options.subgroups)},
         {"subgroup shuffles", say(found.subgroup_shuffles, options.subgroups)},
         {"full subgroups", say(found.full_subgroups, true)},
+        {"texel loads", say(found.most_texels > 0, options.texel_loads)},
         {"16-bit storage", say(found.storage16, true)},
         {kMatrixFeature, say_matrices(found.matrices, options.cooperative_matrix && options.subgroups)},
         {"timestamps", say(found.timestamp_bits > 0, options.timestamps)},
@@ -239,6 +246,9 @@ std::vector<std::string> paths_of(const Capabilities& found, const Options& opti
     }
     if (options.vector_loads) {
         paths.emplace_back(path::kNoVectorLoads);
+    }
+    if (found.most_texels > 0) {
+        paths.emplace_back(path::kNoTexelLoads);
     }
     if (!options.emulated_matrices) {
         paths.emplace_back(path::kEmulatedMatrices);
@@ -304,6 +314,7 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
     if (found.matrices.usable() && (!options.cooperative_matrix || !found.subgroup_arithmetic)) {
         found.matrices = {{}, "switched off"};
     }
+    found.most_texels = options.texel_loads && options.subgroups ? found.most_texels : 0;
     found.timestamp_bits = options.timestamps ? found.timestamp_bits : 0;
     info.paths = paths_of(found, options);
     return result;

@@ -37,6 +37,8 @@ namespace headscope::vulkan {
     X(vkMapMemory)                   \
     X(vkCreateBuffer)                \
     X(vkDestroyBuffer)               \
+    X(vkCreateBufferView)            \
+    X(vkDestroyBufferView)           \
     X(vkBindBufferMemory)            \
     X(vkGetBufferMemoryRequirements) \
     X(vkCreateShaderModule)          \

@@ -69,6 +69,8 @@ Options Options::from_environment() {
             options.subgroups = false;
         } else if (name == "vector_loads") {
             options.vector_loads = false;
+        } else if (name == "texel_loads") {
+            options.texel_loads = false;
         } else if (name == "cooperative_matrix") {
             options.cooperative_matrix = false;
         } else if (name == "matrix_trial") {
@@ -85,8 +87,9 @@ Options Options::from_environment() {
             options.cache_directory.clear();
         } else {
             throw Error("HEADSCOPE_VULKAN_DISABLE names \"" + name +
-                        "\"; expected push_descriptors, subgroups, vector_loads, cooperative_matrix, matrix_trial, "
-                        "fused_attention, tuning, timestamps, driver_probe or pipeline_cache, separated by commas");
+                        "\"; expected push_descriptors, subgroups, vector_loads, texel_loads, cooperative_matrix, "
+                        "matrix_trial, fused_attention, tuning, timestamps, driver_probe or pipeline_cache, separated "
+                        "by commas");
         }
     }
     return options;
@@ -102,6 +105,8 @@ Options with_path(Options options, const std::string& path, std::uint32_t subgro
         options.tiles = ProductTiles::None;
     } else if (path == path::kNoVectorLoads) {
         options.vector_loads = false;
+    } else if (path == path::kNoTexelLoads) {
+        options.texel_loads = false;
     } else if (path == path::kNoCooperativeMatrix) {
         options.cooperative_matrix = false;
     } else if (path == path::kEmulatedMatrices) {

@@ -5,7 +5,6 @@
 
 #include "backends/vulkan/cache_file.h"
 #include "backends/vulkan/pipeline_cache.h"
-#include "backends/vulkan/reflect.h"
 #include "support/check.h"
 
 namespace headscope::vulkan {
@@ -23,6 +22,10 @@ VkShaderModule create_shader(const Device& device, std::span<const std::uint32_t
 }
 
 }  // namespace
+
+VkDescriptorType descriptor_type(const ShaderBinding& binding) {
+    return binding.texels ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+}
 
 Pipelines::Pipelines(const Device& device, const std::string& cache_directory)
     : device_(device), cache_path_(cache_file_path(device.capabilities(), cache_directory, "pipelines")) {
@@ -84,22 +87,26 @@ const Pipeline& Pipelines::get(Kernel kernel, const Specialisation& specialisati
     return pipelines_.emplace(key, create(kernel, specialisation)).first->second;
 }
 
-const Pipelines::Layout& Pipelines::layout_for(std::size_t bindings) {
-    Layout& layout = layouts_[bindings];
+const Pipelines::Layout& Pipelines::layout_for(const std::vector<ShaderBinding>& bindings) {
+    std::vector<bool> texels;
+    for (const ShaderBinding& binding : bindings) {
+        texels.push_back(binding.texels);
+    }
+    Layout& layout = layouts_[texels];
     if (layout.pipeline != VK_NULL_HANDLE) {
         return layout;
     }
-    std::vector<VkDescriptorSetLayoutBinding> slots(bindings);
-    for (std::size_t slot = 0; slot < bindings; ++slot) {
+    std::vector<VkDescriptorSetLayoutBinding> slots(bindings.size());
+    for (std::size_t slot = 0; slot < bindings.size(); ++slot) {
         slots[slot].binding = static_cast<std::uint32_t>(slot);
-        slots[slot].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        slots[slot].descriptorType = descriptor_type(bindings[slot]);
         slots[slot].descriptorCount = 1;
         slots[slot].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
     }
     VkDescriptorSetLayoutCreateInfo set{};
     set.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
     set.flags = device_.capabilities().push_descriptors ? VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR : 0;
-    set.bindingCount = static_cast<std::uint32_t>(bindings);
+    set.bindingCount = static_cast<std::uint32_t>(slots.size());
     set.pBindings = slots.data();
     const DeviceFunctions& functions = device_.functions();
     check(functions.vkCreateDescriptorSetLayout(device_.handle(), &set, nullptr, &layout.set),
@@ -120,10 +127,12 @@ Pipeline Pipelines::create(Kernel kernel, const Specialisation& specialisation) 
     const Capabilities& found = device_.capabilities();
     const DeviceFunctions& functions = device_.functions();
     const KernelModule module = module_of(kernel);
-    const auto spirv = found.subgroup_arithmetic ? module.spirv : module.spirv_shared;
+    const auto spirv = specialisation.texels       ? module.spirv_texels
+                       : found.subgroup_arithmetic ? module.spirv
+                                                   : module.spirv_shared;
     Pipeline pipeline;
-    pipeline.writable = writable_bindings(spirv);
-    const Layout& layout = layout_for(pipeline.writable.size());
+    pipeline.bindings = bindings_of(spirv);
+    const Layout& layout = layout_for(pipeline.bindings);
     pipeline.layout = layout.pipeline;
     pipeline.set_layout = layout.set;
     const VkShaderModule shader = create_shader(device_, spirv);
@@ -173,6 +182,7 @@ std::string Pipelines::title(Kernel kernel, const Specialisation& specialisation
                             fmt::join(specialisation.extra.begin(),
                                       specialisation.extra.begin() + static_cast<std::ptrdiff_t>(used), " "));
     }
+    text += specialisation.texels ? ", loads texels" : "";
     const Capabilities& found = device_.capabilities();
     const bool reduces = module.spirv.data() != module.spirv_shared.data();
     text += !reduces ? "" : found.subgroup_arithmetic ? ", reduces by subgroups" : ", reduces through shared memory";

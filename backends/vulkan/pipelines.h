@@ -9,15 +9,17 @@
 #include <vector>
 
 #include "backends/vulkan/device.h"
+#include "backends/vulkan/reflect.h"
 #include "kernels.h"
 
 namespace headscope::vulkan {
 
 // constant_id 0 is the workgroup's size and 1 whether it is one subgroup; kernels number theirs from 2.
 struct Specialisation {
-    static constexpr std::size_t kExtra = 5;
+    static constexpr std::size_t kExtra = 6;
     std::uint32_t local_size = 64;
     std::array<std::uint32_t, kExtra> extra{};
+    bool texels = false;  // the kernel's module that loads its operands as texels
     // clang-tidy 14 takes the comparison's 0 for a pointer. NOLINTNEXTLINE(modernize-use-nullptr)
     auto operator<=>(const Specialisation&) const = default;
 };
@@ -26,8 +28,10 @@ struct Pipeline {
     VkPipeline handle = VK_NULL_HANDLE;
     VkPipelineLayout layout = VK_NULL_HANDLE;
     VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;
-    std::vector<bool> writable;  // for each binding
+    std::vector<ShaderBinding> bindings;
 };
+
+VkDescriptorType descriptor_type(const ShaderBinding& binding);
 
 // What the cache on disk was good for.
 struct CacheUse {
@@ -57,7 +61,7 @@ private:
         VkDescriptorSetLayout set = VK_NULL_HANDLE;
         VkPipelineLayout pipeline = VK_NULL_HANDLE;
     };
-    const Layout& layout_for(std::size_t bindings);
+    const Layout& layout_for(const std::vector<ShaderBinding>& bindings);
     Pipeline create(Kernel kernel, const Specialisation& specialisation);
     VkPipeline compile(const VkComputePipelineCreateInfo& info, const char* kernel);
     std::size_t held_bytes() const;
@@ -67,7 +71,7 @@ private:
     std::string cache_path_;
     VkPipelineCache cache_ = VK_NULL_HANDLE;
     CacheUse use_;
-    std::map<std::size_t, Layout> layouts_;
+    std::map<std::vector<bool>, Layout> layouts_;  // by which bindings are texels
     std::map<std::pair<Kernel, Specialisation>, Pipeline> pipelines_;
 };
 

@@ -10,6 +10,7 @@ namespace headscope::vulkan {
 namespace {
 
 // Numbers from the SPIR-V specification, sections 3.20 and 3.42.
+constexpr std::uint32_t kOpTypeSampledImage = 27;
 constexpr std::uint32_t kOpTypeStruct = 30;
 constexpr std::uint32_t kOpTypePointer = 32;
 constexpr std::uint32_t kOpVariable = 59;
@@ -22,10 +23,11 @@ constexpr std::size_t kHeaderWords = 5;
 
 struct Module {
     std::map<std::uint32_t, std::uint32_t> binding;                // variable -> binding
-    std::map<std::uint32_t, std::uint32_t> pointee;                // pointer type -> struct type
+    std::map<std::uint32_t, std::uint32_t> pointee;                // pointer type -> its type
     std::map<std::uint32_t, std::uint32_t> type;                   // variable -> pointer type
     std::map<std::uint32_t, std::size_t> members;                  // struct type -> count
     std::map<std::uint32_t, std::set<std::uint32_t>> read_only{};  // struct type -> members
+    std::set<std::uint32_t> images{};                              // types
 
     void read(std::uint32_t op, std::span<const std::uint32_t> operands);
 };
@@ -37,6 +39,8 @@ void Module::read(std::uint32_t op, std::span<const std::uint32_t> operands) {
         HEADSCOPE_CHECK(operands[2] == 0, "shaders use descriptor set 0 alone");
     } else if (op == kOpMemberDecorate && operands[2] == kNonWritable) {
         read_only[operands[0]].insert(operands[1]);
+    } else if (op == kOpTypeSampledImage) {
+        images.insert(operands[0]);
     } else if (op == kOpTypeStruct) {
         members[operands[0]] = operands.size() - 1;
     } else if (op == kOpTypePointer) {
@@ -48,7 +52,7 @@ void Module::read(std::uint32_t op, std::span<const std::uint32_t> operands) {
 
 }  // namespace
 
-std::vector<bool> writable_bindings(std::span<const std::uint32_t> spirv) {
+std::vector<ShaderBinding> bindings_of(std::span<const std::uint32_t> spirv) {
     Module module;
     for (std::size_t at = kHeaderWords; at < spirv.size();) {
         const std::uint32_t words = spirv[at] >> 16U;
@@ -56,17 +60,19 @@ std::vector<bool> writable_bindings(std::span<const std::uint32_t> spirv) {
         module.read(spirv[at] & 0xffffU, spirv.subspan(at + 1, words - 1));
         at += words;
     }
-    std::map<std::uint32_t, bool> found;  // several variables may see one binding in their ways
+    std::map<std::uint32_t, ShaderBinding> found;  // several variables may see one binding in their ways
     for (const auto& [variable, binding] : module.binding) {
-        const std::uint32_t block = module.pointee.at(module.type.at(variable));
-        found[binding] = found[binding] || module.read_only[block].size() < module.members.at(block);
+        const std::uint32_t type = module.pointee.at(module.type.at(variable));
+        ShaderBinding& to = found[binding];
+        to.texels = module.images.count(type) > 0;
+        to.writable = to.writable || (!to.texels && module.read_only[type].size() < module.members.at(type));
     }
-    std::vector<bool> writable;
-    for (const auto& [binding, writes] : found) {
-        HEADSCOPE_CHECK(binding == writable.size(), "the shader's bindings have a gap");
-        writable.push_back(writes);
+    std::vector<ShaderBinding> bindings;
+    for (const auto& [binding, each] : found) {
+        HEADSCOPE_CHECK(binding == bindings.size(), "the shader's bindings have a gap");
+        bindings.push_back(each);
     }
-    return writable;
+    return bindings;
 }
 
 }  // namespace headscope::vulkan

@@ -55,6 +55,11 @@ Binding binding_of(const Tensor& tensor, std::uint64_t alignment) {
     return binding;
 }
 
+// Of a binding, counted from the beginning of its block.
+std::uint32_t first_element(const Binding& binding, const Tensor& tensor) {
+    return static_cast<std::uint32_t>(binding.begin / size_of(tensor.dtype));
+}
+
 }  // namespace
 
 Stream::Stream(const Device& device, std::shared_ptr<Memory> memory, Pipelines& pipelines,
@@ -94,6 +99,11 @@ Stream::~Stream() {
         }
     }
     functions.vkDestroyCommandPool(device_.handle(), pool_, nullptr);
+}
+
+bool Stream::has_texels(const Tensor& tensor) const {
+    const auto* buffer = dynamic_cast<const VulkanBuffer*>(tensor.buffer.get());
+    return buffer != nullptr && memory_->block(buffer->block()).texels() != VK_NULL_HANDLE;
 }
 
 std::uint64_t Stream::max_binding_bytes() const {
@@ -207,21 +217,24 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
     constexpr std::size_t kMost = 12;
     HEADSCOPE_CHECK(tensors.size() <= kMost, "a kernel has at most 12 bindings");
     const Pipeline& pipeline = pipelines_.get(launch.kernel, launch.specialisation);
-    HEADSCOPE_CHECK(pipeline.writable.size() == tensors.size(),
+    HEADSCOPE_CHECK(pipeline.bindings.size() == tensors.size(),
                     std::string("the number of bindings differs from the shader's: ") + module_of(launch.kernel).name);
     if (notes_kernels_) {
         kernels_.emplace(launch.kernel, launch.specialisation);
     }
     const std::uint64_t alignment = binding_alignment();
-    std::array<VkDescriptorBufferInfo, kMost> buffers{};
+    std::array<Bound, kMost> bound{};
     std::array<Access, kMost> accesses{};
     for (std::size_t index = 0; index < tensors.size(); ++index) {
         const Binding binding = binding_of(*tensors[index], alignment);
         HEADSCOPE_CHECK(binding.bytes <= device_.capabilities().max_binding_bytes,
                         std::string(module_of(launch.kernel).name) + " was not tiled: " + tensors[index]->to_string());
-        buffers[index] = {memory_->block(binding.block), binding.begin, binding.bytes};
-        accesses[index] = {binding.block, binding.begin, binding.begin + binding.bytes, pipeline.writable[index]};
-        params[1 + index] = binding.offset;
+        const ShaderBinding& seen = pipeline.bindings[index];
+        const RawBuffer& block = memory_->block(binding.block);
+        bound[index] = {{block.handle(), binding.begin, binding.bytes}, &block.texels()};
+        accesses[index] = {binding.block, binding.begin, binding.begin + binding.bytes, seen.writable};
+        // Texels are those of the whole block.
+        params[1 + index] = binding.offset + (seen.texels ? first_element(binding, *tensors[index]) : 0);
     }
     const std::uint64_t most_groups = std::min<std::uint64_t>(
         device_.capabilities().max_groups,
@@ -233,7 +246,7 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
         params[0] = static_cast<std::uint32_t>(first);
         Slot& slot = current();
         functions.vkCmdBindPipeline(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
-        bind(pipeline, {buffers.data(), tensors.size()});
+        bind(pipeline, {bound.data(), tensors.size()});
         functions.vkCmdPushConstants(slot.commands, pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                      static_cast<std::uint32_t>(params.size_bytes()), params.data());
         functions.vkCmdDispatch(slot.commands, static_cast<std::uint32_t>(groups), 1, 1);
@@ -256,21 +269,22 @@ std::vector<std::string> Stream::take_kernels() {
     return names;
 }
 
-void Stream::bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers) {
+void Stream::bind(const Pipeline& pipeline, std::span<const Bound> bound) {
     const DeviceFunctions& functions = device_.functions();
     Slot& slot = slots_[now_];
     std::array<VkWriteDescriptorSet, 12> writes{};
     const bool push = device_.capabilities().push_descriptors;
     const VkDescriptorSet set = push ? VK_NULL_HANDLE : allocate_set(pipeline.set_layout);
-    for (std::size_t index = 0; index < buffers.size(); ++index) {
+    for (std::size_t index = 0; index < bound.size(); ++index) {
         writes[index].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
         writes[index].dstSet = set;
         writes[index].dstBinding = static_cast<std::uint32_t>(index);
         writes[index].descriptorCount = 1;
-        writes[index].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-        writes[index].pBufferInfo = &buffers[index];
+        writes[index].descriptorType = descriptor_type(pipeline.bindings[index]);
+        writes[index].pBufferInfo = &bound[index].buffer;
+        writes[index].pTexelBufferView = bound[index].texels;
     }
-    const auto count = static_cast<std::uint32_t>(buffers.size());
+    const auto count = static_cast<std::uint32_t>(bound.size());
     if (push) {
         functions.vkCmdPushDescriptorSetKHR(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, count,
                                             writes.data());
@@ -287,12 +301,14 @@ VkDescriptorSet Stream::allocate_set(VkDescriptorSetLayout layout) {
     for (;;) {
         const bool fresh = slot.pool == slot.pools.size();
         if (fresh) {
-            const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kBuffersPerPool};
+            const std::array<VkDescriptorPoolSize, 2> sizes{
+                {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kBuffersPerPool},
+                 {VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, kBuffersPerPool}}};
             VkDescriptorPoolCreateInfo info{};
             info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
             info.maxSets = kSetsPerPool;
-            info.poolSizeCount = 1;
-            info.pPoolSizes = &size;
+            info.poolSizeCount = static_cast<std::uint32_t>(sizes.size());
+            info.pPoolSizes = sizes.data();
             VkDescriptorPool pool = VK_NULL_HANDLE;
             check(functions.vkCreateDescriptorPool(device_.handle(), &info, nullptr, &pool), "vkCreateDescriptorPool");
             slot.pools.push_back(pool);
@@ -330,8 +346,8 @@ void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) 
         const Access write{target.block, target.begin + done, target.begin + done + part, true};
         guard({&write, 1});
         const VkBufferCopy region{slot.staged, target.begin + done, part};
-        device_.functions().vkCmdCopyBuffer(slot.commands, slot.staging->handle(), memory_->block(target.block), 1,
-                                            &region);
+        device_.functions().vkCmdCopyBuffer(slot.commands, slot.staging->handle(),
+                                            memory_->block(target.block).handle(), 1, &region);
         // Copies of any length are fine, but every staged piece starts at a multiple of 16.
         slot.staged = std::min((slot.staged + part + 15) / 16 * 16, kStagingBytes);
         done += part;
@@ -351,7 +367,8 @@ void Stream::download(const Tensor& from, std::byte* to, std::size_t bytes) {
         guard({&read, 1});
         const VkCommandBuffer commands = current().commands;
         const VkBufferCopy region{source.begin + done, 0, part};
-        device_.functions().vkCmdCopyBuffer(commands, memory_->block(source.block), download_->handle(), 1, &region);
+        device_.functions().vkCmdCopyBuffer(commands, memory_->block(source.block).handle(), download_->handle(), 1,
+                                            &region);
         VkMemoryBarrier barrier{};
         barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
         barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;

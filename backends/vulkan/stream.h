@@ -67,6 +67,9 @@ public:
     // Backend::take_kernels
     std::vector<std::string> take_kernels();
 
+    // Whether kernels may load it as texels (Specialisation::texels).
+    bool has_texels(const Tensor& tensor) const;
+
     // The most bytes one binding may have, from the tensor's first element on.
     std::uint64_t max_binding_bytes() const;
 
@@ -88,7 +91,12 @@ private:
 
     void record(const Launch& launch, std::span<std::uint32_t> params, std::span<const Tensor* const> tensors);
     std::uint64_t binding_alignment() const;
-    void bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers);
+    // What a descriptor may say of a tensor.
+    struct Bound {
+        VkDescriptorBufferInfo buffer{};
+        const VkBufferView* texels = nullptr;
+    };
+    void bind(const Pipeline& pipeline, std::span<const Bound> bound);
     VkDescriptorSet allocate_set(VkDescriptorSetLayout layout);
     void guard(std::span<const Access> accesses);
     Slot& current();

@@ -136,9 +136,6 @@ Support VulkanBackend::support(const std::string& op, DType dtype) const {
     if (attention && dtype == DType::F32 && options_.fused_attention == FusedAttention::Never) {
         return {SupportLevel::Composed, "switched off: products around a masked softmax"};
     }
-    if (op == Linear::kName && dtype == DType::F32) {
-        return {SupportLevel::Composed, "a product, then bias_activation"};
-    }
     if (dtype == DType::F32 || (dtype == DType::I32 && (op == Fill::kName || op == GatherRows::kName))) {
         return {};
     }
