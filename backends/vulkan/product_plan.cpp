@@ -194,12 +194,12 @@ std::string to_string(const ProductChoice& choice) {
 ProductChoice choose_product(const ProductDevice& device, const ProductShape& shape) {
     constexpr std::uint64_t kEnough = 256;  // workgroups for the largest GPU
     ProductChoice choice;
-    if (takes_rows(device, shape)) {
+    if (has_many_cores(device) && takes_rows(device, shape)) {
         return {ProductKernel::Rows};  // whose invocations share the sum as it is
     }
     if (takes_tiles(device, shape)) {
         choice = {ProductKernel::Tiles, choose_tile(device, shape)};
-    } else if (takes_subgroups(device, shape)) {
+    } else if (takes_subgroups(device, shape) && !(shape.texels && shape.m <= kFewRows)) {
         choice = {ProductKernel::Subgroup, choose_subgroup_rows(device, shape)};
     }
     const std::uint64_t groups = plan_product(device, shape, choice).groups;

@@ -41,7 +41,7 @@ mutant matmul vulkan 'the first term is left out' shaders/matmul.comp \
     'for (uint k = 0u; k < p.k; ++k)' 'for (uint k = 1u; k < p.k; ++k)' "${NO_SUBGROUPS[@]}"
 mutant matmul vulkan 'the output is not scaled before it is added to' shaders/include/product_out.glsl \
     'fma(p.beta, to[target], value)' 'to[target] + value'
-mutant linear vulkan 'past the last column of a block all have its bias' shaders/include/product_out.glsl \
+mutant linear vulkan 'the last column has the bias of the one before' shaders/include/product_out.glsl \
     'min(column, p.n - 1u)' 'min(column, p.n - 2u)'
 mutant linear vulkan 'what is below 0 stays' shaders/include/product_out.glsl \
     'value <= 0.0 ? 0.0 : value' 'value <= -1e30 ? 0.0 : value'
@@ -50,9 +50,9 @@ mutant linear vulkan 'four columns have the bias of the first' shaders/matmul_su
 mutant matmul vulkan 'a texel gives its neighbour' shaders/include/operands.glsl \
     'b_four(at / 4u)[at % 4u]' 'b_four(at / 4u)[(at + 1u) % 4u]'
 mutant matmul vulkan 'the last four terms are left out of few rows' shaders/matmul_rows.comp \
-    'k < p.k / 4u' 'k + 1u < p.k / 4u'
+    'k < p.k / 4u' 'k + 1u < p.k / 4u' "${SHARED_TILES[@]}"
 mutant matmul vulkan 'a row too many is stored' shaders/matmul_rows.comp \
-    'i < p.m && column + j < p.n' 'column + j < p.n'
+    'i < p.m && column + j < p.n' 'column + j < p.n' "${SHARED_TILES[@]}"
 mutant matmul vulkan 'the outer batch is that of the inner one' shaders/matmul.comp \
     'outer * p.b_batch[0]' 'inner * p.b_batch[0]' "${NO_SUBGROUPS[@]}"
 mutant matmul vulkan 'columns past the edge are stored' shaders/matmul.comp \

@@ -110,8 +110,9 @@ TEST_CASE("few rows by a weight have the bits of a row alone, however they are l
     if (!usable_device()) {
         return;
     }
+    const Environment tiles("HEADSCOPE_VULKAN_TILES", "shared");  // which takes a device for one with many cores
     const VulkanDevices devices;
-    const auto device = devices.open(0, "");
+    const auto device = devices.open(0, path::kNoFusedAttention);  // a path that is none to products, but untuned
     const auto plain = devices.open(0, path::kNoTexelLoads);
     const auto run = [](Backend& backend, std::int64_t rows) {
         const std::int64_t k = 1024;
