@@ -51,8 +51,8 @@ mutant matmul vulkan 'a texel gives its neighbour' shaders/include/operands.glsl
     'b_four(at / 4u)[at % 4u]' 'b_four(at / 4u)[(at + 1u) % 4u]'
 mutant matmul vulkan 'the last four terms are left out of few rows' shaders/matmul_rows.comp \
     'k < p.k / 4u' 'k + 1u < p.k / 4u' "${SHARED_TILES[@]}"
-mutant matmul vulkan 'a row too many is stored' shaders/matmul_rows.comp \
-    'i < p.m && column + j < p.n' 'column + j < p.n' "${SHARED_TILES[@]}"
+mutant matmul vulkan 'few rows are all the first' shaders/matmul_rows.comp \
+    'min(i, p.m - 1u) * p.a_row' '0u' "${SHARED_TILES[@]}"
 mutant matmul vulkan 'the outer batch is that of the inner one' shaders/matmul.comp \
     'outer * p.b_batch[0]' 'inner * p.b_batch[0]' "${NO_SUBGROUPS[@]}"
 mutant matmul vulkan 'columns past the edge are stored' shaders/matmul.comp \
