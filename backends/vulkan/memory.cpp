@@ -54,7 +54,6 @@ RawBuffer::RawBuffer(const Device& device, std::uint64_t bytes, VkMemoryProperty
         allocate.memoryTypeIndex = static_cast<std::uint32_t>(type);
         try_it(functions.vkAllocateMemory(device.handle(), &allocate, nullptr, &memory_), "vkAllocateMemory");
         try_it(functions.vkBindBufferMemory(device.handle(), buffer_, memory_, 0), "vkBindBufferMemory");
-        make_texels(bytes);
         if ((needed & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0) {
             void* mapped = nullptr;
             check(functions.vkMapMemory(device.handle(), memory_, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
@@ -70,22 +69,7 @@ RawBuffer::~RawBuffer() {
     release();
 }
 
-void RawBuffer::make_texels(std::uint64_t bytes) {
-    constexpr std::uint64_t kTexelBytes = 16;
-    const std::uint64_t texels = bytes / kTexelBytes;
-    if (texels == 0 || texels > device_.capabilities().most_texels) {
-        return;
-    }
-    VkBufferViewCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO;
-    info.buffer = buffer_;
-    info.format = VK_FORMAT_R32G32B32A32_SFLOAT;
-    info.range = texels * kTexelBytes;
-    check(device_.functions().vkCreateBufferView(device_.handle(), &info, nullptr, &texels_), "vkCreateBufferView");
-}
-
 void RawBuffer::release() {
-    device_.functions().vkDestroyBufferView(device_.handle(), texels_, nullptr);
     device_.functions().vkDestroyBuffer(device_.handle(), buffer_, nullptr);
     device_.functions().vkFreeMemory(device_.handle(), memory_, nullptr);
 }

@@ -23,17 +23,13 @@ public:
     ~RawBuffer();
 
     VkBuffer handle() const { return buffer_; }
-    // All of it as texels of four floats; null unless the device loads them (Capabilities::most_texels).
-    const VkBufferView& texels() const { return texels_; }
     // Host-visible buffers only.
     std::byte* mapped() const { return mapped_; }
 
 private:
-    void make_texels(std::uint64_t bytes);
     void release();
     const Device& device_;
     VkBuffer buffer_ = VK_NULL_HANDLE;
-    VkBufferView texels_ = VK_NULL_HANDLE;
     VkDeviceMemory memory_ = VK_NULL_HANDLE;
     std::byte* mapped_ = nullptr;
 };
@@ -62,7 +58,7 @@ public:
     // Error when the device has no more. `make_idle` is called before blocks go back to the driver.
     std::shared_ptr<VulkanBuffer> allocate(std::size_t bytes, const std::function<void()>& make_idle);
     void give_back(const Place& place, std::size_t bytes);
-    const RawBuffer& block(std::uint32_t index) const { return *blocks_.at(index); }
+    VkBuffer block(std::uint32_t index) const { return blocks_.at(index)->handle(); }
     Backend::MemoryUse use() const { return use_; }
 
 private:

@@ -19,6 +19,8 @@ constexpr std::size_t kStagingBytes = std::size_t{4} << 20U;
 constexpr std::uint32_t kSetsPerPool = 256;
 constexpr std::uint32_t kBuffersPerPool = 2048;
 
+constexpr std::uint64_t kTexelBytes = 16;  // four floats
+
 constexpr std::uint8_t kMostKernels = 64;
 
 std::uint64_t bit_of(Kernel kernel) {
@@ -55,11 +57,6 @@ Binding binding_of(const Tensor& tensor, std::uint64_t alignment) {
     return binding;
 }
 
-// Of a binding, counted from the beginning of its block.
-std::uint32_t first_element(const Binding& binding, const Tensor& tensor) {
-    return static_cast<std::uint32_t>(binding.begin / size_of(tensor.dtype));
-}
-
 }  // namespace
 
 Stream::Stream(const Device& device, std::shared_ptr<Memory> memory, Pipelines& pipelines,
@@ -94,6 +91,7 @@ Stream::~Stream() {
     (void)functions.vkDeviceWaitIdle(device_.handle());
     for (Slot& slot : slots_) {
         functions.vkDestroyFence(device_.handle(), slot.fence, nullptr);
+        drop_views(slot);
         for (const VkDescriptorPool pool : slot.pools) {
             functions.vkDestroyDescriptorPool(device_.handle(), pool, nullptr);
         }
@@ -102,8 +100,8 @@ Stream::~Stream() {
 }
 
 bool Stream::has_texels(const Tensor& tensor) const {
-    const auto* buffer = dynamic_cast<const VulkanBuffer*>(tensor.buffer.get());
-    return buffer != nullptr && memory_->block(buffer->block()).texels() != VK_NULL_HANDLE;
+    const std::uint64_t bytes = binding_of(tensor, binding_alignment()).bytes;
+    return bytes / kTexelBytes < device_.capabilities().most_texels;
 }
 
 std::uint64_t Stream::max_binding_bytes() const {
@@ -114,7 +112,9 @@ std::uint64_t Stream::max_binding_bytes() const {
 std::uint64_t Stream::binding_alignment() const {
     // Of a vec4 at least: then a tensor's offset within its binding is a multiple of 4 if its own offset is.
     constexpr std::uint64_t kVector = 16;
-    return std::max<std::uint64_t>(device_.capabilities().properties.limits.minStorageBufferOffsetAlignment, kVector);
+    const VkPhysicalDeviceLimits& limits = device_.capabilities().properties.limits;
+    const std::uint64_t texels = device_.capabilities().most_texels > 0 ? limits.minTexelBufferOffsetAlignment : 1;
+    return std::max<std::uint64_t>({limits.minStorageBufferOffsetAlignment, texels, kVector});
 }
 
 Stream::Slot& Stream::current() {
@@ -132,6 +132,7 @@ Stream::Slot& Stream::current() {
         slot.work = 0;
         slot.staged = 0;
         slot.pool = 0;
+        drop_views(slot);
         for (const VkDescriptorPool pool : slot.pools) {
             check(device_.functions().vkResetDescriptorPool(device_.handle(), pool, 0), "vkResetDescriptorPool");
         }
@@ -223,18 +224,19 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
         kernels_.emplace(launch.kernel, launch.specialisation);
     }
     const std::uint64_t alignment = binding_alignment();
-    std::array<Bound, kMost> bound{};
+    std::array<VkDescriptorBufferInfo, kMost> buffers{};
     std::array<Access, kMost> accesses{};
     for (std::size_t index = 0; index < tensors.size(); ++index) {
         const Binding binding = binding_of(*tensors[index], alignment);
         HEADSCOPE_CHECK(binding.bytes <= device_.capabilities().max_binding_bytes,
                         std::string(module_of(launch.kernel).name) + " was not tiled: " + tensors[index]->to_string());
         const ShaderBinding& seen = pipeline.bindings[index];
-        const RawBuffer& block = memory_->block(binding.block);
-        bound[index] = {{block.handle(), binding.begin, binding.bytes}, &block.texels()};
-        accesses[index] = {binding.block, binding.begin, binding.begin + binding.bytes, seen.writable};
-        // Texels are those of the whole block.
-        params[1 + index] = binding.offset + (seen.texels ? first_element(binding, *tensors[index]) : 0);
+        // Texels are whole, and memory is given out in more than that.
+        const std::uint64_t bytes =
+            seen.texels ? (binding.bytes + kTexelBytes - 1) / kTexelBytes * kTexelBytes : binding.bytes;
+        buffers[index] = {memory_->block(binding.block), binding.begin, bytes};
+        accesses[index] = {binding.block, binding.begin, binding.begin + bytes, seen.writable};
+        params[1 + index] = binding.offset;
     }
     const std::uint64_t most_groups = std::min<std::uint64_t>(
         device_.capabilities().max_groups,
@@ -246,7 +248,7 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
         params[0] = static_cast<std::uint32_t>(first);
         Slot& slot = current();
         functions.vkCmdBindPipeline(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
-        bind(pipeline, {bound.data(), tensors.size()});
+        bind(pipeline, {buffers.data(), tensors.size()});
         functions.vkCmdPushConstants(slot.commands, pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                      static_cast<std::uint32_t>(params.size_bytes()), params.data());
         functions.vkCmdDispatch(slot.commands, static_cast<std::uint32_t>(groups), 1, 1);
@@ -269,22 +271,26 @@ std::vector<std::string> Stream::take_kernels() {
     return names;
 }
 
-void Stream::bind(const Pipeline& pipeline, std::span<const Bound> bound) {
+void Stream::bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers) {
     const DeviceFunctions& functions = device_.functions();
     Slot& slot = slots_[now_];
     std::array<VkWriteDescriptorSet, 12> writes{};
     const bool push = device_.capabilities().push_descriptors;
     const VkDescriptorSet set = push ? VK_NULL_HANDLE : allocate_set(pipeline.set_layout);
-    for (std::size_t index = 0; index < bound.size(); ++index) {
+    std::array<VkBufferView, 12> views{};
+    for (std::size_t index = 0; index < buffers.size(); ++index) {
         writes[index].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
         writes[index].dstSet = set;
         writes[index].dstBinding = static_cast<std::uint32_t>(index);
         writes[index].descriptorCount = 1;
         writes[index].descriptorType = descriptor_type(pipeline.bindings[index]);
-        writes[index].pBufferInfo = &bound[index].buffer;
-        writes[index].pTexelBufferView = bound[index].texels;
+        writes[index].pBufferInfo = &buffers[index];
+        if (pipeline.bindings[index].texels) {
+            views[index] = view_texels(buffers[index]);
+            writes[index].pTexelBufferView = &views[index];
+        }
     }
-    const auto count = static_cast<std::uint32_t>(bound.size());
+    const auto count = static_cast<std::uint32_t>(buffers.size());
     if (push) {
         functions.vkCmdPushDescriptorSetKHR(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, count,
                                             writes.data());
@@ -293,6 +299,26 @@ void Stream::bind(const Pipeline& pipeline, std::span<const Bound> bound) {
         functions.vkCmdBindDescriptorSets(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, 1, &set, 0,
                                           nullptr);
     }
+}
+
+VkBufferView Stream::view_texels(const VkDescriptorBufferInfo& buffer) {
+    VkBufferViewCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO;
+    info.buffer = buffer.buffer;
+    info.format = VK_FORMAT_R32G32B32A32_SFLOAT;
+    info.offset = buffer.offset;
+    info.range = buffer.range;
+    VkBufferView view = VK_NULL_HANDLE;
+    check(device_.functions().vkCreateBufferView(device_.handle(), &info, nullptr, &view), "vkCreateBufferView");
+    slots_[now_].views.push_back(view);
+    return view;
+}
+
+void Stream::drop_views(Slot& slot) {
+    for (const VkBufferView view : slot.views) {
+        device_.functions().vkDestroyBufferView(device_.handle(), view, nullptr);
+    }
+    slot.views.clear();
 }
 
 VkDescriptorSet Stream::allocate_set(VkDescriptorSetLayout layout) {
@@ -346,8 +372,8 @@ void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) 
         const Access write{target.block, target.begin + done, target.begin + done + part, true};
         guard({&write, 1});
         const VkBufferCopy region{slot.staged, target.begin + done, part};
-        device_.functions().vkCmdCopyBuffer(slot.commands, slot.staging->handle(),
-                                            memory_->block(target.block).handle(), 1, &region);
+        device_.functions().vkCmdCopyBuffer(slot.commands, slot.staging->handle(), memory_->block(target.block), 1,
+                                            &region);
         // Copies of any length are fine, but every staged piece starts at a multiple of 16.
         slot.staged = std::min((slot.staged + part + 15) / 16 * 16, kStagingBytes);
         done += part;
@@ -367,8 +393,7 @@ void Stream::download(const Tensor& from, std::byte* to, std::size_t bytes) {
         guard({&read, 1});
         const VkCommandBuffer commands = current().commands;
         const VkBufferCopy region{source.begin + done, 0, part};
-        device_.functions().vkCmdCopyBuffer(commands, memory_->block(source.block).handle(), download_->handle(), 1,
-                                            &region);
+        device_.functions().vkCmdCopyBuffer(commands, memory_->block(source.block), download_->handle(), 1, &region);
         VkMemoryBarrier barrier{};
         barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
         barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;

@@ -87,16 +87,14 @@ private:
         std::size_t staged = 0;
         std::vector<VkDescriptorPool> pools;  // without push descriptors
         std::size_t pool = 0;
+        std::vector<VkBufferView> views;  // of texels, each of what one kernel may read and no more
     };
+    void drop_views(Slot& slot);
 
     void record(const Launch& launch, std::span<std::uint32_t> params, std::span<const Tensor* const> tensors);
     std::uint64_t binding_alignment() const;
-    // What a descriptor may say of a tensor.
-    struct Bound {
-        VkDescriptorBufferInfo buffer{};
-        const VkBufferView* texels = nullptr;
-    };
-    void bind(const Pipeline& pipeline, std::span<const Bound> bound);
+    void bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers);
+    VkBufferView view_texels(const VkDescriptorBufferInfo& buffer);
     VkDescriptorSet allocate_set(VkDescriptorSetLayout layout);
     void guard(std::span<const Access> accesses);
     Slot& current();
