@@ -1,11 +1,12 @@
 # The libraries that every build needs. A missing one is an error that names the Debian package.
 
-function(headscope_require package debian)
+# A macro, so that what a package says of itself, such as its version, is known to who asked for it.
+macro(headscope_require package debian)
     find_package(${package} QUIET ${ARGN})
     if(NOT ${package}_FOUND)
         message(FATAL_ERROR "Headscope needs ${package}: install ${debian} (./do does it), then configure again.")
     endif()
-endfunction()
+endmacro()
 
 headscope_require(Threads libc6-dev)
 headscope_require(fmt libfmt-dev)

@@ -60,8 +60,8 @@ function(headscope_shader name source)
 endfunction()
 
 # headscope_shaders(TARGET): every shaders/*.comp becomes an enumerator of Kernel (add_scaled.comp: Kernel::AddScaled)
-# and one or two SPIR-V modules in TARGET: whatever includes reduce.glsl is also compiled without subgroup operations, and
-# whatever includes operands.glsl with loads of texels.
+# and up to three SPIR-V modules in TARGET: whatever includes reduce.glsl is also compiled without subgroup operations,
+# whatever includes fours.glsl or operands.glsl also with texel buffers.
 function(headscope_shaders target)
     file(GLOB shaders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shaders/*.comp)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/spirv)
@@ -94,15 +94,16 @@ function(headscope_shaders target)
             string(APPEND declarations "extern const std::span<const std::uint32_t> spirv_${plain};\n")
         endif()
         set(texels "{}")
-        file(STRINGS ${shader} multiplies REGEX "#include \"operands.glsl\"")
-        if(multiplies)
-            set(texels spirv_${name}_texels)
+        file(STRINGS ${shader} loads_texels REGEX "#include \"(fours|operands).glsl\"")
+        if(loads_texels)
             headscope_shader(${name}_texels ${shader} HEADSCOPE_SUBGROUPS HEADSCOPE_TEXELS)
+            set(texels spirv_${name}_texels)
             string(APPEND declarations "extern const std::span<const std::uint32_t> ${texels};\n")
         endif()
         string(APPEND kernels "    ${kernel},\n")
         string(APPEND declarations "extern const std::span<const std::uint32_t> spirv_${name};\n")
-        string(APPEND entries "        case Kernel::${kernel}: return {\"${name}\", spirv_${name}, spirv_${plain}, ${texels}};\n")
+        string(APPEND entries
+            "        case Kernel::${kernel}: return {\"${name}\", spirv_${name}, spirv_${plain}, ${texels}};\n")
     endforeach()
     set(HEADSCOPE_KERNELS "${kernels}")
     set(HEADSCOPE_KERNEL_DECLARATIONS "${declarations}")

@@ -10,6 +10,10 @@ HEADSCOPE_READ_FOURS(1, grad)
 HEADSCOPE_WRITE_FOURS(2, first_moment)
 HEADSCOPE_WRITE_FOURS(3, second_moment)
 layout(set = 0, binding = 4) readonly buffer Scalars { float scalars[]; };
+// What those written were: the same tensors, each element read before it is written by the same invocation.
+HEADSCOPE_READ_FOURS(5, old_parameter)
+HEADSCOPE_READ_FOURS(6, old_first)
+HEADSCOPE_READ_FOURS(7, old_second)
 
 // StepScalars::Slot
 const uint kLearningRate = 0u;
@@ -20,17 +24,22 @@ const uint kSkip = 5u;
 
 void main() {
     uint index = 4u * element_index();
-    uint at = p.offset[4];
-    if (index >= p.count || scalars[at + kSkip] == 1.0) {
+    // Before any branch, where a CPU's Vulkan sees that all invocations read the same.
+    float rate = scalars[p.offset[4] + kLearningRate];
+    float correction1 = scalars[p.offset[4] + kCorrection1];
+    float correction2 = scalars[p.offset[4] + kCorrection2];
+    float gradient_scale = scalars[p.offset[4] + kGradientScale];
+    float skip = scalars[p.offset[4] + kSkip];
+    if (index >= p.count || skip == 1.0) {
         return;
     }
     uint count = p.count - index;
-    vec4 g = grad_at(p.offset[1] + index, count) * scalars[at + kGradientScale];
-    vec4 m = p.beta1 * first_moment_at(p.offset[2] + index, count) + p.one_minus_beta1 * g;
-    vec4 v = p.beta2 * second_moment_at(p.offset[3] + index, count) + p.one_minus_beta2 * g * g;
+    vec4 g = grad_at(p.offset[1] + index, count) * gradient_scale;
+    vec4 m = p.beta1 * old_first_at(p.offset[6] + index, count) + p.one_minus_beta1 * g;
+    vec4 v = p.beta2 * old_second_at(p.offset[7] + index, count) + p.one_minus_beta2 * g * g;
     first_moment_put(p.offset[2] + index, count, m);
     second_moment_put(p.offset[3] + index, count, v);
-    vec4 update = (m / scalars[at + kCorrection1]) / (sqrt(v / scalars[at + kCorrection2]) + p.epsilon);
-    vec4 value = parameter_at(p.offset[0] + index, count);
-    parameter_put(p.offset[0] + index, count, value - scalars[at + kLearningRate] * update);
+    vec4 update = (m / correction1) / (sqrt(v / correction2) + p.epsilon);
+    vec4 value = old_parameter_at(p.offset[5] + index, count);
+    parameter_put(p.offset[0] + index, count, value - rate * update);
 }

@@ -1,5 +1,5 @@
 // sum = residual + Dropout(x); y = gain (sum - mean) rstd + bias. One workgroup a row; an invocation meets the same
-// columns in every pass, eight at a time, so that it reads back what it wrote itself.
+// columns in every pass, eight at a time: it keeps their sums, or reads back what it wrote itself.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -8,7 +8,10 @@ layout(push_constant) uniform Push { AddLayerNormParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
-layout(constant_id = 3) const bool kDrops = false;  // a CPU's Vulkan takes both ways of a branch
+// Constants, since a CPU's Vulkan takes both ways of a branch.
+layout(constant_id = 3) const bool kDrops = false;
+layout(constant_id = 4) const uint kHeld = 0u;  // fours of a row that an invocation keeps: all that it has, or none
+layout(constant_id = 5) const bool kHasResidual = true;
 HEADSCOPE_READ_FOURS(0, x)
 HEADSCOPE_READ_FOURS(1, residual)
 HEADSCOPE_READ_FOURS(2, gain)
@@ -27,17 +30,65 @@ vec4 summed(uint row_start, uint column, uvec4 words) {
     if (kDrops) {
         value = dropout_apply(p.dropout, words, column, value);
     }
-    return p.has_residual != 0u ? value + residual_at(p.offset[1] + row_start + column, count) : value;
+    return kHasResidual ? value + residual_at(p.offset[1] + row_start + column, count) : value;
 }
 
-void main() {
-    uint row_start = group_index() * p.columns;
-    DropoutRow drop = DropoutRow(0u, 0u, 0u);
-    if (kDrops) {
-        uint row = p.first_row + group_index();
-        uint batch = row / p.sequence;
-        drop = DropoutRow(row - batch * p.sequence, ordinals[p.offset[5] + batch], steps[p.offset[4]]);
+vec4 normalised(uint column, vec4 sum, float mean, float rstd) {
+    uint count = p.columns - column;
+    return gain_at(p.offset[2] + column, count) * ((sum - mean) * rstd) + bias_at(p.offset[3] + column, count);
+}
+
+DropoutRow drop_row() {
+    if (!kDrops) {
+        return DropoutRow(0u, 0u, 0u);
     }
+    uint row = p.first_row + group_index();
+    uint batch = row / p.sequence;
+    return DropoutRow(row - batch * p.sequence, ordinals[p.offset[5] + batch], steps[p.offset[4]]);
+}
+
+void put_moments(float mean, float rstd) {
+    if (lane() == 0u) {
+        means[p.offset[8] + group_index()] = mean;
+        rstds[p.offset[9] + group_index()] = rstd;
+    }
+}
+
+float average(float part) { return group_sum(part) / float(p.columns); }
+float rstd_of(float squares) { return 1.0 / sqrt(average(squares) + p.epsilon); }
+
+void hold_row() {
+    uint row_start = group_index() * p.columns;
+    DropoutRow drop = drop_row();
+    vec4 held[kHeld + 1u];  // one at least
+    uvec4 words = uvec4(0u);
+    float total = 0.0;
+    [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+        uint column = held_column(i);
+        if (kDrops && i % 2u == 0u) {
+            words = dropout_words(p.dropout, drop, column / 8u);
+        }
+        held[i] = summed(row_start, column, words);
+        sums_put(p.offset[6] + row_start + column, 4u, held[i]);
+        total += sum_of_four(held[i]);
+    }
+    float mean = average(total);
+    float squares = 0.0;
+    [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+        vec4 centred = held[i] - mean;
+        squares += sum_of_four(centred * centred);
+    }
+    float rstd = rstd_of(squares);
+    [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+        uint column = held_column(i);
+        y_put(p.offset[7] + row_start + column, 4u, normalised(column, held[i], mean, rstd));
+    }
+    put_moments(mean, rstd);
+}
+
+void walk_row() {
+    uint row_start = group_index() * p.columns;
+    DropoutRow drop = drop_row();
     float total = 0.0;
     for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
         uvec4 words = kDrops ? dropout_words(p.dropout, drop, first / 8u) : uvec4(0u);
@@ -47,7 +98,7 @@ void main() {
             total += sum_of_four(value);
         }
     }
-    float mean = group_sum(total) / float(p.columns);
+    float mean = average(total);
     float squares = 0.0;
     for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
@@ -56,17 +107,21 @@ void main() {
             squares += sum_of_four(centred * centred);
         }
     }
-    float rstd = 1.0 / sqrt(group_sum(squares) / float(p.columns) + p.epsilon);
+    float rstd = rstd_of(squares);
     for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
             uint count = p.columns - column;
-            vec4 normal = (sums_at(p.offset[6] + row_start + column, count) - mean) * rstd;
-            y_put(p.offset[7] + row_start + column, count,
-                  gain_at(p.offset[2] + column, count) * normal + bias_at(p.offset[3] + column, count));
+            vec4 sum = sums_at(p.offset[6] + row_start + column, count);
+            y_put(p.offset[7] + row_start + column, count, normalised(column, sum, mean, rstd));
         }
     }
-    if (lane() == 0u) {
-        means[p.offset[8] + group_index()] = mean;
-        rstds[p.offset[9] + group_index()] = rstd;
+    put_moments(mean, rstd);
+}
+
+void main() {
+    if (kHeld != 0u) {
+        hold_row();
+    } else {
+        walk_row();
     }
 }

@@ -9,7 +9,16 @@ layout(push_constant) uniform Push { AddLayerNormBackwardParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
-layout(constant_id = 3) const bool kDrops = false;  // a CPU's Vulkan takes both ways of a branch
+// Constants, since a CPU's Vulkan takes both ways of a branch.
+layout(constant_id = 3) const bool kDrops = false;
+layout(constant_id = 4) const uint kHeld = 0u;  // fours of a row that an invocation keeps: all that it has, or none
+layout(constant_id = 5) const uint kHas = 0u;   // bits: what is there, and what is added to
+const bool kHasGradY = (kHas & 1u) != 0u;
+const bool kHasGradSumOut = (kHas & 2u) != 0u;
+const bool kHasGradX = (kHas & 4u) != 0u;
+const bool kHasGradResidual = (kHas & 8u) != 0u;
+const bool kAccumulatesX = (kHas & 16u) != 0u;
+const bool kAccumulatesResidual = (kHas & 32u) != 0u;
 HEADSCOPE_READ_FOURS(0, sums)
 HEADSCOPE_READ_FOURS(1, gain)
 layout(set = 0, binding = 2) readonly buffer Mean { float means[]; };
@@ -24,7 +33,7 @@ HEADSCOPE_WRITE_FOURS(9, grad_residual)
 // gain grad_y of the row's columns [column, column + 4), 0 past the row.
 vec4 gained(uint row_start, uint column) {
     uint count = p.columns - column;
-    return p.has_grad_y != 0u
+    return kHasGradY
                ? gain_at(p.offset[1] + column, count) * grad_y_at(p.offset[4] + row_start + column, count)
                : vec4(0.0);
 }
@@ -34,56 +43,95 @@ vec4 normal_at(uint row_start, uint column, float mean, float rstd) {
 }
 
 void store_residual(uint index, uint count, vec4 grad) {
-    if (p.has_grad_residual == 0u) {
+    if (!kHasGradResidual) {
         return;
     }
-    if (p.accumulate_residual != 0u) {
+    if (kAccumulatesResidual) {
         grad += grad_residual_at(p.offset[9] + index, count);
     }
     grad_residual_put(p.offset[9] + index, count, grad);
 }
 
 void store_x(uint index, uint count, vec4 grad) {
-    if (p.accumulate_x != 0u) {
+    if (kAccumulatesX) {
         grad += grad_x_at(p.offset[8] + index, count);
     }
     grad_x_put(p.offset[8] + index, count, grad);
 }
 
-void main() {
-    uint row_start = group_index() * p.columns;
-    DropoutRow drop = DropoutRow(0u, 0u, 0u);
-    if (kDrops) {
-        uint row = p.first_row + group_index();
-        uint batch = row / p.sequence;
-        drop = DropoutRow(row - batch * p.sequence, ordinals[p.offset[7] + batch], steps[p.offset[6]]);
+DropoutRow drop_row() {
+    if (!kDrops) {
+        return DropoutRow(0u, 0u, 0u);
     }
-    float mean = means[p.offset[2] + group_index()];
-    float rstd = rstds[p.offset[3] + group_index()];
+    uint row = p.first_row + group_index();
+    uint batch = row / p.sequence;
+    return DropoutRow(row - batch * p.sequence, ordinals[p.offset[7] + batch], steps[p.offset[6]]);
+}
+
+// `words` are dropout's, g and normal those of the columns [column, column + 4), averages those of g and of g normal.
+void store(uint index, uint column, uvec4 words, vec4 g, vec4 normal, vec2 averages, float rstd) {
+    uint count = p.columns - column;
+    vec4 grad = rstd * (g - averages.x - normal * averages.y);
+    if (kHasGradSumOut) {
+        grad += grad_sum_out_at(p.offset[5] + index, count);
+    }
+    store_residual(index, count, grad);
+    if (kHasGradX) {
+        store_x(index, count, kDrops ? dropout_apply(p.dropout, words, column, grad) : grad);
+    }
+}
+
+vec2 averages_of(float sum_g, float sum_gn) {
+    return vec2(group_sum(sum_g) / float(p.columns), group_sum(sum_gn) / float(p.columns));
+}
+
+void hold_row(uint row_start, DropoutRow drop, float mean, float rstd) {
+    vec4 g[kHeld + 1u];  // one at least
+    vec4 normal[kHeld + 1u];
     float sum_g = 0.0;
     float sum_gn = 0.0;
-    for (uint column = 4u * lane(); p.has_grad_y != 0u && column < p.columns; column += 4u * lanes()) {
+    [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+        g[i] = gained(row_start, held_column(i));
+        normal[i] = normal_at(row_start, held_column(i), mean, rstd);
+        sum_g += sum_of_four(g[i]);
+        sum_gn += sum_of_four(g[i] * normal[i]);
+    }
+    vec2 averages = averages_of(sum_g, sum_gn);
+    uvec4 words = uvec4(0u);
+    [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+        uint column = held_column(i);
+        if (kDrops && i % 2u == 0u) {
+            words = dropout_words(p.dropout, drop, column / 8u);
+        }
+        store(row_start + column, column, words, g[i], normal[i], averages, rstd);
+    }
+}
+
+void walk_row(uint row_start, DropoutRow drop, float mean, float rstd) {
+    float sum_g = 0.0;
+    float sum_gn = 0.0;
+    for (uint column = 4u * lane(); kHasGradY && column < p.columns; column += 4u * lanes()) {
         vec4 g = gained(row_start, column);
         sum_g += sum_of_four(g);
-        vec4 terms = first_of_four(g * normal_at(row_start, column, mean, rstd), p.columns - column);
-        sum_gn += sum_of_four(terms);
+        sum_gn += sum_of_four(of_row(g * normal_at(row_start, column, mean, rstd), p.columns - column));
     }
-    float average_g = group_sum(sum_g) / float(p.columns);
-    float average_gn = group_sum(sum_gn) / float(p.columns);
+    vec2 averages = averages_of(sum_g, sum_gn);
     for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
         uvec4 words = kDrops ? dropout_words(p.dropout, drop, first / 8u) : uvec4(0u);
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
-            uint index = row_start + column;
-            uint count = p.columns - column;
-            vec4 normal = normal_at(row_start, column, mean, rstd);
-            vec4 grad = rstd * (gained(row_start, column) - average_g - normal * average_gn);
-            if (p.has_grad_sum_out != 0u) {
-                grad += grad_sum_out_at(p.offset[5] + index, count);
-            }
-            store_residual(index, count, grad);
-            if (p.has_grad_x != 0u) {
-                store_x(index, count, kDrops ? dropout_apply(p.dropout, words, column, grad) : grad);
-            }
+            store(row_start + column, column, words, gained(row_start, column),
+                  normal_at(row_start, column, mean, rstd), averages, rstd);
         }
+    }
+}
+
+void main() {
+    uint row_start = group_index() * p.columns;
+    float mean = means[p.offset[2] + group_index()];
+    float rstd = rstds[p.offset[3] + group_index()];
+    if (kHeld != 0u) {
+        hold_row(row_start, drop_row(), mean, rstd);
+    } else {
+        walk_row(row_start, drop_row(), mean, rstd);
     }
 }

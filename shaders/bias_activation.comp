@@ -10,6 +10,7 @@ layout(push_constant) uniform Push { BiasActivationParams p; };
 // Constants, since a CPU's Vulkan takes both ways of a branch.
 layout(constant_id = 3) const uint kActivation = 0u;
 layout(constant_id = 4) const bool kDrops = false;
+layout(constant_id = 5) const bool kHasBias = true;
 HEADSCOPE_READ_FOURS(0, x)
 HEADSCOPE_READ_FOURS(1, bias)
 layout(set = 0, binding = 2) readonly buffer Step { uint steps[]; };
@@ -19,7 +20,7 @@ HEADSCOPE_WRITE_FOURS(4, y)
 vec4 activated(uint row_start, uint column) {
     uint count = p.columns - column;
     vec4 value = x_at(p.offset[0] + row_start + column, count);
-    if (p.has_bias != 0u) {
+    if (kHasBias) {
         value += bias_at(p.offset[1] + column, count);
     }
     return activate(kActivation, value);
@@ -38,9 +39,12 @@ void main() {
     DropoutRow drop = DropoutRow(row - batch * p.sequence, ordinals[p.offset[3] + batch], steps[p.offset[2]]);
     for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
         uvec4 words = dropout_words(p.dropout, drop, first / 8u);
-        for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
-            vec4 value = dropout_apply(p.dropout, words, column, activated(row_start, column));
-            y_put(p.offset[4] + row_start + column, p.columns - column, value);
+        [[unroll]] for (uint half_of_eight = 0u; half_of_eight < 2u; ++half_of_eight) {
+            uint column = first + 4u * half_of_eight;
+            if (column < p.columns) {
+                vec4 value = dropout_apply(p.dropout, words, column, activated(row_start, column));
+                y_put(p.offset[4] + row_start + column, p.columns - column, value);
+            }
         }
     }
 }

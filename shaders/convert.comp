@@ -35,7 +35,7 @@ void convert(uint source, uint target) {
 }
 
 void main() {
-    if (element_index() >= fours_in_all()) {
+    if (element_index() >= p.fours) {
         return;
     }
     uvec4 at = coordinates(element_index());

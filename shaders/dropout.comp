@@ -6,6 +6,7 @@ layout(push_constant) uniform Push { DropoutKernelParams p; };
 #include "dropout.glsl"
 #include "fours.glsl"
 #include "grid.glsl"
+layout(constant_id = 3) const bool kAccumulates = false;  // a CPU's Vulkan takes both ways of a branch
 HEADSCOPE_READ_FOURS(0, x)
 layout(set = 0, binding = 1) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = 2) readonly buffer Ordinals { uint ordinals[]; };
@@ -24,13 +25,16 @@ void main() {
     row.step = steps[p.offset[1]];
     for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
         uvec4 words = dropout_words(p.dropout, row, first / 8u);
-        for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
-            uint count = p.columns - column;
-            vec4 value = dropout_apply(p.dropout, words, column, x_at(source + column, count));
-            if (p.accumulate != 0u) {
-                value += y_at(target + column, count);
+        [[unroll]] for (uint half_of_eight = 0u; half_of_eight < 2u; ++half_of_eight) {
+            uint column = first + 4u * half_of_eight;
+            if (column < p.columns) {
+                uint count = p.columns - column;
+                vec4 value = dropout_apply(p.dropout, words, column, x_at(source + column, count));
+                if (kAccumulates) {
+                    value += y_at(target + column, count);
+                }
+                y_put(target + column, count, value);
             }
-            y_put(target + column, count, value);
         }
     }
 }

@@ -7,6 +7,7 @@ layout(push_constant) uniform Push { EmbedParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "math.glsl"
+layout(constant_id = 3) const bool kHasPositions = true;  // a CPU's Vulkan takes both ways of a branch
 layout(set = 0, binding = 0) readonly buffer Ids { int ids[]; };
 HEADSCOPE_READ_FOURS(1, table)
 HEADSCOPE_READ_FOURS(2, positions)
@@ -21,7 +22,7 @@ void main() {
         return;
     }
     uint position = 0u;
-    if (p.has_positions != 0u) {
+    if (kHasPositions) {
         int before = p.has_first != 0u ? first[p.offset[3]] : 0;
         uint index = (p.first_row + row) % p.sequence;
         // Negative positions and those past the table, without a sum that could wrap.
@@ -35,7 +36,7 @@ void main() {
         vec4 value = vec4(not_a_number());
         if (exists) {
             value = p.scale * table_at(source + column, count);
-            if (p.has_positions != 0u) {
+            if (kHasPositions) {
                 value += positions_at(place + column, count);
             }
         }

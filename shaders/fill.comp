@@ -9,7 +9,7 @@ layout(push_constant) uniform Push { FillParams p; };
 HEADSCOPE_WRITE_WORDS(0, to)
 
 void main() {
-    if (element_index() < fours_in_all()) {
+    if (element_index() < p.fours) {
         uvec4 at = coordinates(element_index());
         to_put(p.offset[0] + place(at, p.out_strides), p.shape[3] - at.w, uvec4(p.bits));
     }

@@ -4,10 +4,11 @@
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { GatherRowsParams p; };
+#include "fours.glsl"
 #include "grid.glsl"
-layout(set = 0, binding = 0) readonly buffer X { uint x[]; };
+HEADSCOPE_READ_WORDS(0, x)
 layout(set = 0, binding = 1) readonly buffer Index { int row_index[]; };
-layout(set = 0, binding = 2) writeonly buffer Out { uint to[]; };
+HEADSCOPE_WRITE_WORDS(2, to)
 
 void main() {
     int from = row_index[p.offset[1] + group_index()];
@@ -19,10 +20,11 @@ void main() {
     uint target = p.offset[2] + group_index() * p.row_step[1];
     for (uint outer = 0; outer < p.outer; ++outer) {
         for (uint inner = 0; inner < p.inner; ++inner) {
-            uint x_at = source + outer * p.outer_step[0] + inner * p.inner_step[0];
-            uint to_at = target + outer * p.outer_step[1] + inner * p.inner_step[1];
-            for (uint word = lane(); word < p.words; word += lanes()) {
-                to[to_at + word] = exists ? x[x_at + word] : p.missing;
+            uint here = source + outer * p.outer_step[0] + inner * p.inner_step[0];
+            uint there = target + outer * p.outer_step[1] + inner * p.inner_step[1];
+            for (uint word = 4u * lane(); word < p.words; word += 4u * lanes()) {
+                uint count = p.words - word;
+                to_put(there + word, count, exists ? x_at(here + word, count) : uvec4(p.missing));
             }
         }
     }

@@ -1,60 +1,104 @@
-// The k largest of log_softmax(logits), largest first, equals by index; one workgroup a row. Each round finds the first
-// entry after the last one found; entries are ordered by a key, so that NaN is less than everything.
+// The k largest of log_softmax(logits), largest first, equals by index; one workgroup a row. An invocation keeps the first
+// few of the entries that it meets; entries are ordered by a key, so that NaN is less than everything. Each round takes
+// what is first of all that the invocations have left, and they look again where k is more than they keep.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { LogSoftmaxTopKParams p; };
+#include "fours.glsl"
 #include "grid.glsl"
 #include "math.glsl"
 #include "reduce.glsl"
-layout(set = 0, binding = 0) readonly buffer Logits { float logits[]; };
+layout(constant_id = 3) const uint kKept = 4u;
+HEADSCOPE_READ_FOURS(0, logits)
 layout(set = 0, binding = 1) writeonly buffer Values { float values[]; };
 layout(set = 0, binding = 2) writeonly buffer Indices { int indices[]; };
 
-// Grows with x; 0 for NaN alone; the same for both zeros.
+const uint kNone = 0xffffffffu;
+
+// Grows with x; 1 for NaN alone, 0 for no entry; the same for both zeros.
 uint key_of(float x) {
-    if (is_nan(x)) {
-        return 0u;
-    }
     uint bits = floatBitsToUint(x == 0.0 ? 0.0 : x);
-    return (bits & 0x80000000u) != 0u ? ~bits : bits | 0x80000000u;
+    uint key = (bits & 0x80000000u) != 0u ? ~bits : bits | 0x80000000u;
+    return is_nan(x) ? 1u : key + 1u;
 }
 
 float from_key(uint key) {
-    if (key == 0u) {
-        return not_a_number();
+    uint bits = ((key - 1u) & 0x80000000u) != 0u ? (key - 1u) & 0x7fffffffu : ~(key - 1u);
+    return key <= 1u ? not_a_number() : uintBitsToFloat(bits);
+}
+
+// The first entries that this invocation has met, in order.
+uint keys[kKept];
+uint indices_of[kKept];
+
+// An entry that comes after all met before, as far as their keys are equal.
+void meet(uint key, uint index) {
+    bool placed = false;
+    [[unroll]] for (uint i = 0u; i < kKept; ++i) {
+        placed = placed || key > keys[i];
+        uint last_key = keys[i];
+        uint last_index = indices_of[i];
+        keys[i] = placed ? key : last_key;
+        indices_of[i] = placed ? index : last_index;
+        key = placed ? last_key : key;
+        index = placed ? last_index : index;
     }
-    return uintBitsToFloat((key & 0x80000000u) != 0u ? key & 0x7fffffffu : ~key);
+}
+
+// Meets the entries of this invocation after the given one.
+void look(uint start, uint last_key, uint last_index) {
+    [[unroll]] for (uint i = 0u; i < kKept; ++i) {
+        keys[i] = 0u;
+        indices_of[i] = kNone;
+    }
+    for (uint c = 4u * lane(); c < p.classes; c += 4u * lanes()) {
+        vec4 value = logits_at(start + c, p.classes - c);
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+            uint key = key_of(value[i]);
+            bool after = key < last_key || (key == last_key && c + i > last_index);
+            meet(after && (kFours || c + i < p.classes) ? key : 0u, c + i);
+        }
+    }
+}
+
+// The sum of the exponentials of what is below `most`.
+float total_of(uint start, float most) {
+    float total = 0.0;
+    for (uint c = 4u * lane(); c < p.classes; c += 4u * lanes()) {
+        uint count = p.classes - c;
+        vec4 value = logits_at(start + c, count);
+        vec4 terms = of_row(precise_exp(value - most), count);
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+            total += is_nan(value[i]) ? 0.0 : terms[i];
+        }
+    }
+    return group_sum(total);
 }
 
 void main() {
-    const uint kNone = 0xffffffffu;
     uint start = p.offset[0] + group_index() * p.classes;
     uint last_key = kNone;
     uint last_index = 0u;
     float most = 0.0;
     float log_total = 0.0;
     for (uint rank = 0u; rank < p.k; ++rank) {
-        uint best_key = 0u;
-        uint best_index = kNone;
-        for (uint c = lane(); c < p.classes; c += lanes()) {
-            uint key = key_of(logits[start + c]);
-            bool after = rank == 0u || key < last_key || (key == last_key && c > last_index);
-            if (after && (best_index == kNone || key > best_key)) {
-                best_key = key;
-                best_index = c;
-            }
+        if (rank % kKept == 0u) {
+            look(start, last_key, last_index);
         }
-        last_key = group_max(best_index == kNone ? 0u : best_key);
-        last_index = group_min(best_key == last_key ? best_index : kNone);
+        last_key = group_max(keys[0]);
+        last_index = group_min(keys[0] == last_key ? indices_of[0] : kNone);
+        if (keys[0] == last_key && indices_of[0] == last_index) {
+            [[unroll]] for (uint i = 0u; i + 1u < kKept; ++i) {
+                keys[i] = keys[i + 1u];
+                indices_of[i] = indices_of[i + 1u];
+            }
+            keys[kKept - 1u] = 0u;
+            indices_of[kKept - 1u] = kNone;
+        }
         if (rank == 0u) {
             most = from_key(last_key);
-            float total = 0.0;
-            for (uint c = lane(); c < p.classes; c += lanes()) {
-                float value = logits[start + c];
-                total += is_nan(value) ? 0.0 : precise_exp(value - most);
-            }
-            log_total = precise_log(group_sum(total));
+            log_total = precise_log(total_of(start, most));
         }
         if (lane() == 0u) {
             uint target = group_index() * p.k + rank;

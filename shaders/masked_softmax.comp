@@ -1,4 +1,4 @@
-// The softmax over each query's allowed keys, which are always the first few: 0 for the rest. One workgroup a row.
+// The softmax over each query's allowed keys, which are always the first few: 0 for the rest. One workgroup a few rows.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -8,25 +8,56 @@ layout(push_constant) uniform Push { MaskedSoftmaxParams p; };
 #include "mask.glsl"
 #include "math.glsl"
 #include "reduce.glsl"
+layout(constant_id = 3) const uint kRows = 1u;  // of a workgroup
+layout(constant_id = 4) const uint kHeld = 0u;  // fours that an invocation keeps: all that it has of a row, or none
 HEADSCOPE_READ_FOURS(0, scores)
 HEADSCOPE_WRITE_FOURS(3, weights)
 
-void main() {
-    uint from = p.offset[0] + group_index() * p.keys;
-    uint to = p.offset[3] + group_index() * p.keys;
-    uint allowed = allowed_keys(p.first_row + group_index());
+// The scores from `key` on, -infinity past the allowed ones.
+vec4 allowed_scores(uint from, uint key, uint allowed) {
+    vec4 score = scores_at(from + key, p.keys - key);
+    return mix(vec4(-infinity()), score, lessThan(uvec4(key) + uvec4(0u, 1u, 2u, 3u), uvec4(allowed)));
+}
+
+float largest(vec4 value) { return max(max(value.x, value.y), max(value.z, value.w)); }
+
+// Of scores with -infinity for those that are not allowed.
+vec4 exponentials(vec4 score, float most, uint key, uint allowed) {
+    return first_of_four(precise_exp(score - most), allowed - min(key, allowed));
+}
+
+void hold_row(uint from, uint to, uint allowed) {
+    vec4 held[kHeld + 1u];  // one at least
+    float most = -infinity();
+    [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+        uint key = 4u * (i * lanes() + lane());
+        held[i] = key < p.keys ? allowed_scores(from, key, allowed) : vec4(-infinity());
+        most = max(most, largest(held[i]));
+    }
+    most = group_max(most);
+    float total = 0.0;
+    [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+        held[i] = exponentials(held[i], most, 4u * (i * lanes() + lane()), allowed);
+        total += sum_of_four(held[i]);
+    }
+    total = group_sum(total);
+    [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+        uint key = 4u * (i * lanes() + lane());
+        if (key < p.keys) {
+            weights_put(to + key, p.keys - key, first_of_four(held[i] / total, allowed - min(key, allowed)));
+        }
+    }
+}
+
+void walk_row(uint from, uint to, uint allowed) {
     float most = -infinity();
     for (uint key = 4u * lane(); key < allowed; key += 4u * lanes()) {
-        vec4 score = scores_at(from + key, p.keys - key);
-        [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-            most = key + i < allowed ? max(most, score[i]) : most;
-        }
+        most = max(most, largest(allowed_scores(from, key, allowed)));
     }
     most = group_max(most);
     float total = 0.0;
     for (uint key = 4u * lane(); key < allowed; key += 4u * lanes()) {
-        vec4 weight = precise_exp(scores_at(from + key, p.keys - key) - most);
-        weight = first_of_four(weight, allowed - key);
+        vec4 weight = exponentials(allowed_scores(from, key, allowed), most, key, allowed);
         weights_put(to + key, p.keys - key, weight);
         total += sum_of_four(weight);
     }
@@ -35,5 +66,19 @@ void main() {
         uint count = p.keys - key;
         vec4 weight = key < allowed ? first_of_four(weights_at(to + key, count) / total, allowed - key) : vec4(0.0);
         weights_put(to + key, count, weight);
+    }
+}
+
+void main() {
+    uint end = min((group_index() + 1u) * kRows, p.rows);
+    for (uint row = group_index() * kRows; row < end; ++row) {
+        uint from = p.offset[0] + row * p.keys;
+        uint to = p.offset[3] + row * p.keys;
+        uint allowed = allowed_keys(p.first_row + row);
+        if (kHeld != 0u) {
+            hold_row(from, to, allowed);
+        } else {
+            walk_row(from, to, allowed);
+        }
     }
 }

@@ -1,4 +1,4 @@
-// grad_scores = weights (grad_weights - sum of weights grad_weights); one workgroup a row.
+// grad_scores = weights (grad_weights - sum of weights grad_weights); one workgroup a few rows.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -6,12 +6,45 @@ layout(push_constant) uniform Push { MaskedSoftmaxBackwardParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
+layout(constant_id = 3) const uint kRows = 1u;  // of a workgroup
+layout(constant_id = 4) const uint kHeld = 0u;  // fours that an invocation keeps: all that it has of a row, or none
+layout(constant_id = 5) const bool kAccumulates = false;
 HEADSCOPE_READ_FOURS(0, weights)
 HEADSCOPE_READ_FOURS(1, grad_weights)
 HEADSCOPE_WRITE_FOURS(2, grad_scores)
 
-void main() {
-    uint start = group_index() * p.keys;
+void store(uint index, uint count, vec4 weight, vec4 grad_weight, float dot_product) {
+    vec4 grad = weight * (grad_weight - dot_product);
+    if (kAccumulates) {
+        grad += grad_scores_at(p.offset[2] + index, count);
+    }
+    grad_scores_put(p.offset[2] + index, count, grad);
+}
+
+void hold_row(uint start) {
+    vec4 weight[kHeld + 1u];  // one at least
+    vec4 grad_weight[kHeld + 1u];
+    float dot_product = 0.0;
+    [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+        uint key = 4u * (i * lanes() + lane());
+        weight[i] = vec4(0.0);
+        grad_weight[i] = vec4(0.0);
+        if (key < p.keys) {
+            weight[i] = weights_at(p.offset[0] + start + key, p.keys - key);
+            grad_weight[i] = grad_weights_at(p.offset[1] + start + key, p.keys - key);
+        }
+        dot_product += sum_of_four(weight[i] * grad_weight[i]);
+    }
+    dot_product = group_sum(dot_product);
+    [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+        uint key = 4u * (i * lanes() + lane());
+        if (key < p.keys) {
+            store(start + key, p.keys - key, weight[i], grad_weight[i], dot_product);
+        }
+    }
+}
+
+void walk_row(uint start) {
     float dot_product = 0.0;
     for (uint key = 4u * lane(); key < p.keys; key += 4u * lanes()) {
         uint count = p.keys - key;
@@ -21,11 +54,18 @@ void main() {
     dot_product = group_sum(dot_product);
     for (uint key = 4u * lane(); key < p.keys; key += 4u * lanes()) {
         uint count = p.keys - key;
-        vec4 grad = weights_at(p.offset[0] + start + key, count) *
-                    (grad_weights_at(p.offset[1] + start + key, count) - dot_product);
-        if (p.accumulate != 0u) {
-            grad += grad_scores_at(p.offset[2] + start + key, count);
+        store(start + key, count, weights_at(p.offset[0] + start + key, count),
+              grad_weights_at(p.offset[1] + start + key, count), dot_product);
+    }
+}
+
+void main() {
+    uint end = min((group_index() + 1u) * kRows, p.rows);
+    for (uint row = group_index() * kRows; row < end; ++row) {
+        if (kHeld != 0u) {
+            hold_row(row * p.keys);
+        } else {
+            walk_row(row * p.keys);
         }
-        grad_scores_put(p.offset[2] + start + key, count, grad);
     }
 }

@@ -37,7 +37,7 @@ void main() {
     for (uint c = 4u * lane(); c < p.classes; c += 4u * lanes()) {
         vec4 value = logits_at(start + c, p.classes - c);
         [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-            most = c + i < p.classes ? max(most, value[i]) : most;
+            most = kFours || c + i < p.classes ? max(most, value[i]) : most;
         }
     }
     most = group_max(most);
@@ -47,8 +47,8 @@ void main() {
     for (uint c = 4u * lane(); c < p.classes; c += 4u * lanes()) {
         uint count = p.classes - c;
         vec4 l = logits_at(start + c, count) - most;
-        exponentials += sum_of_four(first_of_four(precise_exp(l), count));
-        below -= sum_of_four(first_of_four(l, count));
+        exponentials += sum_of_four(of_row(precise_exp(l), count));
+        below -= sum_of_four(of_row(l, count));
         target_l += sum_of_four(mix(vec4(0.0), l, equal(uvec4(c) + uvec4(0u, 1u, 2u, 3u), uvec4(target))));
     }
     exponentials = group_sum(exponentials);

@@ -81,6 +81,27 @@ const dnnl::engine& engine() {
     return cpu;
 }
 
+// What oneDNN 3 says in another way than oneDNN 2.
+#if DNNL_VERSION_MAJOR >= 3
+void append_factor(dnnl::post_ops& then, float factor) {
+    then.append_eltwise(dnnl::algorithm::eltwise_linear, factor, 0.0F);
+}
+
+dnnl::matmul::primitive_desc describe(const dnnl::memory::desc& a, const dnnl::memory::desc& b,
+                                      const dnnl::memory::desc& out, const dnnl::primitive_attr& attributes) {
+    return {engine(), a, b, out, attributes};
+}
+#else
+void append_factor(dnnl::post_ops& then, float factor) {
+    then.append_eltwise(1.0F, dnnl::algorithm::eltwise_linear, factor, 0.0F);
+}
+
+dnnl::matmul::primitive_desc describe(const dnnl::memory::desc& a, const dnnl::memory::desc& b,
+                                      const dnnl::memory::desc& out, const dnnl::primitive_attr& attributes) {
+    return {dnnl::matmul::desc(a, b, out), attributes, engine()};
+}
+#endif
+
 Compiled compile(const Piece<Bf16>& p) {
     using dnnl::memory;
     const auto strides = [](bool transposed, std::int64_t step) {
@@ -92,18 +113,13 @@ Compiled compile(const Piece<Bf16>& p) {
     dnnl::primitive_attr attributes;
     dnnl::post_ops then;
     if (p.alpha != 1.0F) {
-        then.append_eltwise(1.0F, dnnl::algorithm::eltwise_linear, p.alpha, 0.0F);
+        append_factor(then, p.alpha);
     }
     if (p.beta != 0.0F) {
         then.append_sum(p.beta);
     }
     attributes.set_post_ops(then);
-#if DNNL_VERSION_MAJOR >= 3
-    const dnnl::matmul::primitive_desc description(engine(), a, b, out, attributes);
-#else
-    const dnnl::matmul::primitive_desc description(dnnl::matmul::desc(a, b, out), attributes, engine());
-#endif
-    return {dnnl::matmul(description), memory(a, engine(), nullptr), memory(b, engine(), nullptr),
+    return {dnnl::matmul(describe(a, b, out, attributes)), memory(a, engine(), nullptr), memory(b, engine(), nullptr),
             memory(out, engine(), nullptr)};
 }
 

@@ -20,6 +20,21 @@ Params masked_params(const Tensor& rows, const AttentionMask& mask) {
     return params;
 }
 
+// A workgroup of a kernel that takes several rows and may keep them. Where a CPU plays the GPU a workgroup costs as
+// much as a short row, so it takes many where there are many.
+void take_rows(Launch& launch, std::uint64_t columns, bool software) {
+    constexpr std::uint32_t kRows = 16;
+    constexpr std::uint64_t kMany = 1024;
+    constexpr std::uint64_t kMostHeld = 4;
+    const std::uint32_t rows = software && launch.groups >= kMany ? kRows : 1;
+    const std::uint64_t in_fours = 4 * std::uint64_t{launch.specialisation.local_size};
+    const std::uint64_t held = (columns + in_fours - 1) / in_fours;
+    launch.groups = (launch.groups + rows - 1) / rows;
+    launch.work_per_group *= rows;
+    launch.specialisation.extra[1] = rows;
+    launch.specialisation.extra[2] = held <= kMostHeld ? static_cast<std::uint32_t>(held) : 0;
+}
+
 }  // namespace
 
 void VulkanBackend::run(const MaskedSoftmax& op) {
@@ -34,9 +49,10 @@ void VulkanBackend::run(const MaskedSoftmax& op) {
         params.first_row = u32(first);
         const Tensor scores_part = scores.narrow(0, first, count);
         const Tensor weights_part = weights.narrow(0, first, count);
-        stream_.dispatch(by_fours(row_launch(Kernel::MaskedSoftmax, static_cast<std::uint64_t>(count), params.keys),
-                                  params.keys, {&scores_part, &weights_part}),
-                         params,
+        params.rows = u32(count);
+        Launch launch = row_launch(Kernel::MaskedSoftmax, static_cast<std::uint64_t>(count), params.keys);
+        take_rows(launch, params.keys, device_.capabilities().software);
+        stream_.dispatch(by_fours(launch, params.keys, {&scores_part, &weights_part}), params,
                          std::array{&scores_part, &or_else(op.mask.key_lengths, scores_part),
                                     &or_else(op.mask.query_offset, scores_part), &weights_part});
     });
@@ -52,15 +68,17 @@ void VulkanBackend::run(const MaskedSoftmaxBackward& op) {
     const Tensor grad_scores = as_rows(op.grad_scores);
     MaskedSoftmaxBackwardParams params{};
     params.keys = u32(weights.dim(1));
-    params.accumulate = op.write == Write::Accumulate ? 1 : 0;
+    const std::uint32_t accumulates = op.write == Write::Accumulate ? 1 : 0;
     for_row_tiles(weights.dim(0), weights.dim(1), [&](std::int64_t first, std::int64_t count) {
         const Tensor weights_part = weights.narrow(0, first, count);
         const Tensor grad_weights_part = grad_weights.narrow(0, first, count);
         const Tensor grad_scores_part = grad_scores.narrow(0, first, count);
-        stream_.dispatch(
-            by_fours(row_launch(Kernel::MaskedSoftmaxBackward, static_cast<std::uint64_t>(count), params.keys),
-                     params.keys, {&weights_part, &grad_weights_part, &grad_scores_part}),
-            params, std::array{&weights_part, &grad_weights_part, &grad_scores_part});
+        params.rows = u32(count);
+        Launch launch = row_launch(Kernel::MaskedSoftmaxBackward, static_cast<std::uint64_t>(count), params.keys);
+        take_rows(launch, params.keys, device_.capabilities().software);
+        launch.specialisation.extra[3] = accumulates;
+        stream_.dispatch(by_fours(launch, params.keys, {&weights_part, &grad_weights_part, &grad_scores_part}), params,
+                         std::array{&weights_part, &grad_weights_part, &grad_scores_part});
     });
 }
 

@@ -66,7 +66,7 @@ void VulkanBackend::run(const BiasActivation& op) {
     BiasActivationParams params{};
     params.sequence = u32(op.x.dim(1));
     params.columns = u32(op.x.dim(2));
-    params.has_bias = op.bias.defined() ? 1 : 0;
+    const std::uint32_t has_bias = op.bias.defined() ? 1 : 0;
     params.dropout = dropout_params(op.dropout);
     for_row_tiles(x.dim(0), x.dim(1), [&](std::int64_t first, std::int64_t count) {
         params.first_row = u32(first);
@@ -74,7 +74,7 @@ void VulkanBackend::run(const BiasActivation& op) {
         const Tensor y_part = y.narrow(0, first, count);
         const Tensor& bias = or_else(op.bias, x_part);
         Launch launch = row_launch(Kernel::BiasActivation, static_cast<std::uint64_t>(count), params.columns);
-        launch.specialisation.extra = {0, static_cast<std::uint32_t>(op.activation), drops(params.dropout)};
+        launch.specialisation.extra = {0, static_cast<std::uint32_t>(op.activation), drops(params.dropout), has_bias};
         stream_.dispatch(by_fours(launch, params.columns, {&x_part, &bias, &y_part}), params,
                          std::array{&x_part, &bias, &or_else(op.dropout.step, x_part),
                                     &or_else(op.dropout.ordinals, x_part), &y_part});
@@ -92,8 +92,8 @@ void VulkanBackend::run(const BiasActivationBackward& op) {
     BiasActivationBackwardParams params{};
     params.sequence = u32(op.x.dim(1));
     params.columns = u32(op.x.dim(2));
-    params.has_bias = op.bias.defined() ? 1 : 0;
-    params.accumulate = op.write == Write::Accumulate ? 1 : 0;
+    const std::uint32_t has_bias = op.bias.defined() ? 1 : 0;
+    const std::uint32_t accumulates = op.write == Write::Accumulate ? 1 : 0;
     params.dropout = dropout_params(op.dropout);
     for_row_tiles(x.dim(0), x.dim(1), [&](std::int64_t first, std::int64_t count) {
         params.first_row = u32(first);
@@ -102,7 +102,8 @@ void VulkanBackend::run(const BiasActivationBackward& op) {
         const Tensor grad_x_part = grad_x.narrow(0, first, count);
         const Tensor& bias = or_else(op.bias, x_part);
         Launch launch = row_launch(Kernel::BiasActivationBackward, static_cast<std::uint64_t>(count), params.columns);
-        launch.specialisation.extra = {0, static_cast<std::uint32_t>(op.activation), drops(params.dropout)};
+        launch.specialisation.extra = {0, static_cast<std::uint32_t>(op.activation), drops(params.dropout), has_bias,
+                                       accumulates};
         stream_.dispatch(by_fours(launch, params.columns, {&x_part, &bias, &grad_y_part, &grad_x_part}), params,
                          std::array{&x_part, &bias, &grad_y_part, &or_else(op.dropout.step, x_part),
                                     &or_else(op.dropout.ordinals, x_part), &grad_x_part});

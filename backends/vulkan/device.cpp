@@ -94,12 +94,6 @@ void probe_properties(const InstanceFunctions& functions, VkPhysicalDevice devic
     found.subgroup_size = std::max(subgroup.subgroupSize, 1U);
     // 2^31 bytes keep every element's index in a binding, and sums of two of them, within 32 bits.
     constexpr std::uint64_t kIndexable = std::uint64_t{1} << 31U;
-    // A GPU loads elements as fast. llvmpipe takes them one lane after the other, but gathers texels, whose places in
-    // bytes it counts in 31 bits.
-    constexpr std::uint64_t kTexelBytes = 16;
-    found.most_texels =
-        found.software ? std::min<std::uint64_t>(all.properties.limits.maxTexelBufferElements, kIndexable / kTexelBytes)
-                       : 0;
     found.max_binding_bytes = std::min<std::uint64_t>(all.properties.limits.maxStorageBufferRange, kIndexable);
     found.max_allocation_bytes = maintenance.maxMemoryAllocationSize;
     info.driver = fmt::format("{} {}", driver.driverName, driver.driverInfo);
@@ -206,6 +200,14 @@ std::string say_matrices(const CooperativeMatrices& matrices, bool wanted) {
                               : fmt::format("{} x {} x {}", sizes.m, sizes.n, sizes.k);
 }
 
+// A CPU's Vulkan, as llvmpipe does it, loads from storage buffers lane by lane under a mask, from texel buffers all
+// lanes at once: twice as fast. No GPU gains by it.
+bool has_texel_loads(const Capabilities& found) {
+    constexpr std::uint64_t kTexelBytes = 16;
+    return found.software && found.subgroup_arithmetic &&
+           found.properties.limits.maxTexelBufferElements * kTexelBytes >= found.max_binding_bytes;
+}
+
 void describe(const Capabilities& found, const Options& options, DeviceInfo& info) {
     const VkPhysicalDeviceLimits& limits = found.properties.limits;
     const std::uint32_t version = found.properties.apiVersion;
@@ -225,9 +227,9 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
         {"subgroup arithmetic", say(found.subgroup_arithmetic, options.subgroups)},
         {"subgroup shuffles", say(found.subgroup_shuffles, options.subgroups)},
         {"full subgroups", say(found.full_subgroups, true)},
-        {"texel loads", say(found.most_texels > 0, options.texel_loads)},
         {"16-bit storage", say(found.storage16, true)},
         {kMatrixFeature, say_matrices(found.matrices, options.cooperative_matrix && options.subgroups)},
+        {"texel loads", say(has_texel_loads(found), options.texel_loads && options.vector_loads)},
         {"timestamps", say(found.timestamp_bits > 0, options.timestamps)},
     };
 }
@@ -247,8 +249,11 @@ std::vector<std::string> paths_of(const Capabilities& found, const Options& opti
     if (options.vector_loads) {
         paths.emplace_back(path::kNoVectorLoads);
     }
-    if (found.most_texels > 0) {
+    if (found.texel_loads) {
         paths.emplace_back(path::kNoTexelLoads);
+    }
+    if (found.software && options.transfers) {
+        paths.emplace_back(path::kNoTransfers);
     }
     if (!options.emulated_matrices) {
         paths.emplace_back(path::kEmulatedMatrices);
@@ -314,7 +319,7 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
     if (found.matrices.usable() && (!options.cooperative_matrix || !found.subgroup_arithmetic)) {
         found.matrices = {{}, "switched off"};
     }
-    found.most_texels = options.texel_loads && options.subgroups ? found.most_texels : 0;
+    found.texel_loads = has_texel_loads(found) && options.texel_loads && options.vector_loads;
     found.timestamp_bits = options.timestamps ? found.timestamp_bits : 0;
     info.paths = paths_of(found, options);
     return result;

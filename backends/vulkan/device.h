@@ -26,9 +26,9 @@ struct Capabilities {
     bool full_subgroups = false;  // a workgroup of one subgroup can be asked for
     bool storage16 = false;       // 16-bit elements in storage buffers
     CooperativeMatrices matrices;
+    bool texel_loads = false;        // reading through texel buffers is faster, and any binding can be one
     bool creation_feedback = false;  // whether a pipeline came from the cache is told
     std::uint32_t subgroup_size = 1;
-    std::uint64_t most_texels = 0;           // of a buffer, to be loaded from; 0: loads of elements do as well
     std::uint64_t max_binding_bytes = 0;     // capped so that 32-bit indices do
     std::uint64_t max_allocation_bytes = 0;  // of one VkDeviceMemory
     std::uint32_t max_groups = 0;            // of one dispatch

@@ -57,9 +57,16 @@ struct Merged {
         });
     }
 
-    void write_shape(uint (&to)[4]) const {
+    std::uint64_t fours() const { return rows() * ((columns() + 3) / 4); }
+
+    // How many of the innermost dimensions strided.glsl has to look at.
+    std::uint32_t dimensions() const { return rows() == 1 ? 1 : shape[0] * shape[1] == 1 ? 2 : 4; }
+
+    template <class Params>
+    void write_shape(Params& params) const {
+        params.fours = u32(static_cast<std::int64_t>(fours()));
         for (std::size_t dim = 0; dim < shape.size(); ++dim) {
-            to[dim] = u32(shape[dim]);
+            params.shape[dim] = u32(shape[dim]);
         }
     }
     void write_strides(std::size_t view, uint (&to)[3]) const {
@@ -70,6 +77,14 @@ struct Merged {
 };
 
 }  // namespace
+
+bool VulkanBackend::transfers(std::initializer_list<const Tensor*> tensors) const {
+    return options_.transfers && device_.capabilities().software &&
+           std::all_of(tensors.begin(), tensors.end(), [](const Tensor* tensor) { return tensor->contiguous(); }) &&
+           std::adjacent_find(tensors.begin(), tensors.end(), [](const Tensor* one, const Tensor* other) {
+               return one->buffer == other->buffer;
+           }) == tensors.end();
+}
 
 void VulkanBackend::run(const Fill& op) {
     if (op.out.elements() == 0) {
@@ -82,14 +97,18 @@ void VulkanBackend::run(const Fill& op) {
         require_dtype(Fill::kName, {&op.out}, DType::F32);
         params.bits = std::bit_cast<std::uint32_t>(op.value);
     }
+    if (transfers({&op.out})) {
+        stream_.fill(op.out, params.bits);
+        return;
+    }
     for_tiles({op.out}, [&](const std::vector<Tensor>& parts) {
         const Merged<1> merged({&parts[0]});
-        params.count = u32(parts[0].elements());
-        merged.write_shape(params.shape);
+        merged.write_shape(params);
         merged.write_strides(0, params.out_strides);
-        stream_.dispatch(by_fours(fours_launch(Kernel::Fill, merged.rows(), merged.columns()),
-                                  merged.rows_in_fours() ? merged.columns() : 1, {&parts[0]}),
-                         params, std::array{&parts[0]});
+        Launch launch = fours_launch(Kernel::Fill, merged.rows(), merged.columns());
+        launch.specialisation.extra = {0, merged.dimensions()};
+        stream_.dispatch(by_fours(launch, merged.rows_in_fours() ? merged.columns() : 1, {&parts[0]}), params,
+                         std::array{&parts[0]});
     });
 }
 
@@ -101,16 +120,20 @@ void VulkanBackend::run(const Copy& op) {
         convert(op);
         return;
     }
+    if (op.write == Write::Overwrite && transfers({&op.x, &op.out})) {
+        stream_.copy(op.x, op.out);
+        return;
+    }
     CopyParams params{};
-    params.accumulate = op.write == Write::Accumulate ? 1 : 0;
+    const std::uint32_t accumulates = op.write == Write::Accumulate ? 1 : 0;
     for_tiles({op.x, op.out}, [&](const std::vector<Tensor>& parts) {
         const Merged<2> merged({&parts[0], &parts[1]});
-        params.count = u32(parts[0].elements());
-        merged.write_shape(params.shape);
+        merged.write_shape(params);
         merged.write_strides(0, params.x_strides);
         merged.write_strides(1, params.out_strides);
-        stream_.dispatch(by_fours(fours_launch(Kernel::Copy, merged.rows(), merged.columns()),
-                                  merged.rows_in_fours() ? merged.columns() : 1, {&parts[0], &parts[1]}),
+        Launch launch = fours_launch(Kernel::Copy, merged.rows(), merged.columns());
+        launch.specialisation.extra = {0, merged.dimensions(), accumulates};
+        stream_.dispatch(by_fours(launch, merged.rows_in_fours() ? merged.columns() : 1, {&parts[0], &parts[1]}),
                          params, std::array{&parts[0], &parts[1]});
     });
 }
@@ -135,12 +158,12 @@ void VulkanBackend::convert(const Copy& op) {
     }
     for_tiles({op.x, op.out}, [&](const std::vector<Tensor>& parts) {
         const Merged<2> merged({&parts[0], &parts[1]});
-        params.count = u32(parts[0].elements());
-        merged.write_shape(params.shape);
+        merged.write_shape(params);
         merged.write_strides(0, params.x_strides);
         merged.write_strides(1, params.out_strides);
-        stream_.dispatch(fours_launch(Kernel::Convert, merged.rows(), merged.columns()), params,
-                         std::array{&parts[0], &parts[0], &parts[1], &parts[1]});
+        Launch launch = fours_launch(Kernel::Convert, merged.rows(), merged.columns());
+        launch.specialisation.extra = {0, merged.dimensions()};
+        stream_.dispatch(launch, params, std::array{&parts[0], &parts[0], &parts[1], &parts[1]});
     });
 }
 
@@ -156,19 +179,19 @@ void VulkanBackend::run(const AddScaled& op) {
     }
     require_dtype(AddScaled::kName, {&op.a, &op.b, &op.out}, DType::F32);
     AddScaledParams params{};
-    params.has_b = op.b.defined() ? 1 : 0;
     params.alpha = op.alpha;
     params.beta = op.beta;
     for_tiles({op.a, or_else(op.b, op.a), op.out}, [&](const std::vector<Tensor>& parts) {
         const Merged<3> merged({&parts[0], &parts[1], &parts[2]});
-        params.count = u32(parts[0].elements());
-        merged.write_shape(params.shape);
+        merged.write_shape(params);
         merged.write_strides(0, params.a_strides);
         merged.write_strides(1, params.b_strides);
         merged.write_strides(2, params.out_strides);
-        stream_.dispatch(by_fours(fours_launch(Kernel::AddScaled, merged.rows(), merged.columns()),
-                                  merged.rows_in_fours() ? merged.columns() : 1, {&parts[0], &parts[1], &parts[2]}),
-                         params, std::array{&parts[0], &parts[1], &parts[2]});
+        Launch launch = fours_launch(Kernel::AddScaled, merged.rows(), merged.columns());
+        launch.specialisation.extra = {0, merged.dimensions(), op.b.defined() ? 1U : 0U};
+        stream_.dispatch(
+            by_fours(launch, merged.rows_in_fours() ? merged.columns() : 1, {&parts[0], &parts[1], &parts[2]}), params,
+            std::array{&parts[0], &parts[1], &parts[2]});
     });
 }
 
@@ -222,15 +245,15 @@ void VulkanBackend::dropout_tiles(const Dropout& op, const std::array<std::int64
     };
     strides(op.x, params.x_strides);
     strides(op.y, params.y_strides);
-    params.accumulate = op.write == Write::Accumulate ? 1 : 0;
     params.dropout = dropout_params(op.rule);
     const auto rows = static_cast<std::uint64_t>(op.x.elements() / op.x.dim(-1));
     const auto fours = [&](const Tensor& tensor) {
         return tensor.stride(0) % 4 == 0 && tensor.stride(-2) % 4 == 0 && (!heads || tensor.stride(1) % 4 == 0);
     };
-    stream_.dispatch(by_fours(row_launch(Kernel::Dropout, rows, params.columns),
-                              fours(op.x) && fours(op.y) ? params.columns : 1, {&op.x, &op.y}),
-                     params, std::array{&op.x, &op.rule.step, &op.rule.ordinals, &op.y});
+    Launch launch = row_launch(Kernel::Dropout, rows, params.columns);
+    launch.specialisation.extra[1] = op.write == Write::Accumulate ? 1 : 0;
+    stream_.dispatch(by_fours(launch, fours(op.x) && fours(op.y) ? params.columns : 1, {&op.x, &op.y}), params,
+                     std::array{&op.x, &op.rule.step, &op.rule.ordinals, &op.y});
 }
 
 }  // namespace headscope::vulkan

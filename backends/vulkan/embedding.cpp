@@ -22,7 +22,6 @@ void VulkanBackend::run(const Embed& op) {
     params.sequence = u32(op.ids.dim(1));
     params.columns = u32(op.table.dim(1));
     params.vocabulary = u32(op.table.dim(0));
-    params.has_positions = op.positions.defined() ? 1 : 0;
     params.has_first = op.first.defined() ? 1 : 0;
     params.max_length = op.positions.defined() ? u32(op.positions.dim(0)) : 0;
     params.positions_stride = op.positions.defined() ? u32(op.positions.stride(0)) : 0;
@@ -36,7 +35,8 @@ void VulkanBackend::run(const Embed& op) {
             const Tensor ids_part = ids.narrow(0, first, count);
             const Tensor out_part = out.narrow(0, first, count);
             const Tensor positions = op.positions.defined() ? op.positions : op.table.narrow(0, 0, 0);
-            const Launch launch = row_launch(Kernel::Embed, static_cast<std::uint64_t>(count), params.columns);
+            Launch launch = row_launch(Kernel::Embed, static_cast<std::uint64_t>(count), params.columns);
+            launch.specialisation.extra[1] = op.positions.defined() ? 1 : 0;
             stream_.dispatch(by_fours(launch, params.positions_stride % 4 == 0 ? params.columns : 1,
                                       {&table, &positions, &out_part}),
                              params,
@@ -59,7 +59,7 @@ void VulkanBackend::run(const EmbedBackward& op) {
     EmbedBackwardParams params{};
     params.count = u32(op.ids.elements());
     params.columns = u32(op.grad_table.dim(1));
-    params.accumulate = op.write == Write::Accumulate ? 1 : 0;
+    std::uint32_t accumulates = op.write == Write::Accumulate ? 1 : 0;
     params.scale = op.scale;
     const auto with_grad = [&](std::int64_t grad_first, std::int64_t grad_rows) {
         const Tensor grad_part = grad_out.narrow(0, grad_first, grad_rows);
@@ -68,10 +68,12 @@ void VulkanBackend::run(const EmbedBackward& op) {
         for_row_tiles(op.grad_table.dim(0), op.grad_table.dim(1), [&](std::int64_t first, std::int64_t count) {
             params.table_first = u32(first);
             const Tensor part = op.grad_table.narrow(0, first, count);
-            stream_.dispatch(row_launch(Kernel::EmbedBackward, static_cast<std::uint64_t>(count), params.columns),
-                             params, std::array{&op.ids, &op.order, &grad_part, &part});
+            Launch launch = row_launch(Kernel::EmbedBackward, static_cast<std::uint64_t>(count), params.columns);
+            launch.specialisation.extra[1] = accumulates;
+            stream_.dispatch(by_fours(launch, params.columns, {&grad_part, &part}), params,
+                             std::array{&op.ids, &op.order, &grad_part, &part});
         });
-        params.accumulate = 1;
+        accumulates = 1;
     };
     if (grad_out.dim(0) == 0) {
         with_grad(0, 0);  // nothing occurs: zeros or nothing at all

@@ -1,9 +1,39 @@
 // AddLayerNorm and its way back.
+#include <algorithm>
 #include <array>
+#include <initializer_list>
 
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {
+
+namespace {
+
+// How many fours of a row each invocation can keep: all of them, where they are few and each has as many, else 0.
+std::uint32_t held_fours(const Launch& launch, std::uint32_t columns) {
+    constexpr std::uint32_t kMost = 16;
+    const std::uint32_t lanes = launch.specialisation.local_size;
+    const bool even = launch.specialisation.extra[0] != 0 && columns % (8 * lanes) == 0;
+    return even && columns / (4 * lanes) <= kMost ? columns / (4 * lanes) : 0;
+}
+
+// The first is the lowest.
+std::uint32_t bits(std::initializer_list<bool> flags) {
+    std::uint32_t value = 0;
+    std::uint32_t bit = 1;
+    for (const bool flag : flags) {
+        value += flag ? bit : 0;
+        bit *= 2;
+    }
+    return value;
+}
+
+// The constants after kFours.
+void set_constants(Launch& launch, std::initializer_list<std::uint32_t> values) {
+    std::copy(values.begin(), values.end(), launch.specialisation.extra.begin() + 1);
+}
+
+}  // namespace
 
 void VulkanBackend::run(const AddLayerNorm& op) {
     require_dtype(AddLayerNorm::kName, {&op.x, &op.residual, &op.gain, &op.bias, &op.sum, &op.y, &op.mean, &op.rstd},
@@ -21,7 +51,7 @@ void VulkanBackend::run(const AddLayerNorm& op) {
     AddLayerNormParams params{};
     params.sequence = u32(op.x.dim(1));
     params.columns = u32(op.x.dim(2));
-    params.has_residual = op.residual.defined() ? 1 : 0;
+    const std::uint32_t has_residual = op.residual.defined() ? 1 : 0;
     params.epsilon = op.epsilon;
     params.dropout = dropout_params(op.dropout);
     for_row_tiles(rows, x.dim(1), [&](std::int64_t first, std::int64_t count) {
@@ -33,9 +63,10 @@ void VulkanBackend::run(const AddLayerNorm& op) {
         const Tensor mean_part = mean.narrow(0, first, count);
         const Tensor rstd_part = rstd.narrow(0, first, count);
         Launch launch = row_launch(Kernel::AddLayerNorm, static_cast<std::uint64_t>(count), params.columns);
-        launch.specialisation.extra[1] = drops(params.dropout);
+        launch = by_fours(launch, params.columns, {&x_part, &residual_part, &op.gain, &op.bias, &sum_part, &y_part});
+        set_constants(launch, {drops(params.dropout), held_fours(launch, params.columns), has_residual});
         stream_.dispatch(
-            by_fours(launch, params.columns, {&x_part, &residual_part, &op.gain, &op.bias, &sum_part, &y_part}), params,
+            launch, params,
             std::array{&x_part, &residual_part, &op.gain, &op.bias, &or_else(op.dropout.step, op.gain),
                        &or_else(op.dropout.ordinals, op.gain), &sum_part, &y_part, &mean_part, &rstd_part});
     });
@@ -109,12 +140,9 @@ void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
     AddLayerNormBackwardParams params{};
     params.sequence = u32(op.sum.dim(1));
     params.columns = u32(op.sum.dim(2));
-    params.has_grad_y = op.grad_y.defined() ? 1 : 0;
-    params.has_grad_sum_out = op.grad_sum_out.defined() ? 1 : 0;
-    params.has_grad_x = op.grad_x.defined() ? 1 : 0;
-    params.has_grad_residual = op.grad_residual.defined() ? 1 : 0;
-    params.accumulate_x = op.write_x == Write::Accumulate ? 1 : 0;
-    params.accumulate_residual = op.write_residual == Write::Accumulate ? 1 : 0;
+    const std::uint32_t has =
+        bits({op.grad_y.defined(), op.grad_sum_out.defined(), op.grad_x.defined(), op.grad_residual.defined(),
+              op.write_x == Write::Accumulate, op.write_residual == Write::Accumulate});
     params.dropout = dropout_params(op.dropout);
     for_row_tiles(rows, sum.dim(1), [&](std::int64_t first, std::int64_t count) {
         params.first_row = u32(first);
@@ -126,14 +154,13 @@ void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
         const Tensor grad_x_part = grad_x.narrow(0, first, count);
         const Tensor grad_residual_part = grad_residual.narrow(0, first, count);
         Launch launch = row_launch(Kernel::AddLayerNormBackward, static_cast<std::uint64_t>(count), params.columns);
-        launch.specialisation.extra[1] = drops(params.dropout);
-        stream_.dispatch(
-            by_fours(launch, params.columns,
-                     {&sum_part, &op.gain, &grad_y_part, &grad_sum_out_part, &grad_x_part, &grad_residual_part}),
-            params,
-            std::array{&sum_part, &op.gain, &mean, &rstd, &grad_y_part, &grad_sum_out_part,
-                       &or_else(op.dropout.step, op.gain), &or_else(op.dropout.ordinals, op.gain), &grad_x_part,
-                       &grad_residual_part});
+        launch = by_fours(launch, params.columns,
+                          {&sum_part, &op.gain, &grad_y_part, &grad_sum_out_part, &grad_x_part, &grad_residual_part});
+        set_constants(launch, {drops(params.dropout), held_fours(launch, params.columns), has});
+        stream_.dispatch(launch, params,
+                         std::array{&sum_part, &op.gain, &mean, &rstd, &grad_y_part, &grad_sum_out_part,
+                                    &or_else(op.dropout.step, op.gain), &or_else(op.dropout.ordinals, op.gain),
+                                    &grad_x_part, &grad_residual_part});
     });
 }
 

@@ -67,6 +67,7 @@ namespace headscope::vulkan {
     X(vkCmdPushConstants)            \
     X(vkCmdDispatch)                 \
     X(vkCmdCopyBuffer)               \
+    X(vkCmdFillBuffer)               \
     X(vkCmdPipelineBarrier)          \
     X(vkCreateFence)                 \
     X(vkDestroyFence)                \

@@ -196,7 +196,7 @@ ProductShape VulkanBackend::shape_of(const Matmul& op, const MatmulParams& param
     shape.out_in_fours = lies_in_fours(op.out, params.out_batch, params.out_row);
     shape.rounding = rounding_of(op.compute);
     shape.epilogue = epilogue.bits();
-    shape.texels = stream_.has_texels(op.a) && stream_.has_texels(op.b);
+    shape.texels = device_.capabilities().texel_loads;
     return shape;
 }
 

@@ -31,8 +31,9 @@ RawBuffer::RawBuffer(const Device& device, std::uint64_t bytes, VkMemoryProperty
     VkBufferCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
     info.size = bytes;
-    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    info.usage =
+        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    info.usage |= device.capabilities().texel_loads ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0;
     const auto try_it = [bytes](VkResult result, const char* call) {
         if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
             throw OutOfDeviceMemory(bytes);

@@ -68,7 +68,7 @@ void VulkanBackend::run(const Adam& op) {
         const Tensor v = op.v.narrow(0, first, count);
         stream_.dispatch(
             by_fours(fours_launch(Kernel::Adam, 1, params.count, 16), params.count, {&parameter, &grad, &m, &v}),
-            params, std::array{&parameter, &grad, &m, &v, &op.scalars});
+            params, std::array{&parameter, &grad, &m, &v, &op.scalars, &parameter, &m, &v});
     });
 }
 

@@ -71,6 +71,8 @@ Options Options::from_environment() {
             options.vector_loads = false;
         } else if (name == "texel_loads") {
             options.texel_loads = false;
+        } else if (name == "transfers") {
+            options.transfers = false;
         } else if (name == "cooperative_matrix") {
             options.cooperative_matrix = false;
         } else if (name == "matrix_trial") {
@@ -86,10 +88,11 @@ Options Options::from_environment() {
         } else if (name == "pipeline_cache") {
             options.cache_directory.clear();
         } else {
-            throw Error("HEADSCOPE_VULKAN_DISABLE names \"" + name +
-                        "\"; expected push_descriptors, subgroups, vector_loads, texel_loads, cooperative_matrix, "
-                        "matrix_trial, fused_attention, tuning, timestamps, driver_probe or pipeline_cache, separated "
-                        "by commas");
+            throw Error(
+                "HEADSCOPE_VULKAN_DISABLE names \"" + name +
+                "\"; expected push_descriptors, subgroups, vector_loads, texel_loads, transfers, cooperative_matrix, "
+                "matrix_trial, fused_attention, tuning, timestamps, driver_probe or pipeline_cache, separated "
+                "by commas");
         }
     }
     return options;
@@ -107,6 +110,8 @@ Options with_path(Options options, const std::string& path, std::uint32_t subgro
         options.vector_loads = false;
     } else if (path == path::kNoTexelLoads) {
         options.texel_loads = false;
+    } else if (path == path::kNoTransfers) {
+        options.transfers = false;
     } else if (path == path::kNoCooperativeMatrix) {
         options.cooperative_matrix = false;
     } else if (path == path::kEmulatedMatrices) {

@@ -23,7 +23,8 @@ struct Options {
     bool validation = false;         // the Khronos layer; any message becomes an Error
     bool push_descriptors = true;    // else descriptor sets from pools
     bool vector_loads = true;        // products and attention with four elements a load, where operands allow it
-    bool texel_loads = true;         // products load texels where elements would be loaded one lane after the other
+    bool texel_loads = true;         // the same through texel buffers, where a CPU plays the GPU
+    bool transfers = true;           // fills and copies by the queue's commands, where a CPU plays the GPU
     bool cooperative_matrix = true;  // products in F16 by the device's matrices, where it has them
     bool emulated_matrices = false;  // these products by matrices of plain numbers: matrix_products.h
     bool matrix_trial = true;        // else a device's matrices are believed: to see what they err in
@@ -48,8 +49,8 @@ struct Options {
     std::optional<std::uint32_t> trial_error;
 
     // HEADSCOPE_VULKAN_VALIDATION=1,
-    // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,texel_loads,cooperative_matrix,matrix_trial,
-    // fused_attention,tuning,timestamps,driver_probe,pipeline_cache, HEADSCOPE_VULKAN_EMULATE_MATRICES=1,
+    // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,texel_loads,transfers,cooperative_matrix,
+    // matrix_trial,fused_attention,tuning,timestamps,driver_probe,pipeline_cache, HEADSCOPE_VULKAN_EMULATE_MATRICES=1,
     // HEADSCOPE_VULKAN_TRIAL_ERROR=millionths, HEADSCOPE_VULKAN_TILES=shared or none,
     // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
     // of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in XDG_CACHE_HOME/headscope, else
@@ -64,6 +65,7 @@ inline constexpr const char* kSharedTiles = "shared-tiles";
 inline constexpr const char* kNoSharedTiles = "no-shared-tiles";
 inline constexpr const char* kNoVectorLoads = "no-vector-loads";
 inline constexpr const char* kNoTexelLoads = "no-texel-loads";
+inline constexpr const char* kNoTransfers = "no-transfers";
 inline constexpr const char* kNoCooperativeMatrix = "no-cooperative-matrix";
 inline constexpr const char* kEmulatedMatrices = "cooperative-matrix-emulated";
 inline constexpr const char* kNoFusedAttention = "no-fused-attention";

@@ -23,8 +23,8 @@ VkShaderModule create_shader(const Device& device, std::span<const std::uint32_t
 
 }  // namespace
 
-VkDescriptorType descriptor_type(const ShaderBinding& binding) {
-    return binding.texels ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+VkDescriptorType descriptor_type(BindingKind kind) {
+    return kind == BindingKind::Texels ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
 }
 
 Pipelines::Pipelines(const Device& device, const std::string& cache_directory)
@@ -87,12 +87,8 @@ const Pipeline& Pipelines::get(Kernel kernel, const Specialisation& specialisati
     return pipelines_.emplace(key, create(kernel, specialisation)).first->second;
 }
 
-const Pipelines::Layout& Pipelines::layout_for(const std::vector<ShaderBinding>& bindings) {
-    std::vector<bool> texels;
-    for (const ShaderBinding& binding : bindings) {
-        texels.push_back(binding.texels);
-    }
-    Layout& layout = layouts_[texels];
+const Pipelines::Layout& Pipelines::layout_for(const std::vector<BindingKind>& bindings) {
+    Layout& layout = layouts_[bindings];
     if (layout.pipeline != VK_NULL_HANDLE) {
         return layout;
     }
@@ -182,7 +178,7 @@ std::string Pipelines::title(Kernel kernel, const Specialisation& specialisation
                             fmt::join(specialisation.extra.begin(),
                                       specialisation.extra.begin() + static_cast<std::ptrdiff_t>(used), " "));
     }
-    text += specialisation.texels ? ", loads texels" : "";
+    text += specialisation.texels ? ", reads texels" : "";
     const Capabilities& found = device_.capabilities();
     const bool reduces = module.spirv.data() != module.spirv_shared.data();
     text += !reduces ? "" : found.subgroup_arithmetic ? ", reduces by subgroups" : ", reduces through shared memory";

@@ -19,7 +19,7 @@ struct Specialisation {
     static constexpr std::size_t kExtra = 6;
     std::uint32_t local_size = 64;
     std::array<std::uint32_t, kExtra> extra{};
-    bool texels = false;  // the kernel's module that loads its operands as texels
+    bool texels = false;  // the module that reads through texel buffers
     // clang-tidy 14 takes the comparison's 0 for a pointer. NOLINTNEXTLINE(modernize-use-nullptr)
     auto operator<=>(const Specialisation&) const = default;
 };
@@ -28,10 +28,10 @@ struct Pipeline {
     VkPipeline handle = VK_NULL_HANDLE;
     VkPipelineLayout layout = VK_NULL_HANDLE;
     VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;
-    std::vector<ShaderBinding> bindings;
+    std::vector<BindingKind> bindings;
 };
 
-VkDescriptorType descriptor_type(const ShaderBinding& binding);
+VkDescriptorType descriptor_type(BindingKind kind);
 
 // What the cache on disk was good for.
 struct CacheUse {
@@ -61,7 +61,7 @@ private:
         VkDescriptorSetLayout set = VK_NULL_HANDLE;
         VkPipelineLayout pipeline = VK_NULL_HANDLE;
     };
-    const Layout& layout_for(const std::vector<ShaderBinding>& bindings);
+    const Layout& layout_for(const std::vector<BindingKind>& bindings);
     Pipeline create(Kernel kernel, const Specialisation& specialisation);
     VkPipeline compile(const VkComputePipelineCreateInfo& info, const char* kernel);
     std::size_t held_bytes() const;
@@ -71,7 +71,7 @@ private:
     std::string cache_path_;
     VkPipelineCache cache_ = VK_NULL_HANDLE;
     CacheUse use_;
-    std::map<std::vector<bool>, Layout> layouts_;  // by which bindings are texels
+    std::map<std::vector<BindingKind>, Layout> layouts_;
     std::map<std::pair<Kernel, Specialisation>, Pipeline> pipelines_;
 };
 

@@ -33,7 +33,7 @@ struct ProductShape {
     bool out_in_fours = false;
     std::uint32_t rounding = 0;  // as numbered in round.glsl
     std::uint32_t epilogue = 0;  // as numbered in product_out.glsl
-    bool texels = false;         // both operands can be loaded as texels
+    bool texels = false;         // the operands can come through texel buffers
 };
 
 enum class ProductKernel : std::uint8_t {

@@ -10,6 +10,7 @@ namespace headscope::vulkan {
 namespace {
 
 // Numbers from the SPIR-V specification, sections 3.20 and 3.42.
+constexpr std::uint32_t kOpTypeImage = 25;
 constexpr std::uint32_t kOpTypeSampledImage = 27;
 constexpr std::uint32_t kOpTypeStruct = 30;
 constexpr std::uint32_t kOpTypePointer = 32;
@@ -23,7 +24,7 @@ constexpr std::size_t kHeaderWords = 5;
 
 struct Module {
     std::map<std::uint32_t, std::uint32_t> binding;                // variable -> binding
-    std::map<std::uint32_t, std::uint32_t> pointee;                // pointer type -> its type
+    std::map<std::uint32_t, std::uint32_t> pointee;                // pointer type -> struct or image type
     std::map<std::uint32_t, std::uint32_t> type;                   // variable -> pointer type
     std::map<std::uint32_t, std::size_t> members;                  // struct type -> count
     std::map<std::uint32_t, std::set<std::uint32_t>> read_only{};  // struct type -> members
@@ -39,10 +40,10 @@ void Module::read(std::uint32_t op, std::span<const std::uint32_t> operands) {
         HEADSCOPE_CHECK(operands[2] == 0, "shaders use descriptor set 0 alone");
     } else if (op == kOpMemberDecorate && operands[2] == kNonWritable) {
         read_only[operands[0]].insert(operands[1]);
-    } else if (op == kOpTypeSampledImage) {
-        images.insert(operands[0]);
     } else if (op == kOpTypeStruct) {
         members[operands[0]] = operands.size() - 1;
+    } else if (op == kOpTypeImage || op == kOpTypeSampledImage) {
+        images.insert(operands[0]);
     } else if (op == kOpTypePointer) {
         pointee[operands[0]] = operands[2];
     } else if (op == kOpVariable) {
@@ -52,7 +53,7 @@ void Module::read(std::uint32_t op, std::span<const std::uint32_t> operands) {
 
 }  // namespace
 
-std::vector<ShaderBinding> bindings_of(std::span<const std::uint32_t> spirv) {
+std::vector<BindingKind> bindings_of(std::span<const std::uint32_t> spirv) {
     Module module;
     for (std::size_t at = kHeaderWords; at < spirv.size();) {
         const std::uint32_t words = spirv[at] >> 16U;
@@ -60,19 +61,22 @@ std::vector<ShaderBinding> bindings_of(std::span<const std::uint32_t> spirv) {
         module.read(spirv[at] & 0xffffU, spirv.subspan(at + 1, words - 1));
         at += words;
     }
-    std::map<std::uint32_t, ShaderBinding> found;  // several variables may see one binding in their ways
+    std::map<std::uint32_t, BindingKind> found;  // several variables may see one binding in their ways
     for (const auto& [variable, binding] : module.binding) {
-        const std::uint32_t type = module.pointee.at(module.type.at(variable));
-        ShaderBinding& to = found[binding];
-        to.texels = module.images.count(type) > 0;
-        to.writable = to.writable || (!to.texels && module.read_only[type].size() < module.members.at(type));
+        const std::uint32_t block = module.pointee.at(module.type.at(variable));
+        BindingKind& kind = found.try_emplace(binding, BindingKind::Read).first->second;
+        if (module.images.contains(block)) {
+            kind = BindingKind::Texels;
+        } else if (module.read_only[block].size() < module.members.at(block)) {
+            kind = BindingKind::Written;
+        }
     }
-    std::vector<ShaderBinding> bindings;
-    for (const auto& [binding, each] : found) {
-        HEADSCOPE_CHECK(binding == bindings.size(), "the shader's bindings have a gap");
-        bindings.push_back(each);
+    std::vector<BindingKind> kinds;
+    for (const auto& [binding, kind] : found) {
+        HEADSCOPE_CHECK(binding == kinds.size(), "the shader's bindings have a gap");
+        kinds.push_back(kind);
     }
-    return bindings;
+    return kinds;
 }
 
 }  // namespace headscope::vulkan

@@ -7,13 +7,10 @@
 
 namespace headscope::vulkan {
 
-struct ShaderBinding {
-    bool writable = false;  // the shader may write it
-    bool texels = false;    // a buffer of texels, else a storage buffer
-    bool operator==(const ShaderBinding&) const = default;
-};
+// A storage buffer that the shader may write or only reads, or a texel buffer.
+enum class BindingKind : std::uint8_t { Written, Read, Texels };
 
 // One entry for each binding 0..N-1 of set 0. CheckFailure for a gap or another set.
-std::vector<ShaderBinding> bindings_of(std::span<const std::uint32_t> spirv);
+std::vector<BindingKind> bindings_of(std::span<const std::uint32_t> spirv);
 
 }  // namespace headscope::vulkan

@@ -24,6 +24,7 @@ std::int64_t row_reach(const Tensor& tensor) {
 void VulkanBackend::run(const LogSoftmaxTopK& op) {
     require_dtype(LogSoftmaxTopK::kName, {&op.logits, &op.values}, DType::F32);
     LogSoftmaxTopKParams params{};
+    constexpr std::uint32_t kMostKept = 8;  // in registers: a beam of four asks for as many
     params.classes = u32(op.logits.dim(1));
     params.k = u32(op.values.dim(1));
     for_row_tiles(op.logits.dim(0), op.logits.dim(1), [&](std::int64_t first, std::int64_t count) {
@@ -31,8 +32,9 @@ void VulkanBackend::run(const LogSoftmaxTopK& op) {
         const Tensor values = op.values.narrow(0, first, count);
         const Tensor indices = op.indices.narrow(0, first, count);
         const std::uint64_t work = std::uint64_t{params.classes} * params.k;
-        stream_.dispatch(long_row_launch(Kernel::LogSoftmaxTopK, static_cast<std::uint64_t>(count), work), params,
-                         std::array{&logits, &values, &indices});
+        Launch launch = long_row_launch(Kernel::LogSoftmaxTopK, static_cast<std::uint64_t>(count), work);
+        launch.specialisation.extra[1] = std::min(params.k, kMostKept);
+        stream_.dispatch(by_fours(launch, params.classes, {&logits}), params, std::array{&logits, &values, &indices});
     });
 }
 
@@ -57,6 +59,8 @@ void VulkanBackend::run(const GatherRows& op) {
     }
     params.rows_in = u32(op.x.dim(0));
     params.missing = op.x.dtype == DType::I32 ? 0 : kQuietNan;
+    const auto in_fours = [](const std::uint32_t(&steps)[2]) { return steps[0] % 4 == 0 && steps[1] % 4 == 0; };
+    const bool fours = in_fours(params.row_step) && in_fours(params.outer_step) && in_fours(params.inner_step);
     const auto columns = static_cast<std::uint64_t>(op.out.elements() / op.out.dim(0));
     const auto with_x = [&](std::int64_t x_first, std::int64_t x_rows) {
         const Tensor x = op.x.narrow(0, x_first, x_rows);
@@ -65,7 +69,8 @@ void VulkanBackend::run(const GatherRows& op) {
         for_row_tiles(op.out.dim(0), row_reach(op.out), [&](std::int64_t first, std::int64_t count) {
             const Tensor index = op.index.narrow(0, first, count);
             const Tensor out = op.out.narrow(0, first, count);
-            stream_.dispatch(row_launch(Kernel::GatherRows, static_cast<std::uint64_t>(count), columns), params,
+            const Launch launch = row_launch(Kernel::GatherRows, static_cast<std::uint64_t>(count), columns);
+            stream_.dispatch(by_fours(launch, fours ? runs.length : 1, {&x, &out}), params,
                              std::array{&x, &index, &out});
         });
     };

@@ -19,7 +19,7 @@ constexpr std::size_t kStagingBytes = std::size_t{4} << 20U;
 constexpr std::uint32_t kSetsPerPool = 256;
 constexpr std::uint32_t kBuffersPerPool = 2048;
 
-constexpr std::uint64_t kTexelBytes = 16;  // four floats
+constexpr VkDeviceSize kVector = 16;  // bytes of a vec4, and of a texel
 
 constexpr std::uint8_t kMostKernels = 64;
 
@@ -27,6 +27,10 @@ std::uint64_t bit_of(Kernel kernel) {
     const auto index = static_cast<std::uint8_t>(kernel);
     HEADSCOPE_CHECK(index < kMostKernels, "there are more than 64 kernels");
     return std::uint64_t{1} << index;
+}
+
+std::uint64_t whole_texels(std::uint64_t bytes) {
+    return (bytes + kVector - 1) / kVector * kVector;
 }
 
 struct Binding {
@@ -91,17 +95,12 @@ Stream::~Stream() {
     (void)functions.vkDeviceWaitIdle(device_.handle());
     for (Slot& slot : slots_) {
         functions.vkDestroyFence(device_.handle(), slot.fence, nullptr);
-        drop_views(slot);
+        destroy_views(slot);
         for (const VkDescriptorPool pool : slot.pools) {
             functions.vkDestroyDescriptorPool(device_.handle(), pool, nullptr);
         }
     }
     functions.vkDestroyCommandPool(device_.handle(), pool_, nullptr);
-}
-
-bool Stream::has_texels(const Tensor& tensor) const {
-    const std::uint64_t bytes = binding_of(tensor, binding_alignment()).bytes;
-    return bytes / kTexelBytes < device_.capabilities().most_texels;
 }
 
 std::uint64_t Stream::max_binding_bytes() const {
@@ -111,10 +110,9 @@ std::uint64_t Stream::max_binding_bytes() const {
 
 std::uint64_t Stream::binding_alignment() const {
     // Of a vec4 at least: then a tensor's offset within its binding is a multiple of 4 if its own offset is.
-    constexpr std::uint64_t kVector = 16;
     const VkPhysicalDeviceLimits& limits = device_.capabilities().properties.limits;
-    const std::uint64_t texels = device_.capabilities().most_texels > 0 ? limits.minTexelBufferOffsetAlignment : 1;
-    return std::max<std::uint64_t>({limits.minStorageBufferOffsetAlignment, texels, kVector});
+    const VkDeviceSize texels = device_.capabilities().texel_loads ? limits.minTexelBufferOffsetAlignment : 1;
+    return std::max({limits.minStorageBufferOffsetAlignment, texels, kVector});
 }
 
 Stream::Slot& Stream::current() {
@@ -132,7 +130,6 @@ Stream::Slot& Stream::current() {
         slot.work = 0;
         slot.staged = 0;
         slot.pool = 0;
-        drop_views(slot);
         for (const VkDescriptorPool pool : slot.pools) {
             check(device_.functions().vkResetDescriptorPool(device_.handle(), pool, 0), "vkResetDescriptorPool");
         }
@@ -148,6 +145,7 @@ void Stream::wait(Slot& slot) {
         slot.submitted = false;
         slot.kernels = 0;
         finished_ = std::max(finished_, slot.submission);
+        destroy_views(slot);
     }
 }
 
@@ -230,12 +228,11 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
         const Binding binding = binding_of(*tensors[index], alignment);
         HEADSCOPE_CHECK(binding.bytes <= device_.capabilities().max_binding_bytes,
                         std::string(module_of(launch.kernel).name) + " was not tiled: " + tensors[index]->to_string());
-        const ShaderBinding& seen = pipeline.bindings[index];
-        // Texels are whole, and memory is given out in more than that.
-        const std::uint64_t bytes =
-            seen.texels ? (binding.bytes + kTexelBytes - 1) / kTexelBytes * kTexelBytes : binding.bytes;
-        buffers[index] = {memory_->block(binding.block), binding.begin, bytes};
-        accesses[index] = {binding.block, binding.begin, binding.begin + bytes, seen.writable};
+        // Texels are read whole.
+        const bool texels = pipeline.bindings[index] == BindingKind::Texels;
+        const std::uint64_t end = binding.begin + (texels ? whole_texels(binding.bytes) : binding.bytes);
+        buffers[index] = {memory_->block(binding.block), binding.begin, binding.bytes};
+        accesses[index] = {binding.block, binding.begin, end, pipeline.bindings[index] == BindingKind::Written};
         params[1 + index] = binding.offset;
     }
     const std::uint64_t most_groups = std::min<std::uint64_t>(
@@ -253,11 +250,15 @@ void Stream::record(const Launch& launch, std::span<std::uint32_t> params, std::
                                      static_cast<std::uint32_t>(params.size_bytes()), params.data());
         functions.vkCmdDispatch(slot.commands, static_cast<std::uint32_t>(groups), 1, 1);
         slot.kernels |= bit_of(launch.kernel);
-        slot.dispatches += 1;
-        slot.work += groups * launch.work_per_group;
-        if (slot.dispatches >= kDispatchesPerSlice || slot.work >= kWorkPerSlice) {
-            submit();
-        }
+        count(slot, groups * launch.work_per_group);
+    }
+}
+
+void Stream::count(Slot& slot, std::uint64_t work) {
+    slot.dispatches += 1;
+    slot.work += work;
+    if (slot.dispatches >= kDispatchesPerSlice || slot.work >= kWorkPerSlice) {
+        submit();
     }
 }
 
@@ -275,9 +276,9 @@ void Stream::bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferIn
     const DeviceFunctions& functions = device_.functions();
     Slot& slot = slots_[now_];
     std::array<VkWriteDescriptorSet, 12> writes{};
+    std::array<VkBufferView, writes.size()> views{};
     const bool push = device_.capabilities().push_descriptors;
     const VkDescriptorSet set = push ? VK_NULL_HANDLE : allocate_set(pipeline.set_layout);
-    std::array<VkBufferView, 12> views{};
     for (std::size_t index = 0; index < buffers.size(); ++index) {
         writes[index].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
         writes[index].dstSet = set;
@@ -285,8 +286,8 @@ void Stream::bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferIn
         writes[index].descriptorCount = 1;
         writes[index].descriptorType = descriptor_type(pipeline.bindings[index]);
         writes[index].pBufferInfo = &buffers[index];
-        if (pipeline.bindings[index].texels) {
-            views[index] = view_texels(buffers[index]);
+        if (pipeline.bindings[index] == BindingKind::Texels) {
+            views[index] = view_of(buffers[index]);
             writes[index].pTexelBufferView = &views[index];
         }
     }
@@ -301,20 +302,20 @@ void Stream::bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferIn
     }
 }
 
-VkBufferView Stream::view_texels(const VkDescriptorBufferInfo& buffer) {
+VkBufferView Stream::view_of(const VkDescriptorBufferInfo& buffer) {
     VkBufferViewCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO;
     info.buffer = buffer.buffer;
-    info.format = VK_FORMAT_R32G32B32A32_SFLOAT;
+    info.format = VK_FORMAT_R32G32B32A32_UINT;
     info.offset = buffer.offset;
-    info.range = buffer.range;
+    info.range = whole_texels(buffer.range);  // every block ends with a whole one
     VkBufferView view = VK_NULL_HANDLE;
     check(device_.functions().vkCreateBufferView(device_.handle(), &info, nullptr, &view), "vkCreateBufferView");
     slots_[now_].views.push_back(view);
     return view;
 }
 
-void Stream::drop_views(Slot& slot) {
+void Stream::destroy_views(Slot& slot) {
     for (const VkBufferView view : slot.views) {
         device_.functions().vkDestroyBufferView(device_.handle(), view, nullptr);
     }
@@ -327,13 +328,12 @@ VkDescriptorSet Stream::allocate_set(VkDescriptorSetLayout layout) {
     for (;;) {
         const bool fresh = slot.pool == slot.pools.size();
         if (fresh) {
-            const std::array<VkDescriptorPoolSize, 2> sizes{
-                {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kBuffersPerPool},
-                 {VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, kBuffersPerPool}}};
+            const std::array sizes{VkDescriptorPoolSize{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kBuffersPerPool},
+                                   VkDescriptorPoolSize{VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, kBuffersPerPool}};
             VkDescriptorPoolCreateInfo info{};
             info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
             info.maxSets = kSetsPerPool;
-            info.poolSizeCount = static_cast<std::uint32_t>(sizes.size());
+            info.poolSizeCount = device_.capabilities().texel_loads ? 2 : 1;
             info.pPoolSizes = sizes.data();
             VkDescriptorPool pool = VK_NULL_HANDLE;
             check(functions.vkCreateDescriptorPool(device_.handle(), &info, nullptr, &pool), "vkCreateDescriptorPool");
@@ -354,6 +354,30 @@ VkDescriptorSet Stream::allocate_set(VkDescriptorSetLayout layout) {
         }
         ++slot.pool;
     }
+}
+
+void Stream::fill(const Tensor& to, std::uint32_t word) {
+    const Binding target = binding_of(to, 1);
+    const Access write{target.block, target.begin, target.begin + target.bytes, true};
+    guard({&write, 1});
+    Slot& slot = current();
+    device_.functions().vkCmdFillBuffer(slot.commands, memory_->block(target.block), target.begin, target.bytes, word);
+    slot.kernels |= bit_of(Kernel::Fill);
+    count(slot, target.bytes);
+}
+
+void Stream::copy(const Tensor& from, const Tensor& to) {
+    const Binding source = binding_of(from, 1);
+    const Binding target = binding_of(to, 1);
+    const std::array accesses{Access{source.block, source.begin, source.begin + source.bytes, false},
+                              Access{target.block, target.begin, target.begin + target.bytes, true}};
+    guard(accesses);
+    Slot& slot = current();
+    const VkBufferCopy region{source.begin, target.begin, target.bytes};
+    device_.functions().vkCmdCopyBuffer(slot.commands, memory_->block(source.block), memory_->block(target.block), 1,
+                                        &region);
+    slot.kernels |= bit_of(Kernel::Copy);
+    count(slot, target.bytes);
 }
 
 void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) {

@@ -49,6 +49,10 @@ public:
         record(launch, words, tensors);
     }
 
+    // Contiguous tensors of 32-bit elements; not of one buffer.
+    void fill(const Tensor& to, std::uint32_t word);
+    void copy(const Tensor& from, const Tensor& to);
+
     void upload(const Tensor& to, const std::byte* from, std::size_t bytes);
     void download(const Tensor& from, std::byte* to, std::size_t bytes);
     void synchronize();
@@ -67,9 +71,6 @@ public:
     // Backend::take_kernels
     std::vector<std::string> take_kernels();
 
-    // Whether kernels may load it as texels (Specialisation::texels).
-    bool has_texels(const Tensor& tensor) const;
-
     // The most bytes one binding may have, from the tensor's first element on.
     std::uint64_t max_binding_bytes() const;
 
@@ -87,14 +88,15 @@ private:
         std::size_t staged = 0;
         std::vector<VkDescriptorPool> pools;  // without push descriptors
         std::size_t pool = 0;
-        std::vector<VkBufferView> views;  // of texels, each of what one kernel may read and no more
+        std::vector<VkBufferView> views;  // of texels
     };
-    void drop_views(Slot& slot);
 
     void record(const Launch& launch, std::span<std::uint32_t> params, std::span<const Tensor* const> tensors);
     std::uint64_t binding_alignment() const;
     void bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers);
-    VkBufferView view_texels(const VkDescriptorBufferInfo& buffer);
+    VkBufferView view_of(const VkDescriptorBufferInfo& buffer);
+    void count(Slot& slot, std::uint64_t work);  // and submits what is long enough
+    void destroy_views(Slot& slot);
     VkDescriptorSet allocate_set(VkDescriptorSetLayout layout);
     void guard(std::span<const Access> accesses);
     Slot& current();

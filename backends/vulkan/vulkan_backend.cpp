@@ -205,6 +205,7 @@ Launch VulkanBackend::by_fours(Launch launch, std::uint64_t columns,
         options_.vector_loads && columns % 4 == 0 &&
         std::all_of(tensors.begin(), tensors.end(), [](const Tensor* tensor) { return tensor->offset % 4 == 0; });
     launch.specialisation.extra[0] = fours ? 1 : 0;
+    launch.specialisation.texels = device_.capabilities().texel_loads;
     return launch;
 }
 

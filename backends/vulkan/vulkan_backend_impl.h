@@ -73,6 +73,9 @@ private:
     // For the kernels with fours.glsl, whether each row of all these tensors is loaded by vectors.
     Launch by_fours(Launch launch, std::uint64_t columns, std::initializer_list<const Tensor*> tensors) const;
 
+    // Whether commands of the queue fill or copy these tensors: on a CPU by memcpy, at many times a shader's speed.
+    bool transfers(std::initializer_list<const Tensor*> tensors) const;
+
     // Calls body(first, count) for ranges of rows that any binding of rows of so many elements can hold.
     void for_row_tiles(std::int64_t rows, std::int64_t row_elements,
                        const std::function<void(std::int64_t first, std::int64_t count)>& body) const;

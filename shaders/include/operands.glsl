@@ -1,11 +1,11 @@
 // The operands a and b of a product: one element, or the four that begin at element 4 * at. A CPU's Vulkan reads storage
 // buffers lane by lane, and texels for all lanes together: HEADSCOPE_TEXELS has them read so.
 #ifdef HEADSCOPE_TEXELS
-layout(set = 0, binding = 0) uniform samplerBuffer a_texels;
-layout(set = 0, binding = 1) uniform samplerBuffer b_texels;
+layout(set = 0, binding = 0) uniform usamplerBuffer a_texels;
+layout(set = 0, binding = 1) uniform usamplerBuffer b_texels;
 
-vec4 a_four(uint at) { return texelFetch(a_texels, int(at)); }
-vec4 b_four(uint at) { return texelFetch(b_texels, int(at)); }
+vec4 a_four(uint at) { return uintBitsToFloat(texelFetch(a_texels, int(at))); }
+vec4 b_four(uint at) { return uintBitsToFloat(texelFetch(b_texels, int(at))); }
 float a_one(uint at) { return a_four(at / 4u)[at % 4u]; }
 float b_one(uint at) { return b_four(at / 4u)[at % 4u]; }
 #else

@@ -22,7 +22,7 @@ struct DropoutParams {
 struct FillParams {
     uint first_group;
     uint offset[1];
-    uint count;
+    uint fours;
     uint shape[4];
     uint out_strides[3];
     uint bits;
@@ -32,18 +32,17 @@ struct FillParams {
 struct CopyParams {
     uint first_group;
     uint offset[2];
-    uint count;
+    uint fours;
     uint shape[4];
     uint x_strides[3];
     uint out_strides[3];
-    uint accumulate;
 };
 
 // x as 32 bits, x as 16 bits, out as 32 bits, out as 16 bits: one of each pair is the tensor
 struct ConvertParams {
     uint first_group;
     uint offset[4];
-    uint count;
+    uint fours;
     uint shape[4];
     uint x_strides[3];
     uint out_strides[3];
@@ -56,12 +55,11 @@ struct ConvertParams {
 struct AddScaledParams {
     uint first_group;
     uint offset[3];
-    uint count;
+    uint fours;
     uint shape[4];
     uint a_strides[3];
     uint b_strides[3];
     uint out_strides[3];
-    uint has_b;
     float alpha;
     float beta;
 };
@@ -78,12 +76,11 @@ struct DropoutKernelParams {
     uint first_position;
     uint x_strides[3];
     uint y_strides[3];
-    uint accumulate;
     DropoutParams dropout;
 };
 
-// a, b, out, bias. Element (i, k) of op(a) is a[offset + batch + i * a_row + k * a_column], and so on: a transpose is a pair
-// of strides exchanged.
+// a, b, out, bias. Element (i, k) of op(a) is a[offset + batch + i * a_row + k * a_column], and so on: a transpose is a
+// pair of strides exchanged.
 struct MatmulParams {
     uint first_group;
     uint offset[4];
@@ -110,7 +107,6 @@ struct BiasActivationParams {
     uint first_row;
     uint sequence;
     uint columns;
-    uint has_bias;
     DropoutParams dropout;
 };
 
@@ -121,8 +117,6 @@ struct BiasActivationBackwardParams {
     uint first_row;
     uint sequence;
     uint columns;
-    uint has_bias;
-    uint accumulate;
     DropoutParams dropout;
 };
 
@@ -144,7 +138,6 @@ struct AddLayerNormParams {
     uint first_row;
     uint sequence;
     uint columns;
-    uint has_residual;
     float epsilon;
     DropoutParams dropout;
 };
@@ -156,12 +149,6 @@ struct AddLayerNormBackwardParams {
     uint first_row;
     uint sequence;
     uint columns;
-    uint has_grad_y;
-    uint has_grad_sum_out;
-    uint has_grad_x;
-    uint has_grad_residual;
-    uint accumulate_x;
-    uint accumulate_residual;
     DropoutParams dropout;
 };
 
@@ -177,10 +164,11 @@ struct LayerNormGainParams {
     uint accumulate_bias;
 };
 
-// scores, key_lengths, query_offset, weights: one workgroup a row
+// scores, key_lengths, query_offset, weights: one workgroup a few rows
 struct MaskedSoftmaxParams {
     uint first_group;
     uint offset[4];
+    uint rows;
     uint first_row;
     uint heads;
     uint queries;
@@ -190,12 +178,12 @@ struct MaskedSoftmaxParams {
     uint has_offset;
 };
 
-// weights, grad_weights, grad_scores: one workgroup a row
+// weights, grad_weights, grad_scores: one workgroup a few rows
 struct MaskedSoftmaxBackwardParams {
     uint first_group;
     uint offset[3];
+    uint rows;
     uint keys;
-    uint accumulate;
 };
 
 // q, key_lengths, query_offset, k, v, step, ordinals, out, log_sums: one workgroup a few queries of a head. Dropout's
@@ -307,7 +295,6 @@ struct EmbedParams {
     uint vocabulary;
     uint table_first;
     uint table_rows;
-    uint has_positions;
     uint has_first;
     uint max_length;
     uint positions_stride;
@@ -324,7 +311,6 @@ struct EmbedBackwardParams {
     uint grad_rows;
     uint columns;
     uint table_first;
-    uint accumulate;
     float scale;
 };
 
@@ -359,10 +345,10 @@ struct StepControlParams {
     float most;
 };
 
-// parameter, grad, m, v, scalars
+// parameter, grad, m, v, scalars; parameter, m and v as they were
 struct AdamParams {
     uint first_group;
-    uint offset[5];
+    uint offset[8];
     uint count;
     float beta1;
     float beta2;

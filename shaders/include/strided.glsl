@@ -1,15 +1,18 @@
 // The place of four neighbours, counted row by row, in views of one shape; a row's last may be fewer. To be included after
-// the push constants `p` with count and shape.
-uint fours_in_row() { return (p.shape[3] + 3u) / 4u; }
-uint fours_in_all() { return p.count / p.shape[3] * fours_in_row(); }
+// the push constants `p` with fours and shape.
+
+// How many of the innermost dimensions have more than one entry, at most. A constant, since a CPU's Vulkan takes both ways
+// of a branch and divides lane by lane.
+layout(constant_id = 3) const uint kDimensions = 4u;
 
 uvec4 coordinates(uint index) {
     uvec4 at = uvec4(0u, 0u, 0u, 4u * index);
-    if (p.shape[3] != p.count) {
-        uint row = index / fours_in_row();
-        at.w = 4u * (index - row * fours_in_row());
+    if (kDimensions > 1u) {
+        uint fours_in_row = (p.shape[3] + 3u) / 4u;
+        uint row = index / fours_in_row;
+        at.w = 4u * (index - row * fours_in_row);
         at.z = row;
-        if (p.shape[2] * p.shape[3] != p.count) {
+        if (kDimensions > 2u) {
             uint plane = row / p.shape[2];
             at.z = row - plane * p.shape[2];
             at.x = plane / p.shape[1];
@@ -19,4 +22,6 @@ uvec4 coordinates(uint index) {
     return at;
 }
 
-uint place(uvec4 at, uint strides[3]) { return at.x * strides[0] + at.y * strides[1] + at.z * strides[2] + at.w; }
+uint place(uvec4 at, uint strides[3]) {
+    return kDimensions == 1u ? at.w : at.x * strides[0] + at.y * strides[1] + at.z * strides[2] + at.w;
+}

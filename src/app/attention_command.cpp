@@ -1,6 +1,7 @@
 // headscope attention: what the heads look at in a sentence, as one of the paper's figures or as a table.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,7 @@ struct AttentionOptions {
     std::string order = "model";
     std::string find;
     Precision precision = Precision::F32;
-    int beam = 4;
+    std::optional<int> beam;
     std::int64_t pads = 0;
     bool pieces = false;
     bool words = false;
@@ -137,7 +138,7 @@ AttentionRecord look(Backend& backend, const Translator& translator, const Atten
         throw Error("--pads needs --target, or --kind encoder: a translation is found without pads");
     }
     return record_translation(backend, translator.transformer(), *model.target_tokenizer, source,
-                              {.beam = options.beam}, record)
+                              translator.search_options({.beam = options.beam}), record)
         .record;
 }
 
@@ -206,9 +207,10 @@ void add_record_options(CLI::App& command, AttentionOptions& options) {
     command.add_option("--kind", options.kind, "encoder, decoder or cross")->capture_default_str();
     command.add_option("--pads", options.pads, "Show so many pads behind the source, as Figure 3 does")
         ->check(CLI::Range(0, 64));
-    command.add_option("--beam", options.beam, "Hypotheses kept while translating")
-        ->check(CLI::Range(1, SearchOptions::kMaxBeam))
-        ->capture_default_str();
+    command
+        .add_option("--beam", options.beam,
+                    "Hypotheses kept while translating (default: the model's decoding.json, or 4)")
+        ->check(CLI::Range(1, SearchOptions::kMaxBeam));
 }
 
 // Which of it is shown.

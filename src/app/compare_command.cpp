@@ -42,7 +42,7 @@ struct CompareOptions {
 struct Side {
     Side(const std::string& device, const std::string& model, const TranslationFlags& flags)
         : backend(open_device(device)),
-          options(translation_options(flags, *backend)),
+          options(translation_options(flags, {}, *backend)),
           name(backend->device().id +
                (flags.precision == Precision::F32 ? "" : std::string(" in ") + name_of(flags.precision))),
           translator(*backend, model, chosen_arithmetic(*backend, flags.precision).storage) {}

@@ -48,15 +48,6 @@ void add_decoding_flags(CLI::App& command, DecodingFlags& flags, TranslationFlag
         ->needs(sample);
 }
 
-SearchOptions decoding_options(const DecodingFlags& flags, SearchOptions options) {
-    if (flags.sample) {
-        options.sampling = flags.sampling;
-        options.beam = 1;
-    }
-    check_search_options(options);
-    return options;
-}
-
 Prefixes::Prefixes(const DecodingFlags& flags, const Tokenizer& tokenizer)
     : all_(flags.prefix), file_(flags.prefix_file) {
     encode_prefix(tokenizer, all_);

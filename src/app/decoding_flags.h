@@ -24,9 +24,6 @@ struct DecodingFlags {
 // Beside those of add_search_flags, which `command` has already and `search` goes to.
 void add_decoding_flags(CLI::App& command, DecodingFlags& flags, TranslationFlags& search);
 
-// `options` with what `flags` say.
-SearchOptions decoding_options(const DecodingFlags& flags, SearchOptions options);
-
 // What translations begin with, line by line.
 class Prefixes {
 public:

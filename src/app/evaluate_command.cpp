@@ -84,8 +84,9 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines)
 Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evaluation& evaluation) {
     const std::string model = find_model(options.translation.model);
     const std::unique_ptr<Backend> backend = open_device(options.translation.device);
-    const TranslationOptions translation = translation_options(options.translation, *backend);
     const Translator translator(*backend, model, chosen_arithmetic(*backend, options.translation.precision).storage);
+    const TranslationOptions translation =
+        translation_options(options.translation, translator.search_choices(), *backend);
     Translations translations = translate_all(translator, translation, set.source);
     if (!options.output.empty()) {
         write_lines(options.output, translations.lines);

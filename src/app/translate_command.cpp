@@ -152,7 +152,9 @@ void print_stats(const StreamTotals& totals, const TranslationDevices& devices, 
 void translate(TranslateOptions options) {
     const Clock::time_point start = Clock::now();
     const Input file(options.input);
-    options.translation.options.search = decoding_options(options.decoding, options.translation.options.search);
+    if (options.decoding.sample) {
+        options.translation.options.search.sampling = options.decoding.sampling;
+    }
     options.format.n_best = options.decoding.n_best;
     options.alignment.pieces = options.alignment_units == "pieces";
     const std::vector<std::string> models = find_models(options.models);

@@ -26,7 +26,8 @@ TranslationDevices::TranslationDevices(const TranslationFlags& flags, const std:
     for (const std::string& id : device_list(flags.device)) {
         try {
             Hand hand = open(id, flags, models);
-            const TranslationOptions options = translation_options(flags, *hand.backend);
+            const TranslationOptions options =
+                translation_options(flags, hand.translator->search_choices(), *hand.backend);
             const std::string own = hand.backend->device().id;
             const int copy = ++copies[own];
             members.push_back({.name = copy == 1 ? own : fmt::format("{} ({})", own, copy),

@@ -1,8 +1,19 @@
 #include "app/translation_flags.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 namespace headscope {
+
+namespace {
+
+// Help says what holds where nobody chose.
+template <class Value>
+std::string open_choice(const char* what, const Value& fallback) {
+    return fmt::format("{} (default: the model's decoding.json, or {})", what, fallback);
+}
+
+}  // namespace
 
 void add_translation_flags(CLI::App& command, TranslationFlags& flags) {
     command.add_option("--model", flags.model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
@@ -11,30 +22,35 @@ void add_translation_flags(CLI::App& command, TranslationFlags& flags) {
 
 void add_search_flags(CLI::App& command, TranslationFlags& flags) {
     command.add_option("--device", flags.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
-    CLI::Option* beam = command.add_option("--beam", flags.options.search.beam, "Hypotheses kept for each sentence")
-                            ->check(CLI::Range(1, SearchOptions::kMaxBeam))
-                            ->capture_default_str();
+    const SearchOptions fallback;
+    SearchChoices& search = flags.search;
+    CLI::Option* beam =
+        command.add_option("--beam", search.beam, open_choice("Hypotheses kept for each sentence", fallback.beam))
+            ->check(CLI::Range(1, SearchOptions::kMaxBeam));
     command.add_flag("--greedy", flags.greedy, "The likeliest piece each time: beam 1, fastest")->excludes(beam);
     command
-        .add_option("--length-penalty", flags.options.search.length_penalty,
-                    "Scores are log P / ((5 + length) / 6)^this; 0 favours short translations")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
+        .add_option("--length-penalty", search.length_penalty,
+                    open_choice("Scores are log P / ((5 + length) / 6)^this; 0 favours short translations",
+                                fallback.length_penalty))
+        ->check(CLI::NonNegativeNumber);
     command
-        .add_option("--length-penalty-form", flags.length_penalty_form,
-                    "gnmt, as above, or power: log P / length^--length-penalty")
-        ->check(CLI::IsMember({"gnmt", "power"}))
-        ->capture_default_str();
+        .add_option_function<std::string>(
+            "--length-penalty-form",
+            [&search](const std::string& name) {
+                search.length_penalty_form =
+                    name == kLengthPenaltyForms[1] ? LengthPenaltyForm::Power : LengthPenaltyForm::Gnmt;
+            },
+            open_choice("gnmt, as above, or power: log P / length^--length-penalty", kLengthPenaltyForms[0]))
+        ->check(CLI::IsMember({kLengthPenaltyForms[0], kLengthPenaltyForms[1]}));
     command
-        .add_option("--max-extra", flags.options.search.max_extra,
-                    "A translation has at most this many pieces more than its source")
-        ->check(CLI::Range(0, 100'000))
-        ->capture_default_str();
+        .add_option("--max-extra", search.max_extra,
+                    open_choice("A translation has at most this many pieces more than its source", fallback.max_extra))
+        ->check(CLI::Range(0, 100'000));
     command
-        .add_option("--no-repeat-ngram", flags.options.search.no_repeat_ngram,
-                    "No sequence of so many pieces stands twice in a translation; 0 allows any")
-        ->check(CLI::Range(0, 1000))
-        ->capture_default_str();
+        .add_option("--no-repeat-ngram", search.no_repeat_ngram,
+                    open_choice("No sequence of so many pieces stands twice in a translation; 0 allows any",
+                                fallback.no_repeat_ngram))
+        ->check(CLI::Range(0, 1000));
     command
         .add_option("--split-longer-than", flags.options.split_longer_than,
                     "A line of more pieces is translated sentence by sentence; without it: more than the model takes; "
@@ -51,13 +67,13 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
         "has it; f16 where it has not: the weights alone; i8: the weights alone, in products of I8");
 }
 
-TranslationOptions translation_options(const TranslationFlags& flags, const Backend& backend) {
+TranslationOptions translation_options(const TranslationFlags& flags, const SearchChoices& model,
+                                       const Backend& backend) {
     TranslationOptions options = flags.options;
-    if (flags.greedy) {
+    options.search = flags.search.over(model.over(options.search));
+    if (flags.greedy || options.search.sampling) {
         options.search.beam = 1;
     }
-    options.search.length_penalty_form =
-        flags.length_penalty_form == "power" ? LengthPenaltyForm::Power : LengthPenaltyForm::Gnmt;
     options.compute = chosen_arithmetic(backend, flags.precision).compute;
     check_search_options(options.search);
     return options;

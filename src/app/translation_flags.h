@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/precision_option.h"
+#include "infer/search_choices.h"
 #include "infer/translator.h"
 
 namespace CLI {
@@ -16,9 +17,9 @@ struct TranslationFlags {
     std::string model;   // empty: see find_model
     std::string device;  // empty: see open_device
     bool greedy = false;
-    std::string length_penalty_form = "gnmt";
     Precision precision = Precision::F32;
-    TranslationOptions options;
+    SearchChoices search;        // what was given; goes before what the model wants
+    TranslationOptions options;  // all else
 };
 
 // --model and all others.
@@ -26,7 +27,9 @@ void add_translation_flags(CLI::App& command, TranslationFlags& flags);
 // All but --model.
 void add_search_flags(CLI::App& command, TranslationFlags& flags);
 
-// What the flags say together. Error for what is not possible; a precision that the device has not is one.
-TranslationOptions translation_options(const TranslationFlags& flags, const Backend& backend);
+// What the flags say together, and the model where they leave it open. Error for what is not possible; a precision that
+// the device has not is one.
+TranslationOptions translation_options(const TranslationFlags& flags, const SearchChoices& model,
+                                       const Backend& backend);
 
 }  // namespace headscope

@@ -21,19 +21,20 @@ BeamLook::BeamLook(Backend& backend, const Translator& translator, Compute compu
       model_(translator.model()),
       request_(request),
       source_(source),
-      limit_(limit_of(model_.config, request.search, source)),
-      rules_(token_rules(model_.config, request.search.allow_unknown)),
+      search_(translator.search_options(request.search)),
+      limit_(limit_of(model_.config, search_, source)),
+      rules_(token_rules(model_.config, search_.allow_unknown)),
       observer_(request.edits, static_cast<std::int64_t>(source.ids.size()) + 1, &collector_),
       ctx_{.backend = backend, .observer = &observer_, .compute = compute},
       scorer_(ctx_, translator.transformer(), {source.ids}),
       recorder_(scorer_, collector_, backend_),
-      beam_(request.search, rules_, limit_),
-      tree_(request.search, rules_, limit_,
+      beam_(search_, rules_, limit_),
+      tree_(search_, rules_, limit_,
             [this](std::int32_t token) { return token_text(*model_.target_tokenizer, model_.config, token); }),
       tokens_{model_.config.bos_id},
       parents_{0} {
-    const std::int64_t wanted = std::max<std::int64_t>(
-        SentenceBeam::tokens_per_row(request.search, rules_, scorer_.vocabulary()), request.candidates);
+    const std::int64_t wanted =
+        std::max<std::int64_t>(SentenceBeam::tokens_per_row(search_, rules_, scorer_.vocabulary()), request.candidates);
     k_ = static_cast<int>(std::min({wanted, scorer_.vocabulary(), std::int64_t{LogSoftmaxTopK::kMaxK}}));
 }
 

@@ -36,6 +36,7 @@ private:
     const ModelDirectory& model_;
     const ExploreRequest& request_;
     const RecordedText& source_;
+    SearchOptions search_;
     std::int64_t limit_;
     TokenRules rules_;
     WeightCollector collector_;

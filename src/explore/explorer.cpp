@@ -121,7 +121,7 @@ Exploration Explorer::read(const ExploreRequest& request, const RecordedText& so
         }
     }
     const auto length = static_cast<std::int64_t>(result.steps.size());
-    result.score = result.log_probability / length_penalty(length, request.search);
+    result.score = result.log_probability / length_penalty(length, translator_.search_options(request.search));
     result.translation = model().target_tokenizer->decode(target.ids);
     result.end = target.ended ? EndReason::EndOfSentence : EndReason::Limit;
     result.seconds = result.seconds_to_first = std::chrono::duration<double>(Clock::now() - start).count();

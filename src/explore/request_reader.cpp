@@ -27,7 +27,7 @@ void check_edit(const ModelConfig& config, const AttentionEdit& edit) {
 
 // Error for what the request's numbers ask too much of.
 void check_options(const ModelConfig& config, const ExploreRequest& request) {
-    check_search_options(request.search);
+    check_search_options(request.search.over({}));
     if (request.candidates < 0 || request.candidates > LogSoftmaxTopK::kMaxK) {
         throw Error(fmt::format("{} candidates of a step are not possible: ask for 0 to {}", request.candidates,
                                 LogSoftmaxTopK::kMaxK));

@@ -72,8 +72,8 @@ Cooldown take_cooldown(nlohmann::json& config) {
     if (config.contains(kShare)) {
         const nlohmann::json& limits = config.at(kLimits);
         cooldown.share = config[kShare].get<double>();
-        cooldown.limits = {limits.at(0).get<std::int64_t>(), limits.at(1).get<double>(),
-                           limits.at(2).get<std::int64_t>(), limits.at(3).get<double>()};
+        cooldown.limits = {count_of(limits.at(0), kLimits), limits.at(1).get<double>(), count_of(limits.at(2), kLimits),
+                           limits.at(3).get<double>()};
     }
     for (const char* key : {kSteps, kCooldown, kShare, kLimits}) {
         if (config.contains(key)) {

@@ -20,7 +20,8 @@ RunLog::RunLog(std::string path, std::int64_t last_step) : path_(std::move(path)
         for (std::string line; std::getline(old, line);) {
             // A line cut short by a kill does not parse, and goes as well.
             const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-            if (json.is_object() && json.value("step", INT64_MAX) <= last_step) {
+            const auto step = json.is_object() ? json.find("step") : json.end();
+            if (step != json.end() && step->is_number_integer() && *step <= last_step) {
                 kept += line + "\n";
             }
         }

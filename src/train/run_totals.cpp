@@ -63,13 +63,16 @@ nlohmann::json to_json(const RunTotals& t) {
     return json;
 }
 
-std::int64_t count_at(const nlohmann::json& json, const char* key) {
-    const nlohmann::json& value = json.at(key);
+std::int64_t count_of(const nlohmann::json& value, const char* key) {
     // A number past the range of int64 is unsigned, and negative when taken as signed.
     if (!value.is_number_integer() || value.get<std::int64_t>() < 0) {
         throw Error(fmt::format("\"{}\" is {}; a whole number from 0 was expected", key, value.dump()));
     }
     return value.get<std::int64_t>();
+}
+
+std::int64_t count_at(const nlohmann::json& json, const char* key) {
+    return count_of(json.at(key), key);
 }
 
 RunTotals parse_run_totals(const nlohmann::json& json) {

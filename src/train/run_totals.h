@@ -39,8 +39,9 @@ struct RunTotals {
 };
 
 nlohmann::json to_json(const RunTotals& totals);
-// json[key]; Error unless that is a whole number, 0 or more.
+// json[key], or a value that is found by it; Error unless that is a whole number, 0 or more.
 std::int64_t count_at(const nlohmann::json& json, const char* key);
+std::int64_t count_of(const nlohmann::json& value, const char* key);
 RunTotals parse_run_totals(const nlohmann::json& json);
 
 // One report: for people and for log.jsonl.

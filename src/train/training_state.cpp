@@ -50,6 +50,15 @@ void parse_since_format_2(const nlohmann::json& json, TrainingState& state) {
     }
 }
 
+// A digest of the text, all 64 bits of it.
+std::uint64_t digest_at(const nlohmann::json& json, const char* key) {
+    const nlohmann::json& value = json.at(key);
+    if (!value.is_number_unsigned()) {
+        throw Error(fmt::format("\"{}\" is {}; a whole number from 0 was expected", key, value.dump()));
+    }
+    return value.get<std::uint64_t>();
+}
+
 Progress progress_of(const nlohmann::json& json) {
     return {.steps = count_at(json, "step"),
             .epochs = json.value("epochs", 0.0),
@@ -129,7 +138,7 @@ TrainingState parse_training_state(const nlohmann::json& json, const std::string
 std::string compare_identity(const nlohmann::json& json, const RunIdentity& now, const std::string& file,
                              Purpose purpose) {
     const RunIdentity then = reading(file, [&] {
-        return RunIdentity{json.at("config").get<nlohmann::json::object_t>(), json.at("data").get<std::uint64_t>(),
+        return RunIdentity{json.at("config").get<nlohmann::json::object_t>(), digest_at(json, "data"),
                            json.at("device").get<std::string>(), json.at("compute").get<std::string>()};
     });
     const ConfigChanges changes =

@@ -121,7 +121,7 @@ TEST_CASE("The tree of a model's search ends where the search does", "[beam_tree
         const ExploreRequest request = tiny_request(beam);
         const Exploration found = tiny.explorer.explore(request);
         const TranslatedSentence translated = tiny.translator.translate_line(
-            request.source, {.search = request.search, .batch_tokens = 1024, .compute = Compute::F32});
+            request.source, {.search = request.search.over({}), .batch_tokens = 1024, .compute = Compute::F32});
         CHECK(found.translation == translated.text);
         CHECK(output_of(found) == translated.target_ids);
         CHECK(found.score == Approx(translated.score).margin(1e-6));

@@ -2,8 +2,10 @@
 #include <catch2/catch.hpp>
 
 #include <limits>
+#include <set>
 
 #include "tests/explore/tiny_explorer.h"
+#include "tests/io/temporary_folder.h"
 #include "tests/ops/devices.h"
 
 using namespace headscope;
@@ -46,6 +48,26 @@ TEST_CASE("A search shows what one pass over its result shows", "[explore]") {
     CHECK(given.translation == found.translation);
     check_same(found, given);
     CHECK(found.score == Approx(given.score).margin(1e-4));
+}
+
+TEST_CASE("A look searches as the model wants, but for what was chosen", "[explore]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("model");
+    const std::unique_ptr<Backend> backend = open_device("cpu");
+    write_tiny_model(*backend, path);
+    folder.write("model/decoding.json", R"({"max_extra": 2, "no_repeat_ngram": 1})");
+    const Translator translator(*backend, path);
+    const Explorer explorer(*backend, translator, Compute::F32);
+    const ExploreRequest request{.source = "the cat", .search = {.beam = 1}};
+    const Exploration found = explorer.explore(request);
+    REQUIRE(found.problem.empty());
+    const std::vector<std::int32_t> tokens = output_of(found);
+    CHECK(tokens.size() <= found.record.source.size() + 2);
+    CHECK(std::set<std::int32_t>(tokens.begin(), tokens.end()).size() == tokens.size());
+    ExploreRequest chosen = request;
+    chosen.search.no_repeat_ngram = 0;
+    chosen.search.max_extra = 30;
+    CHECK(output_of(explorer.explore(chosen)).size() > tokens.size());
 }
 
 TEST_CASE("So it is with heads changed", "[explore]") {

@@ -51,7 +51,9 @@ void check_state(const nlohmann::json& json) {
 }  // namespace
 
 std::vector<std::string> headscope::fuzz_seeds() {
-    std::vector<std::string> seeds{some_state(true).dump(), some_state(false).dump()};
+    nlohmann::json large = some_state(false);  // was once taken for a whole number of 64 bits
+    large["data"] = 4e23;
+    std::vector<std::string> seeds{some_state(true).dump(), some_state(false).dump(), large.dump()};
     const TemporaryFolder folder;
     CheckpointTensors full = tensors();
     for (const Tensor& tensor : {full.parameters, full.first_moment, full.second_moment}) {

@@ -1,7 +1,8 @@
 // Any bytes as config.json: refused with an Error, or a configuration that says the same when it is written and read
-// again.
+// again. The same bytes as decoding.json: refused, or a search that can be made.
 #include <nlohmann/json.hpp>
 
+#include "infer/search_choices.h"
 #include "model/config.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -16,7 +17,9 @@ std::vector<std::string> headscope::fuzz_seeds() {
     apart.tying = Tying::None;
     apart.positions = Positions::Learned;
     apart.norm = NormPlacement::Pre;
-    return {to_json(tied).dump(), to_json(apart).dump(1)};
+    return {
+        to_json(tied).dump(), to_json(apart).dump(1),
+        R"({"beam": 6, "length_penalty": 1.0, "length_penalty_form": "power", "max_extra": 9, "no_repeat_ngram": 4})"};
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -24,6 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (json.is_discarded()) {
         return 0;
     }
+    run_or_refuse([&] { check_search_options(parse_search_choices(json, "fuzz").over({})); });
     try {
         const ModelConfig config = parse_model_config(json, "fuzz");
         check_model_config(config, "fuzz");

@@ -77,6 +77,42 @@ cp out small
 translate --n-best 3 input.txt
 expect "batches of other sizes make no difference" same out small
 
+# ------------------------------------------------------------------------------------ what a model wants itself
+cp -r "$model" wanting
+wants() { printf '%s\n' "$1" >wanting/decoding.json && shift && run translate --model wanting "$@"; }
+printf '7 7 7 7\n' >sevens.txt
+translate --json sevens.txt
+expect "a number said four times is written so" json '.tokens | length > (unique | length)'
+wants '{"no_repeat_ngram": 1}' --max-extra 8 --json sevens.txt
+expect "a model's decoding.json says how it is decoded" json '.tokens | length == (unique | length)'
+wants '{"max_extra": 40, "no_repeat_ngram": 1}' --max-extra 8 --no-repeat-ngram 0 input.txt
+expect "where the command line does not" same out plain
+wants '{"max_extra": 8, "length_penalty": 1, "length_penalty_form": "power"}' --scores input.txt
+expect "penalties, too" same out power
+wants '{"max_extra": 8, "beam": 2}' --n-best 3 input.txt
+expect "a list is held against its beam" refused "3 best translations of a beam of 2"
+wants '{"max_extra": 8, "beam": 2}' --greedy input.txt
+cp out first
+translate --greedy input.txt
+expect "greedy is greedy" same out first
+wants '{"max_extra": 8, "beam": 2}' --sample --top-k 1 input.txt
+expect "and sampling has no beam" same out first
+wants '{"no_repeat": 3}' input.txt
+expect "an unknown key is named" refused "wanting/decoding.json" "no_repeat_ngram"
+wants '{"beam": 31}' input.txt
+expect "and what is out of range" refused "decoding.json" "beam" "1 to 30"
+wants '[4' input.txt
+expect "and what is no JSON" refused "decoding.json"
+printf '{"max_extra": 0}\n' >wanting/decoding.json
+cut -f 1 data/test.tsv | head -n 3 >three.txt
+run translate --model wanting three.txt
+cp out short
+paste three.txt short >short.tsv
+run evaluate --model wanting --tsv short.tsv --device cpu
+expect "evaluate follows it" grep -q '^exact match 3 of 3' out
+run evaluate --model wanting --tsv short.tsv --device cpu --max-extra 8
+expect "and the command line before it" not grep -q '^exact match 3 of 3' out
+
 # ---------------------------------------------------------------------------------------------------- progress
 translate --progress input.txt
 expect "progress is told when asked for" grep -qE '^headscope: 4 of 4 lines \(100 %\), [0-9.]+ lines/s$' err

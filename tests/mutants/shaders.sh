@@ -8,13 +8,13 @@ for shader in "$ROOT"/shaders/*.comp "$ROOT"/shaders/include/*.glsl; do
 done
 
 mutant elementwise vulkan 'a column of eight is left out of dropout' shaders/dropout.comp \
-    'min(first + 8u, p.columns)' 'min(first + 4u, p.columns)'
+    'half_of_eight < 2u' 'half_of_eight < 1u'
 mutant elementwise vulkan 'dropout forgets where the part of a large tensor begins' shaders/dropout.comp \
     'p.first_position + position' 'position' "${SMALL_BINDINGS[@]}"
 mutant elementwise vulkan 'the last element is not filled' shaders/fill.comp \
-    'element_index() < fours_in_all()' 'element_index() + 1u < fours_in_all()'
+    'element_index() < p.fours' 'element_index() + 1u < p.fours'
 mutant elementwise vulkan 'a copy overwrites what it should add to' shaders/copy.comp \
-    'if (p.accumulate != 0u)' 'if (false)'
+    'if (kAccumulates)' 'if (false)'
 mutant elementwise vulkan 'the sum in 16 bits loses what was there' shaders/convert.comp \
     'widen(p.out_type, uint(to16[target])) + value' 'value'
 mutant elementwise vulkan 'ties are rounded up, not to even' shaders/include/round.glsl \
@@ -31,6 +31,10 @@ mutant elementwise vulkan 'what is just at the threshold is dropped, too' shader
 mutant elementwise vulkan 'of a row'\''s last four those that there are not are stored' shaders/include/fours.glsl \
     $'            if (i < count) {                                \\\n                name[index + i] = value[i]; ' \
     $'            {                                               \\\n                name[index + i] = value[i]; '
+mutant elementwise vulkan 'the texel before is read' shaders/include/fours.glsl \
+    'int(index / 4u));' 'int(index / 4u) - 1);'
+mutant elementwise vulkan 'two elements of the second texel are those of the first' shaders/include/fours.glsl \
+    'uvec4(odd.zw, rest)' 'uvec4(odd.zw, odd.xy)'
 mutant elementwise vulkan 'a round of Philox is left out' shaders/include/philox.glsl \
     'round < 10' 'round < 9'
 
@@ -106,11 +110,11 @@ mutant bias vulkan 'a term of the slope of swish has the wrong sign' shaders/inc
     'fma(x * s, 1.0 - s, s)' 'fma(x * s, s - 1.0, s)'
 
 mutant layer_norm vulkan 'the variance has no epsilon' shaders/add_layer_norm.comp \
-    'float(p.columns) + p.epsilon' 'float(p.columns)'
+    'average(squares) + p.epsilon' 'average(squares)'
 mutant layer_norm vulkan 'the residual is left out' shaders/add_layer_norm.comp \
-    'p.has_residual != 0u ?' 'false ?'
+    'kHasResidual ?' 'false ?'
 mutant layer_norm vulkan 'one output is never added to' shaders/add_layer_norm_backward.comp \
-    'p.accumulate_x != 0u' 'false'
+    'if (kAccumulatesX)' 'if (false)'
 mutant layer_norm vulkan 'the gain'\''s gradient lacks 1 / sigma' shaders/layer_norm_gain.comp \
     ' * rstds[p.offset[2] + row]' ''
 mutant layer_norm vulkan 'no barrier after the subgroups write' shaders/include/reduce.glsl \
@@ -122,11 +126,13 @@ mutant attention vulkan 'key lengths are those of another sentence' shaders/incl
 mutant attention vulkan 'a query does not see its own key' shaders/include/mask.glsl \
     'before + query + 1 :' 'before + query :'
 mutant attention vulkan 'the largest score is not taken off' shaders/masked_softmax.comp \
-    'precise_exp(scores_at(from + key, p.keys - key) - most)' 'precise_exp(scores_at(from + key, p.keys - key))'
+    'precise_exp(score - most)' 'precise_exp(score)'
 mutant attention vulkan 'forbidden weights are not zeroed' shaders/masked_softmax.comp \
-    'first_of_four(weights_at(to + key, count) / total, allowed - key)' 'weights_at(to + key, count) / total'
+    'first_of_four(held[i] / total, allowed - min(key, allowed))' 'held[i] / total'
 mutant attention vulkan 'the mean is not taken off the gradient' shaders/masked_softmax_backward.comp \
-    '(grad_weights_at(p.offset[1] + start + key, count) - dot_product)' 'grad_weights_at(p.offset[1] + start + key, count)'
+    '(grad_weight - dot_product)' 'grad_weight'
+mutant attention vulkan 'the last of a workgroup'\''s rows is left out' shaders/masked_softmax.comp \
+    'row < end' 'row + 1u < end'
 mutant attention vulkan 'a cache row too many is written' shaders/cache_append.comp \
     'start >= int(p.capacity) - int(row)' 'start > int(p.capacity) - int(row)'
 mutant attention vulkan 'the running sum is not brought to the new maximum' shaders/attend.comp \
@@ -163,13 +169,15 @@ mutant loss vulkan 'a pad has a gradient' shaders/smoothed_cross_entropy.comp \
 mutant optimizer vulkan 'the last element is left out of the norm' shaders/square_sum.comp \
     'min(first + p.part_elements, p.count)' 'min(first + p.part_elements, p.count - 1u)'
 mutant optimizer vulkan 'a skipped step moves the moments' shaders/adam.comp \
-    '|| scalars[at + kSkip] == 1.0' ''
+    '|| skip == 1.0' ''
 mutant optimizer vulkan 'the second moment is not corrected' shaders/adam.comp \
-    'sqrt(v / scalars[at + kCorrection2])' 'sqrt(v)'
+    'sqrt(v / correction2)' 'sqrt(v)'
 mutant optimizer vulkan 'the norm is compared before it is unscaled' shaders/step_control.comp \
     'sqrt(total) / divisor' 'sqrt(total)'
 
 mutant search vulkan 'an entry is found twice' shaders/log_softmax_top_k.comp \
-    'key == last_key && c > last_index' 'key == last_key && c >= last_index'
+    'c + i > last_index' 'c + i >= last_index'
+mutant search vulkan 'of equal entries of an invocation the last comes first' shaders/log_softmax_top_k.comp \
+    'placed || key > keys[i]' 'placed || key >= keys[i]'
 mutant search vulkan 'a row that does not exist is read' shaders/gather_rows.comp \
     'from < int(p.rows_in)' 'true'

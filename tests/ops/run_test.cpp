@@ -119,6 +119,9 @@ TEST_CASE("a path is tried where it runs other kernels, and nowhere else", "[run
     if (std::find(known.begin(), known.end(), "no-subgroups") != known.end()) {
         CHECK(paths.count("masked_softmax no-subgroups") == 1);
     }
+    if (std::find(known.begin(), known.end(), "no-texel-loads") != known.end()) {
+        CHECK(paths.count("masked_softmax no-texel-loads") == 1);
+    }
     CHECK(paths.count("cache_append no-subgroups") == 0);
     CHECK(paths.count("masked_softmax no-vector-loads") == 1);
     CHECK(paths.count("cache_append no-vector-loads") == 0);

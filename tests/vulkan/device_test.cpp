@@ -162,8 +162,9 @@ TEST_CASE("the plain paths equal the fast ones", "[vulkan][device]") {
     const std::vector<float> fast = results();
     REQUIRE(std::count_if(fast.begin(), fast.end(), [](float v) { return v != 0.0F; }) > 1000);
     CHECK(equal_bits(fast, results()));
-    {
-        const Environment disable("HEADSCOPE_VULKAN_DISABLE", "push_descriptors,vector_loads,pipeline_cache");
+    for (const char* plain :
+         {"texel_loads", "transfers", "push_descriptors", "push_descriptors,vector_loads,pipeline_cache"}) {
+        const Environment disable("HEADSCOPE_VULKAN_DISABLE", plain);
         CHECK(equal_bits(fast, results()));
     }
     {

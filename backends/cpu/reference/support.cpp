@@ -31,7 +31,13 @@ Support CpuReference<Real>::weights(DType dtype) const {
     return dtype == DType::F16 || dtype == DType::I8 ? Support{} : HostBackend::weights(dtype);
 }
 
-template class CpuReference<float>;
-template class CpuReference<double>;
+// Not the whole class: what the other files instantiate may be compiled together with this one.
+#define HEADSCOPE_INSTANTIATE(Real)                                                         \
+    template Support CpuReference<Real>::support(const std::string& op, DType dtype) const; \
+    template Support CpuReference<Real>::products(Compute compute) const;                   \
+    template Support CpuReference<Real>::weights(DType dtype) const;
+HEADSCOPE_INSTANTIATE(float)
+HEADSCOPE_INSTANTIATE(double)
+#undef HEADSCOPE_INSTANTIATE
 
 }  // namespace headscope

@@ -188,6 +188,7 @@ std::vector<Case> softmax_cases() {
         }
     }
     cases.push_back(softmax({2, 3, 5, 33}, {.lengths = true}, 30.0));
+    cases.push_back(softmax({3, 1, 345, 9}, {.lengths = true}));  // many short rows
     cases.push_back(softmax({4, 8, 3000, 2}, {.causal = true}).past_a_grid());
     return cases;
 }
@@ -253,6 +254,7 @@ std::vector<Case> softmax_back_cases() {
         cases.push_back(softmax_backward(shape));
     }
     cases.push_back(softmax_backward({2, 8, 64, 64}));
+    cases.push_back(softmax_backward({3, 1, 345, 9}));  // many short rows
     return cases;
 }
 

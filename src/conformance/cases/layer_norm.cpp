@@ -98,7 +98,8 @@ Case backward(const Norm& norm) {
 }
 
 std::vector<Shape> normalised_shapes() {
-    return {{1, 1, 1}, {2, 3, 33}, {3, 33, 1}, {1, 5, 257}, {2, 0, 5}, {0, 3, 4}, {5, 7, 64}, {1, 2, 3}};
+    return {{1, 1, 1}, {2, 3, 33}, {3, 33, 1}, {1, 5, 257}, {2, 0, 5},
+            {0, 3, 4}, {5, 7, 64}, {1, 2, 3},  {2, 3, 256}, {3, 2, 40}};
 }
 
 std::vector<Case> add_norm_cases() {

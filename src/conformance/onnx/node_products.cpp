@@ -8,7 +8,6 @@ namespace headscope::conformance {
 namespace {
 
 Shape shape_of(const OnnxTensor& tensor) {
-    Shape shape;
     switch (tensor.rank()) {
         case 2: return {tensor.dim(0), tensor.dim(1)};
         case 3: return {tensor.dim(0), tensor.dim(1), tensor.dim(2)};

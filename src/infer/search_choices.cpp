@@ -1,0 +1,70 @@
+#include "infer/search_choices.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include <fmt/format.h>
+
+#include "io/config_reader.h"
+#include "io/strict_json.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr const char* kFile = "decoding.json";
+
+// The key is asked for where it is absent, too, so that a slip of the pen is told what there is.
+template <class Integer>
+void read_integer(ConfigReader& reader, const char* key, std::optional<Integer>& value, int least, int most) {
+    const std::int64_t read = reader.integer(key, least, least, most);
+    if (reader.has(key)) {
+        value = static_cast<Integer>(read);
+    }
+}
+
+}  // namespace
+
+SearchOptions SearchChoices::over(SearchOptions options) const {
+    options.beam = beam.value_or(options.beam);
+    options.length_penalty = length_penalty.value_or(options.length_penalty);
+    options.length_penalty_form = length_penalty_form.value_or(options.length_penalty_form);
+    options.max_extra = max_extra.value_or(options.max_extra);
+    options.no_repeat_ngram = no_repeat_ngram.value_or(options.no_repeat_ngram);
+    return options;
+}
+
+SearchChoices read_search_choices(const std::string& directory) {
+    const std::filesystem::path path = std::filesystem::path(directory) / kFile;
+    if (!std::filesystem::exists(path)) {
+        return {};
+    }
+    std::ifstream file(path, std::ios::binary);
+    if (!file) {
+        throw Error(fmt::format("cannot read '{}', which says how the model is to be decoded", path.string()));
+    }
+    return parse_search_choices(parse_json(file, path.string()), path.string());
+}
+
+SearchChoices parse_search_choices(const nlohmann::json& json, const std::string& file) {
+    constexpr int kMost = 1'000'000;
+    ConfigReader reader(json, file, "");
+    SearchChoices choices;
+    read_integer(reader, "beam", choices.beam, 1, SearchOptions::kMaxBeam);
+    const double penalty = reader.number("length_penalty", 0.0, 0.0, 1e6);
+    if (reader.has("length_penalty")) {
+        choices.length_penalty = penalty;
+    }
+    const int form = reader.choice("length_penalty_form", 0, {kLengthPenaltyForms[0], kLengthPenaltyForms[1]});
+    if (reader.has("length_penalty_form")) {
+        choices.length_penalty_form = static_cast<LengthPenaltyForm>(form);
+    }
+    read_integer(reader, "max_extra", choices.max_extra, 0, kMost);
+    read_integer(reader, "no_repeat_ngram", choices.no_repeat_ngram, 0, kMost);
+    reader.finish();
+    return choices;
+}
+
+}  // namespace headscope
