@@ -61,7 +61,8 @@ endfunction()
 
 # headscope_shaders(TARGET): every shaders/*.comp becomes an enumerator of Kernel (add_scaled.comp: Kernel::AddScaled)
 # and one to five SPIR-V modules in TARGET: whatever includes reduce.glsl is also compiled without subgroup operations,
-# whatever includes fours.glsl with texel buffers, and whatever includes storage.glsl for tensors in 16 bits.
+# whatever includes fours.glsl or operands.glsl with texel buffers, and whatever includes storage.glsl for tensors in 16
+# bits.
 function(headscope_shaders target)
     file(GLOB shaders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shaders/*.comp)
     # What one includes says which modules it becomes.
@@ -96,8 +97,8 @@ function(headscope_shaders target)
             string(APPEND declarations "extern const std::span<const std::uint32_t> spirv_${plain};\n")
         endif()
         set(texels "{}")
-        file(STRINGS ${shader} fours REGEX "#include \"fours.glsl\"")
-        if(fours)
+        file(STRINGS ${shader} loads_texels REGEX "#include \"(fours|operands).glsl\"")
+        if(loads_texels)
             headscope_shader(${name}_texels ${shader} HEADSCOPE_SUBGROUPS HEADSCOPE_TEXELS)
             set(texels spirv_${name}_texels)
             string(APPEND declarations "extern const std::span<const std::uint32_t> ${texels};\n")

@@ -6,12 +6,13 @@
 #include "params.h"
 layout(push_constant) uniform Push { MatmulParams p; };
 #include "grid.glsl"
-#include "product_operands.glsl"
 #include "round.glsl"
 #include "storage.glsl"
 layout(constant_id = 2) const uint kRows = 8u;
 layout(constant_id = 3) const uint kColumns = 8u;
 layout(constant_id = 4) const uint kRounding = 0u;  // of the operands: kRoundNot, kRoundToBf16, kRoundToF16
+#include "operands.glsl"
+#include "product_out.glsl"
 
 void main() {
     uint blocks_m = (p.m + kRows - 1u) / kRows;
@@ -60,13 +61,14 @@ void main() {
         b_step += p.b_row;
     }
     uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    float added[kColumns];
+    [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+        added[j] = bias_of(column + j);
+    }
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
         [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
             if (row + i < p.m && column + j < p.n) {
-                uint target = out_base + (row + i) * p.out_row + column + j;
-                float value = p.alpha * sums[i][j];
-                // beta = 0 never reads: the output may be noise.
-                out_put(target, p.beta == 0.0 ? value : fma(p.beta, out_one(target), value));
+                store(out_base + (row + i) * p.out_row + column + j, sums[i][j], added[j]);
             }
         }
     }

@@ -10,7 +10,6 @@
 #include "params.h"
 layout(push_constant) uniform Push { MatmulParams p; };
 #include "grid.glsl"
-#include "product_operands.glsl"
 #include "round.glsl"
 #include "storage.glsl"
 layout(constant_id = 2) const uint kRows = 32u;
@@ -18,6 +17,8 @@ layout(constant_id = 3) const uint kColumns = 4u;  // of each lane
 layout(constant_id = 4) const uint kRounding = 0u;
 layout(constant_id = 5) const uint kAlong = 0u;  // kAAlongK, kBAlongK
 layout(constant_id = 6) const uint kFours = 0u;  // kAFours, kBFours, kOutFours, kWholeFours
+#include "operands.glsl"
+#include "product_out.glsl"
 
 const bool kAAlongK = (kAlong & 1u) != 0u;
 const bool kBAlongK = (kAlong & 2u) != 0u;
@@ -31,11 +32,6 @@ const uint kALoads = kRows / kLanes;        // of a lane for four of k
 const uint kStepsALoad = 4u / kALoads;      // of k in one of them, where they go along the rows
 const uint kQuads = kRows / 4u;
 
-vec4 rounded(vec4 value) {
-    return vec4(round_operand(kRounding, value.x), round_operand(kRounding, value.y),
-                round_operand(kRounding, value.z), round_operand(kRounding, value.w));
-}
-
 // Four neighbours of an operand, the first `count` of them, else 0.
 vec4 load_a(uint at, uint count) {
     vec4 value = vec4(0.0);
@@ -43,14 +39,14 @@ vec4 load_a(uint at, uint count) {
         if (kWholeFours || count != 0u) {
             value = a_four(at / 4u);
         }
-        return rounded(value);
+        return round_operand(kRounding, value);
     }
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
         if (i < count) {
             value[i] = a_one(at + i);
         }
     }
-    return rounded(value);
+    return round_operand(kRounding, value);
 }
 
 vec4 load_b(uint at, uint count) {
@@ -59,28 +55,28 @@ vec4 load_b(uint at, uint count) {
         if (kWholeFours || count != 0u) {
             value = b_four(at / 4u);
         }
-        return rounded(value);
+        return round_operand(kRounding, value);
     }
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
         if (i < count) {
             value[i] = b_one(at + i);
         }
     }
-    return rounded(value);
+    return round_operand(kRounding, value);
 }
 
 // The column of a lane's output j, from the block's first: by fours.
 uint column_of(uint me, uint j) { return 4u * (me + kLanes * (j / 4u)) + j % 4u; }
 
-void store_four(uint target, vec4 value) {
+void store_four(uint target, float sums[kColumns], float added[kColumns], uint first) {
+    vec4 value;
+    [[unroll]] for (uint one = 0u; one < 4u; ++one) {
+        value[one] = finished(sums[first + one], added[first + one]);
+    }
     if (p.beta != 0.0) {  // else the output may be noise
         value = fma(vec4(p.beta), out_four(target / 4u), value);
     }
     out_put_four(target / 4u, value);
-}
-
-void store(uint target, float value) {
-    out_put(target, p.beta == 0.0 ? value : fma(p.beta, out_one(target), value));
 }
 
 void main() {
@@ -140,16 +136,20 @@ void main() {
         }
     }
     uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    float added[kColumns];
+    [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+        added[j] = bias_of(column + column_of(me, j));
+    }
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
         [[unroll]] for (uint j = 0u; j < kColumns; j += 4u) {
             uint to_column = column + column_of(me, j);
             uint target = out_base + (row + i) * p.out_row + to_column;
             if (kOutFours && row + i < p.m && to_column < p.n) {
-                store_four(target, p.alpha * vec4(sums[i][j], sums[i][j + 1u], sums[i][j + 2u], sums[i][j + 3u]));
+                store_four(target, sums[i], added, j);
             }
             [[unroll]] for (uint one = 0u; one < 4u; ++one) {
                 if (!kOutFours && row + i < p.m && to_column + one < p.n) {
-                    store(target + one, p.alpha * sums[i][j + one]);
+                    store(target + one, sums[i][j + one], added[j + one]);
                 }
             }
         }

@@ -7,7 +7,8 @@
 #include "params.h"
 layout(push_constant) uniform Push { MatmulParams p; };
 #include "grid.glsl"
-#include "product_operands.glsl"
+#include "operands.glsl"
+#include "product_out.glsl"
 #include "round.glsl"
 #include "storage.glsl"
 layout(constant_id = 2) const uint kRows = 4u;     // 4 or 8
@@ -121,14 +122,16 @@ void main() {
         barrier();
     }
     uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    float added[kColumns];
+    [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+        added[j] = bias_of(column + spread(me_n, j));
+    }
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
         [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
             uint to_row = row + spread(me_m, i);
             uint to_column = column + spread(me_n, j);
             if (to_row < p.m && to_column < p.n) {
-                uint target = out_base + to_row * p.out_row + to_column;
-                float value = p.alpha * sums[i][j];
-                out_put(target, p.beta == 0.0 ? value : fma(p.beta, out_one(target), value));
+                store(out_base + to_row * p.out_row + to_column, sums[i][j], added[j]);
             }
         }
     }

@@ -7,7 +7,6 @@
 #include "params.h"
 layout(push_constant) uniform Push { MatmulParams p; };
 #include "grid.glsl"
-#include "product_operands.glsl"
 #include "round.glsl"
 #include "storage.glsl"
 layout(constant_id = 2) const uint kRows = 8u;
@@ -15,11 +14,8 @@ layout(constant_id = 3) const uint kColumns = 8u;
 layout(constant_id = 4) const uint kRounding = 0u;
 layout(constant_id = 5) const bool kAAlongK = true;
 layout(constant_id = 6) const bool kBAlongK = true;
-
-vec4 rounded(vec4 value) {
-    return vec4(round_operand(kRounding, value.x), round_operand(kRounding, value.y),
-                round_operand(kRounding, value.z), round_operand(kRounding, value.w));
-}
+#include "operands.glsl"
+#include "product_out.glsl"
 
 void main() {
     uint blocks_m = (p.m + kRows - 1u) / kRows;
@@ -58,11 +54,11 @@ void main() {
         vec4 b_values[kColumns];  // along k: [column], else [4 * (column / 4) + k]
         [[unroll]] for (uint i = 0u; i < kRows; ++i) {
             uint at = kAAlongK ? a_at[i] + k : a_at[i / 4u] + k * a_step + (i % 4u) * (p.a_column / 4u);
-            a_values[i] = rounded(a_four(at));
+            a_values[i] = round_operand(kRounding, a_four(at));
         }
         [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
             uint at = kBAlongK ? b_at[j] + k : b_at[j / 4u] + k * b_step + (j % 4u) * (p.b_row / 4u);
-            b_values[j] = rounded(b_four(at));
+            b_values[j] = round_operand(kRounding, b_four(at));
         }
         [[unroll]] for (uint d = 0u; d < 4u; ++d) {
             [[unroll]] for (uint i = 0u; i < kRows; ++i) {
@@ -75,12 +71,14 @@ void main() {
         }
     }
     uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    float added[kColumns];
+    [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
+        added[j] = bias_of(column + j);
+    }
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
         [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
             if (row + i < p.m && column + j < p.n) {
-                uint target = out_base + (row + i) * p.out_row + column + j;
-                float value = p.alpha * sums[i][j];
-                out_put(target, p.beta == 0.0 ? value : fma(p.beta, out_one(target), value));
+                store(out_base + (row + i) * p.out_row + column + j, sums[i][j], added[j]);
             }
         }
     }

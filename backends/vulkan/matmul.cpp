@@ -121,22 +121,6 @@ MatmulParams params_of(const Matmul& op) {
     return params;
 }
 
-ProductShape shape_of(const Matmul& op, const MatmulParams& params) {
-    ProductShape shape;
-    shape.m = params.m;
-    shape.n = params.n;
-    shape.k = params.k;
-    shape.batch =
-        std::uint64_t{params.batch_inner} * static_cast<std::uint64_t>(op.out.rank() == 4 ? op.out.dim(0) : 1);
-    shape.a_along_k = !op.transpose_a;
-    shape.b_along_k = op.transpose_b;
-    shape.a_in_fours = lies_in_fours(op.a, params.a_batch, u32(op.a.stride(-2)));
-    shape.b_in_fours = lies_in_fours(op.b, params.b_batch, u32(op.b.stride(-2)));
-    shape.out_in_fours = lies_in_fours(op.out, params.out_batch, params.out_row);
-    shape.rounding = rounding_of(op.compute);
-    return shape;
-}
-
 // The last two dimensions, where the others have size 1.
 Tensor matrix_of(const Tensor& tensor) {
     Tensor matrix = tensor;
@@ -167,7 +151,7 @@ void VulkanBackend::run(const Matmul& op) {
     }
     const std::array fits{fits_binding(op.a), fits_binding(op.b), fits_binding(op.out)};
     if (fits[0] && fits[1] && fits[2]) {
-        multiply(op);
+        multiply(op, {});
         return;
     }
     const auto [first, second] = halves(op, fits);
@@ -175,33 +159,77 @@ void VulkanBackend::run(const Matmul& op) {
     run(second);
 }
 
-void VulkanBackend::multiply(const Matmul& op) {
-    if (multiply_by_matrices(op)) {
+// Gelu and Swish would be compiled once for each of a block's outputs, which takes a CPU's Vulkan seconds.
+void VulkanBackend::run(const Linear& op) {
+    if (op.weight.dtype == DType::F16 && op.x.dtype == DType::F32) {
+        Linear wide = op;
+        wide.weight = widened(op.weight);
+        run(wide);
         return;
     }
-    ProductChoice choice = tuning_.choose(shape_of(op, params_of(op)));
+    require_types(Linear::kName, {&op.x, &op.weight, &op.y}, {&op.bias});
+    const bool by_kernel = op.activation == Activation::None || op.activation == Activation::Relu;
+    if (!by_kernel || !fit_bindings({&op.x, &op.weight, &op.y})) {
+        Backend::run(op);
+        return;
+    }
+    if (op.y.elements() > 0) {
+        multiply(Matmul{.a = op.x, .b = op.weight, .out = op.y, .transpose_b = true, .compute = op.compute},
+                 {.bias = op.bias, .activation = op.activation});
+    }
+}
+
+// As numbered in product_out.glsl.
+std::uint32_t VulkanBackend::Epilogue::bits() const {
+    return (bias.defined() ? 1U : 0U) + (activation == Activation::Relu ? 2U : 0U);
+}
+
+ProductShape VulkanBackend::shape_of(const Matmul& op, const MatmulParams& params, const Epilogue& epilogue) const {
+    ProductShape shape;
+    shape.m = params.m;
+    shape.n = params.n;
+    shape.k = params.k;
+    shape.batch =
+        std::uint64_t{params.batch_inner} * static_cast<std::uint64_t>(op.out.rank() == 4 ? op.out.dim(0) : 1);
+    shape.a_along_k = !op.transpose_a;
+    shape.b_along_k = op.transpose_b;
+    shape.a_in_fours = lies_in_fours(op.a, params.a_batch, u32(op.a.stride(-2)));
+    shape.b_in_fours = lies_in_fours(op.b, params.b_batch, u32(op.b.stride(-2)));
+    shape.out_in_fours = lies_in_fours(op.out, params.out_batch, params.out_row);
+    shape.rounding = rounding_of(op.compute);
+    shape.epilogue = epilogue.bits();
+    shape.texels = device_.capabilities().texel_loads && op.a.dtype == DType::F32;
+    return shape;
+}
+
+void VulkanBackend::multiply(const Matmul& op, const Epilogue& epilogue) {
+    if (multiply_by_matrices(op, epilogue)) {
+        return;
+    }
+    ProductChoice choice = tuning_.choose(shape_of(op, params_of(op), epilogue));
     if (!op.out.contiguous() || op.out.dtype != DType::F32) {
         choice.parts = 1;
     }
     if (choice.parts > 1) {
-        multiply_in_parts(op, choice);
+        multiply_in_parts(op, choice, epilogue);
     } else {
-        multiply_by(op, choice);
+        multiply_by(op, choice, epilogue);
     }
 }
 
 // Whether the device's matrices took it. They read and write F32: operands in F16 are widened first, which loses
 // nothing, since they are rounded to F16 again.
-bool VulkanBackend::multiply_by_matrices(const Matmul& op) {
+bool VulkanBackend::multiply_by_matrices(const Matmul& op, const Epilogue& epilogue) {
     Matmul product = op;
     product.compute = op.a.dtype == DType::F16 ? Compute::F16 : op.compute;
     const MatmulParams params = params_of(op);
-    const std::optional<Launch> launch = matrices_->launch(product, params);
+    std::optional<Launch> launch = matrices_->launch(product, params);
     if (!launch || op.a.dtype == DType::BF16) {
         return false;
     }
     if (op.a.dtype == DType::F32) {
-        stream_.dispatch(*launch, params, std::array{&op.a, &op.b, &op.out});
+        launch->specialisation.extra[kEpilogueConstant] = epilogue.bits();
+        stream_.dispatch(*launch, params, std::array{&op.a, &op.b, &op.out, &or_else(epilogue.bias, op.a)});
         return true;
     }
     product.a = widened(op.a);
@@ -209,7 +237,7 @@ bool VulkanBackend::multiply_by_matrices(const Matmul& op) {
     if (op.out.dtype != DType::F32) {
         product.out = op.beta == 0.0F ? empty(op.out.shape, DType::F32) : widened(op.out);
     }
-    run(product);
+    multiply(product, epilogue);
     if (op.out.dtype != DType::F32) {
         run(Copy{.x = product.out, .out = op.out});
     }
@@ -217,19 +245,19 @@ bool VulkanBackend::multiply_by_matrices(const Matmul& op) {
 }
 
 // As a whole, whatever the choice says of parts.
-void VulkanBackend::multiply_by(const Matmul& op, const ProductChoice& choice) {
+void VulkanBackend::multiply_by(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue) {
     const MatmulParams params = params_of(op);
-    const ProductPlan plan = plan_product(product_device_, shape_of(op, params), choice);
+    const ProductPlan plan = plan_product(product_device_, shape_of(op, params, epilogue), choice);
     Launch launch;
     launch.kernel = plan.kernel;
     launch.specialisation = plan.specialisation;
     launch.groups = plan.groups;
     launch.work_per_group = plan.work_per_group;
-    stream_.dispatch(launch, params, std::array{&op.a, &op.b, &op.out});
+    stream_.dispatch(launch, params, std::array{&op.a, &op.b, &op.out, &or_else(epilogue.bias, op.a)});
 }
 
 // The sum over k in parts, side by side, whose sums are added in their order.
-void VulkanBackend::multiply_in_parts(const Matmul& op, const ProductChoice& choice) {
+void VulkanBackend::multiply_in_parts(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue) {
     const Sizes sizes = sizes_of(op);
     const std::int64_t parts = choice.parts;
     Matmul part = op;
@@ -238,14 +266,18 @@ void VulkanBackend::multiply_in_parts(const Matmul& op, const ProductChoice& cho
     part.out = empty({parts, sizes.m, sizes.n}, DType::F32);
     part.beta = 0.0F;
     if (!fits_binding(part.out)) {
-        multiply_by(op, choice);
+        multiply_by(op, choice, epilogue);
         return;
     }
-    multiply_by(part, choice);
+    multiply_by(part, choice, {});
     const Tensor sums = part.out.reshape({parts, sizes.m * sizes.n});
     const Tensor out = op.out.reshape({sizes.m * sizes.n});
     if (op.beta == 0.0F || op.beta == 1.0F) {
         run(SumRows{.x = sums, .out = out, .write = op.beta == 0.0F ? Write::Overwrite : Write::Accumulate});
+        if (epilogue.bits() != 0) {
+            const Tensor y = op.out.reshape({1, sizes.m, sizes.n});
+            run(BiasActivation{.x = y, .bias = epilogue.bias, .y = y, .activation = epilogue.activation});
+        }
         return;
     }
     const Tensor whole = empty({sizes.m * sizes.n}, DType::F32);

@@ -23,7 +23,7 @@ namespace headscope::vulkan {
 // constant_id 0 is the workgroup's size and 1 whether it is one subgroup; kernels number theirs from 2, and
 // storage.glsl has one of its own.
 struct Specialisation {
-    static constexpr std::size_t kExtra = 5;
+    static constexpr std::size_t kExtra = 6;
     std::uint32_t local_size = 64;
     std::array<std::uint32_t, kExtra> extra{};
     bool texels = false;         // the module that reads through texel buffers

@@ -45,8 +45,18 @@ bool has_many_cores(const ProductDevice& device) {
     return !device.software || device.tiles == ProductTiles::Shared;
 }
 
+std::uint32_t row_lanes(const ProductDevice& device) {
+    return std::clamp(device.subgroup_size, 4U, 128U);
+}
+
 bool takes_tiles(const ProductDevice& device, const ProductShape& shape) {
     return shape.m > kFewRows && has_many_cores(device) && device.tiles != ProductTiles::None;
+}
+
+// Few rows and a weight's, both along k, of which every invocation has some.
+bool takes_rows(const ProductDevice& device, const ProductShape& shape) {
+    return shape.m <= kFewRows && shape.a_along_k && shape.b_along_k && loads_a_in_fours(device, shape) &&
+           loads_b_in_fours(device, shape) && shape.k >= 4 * row_lanes(device);
 }
 
 bool takes_parts(const ProductShape& shape, std::uint32_t parts) {
@@ -61,7 +71,7 @@ bool takes_parts(const ProductShape& shape, std::uint32_t parts) {
 ProductPlan plan_blocks(const ProductDevice& device, const ProductShape& shape) {
     const std::uint32_t rows = shape.m == 1 ? 1 : shape.m <= kFewRows ? 4 : 8;
     const std::uint32_t columns = shape.m <= kFewRows ? 4 : 8;
-    const std::uint32_t lanes = device.software ? std::clamp(device.subgroup_size, 4U, 128U) : 64;
+    const std::uint32_t lanes = device.software ? row_lanes(device) : 64;
     ProductPlan plan;
     plan.specialisation.local_size = lanes;
     plan.specialisation.extra = {rows, columns, shape.rounding};
@@ -77,6 +87,18 @@ ProductPlan plan_blocks(const ProductDevice& device, const ProductShape& shape) 
     const auto blocks = static_cast<std::uint64_t>(parts_of(shape.m, rows)) * parts_of(shape.n, columns);
     plan.groups = (blocks + lanes - 1) / lanes * shape.batch;
     plan.work_per_group = std::uint64_t{2} * rows * columns * lanes * std::max(shape.k, 1U);
+    return plan;
+}
+
+ProductPlan plan_rows(const ProductDevice& device, const ProductShape& shape) {
+    const std::uint32_t rows = shape.m == 1 ? 1 : shape.m == 2 ? 2 : kFewRows;
+    constexpr std::uint32_t columns = 4;
+    ProductPlan plan;
+    plan.kernel = Kernel::MatmulRows;
+    plan.specialisation.local_size = row_lanes(device);
+    plan.specialisation.extra = {rows, columns, shape.rounding};
+    plan.groups = parts_of(shape.n, columns) * shape.batch;
+    plan.work_per_group = std::uint64_t{2} * rows * columns * std::max(shape.k, 1U);
     return plan;
 }
 
@@ -150,10 +172,20 @@ ProductPlan plan_tiles(const ProductDevice& device, const ProductShape& shape, s
     return plan;
 }
 
+ProductPlan plan_kernel(const ProductDevice& device, const ProductShape& shape, const ProductChoice& choice) {
+    switch (choice.kernel) {
+        case ProductKernel::Tiles: return plan_tiles(device, shape, choice.block);
+        case ProductKernel::Subgroup: return plan_subgroups(device, shape, choice.block);
+        case ProductKernel::Rows: return plan_rows(device, shape);
+        case ProductKernel::Blocks: break;
+    }
+    return plan_blocks(device, shape);
+}
+
 }  // namespace
 
 std::string to_string(const ProductChoice& choice) {
-    constexpr std::array kNames{"blocks", "subgroup", "tiles"};
+    constexpr std::array kNames{"blocks", "subgroup", "tiles", "rows"};
     std::string text = kNames.at(static_cast<std::size_t>(choice.kernel));
     text += choice.block == 0 ? "" : fmt::format(" {}", choice.block);
     return text + (choice.parts == 1 ? "" : fmt::format(", {} parts", choice.parts));
@@ -162,9 +194,12 @@ std::string to_string(const ProductChoice& choice) {
 ProductChoice choose_product(const ProductDevice& device, const ProductShape& shape) {
     constexpr std::uint64_t kEnough = 256;  // workgroups for the largest GPU
     ProductChoice choice;
+    if (has_many_cores(device) && takes_rows(device, shape)) {
+        return {ProductKernel::Rows};  // whose invocations share the sum as it is
+    }
     if (takes_tiles(device, shape)) {
         choice = {ProductKernel::Tiles, choose_tile(device, shape)};
-    } else if (takes_subgroups(device, shape)) {
+    } else if (takes_subgroups(device, shape) && !(shape.texels && shape.m <= kFewRows)) {
         choice = {ProductKernel::Subgroup, choose_subgroup_rows(device, shape)};
     }
     const std::uint64_t groups = plan_product(device, shape, choice).groups;
@@ -187,6 +222,9 @@ std::vector<ProductChoice> product_choices(const ProductDevice& device, const Pr
          rows *= 2) {
         kernels.push_back({ProductKernel::Subgroup, rows});
     }
+    if (takes_rows(device, shape)) {
+        kernels.push_back({ProductKernel::Rows});
+    }
     kernels.push_back({ProductKernel::Blocks});
     std::vector<ProductChoice> choices;
     for (ProductChoice choice : kernels) {
@@ -198,12 +236,10 @@ std::vector<ProductChoice> product_choices(const ProductDevice& device, const Pr
 }
 
 ProductPlan plan_product(const ProductDevice& device, const ProductShape& shape, const ProductChoice& choice) {
-    switch (choice.kernel) {
-        case ProductKernel::Tiles: return plan_tiles(device, shape, choice.block);
-        case ProductKernel::Subgroup: return plan_subgroups(device, shape, choice.block);
-        case ProductKernel::Blocks: break;
-    }
-    return plan_blocks(device, shape);
+    ProductPlan plan = plan_kernel(device, shape, choice);
+    plan.specialisation.extra[kEpilogueConstant] = shape.epilogue;
+    plan.specialisation.texels = shape.texels;
+    return plan;
 }
 
 }  // namespace headscope::vulkan

@@ -32,12 +32,15 @@ struct ProductShape {
     bool b_in_fours = false;
     bool out_in_fours = false;
     std::uint32_t rounding = 0;  // as numbered in round.glsl
+    std::uint32_t epilogue = 0;  // as numbered in product_out.glsl
+    bool texels = false;         // the operands can come through texel buffers
 };
 
 enum class ProductKernel : std::uint8_t {
     Blocks,    // matmul.comp or matmul_vector.comp
     Subgroup,  // matmul_subgroup.comp
     Tiles,     // matmul_tiled.comp
+    Rows,      // matmul_rows.comp
 };
 
 // One way to compute a product.
@@ -56,6 +59,9 @@ ProductChoice choose_product(const ProductDevice& device, const ProductShape& sh
 
 // All that the device has for this shape, of which to choose by trying: ProductTuning.
 std::vector<ProductChoice> product_choices(const ProductDevice& device, const ProductShape& shape);
+
+// Of Specialisation::extra, what becomes of the sums: kEpilogue of product_out.glsl.
+constexpr std::size_t kEpilogueConstant = 5;
 
 struct ProductPlan {
     Kernel kernel{};

@@ -21,7 +21,8 @@ namespace {
 constexpr int kFormat = 1;  // of the file; what a choice means may change with it
 
 ProductKernel kernel_of(const std::string& name) {
-    for (const ProductKernel kernel : {ProductKernel::Blocks, ProductKernel::Subgroup, ProductKernel::Tiles}) {
+    for (const ProductKernel kernel :
+         {ProductKernel::Blocks, ProductKernel::Subgroup, ProductKernel::Tiles, ProductKernel::Rows}) {
         if (name == to_string(ProductChoice{kernel})) {
             return kernel;
         }

@@ -151,9 +151,6 @@ Support VulkanBackend::support(const std::string& op, DType dtype) const {
     if (is_narrow(dtype) && !device_.capabilities().storage16) {
         return {SupportLevel::None, kNoStorage16};
     }
-    if (op == Linear::kName && (dtype == DType::F32 || is_narrow(dtype))) {
-        return {SupportLevel::Composed, "a product, then bias_activation"};
-    }
     if (dtype == DType::F32 || (dtype == DType::I32 && (op == Fill::kName || op == GatherRows::kName))) {
         return {};
     }

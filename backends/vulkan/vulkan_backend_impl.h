@@ -60,6 +60,7 @@ public:
 #undef HEADSCOPE_DECLARE
     void run(const Attention& op) override;
     void run(const AttentionBackward& op) override;
+    void run(const Linear& op) override;
 
 private:
     // One workgroup a row, its size that of a subgroup: a reduction needs no barrier.
@@ -93,10 +94,17 @@ private:
     void convert(const Copy& op);
     Tensor widened(const Tensor& tensor);  // a copy in F32
     void dropout_tiles(const Dropout& op, const std::array<std::int64_t, 3>& first);
-    void multiply(const Matmul& op);
-    bool multiply_by_matrices(const Matmul& op);
-    void multiply_by(const Matmul& op, const ProductChoice& choice);
-    void multiply_in_parts(const Matmul& op, const ProductChoice& choice);
+    // Of a linear layer, what its product does beside: None or Relu.
+    struct Epilogue {
+        Tensor bias = {};
+        Activation activation = Activation::None;
+        std::uint32_t bits() const;
+    };
+    ProductShape shape_of(const Matmul& op, const MatmulParams& params, const Epilogue& epilogue) const;
+    void multiply(const Matmul& op, const Epilogue& epilogue);
+    bool multiply_by_matrices(const Matmul& op, const Epilogue& epilogue);
+    void multiply_by(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue);
+    void multiply_in_parts(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue);
     // `goes_back`: AttentionBackward follows, or this is it.
     bool fuses(const Tensor& q, const Tensor& k, const Tensor& v, Compute compute, bool goes_back) const;
     bool fit_bindings(std::initializer_list<const Tensor*> tensors) const;

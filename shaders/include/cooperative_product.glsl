@@ -3,7 +3,7 @@
 // multiply_add and store_results; pair_of(x, y), subgroup() and subgroup_lane(); and HEADSCOPE_UNROLL, unroll or not.
 layout(set = 0, binding = 0) readonly buffer A { float a[]; };
 layout(set = 0, binding = 1) readonly buffer B { float b[]; };
-layout(set = 0, binding = 2) buffer Out { float to[]; };
+#include "product_out.glsl"
 
 float a_at(uint at, bool inside) { return inside ? a[at] : 0.0; }
 float b_at(uint at, bool inside) { return inside ? b[at] : 0.0; }
@@ -72,10 +72,7 @@ void main() {
                 uint row = first_row + own_row + i * kM + entry / kN;
                 uint column = first_column + own_column + j * kN + entry % kN;
                 if (row < p.m && column < p.n) {
-                    uint target = out_base + row * p.out_row + column;
-                    float value = p.alpha * results[results_base + entry];
-                    // beta = 0 never reads: the output may be noise.
-                    to[target] = p.beta == 0.0 ? value : fma(p.beta, to[target], value);
+                    store(out_base + row * p.out_row + column, results[results_base + entry], bias_of(column));
                 }
             }
             barrier();

@@ -79,11 +79,11 @@ struct DropoutKernelParams {
     DropoutParams dropout;
 };
 
-// a, b, out. Element (i, k) of op(a) is a[offset + batch + i * a_row + k * a_column], and so on: a transpose is a pair
-// of strides exchanged.
+// a, b, out, bias. Element (i, k) of op(a) is a[offset + batch + i * a_row + k * a_column], and so on: a transpose is a
+// pair of strides exchanged.
 struct MatmulParams {
     uint first_group;
-    uint offset[3];
+    uint offset[4];
     uint m;
     uint n;
     uint k;

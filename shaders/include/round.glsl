@@ -55,4 +55,9 @@ float round_operand(uint rounding, float value) {
     return rounding == kRoundToF16 ? from_f16(to_f16(value)) : value;
 }
 
+vec4 round_operand(uint rounding, vec4 value) {
+    return vec4(round_operand(rounding, value.x), round_operand(rounding, value.y), round_operand(rounding, value.z),
+                round_operand(rounding, value.w));
+}
+
 #endif

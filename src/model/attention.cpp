@@ -30,9 +30,11 @@ Var MultiHeadAttention::project(Context& ctx, const Var& x, const Var& weight, c
 
 MultiHeadAttention::Projected MultiHeadAttention::project_self(Context& ctx, const Var& x) const {
     const Var packed = project(ctx, x, queries_weight_, queries_bias_);  // [batch, length, 2 h d_k + h d_v]
+    const bool one_width = key_columns_ == value_columns_;
     return {packed.narrow(2, 0, key_columns_).heads(heads_),
             {packed.narrow(2, key_columns_, key_columns_).heads(heads_),
-             packed.narrow(2, 2 * key_columns_, value_columns_).heads(heads_)}};
+             packed.narrow(2, 2 * key_columns_, value_columns_).heads(heads_)},
+            one_width ? packed.narrow(2, key_columns_, 2 * key_columns_).heads(2 * heads_) : Var()};
 }
 
 Var MultiHeadAttention::project_queries(Context& ctx, const Var& x) const {

@@ -29,6 +29,7 @@ public:
     struct Projected {
         Var queries;  // [batch, heads, length, d_k]
         KeysAndValues to;
+        Var both;  // [batch, 2 heads, length, d_k], keys first; undefined unless d_k = d_v
     };
     Projected project_self(Context& ctx, const Var& x) const;
     Var project_queries(Context& ctx, const Var& x) const;

@@ -82,17 +82,17 @@ Var Decoder::operator()(Context& ctx, const Tensor& target_in, const Var& memory
 
 void Decoder::allocate(Context& ctx, DecoderCache& cache, std::int64_t capacity, DType dtype) const {
     Backend& backend = ctx.backend;
-    const auto room = [&](const Tensor& old, std::int64_t depth) {
-        const auto layers = static_cast<std::int64_t>(layers_.size());
-        Tensor grown = backend.empty({cache.rows, layers * heads_, capacity, depth}, dtype);
-        const std::int64_t kept = old.defined() ? old.dim(2) : 0;
-        if (kept > 0) {
-            backend.run(Copy{.x = old, .out = grown.narrow(2, 0, kept)});
+    const std::vector<std::int64_t> depths = d_k_ == d_v_ ? std::vector{d_k_} : std::vector{d_k_, d_v_};
+    const auto heads = static_cast<std::int64_t>(layers_.size()) * heads_ * (d_k_ == d_v_ ? 2 : 1);
+    cache.kept.resize(depths.size());
+    for (std::size_t i = 0; i < depths.size(); ++i) {
+        Tensor& old = cache.kept[i];
+        const Tensor grown = backend.empty({cache.rows, heads, capacity, depths[i]}, dtype);
+        if (old.defined()) {
+            backend.run(Copy{.x = old, .out = grown.narrow(2, 0, old.dim(2))});
         }
-        return grown;
-    };
-    cache.keys = room(cache.keys, d_k_);
-    cache.values = room(cache.values, d_v_);
+        old = grown;
+    }
     cache.capacity = capacity;
     set_views(cache);
 }
@@ -101,8 +101,14 @@ void Decoder::set_views(DecoderCache& cache) const {
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         const auto first = static_cast<std::int64_t>(i) * heads_;
         DecoderCache::Layer& layer = cache.layers[i];
-        layer.self_keys = cache.keys.narrow(1, first, heads_);
-        layer.self_values = cache.values.narrow(1, first, heads_);
+        if (cache.kept.size() == 1) {
+            layer.self_both = cache.kept[0].narrow(1, 2 * first, 2 * heads_);
+            layer.self_keys = layer.self_both.narrow(1, 0, heads_);
+            layer.self_values = layer.self_both.narrow(1, heads_, heads_);
+        } else {
+            layer.self_keys = cache.kept[0].narrow(1, first, heads_);
+            layer.self_values = cache.kept[1].narrow(1, first, heads_);
+        }
     }
 }
 
@@ -128,9 +134,15 @@ DecoderCache Decoder::start_cache(Context& ctx, const Tensor& memory, const Tens
 Var Decoder::attend_to_cache(Context& ctx, const DecoderCache& cache, const DecoderCache::Layer& cached,
                              const MultiHeadAttention& attention, const Var& x) const {
     const MultiHeadAttention::Projected projected = attention.project_self(ctx, x);
-    ctx.backend.run(CacheAppend{.x = projected.to.keys.value(), .position = cache.position, .cache = cached.self_keys});
-    ctx.backend.run(
-        CacheAppend{.x = projected.to.values.value(), .position = cache.position, .cache = cached.self_values});
+    const auto keep = [&](const Var& row, const Tensor& room) {
+        ctx.backend.run(CacheAppend{.x = row.value(), .position = cache.position, .cache = room});
+    };
+    if (cached.self_both.defined()) {
+        keep(projected.both, cached.self_both);
+    } else {
+        keep(projected.to.keys, cached.self_keys);
+        keep(projected.to.values, cached.self_values);
+    }
     // An observer sees what there is and no more. Else lengths go in steps, so that shapes come again; what is too
     // long is masked by the position on the device.
     const std::int64_t filled = cache.length + 1;
@@ -141,12 +153,12 @@ Var Decoder::attend_to_cache(Context& ctx, const DecoderCache& cache, const Deco
 
 void Decoder::make_room(Context& ctx, DecoderCache& cache) const {
     if (cache.length == cache.capacity) {
-        allocate(ctx, cache, 2 * cache.capacity, cache.keys.dtype);
+        allocate(ctx, cache, 2 * cache.capacity, cache.kept.front().dtype);
     }
     if (cache.length % kLengthMultiple == 0) {
         // attend_to_cache reads up to a multiple: a masked entry has weight 0, and 0 times what memory happened to
         // hold could be NaN.
-        for (const Tensor& kept : {cache.keys, cache.values}) {
+        for (const Tensor& kept : cache.kept) {
             ctx.backend.run(Fill{.out = kept.narrow(2, cache.length, kLengthMultiple), .value = 0.0F});
         }
     }
@@ -200,8 +212,9 @@ DecoderCache Decoder::reorder(Context& ctx, const DecoderCache& cache, const Ten
     DecoderCache next = cache;
     next.rows = new_rows;
     next.capacity = capacity;
-    next.keys = gather_filled(cache.keys);
-    next.values = gather_filled(cache.values);
+    for (Tensor& kept : next.kept) {
+        kept = gather_filled(kept);
+    }
     if (!same_sources) {
         next.source_lengths = gather(cache.source_lengths);
         for (DecoderCache::Layer& layer : next.layers) {

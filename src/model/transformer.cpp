@@ -111,9 +111,11 @@ void Transformer::step_top_k(Context& ctx, DecoderCache& cache, const Tensor& id
         // Until a multiple of 8 tokens is cached, steps over one cache are the same ops.
         const std::int64_t keys = padded_length(cache.length + 1);
         std::vector<Tensor> operands = impl_->memory;
-        operands.insert(operands.end(),
-                        {positions(ctx.backend, keys), ids, log_probabilities, tokens, cache.position,
-                         cache.source_lengths, cache.keys.narrow(2, 0, keys), cache.values.narrow(2, 0, keys)});
+        operands.insert(operands.end(), {positions(ctx.backend, keys), ids, log_probabilities, tokens, cache.position,
+                                         cache.source_lengths});
+        for (const Tensor& kept : cache.kept) {
+            operands.push_back(kept.narrow(2, 0, keys));
+        }
         for (const DecoderCache::Layer& layer : cache.layers) {
             operands.insert(operands.end(), {layer.cross_keys, layer.cross_values});
         }

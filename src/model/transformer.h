@@ -28,14 +28,15 @@ struct LossSums {
 // Keys and values of what was decoded so far, and of the source. Rows = sentences (times beam).
 struct DecoderCache {
     struct Layer {
-        Tensor self_keys, self_values;    // [rows, heads, capacity, d_k | d_v], views of `keys` and `values`
+        Tensor self_keys, self_values;    // [rows, heads, capacity, d_k | d_v], views of `kept`
+        Tensor self_both;                 // [rows, 2 heads, capacity, d_k], keys first; undefined unless d_k = d_v
         Tensor cross_keys, cross_values;  // [rows, heads, source_length, d_k | d_v], each head's in one piece
     };
     std::vector<Layer> layers;
-    // All layers in one, so that a beam moves them at once. What is not filled is 0 up to the next multiple of 8, and
-    // whatever memory held behind that.
-    Tensor keys;            // [rows, layers * heads, capacity, d_k]
-    Tensor values;          // [rows, layers * heads, capacity, d_v]
+    // All layers in one, so that a beam moves them at once: [rows, layers * 2 heads, capacity, d_k], each layer's keys
+    // before its values, and so written at once, too; where d_k is not d_v two tensors of layers * heads. What is not
+    // filled is 0 up to the next multiple of 8, and whatever memory held behind that.
+    std::vector<Tensor> kept;
     Tensor source_lengths;  // I32 [rows]
     Tensor position;        // I32 [1] on the device: how many are cached
     std::int64_t rows = 0;

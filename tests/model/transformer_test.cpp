@@ -140,7 +140,7 @@ TEST_CASE("rows that keep their sources keep what belongs to the source") {
     const DecoderCache kept = model.transformer.reorder(ctx, cache, same, 2, true);
     CHECK(kept.layers[0].cross_keys.buffer == cache.layers[0].cross_keys.buffer);
     CHECK(kept.layers[0].cross_values.buffer == cache.layers[0].cross_values.buffer);
-    CHECK(kept.keys.buffer != cache.keys.buffer);
+    CHECK(kept.kept.front().buffer != cache.kept.front().buffer);
     CHECK(kept.position.buffer != cache.position.buffer);
     const DecoderCache moved = model.transformer.reorder(ctx, cache, same, 2);
     CHECK(moved.layers[0].cross_keys.buffer != cache.layers[0].cross_keys.buffer);
@@ -166,7 +166,8 @@ TEST_CASE("an old cache is as it was after a step of the one made from it") {
 
 namespace {
 
-// Notes the elements that gathers write, and fills all memory it gives out with NaN.
+// Notes the elements that gathers write and how often caches are written to, and fills all memory it gives out with
+// NaN.
 class GatherWatcher final : public CpuReference<double> {
 public:
     GatherWatcher() : CpuReference<double>(DeviceInfo{}) {}
@@ -183,14 +184,23 @@ public:
         gathered += op.out.elements();
         CpuReference<double>::run(op);
     }
+    void run(const CacheAppend& op) override {
+        ++appended;
+        CpuReference<double>::run(op);
+    }
 
     std::int64_t gathered = 0;
+    int appended = 0;
 };
 
 }  // namespace
 
 TEST_CASE("a beam moves what is cached, whatever lies behind that") {
-    const ModelConfig config = small_config();
+    ModelConfig config = small_config();
+    config.decoder_layers = 2;
+    config.d_v = GENERATE(4, 3);
+    INFO("values of width " << config.d_v);
+    const bool together = config.d_k == config.d_v;
     GatherWatcher backend;
     Parameters parameters(backend, config, false);
     parameters.initialise(3);
@@ -209,7 +219,9 @@ TEST_CASE("a beam moves what is cached, whatever lies behind that") {
         moved = model.reorder(ctx, moved, same, 2, true);
         const std::int64_t a_token = 2 * config.decoder_layers * config.heads * (config.d_k + config.d_v);
         CHECK(backend.gathered == padded_length(length) * a_token);
+        backend.appended = 0;
         const std::vector<double> expected = to_host<double>(backend, model.step(ctx, still, ids));
+        CHECK(backend.appended == config.decoder_layers * (together ? 1 : 2));
         REQUIRE(std::isfinite(expected[0]));
         CHECK(to_host<double>(backend, model.step(ctx, moved, ids)) == expected);
     }

@@ -47,12 +47,24 @@ mutant attention vulkan 'a term of the exponential is off' shaders/include/math.
 
 mutant matmul vulkan 'the first term is left out' shaders/matmul.comp \
     'for (uint k = 0u; k < p.k; ++k)' 'for (uint k = 1u; k < p.k; ++k)' "${NO_SUBGROUPS[@]}"
-mutant matmul vulkan 'the output is not scaled before it is added to' shaders/matmul_vector.comp \
-    'fma(p.beta, out_one(target), value)' 'out_one(target) + value' "${NO_SUBGROUPS[@]}"
-mutant matmul vulkan 'what is added to in 16 bits is taken for F32' shaders/include/product_operands.glsl \
+mutant matmul vulkan 'what is added to in 16 bits is taken for F32' shaders/include/product_out.glsl \
     'p.wide_out != 0u ? to[at] : widen_one(narrow_to[at])' 'to[at]'
-mutant matmul vulkan 'four outputs in 16 bits take the first'\''s place' shaders/include/product_operands.glsl \
+mutant matmul vulkan 'four outputs in 16 bits take the first'\''s place' shaders/include/product_out.glsl \
     'narrow_to_vectors[four] = narrow_four(value)' 'narrow_to_vectors[four] = narrow_four(value.xxzw)'
+mutant matmul vulkan 'the output is not scaled before it is added to' shaders/include/product_out.glsl \
+    'fma(p.beta, out_one(target), value)' 'out_one(target) + value'
+mutant linear vulkan 'the last column has the bias of the one before' shaders/include/product_out.glsl \
+    'min(column, p.n - 1u)' 'min(column, p.n - 2u)'
+mutant linear vulkan 'what is below 0 stays' shaders/include/product_out.glsl \
+    'value <= 0.0 ? 0.0 : value' 'value <= -1e30 ? 0.0 : value'
+mutant linear vulkan 'four columns have the bias of the first' shaders/matmul_subgroup.comp \
+    'added[first + one]' 'added[first]'
+mutant matmul vulkan 'a texel gives its neighbour' shaders/include/operands.glsl \
+    'b_four(at / 4u)[at % 4u]' 'b_four(at / 4u)[(at + 1u) % 4u]'
+mutant matmul vulkan 'the last four terms are left out of few rows' shaders/matmul_rows.comp \
+    'k < p.k / 4u' 'k + 1u < p.k / 4u' "${SHARED_TILES[@]}"
+mutant matmul vulkan 'few rows are all the first' shaders/matmul_rows.comp \
+    'min(i, p.m - 1u) * p.a_row' '0u' "${SHARED_TILES[@]}"
 mutant matmul vulkan 'the outer batch is that of the inner one' shaders/matmul.comp \
     'outer * p.b_batch[0]' 'inner * p.b_batch[0]' "${NO_SUBGROUPS[@]}"
 mutant matmul vulkan 'columns past the edge are stored' shaders/matmul.comp \

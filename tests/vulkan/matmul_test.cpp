@@ -1,4 +1,5 @@
-// Every kernel of products against the plain one: the same sums in the same order, so the same bits.
+// Every kernel of products against the plain one: the same sums in the same order, so the same bits. Few rows are
+// another matter, whose sums are cut into parts.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -77,8 +78,8 @@ TEST_CASE("every kernel of products gives the same bits", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;
     }
-    const std::string path =
-        GENERATE(as<std::string>{}, "", path::kSharedTiles, path::kNoSharedTiles, path::kNoSubgroups);
+    const std::string path = GENERATE(as<std::string>{}, "", path::kSharedTiles, path::kNoSharedTiles,
+                                      path::kNoSubgroups, path::kNoTexelLoads);
     INFO("path " << path);
     const VulkanDevices devices;
     const auto fast = devices.open(0, path);
@@ -102,6 +103,75 @@ TEST_CASE("every kernel of products gives the same bits", "[vulkan][matmul]") {
         const std::vector<float> wanted = product(*plain, size, false, true, Compute::BF16);
         CHECK(std::memcmp(got.data(), wanted.data(), got.size() * sizeof(float)) == 0);
         CHECK(got != product(*fast, size, false, true, Compute::F32));
+    }
+}
+
+TEST_CASE("few rows by a weight have the bits of a row alone, however they are loaded", "[vulkan][matmul]") {
+    if (!usable_device()) {
+        return;
+    }
+    const Environment tiles("HEADSCOPE_VULKAN_TILES", "shared");  // which takes a device for one with many cores
+    const VulkanDevices devices;
+    const auto device = devices.open(0, path::kNoFusedAttention);  // a path that is none to products, but untuned
+    const auto plain = devices.open(0, path::kNoTexelLoads);
+    const auto run = [](Backend& backend, std::int64_t rows) {
+        const std::int64_t k = 1024;
+        const Matmul op{.a = make_from_host(backend, {rows, k}, DType::F32, noise(rows * k, 1)),
+                        .b = make_from_host(backend, {37, k}, DType::F32, noise(37 * k, 2)),
+                        .out = backend.empty({rows, 37}, DType::F32),
+                        .transpose_b = true};
+        (void)backend.take_kernels();
+        backend.run(op);
+        const std::vector<std::string> kernels = backend.take_kernels();
+        REQUIRE(kernels.size() == 1);
+        CHECK_THAT(kernels[0], Catch::StartsWith("matmul_rows, "));
+        return to_host<float>(backend, op.out);
+    };
+    const std::vector<float> four = run(*device, 4);
+    for (const std::int64_t rows : {1, 2, 3, 4}) {
+        const std::vector<float> some = run(*device, rows);
+        CHECK(some == run(*plain, rows));
+        CHECK(std::equal(some.begin(), some.end(), four.begin()));
+    }
+}
+
+TEST_CASE("a linear layer by one kernel has the bits of a product and what follows", "[vulkan][linear]") {
+    if (!usable_device()) {
+        return;
+    }
+    const std::string path =
+        GENERATE(as<std::string>{}, "", path::kSharedTiles, path::kNoSharedTiles, path::kNoSubgroups,
+                 path::kNoTexelLoads, path::kNoVectorLoads, path::kEmulatedMatrices);
+    INFO("path " << path);
+    const VulkanDevices devices;
+    const auto backend = devices.open(0, path);
+    (void)backend->products(Compute::F16);  // holds the trial, whose kernels are not what is asked for
+    for (const Sizes& size : {Sizes{1, 40, 64}, Sizes{3, 37, 64}, Sizes{3, 37, 20}, Sizes{40, 70, 50},
+                              Sizes{33, 64, 32}, Sizes{6, 70, 256}}) {
+        for (const Activation activation : {Activation::None, Activation::Relu}) {
+            for (const bool bias : {true, false}) {
+                INFO(size.m << " x " << size.n << " x " << size.k << ", bias " << bias);
+                const auto of = [&](const Shape& shape, std::uint64_t seed) {
+                    return make_from_host(*backend, shape, DType::F32, noise(shape.elements(), seed));
+                };
+                const Linear op{.x = of({size.m, size.k}, 1),
+                                .weight = of({size.n, size.k}, 2),
+                                .bias = bias ? of({size.n}, 3) : Tensor(),
+                                .y = backend->empty({size.m, size.n}, DType::F32),
+                                .activation = activation,
+                                .compute = Compute::F16};
+                (void)backend->take_kernels();
+                backend->run(op);
+                for (const std::string& kernel : backend->take_kernels()) {
+                    const bool in_parts = size.k == 256 && path == path::kSharedTiles;
+                    CHECK((in_parts || kernel.rfind("matmul", 0) == 0));
+                }
+                const std::vector<float> fused = to_host<float>(*backend, op.y);
+                backend->Backend::run(op);
+                const std::vector<float> composed = to_host<float>(*backend, op.y);
+                CHECK(std::memcmp(fused.data(), composed.data(), fused.size() * sizeof(float)) == 0);
+            }
+        }
     }
 }
 

@@ -79,6 +79,57 @@ TEST_CASE("a CPU's Vulkan multiplies by subgroups, in tiles with few rows to spa
     CHECK(plan_product(without, shape(512, 64, 64)).kernel == Kernel::MatmulVector);
 }
 
+TEST_CASE("few rows meet a weight's with the sum among an invocation's neighbours", "[vulkan][product_plan]") {
+    ProductShape weight = shape(1, 250, 512);
+    weight.b_along_k = true;
+    const ProductPlan plan = plan_product(kGpu, weight);
+    CHECK(plan.kernel == Kernel::MatmulRows);
+    CHECK(plan.specialisation.local_size == 32);
+    CHECK(plan.specialisation.extra[0] == 1);
+    CHECK(plan.groups == 63);
+    CHECK(split_sum(kGpu, weight) == 1);
+    ProductShape beam = weight;
+    beam.m = 3;
+    CHECK(plan_product(kGpu, beam).specialisation.extra[0] == 4);
+    // A CPU has too few lanes to share a sum, but takes small blocks for few rows where its loads are cheap.
+    CHECK(plan_product(kSoftware, weight).kernel == Kernel::MatmulVector);
+    CHECK(plan_product(kSoftware, beam).kernel == Kernel::MatmulSubgroup);
+    beam.texels = true;
+    CHECK(plan_product(kSoftware, beam).kernel == Kernel::MatmulVector);
+    const auto takes_rows = [&](const auto& change) {
+        ProductShape other = weight;
+        change(other);
+        return plan_product(kGpu, other).kernel == Kernel::MatmulRows;
+    };
+    CHECK_FALSE(takes_rows([](ProductShape& other) { other.m = 5; }));
+    CHECK_FALSE(takes_rows([](ProductShape& other) { other.k = 124; }));  // one four for each of 32 lanes, but one
+    CHECK(takes_rows([](ProductShape& other) { other.k = 128; }));
+    CHECK_FALSE(takes_rows([](ProductShape& other) { other.k = 514; }));
+    CHECK_FALSE(takes_rows([](ProductShape& other) { other.a_along_k = false; }));
+    CHECK_FALSE(takes_rows([](ProductShape& other) { other.b_along_k = false; }));
+    CHECK_FALSE(takes_rows([](ProductShape& other) { other.b_in_fours = false; }));
+}
+
+TEST_CASE("each kernel of products has the epilogue, and texels where it loads no tiles", "[vulkan][product_plan]") {
+    for (const std::uint32_t m : {1U, 3U, 40U}) {
+        for (const bool along_k : {false, true}) {
+            ProductShape layer = shape(m, 64, 128);
+            layer.b_along_k = along_k;
+            layer.epilogue = 3;
+            layer.texels = true;
+            for (const ProductDevice& device : {kSoftware, kGpu}) {
+                for (const ProductChoice& choice : product_choices(device, layer)) {
+                    const Specialisation special =
+                        headscope::vulkan::plan_product(device, layer, choice).specialisation;
+                    CHECK(special.extra[kEpilogueConstant] == 3);
+                    CHECK(special.texels);
+                }
+            }
+        }
+    }
+    CHECK_FALSE(plan_product(kSoftware, shape(40, 64, 64)).specialisation.texels);
+}
+
 TEST_CASE("tiles can be asked for and refused", "[vulkan][product_plan]") {
     ProductDevice device = kSoftware;
     device.tiles = ProductTiles::Shared;

@@ -37,8 +37,10 @@ TEST_CASE("bindings and who writes them are read from the shader", "[vulkan][ref
     CHECK_THROWS_AS(bindings_of(softmax.spirv.first(6)), CheckFailure);
 }
 
-TEST_CASE("what is only read in fours can come through texel buffers", "[vulkan][reflect]") {
+TEST_CASE("what is only read in fours or multiplied can come through texel buffers", "[vulkan][reflect]") {
     CHECK(letters(module_of(Kernel::AddScaled).spirv_texels) == "ttw");
     CHECK(letters(module_of(Kernel::MaskedSoftmax).spirv_texels) == "trrw");
+    CHECK(letters(module_of(Kernel::MatmulSubgroup).spirv) == "rrwr");
+    CHECK(letters(module_of(Kernel::MatmulSubgroup).spirv_texels) == "ttwr");
     CHECK(module_of(Kernel::CacheAppend).spirv_texels.empty());
 }

@@ -112,6 +112,10 @@ std::vector<Case> transposes_cases() {
     for (const Product& product : transposes({{}, 257, 257, 257, false, false, -0.125F, 0.5F})) {
         cases.push_back(matmul(product));
     }
+    // Of few rows, as decoding has them.
+    for (const Product& product : transposes({{}, 3, 37, 132, false, false, -0.125F, 0.5F})) {
+        cases.push_back(matmul(product));
+    }
     // The same where four elements are loaded at once.
     for (const Product& product : transposes({{}, 64, 68, 32, false, false, -0.125F, 0.5F})) {
         cases.push_back(matmul(product));

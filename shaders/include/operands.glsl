@@ -1,0 +1,28 @@
+// The operands a and b of a product, stored as storage.glsl says: one element, or the four that begin at element 4 * at. A
+// CPU's Vulkan reads storage buffers lane by lane, and texels for all lanes together: HEADSCOPE_TEXELS has them read so.
+#ifndef HEADSCOPE_OPERANDS_GLSL
+#define HEADSCOPE_OPERANDS_GLSL
+
+#include "storage.glsl"
+
+#ifdef HEADSCOPE_TEXELS
+layout(set = 0, binding = 0) uniform usamplerBuffer a_texels;
+layout(set = 0, binding = 1) uniform usamplerBuffer b_texels;
+
+vec4 a_four(uint at) { return uintBitsToFloat(texelFetch(a_texels, int(at))); }
+vec4 b_four(uint at) { return uintBitsToFloat(texelFetch(b_texels, int(at))); }
+float a_one(uint at) { return a_four(at / 4u)[at % 4u]; }
+float b_one(uint at) { return b_four(at / 4u)[at % 4u]; }
+#else
+layout(set = 0, binding = 0) readonly buffer A { Stored a[]; };
+layout(set = 0, binding = 0) readonly buffer AVectors { StoredFour a_vectors[]; };
+layout(set = 0, binding = 1) readonly buffer B { Stored b[]; };
+layout(set = 0, binding = 1) readonly buffer BVectors { StoredFour b_vectors[]; };
+
+vec4 a_four(uint at) { return widen_four(a_vectors[at]); }
+vec4 b_four(uint at) { return widen_four(b_vectors[at]); }
+float a_one(uint at) { return widen_one(a[at]); }
+float b_one(uint at) { return widen_one(b[at]); }
+#endif
+
+#endif
