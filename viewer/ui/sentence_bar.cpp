@@ -34,7 +34,9 @@ void label(Interface& ui, const char* text) {
 }
 
 // As high as the field of large text that it stands behind.
+// Beside what was drawn last, and as high: newer versions of ImGui would put it on that one's baseline.
 bool large_button(Interface& ui, const char* name, const char* sign, const char* text) {
+    ImGui::SetCursorScreenPos(ImVec2(ImGui::GetCursorScreenPos().x, ImGui::GetItemRectMin().y));
     ImGui::PushFont(ui.fonts.large());
     const bool pressed =
         ImGui::Button(fmt::format("{}##{}", sign, name).c_str(), ImVec2(ImGui::GetContentRegionAvail().x, 0.0F));

@@ -106,6 +106,10 @@ ImguiRenderer::ImguiRenderer(const Gpu& gpu, Swapchain& swapchain, GLFWwindow* w
     check_vulkan(vkCreateDescriptorPool(gpu.device(), &pool, nullptr, &descriptors_), "vkCreateDescriptorPool");
     IMGUI_CHECKVERSION();
     ImGui::CreateContext();
+#if IMGUI_VERSION_NUM >= 18700
+    // A frame takes all that has come, as older versions do.
+    ImGui::GetIO().ConfigInputTrickleEventQueue = false;
+#endif
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;               // what is kept of a session is kept in the settings and in state files
     io.ConfigInputTextCursorBlink = false;  // a window that is left alone costs nothing
