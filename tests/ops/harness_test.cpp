@@ -60,6 +60,24 @@ TEST_CASE("every layout, write and alias is tried", "[harness]") {
     CHECK(titles == expected);
 }
 
+TEST_CASE("the types of 16 bits share out what is aligned", "[harness]") {
+    std::set<std::string> all, of_both;
+    for (const Variant& variant : variants_of(copy_case())) {
+        all.insert(variant.title());
+    }
+    std::size_t tried = 0;
+    for (const DType type : {DType::F16, DType::BF16}) {
+        const std::vector<Variant> variants = variants_of(copy_case().stored_in(type));
+        CHECK(variants.front().title() == "contiguous");
+        tried += variants.size();
+        for (const Variant& variant : variants) {
+            of_both.insert(variant.title());
+        }
+    }
+    CHECK(of_both == all);
+    CHECK(tried == all.size() + 1);
+}
+
 TEST_CASE("the harness names a write outside the output", "[harness]") {
     const std::string text = complaints_about([](Backend& inner, const Copy& op) {
         inner.run(op);
