@@ -42,7 +42,7 @@ headscope() {
     local arguments=("$@") i
     case "$*" in
         "conform --onnx"* | "conform "*" --op "*) ;;
-        "conform "*) arguments+=(--op search --no-speed) ;;
+        "conform "*) arguments+=(--op square_sum --no-speed) ;;
         "bench ops "*) arguments+=(--repeat 1 --sentences 2 --length 3 --size 16) ;;
         "tune "*) arguments+=(--repeat 1 --sentences 2 --length 3 --size 16) ;;
         "bench "*) arguments+=(--repeat 1 --encoder-layers 1 --decoder-layers 1) ;;
