@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backend/backend.h"
+#include "backends/vulkan/binding.h"
 #include "support/check.h"
 
 namespace headscope::vulkan {
@@ -15,19 +16,12 @@ namespace {
 constexpr std::uint64_t kWorkPerSlice = std::uint64_t{1} << 31U;
 constexpr std::uint32_t kDispatchesPerSlice = 64;
 
-constexpr std::size_t kStagingBytes = std::size_t{4} << 20U;
 constexpr std::uint32_t kSetsPerPool = 256;
 constexpr std::uint32_t kBuffersPerPool = 2048;
 
-constexpr VkDeviceSize kVector = 16;  // bytes of a vec4, and of a texel
-
 constexpr std::uint8_t kMostKernels = 64;
 
-std::uint64_t bit_of(Kernel kernel) {
-    const auto index = static_cast<std::uint8_t>(kernel);
-    HEADSCOPE_CHECK(index < kMostKernels, "there are more than 64 kernels");
-    return std::uint64_t{1} << index;
-}
+constexpr VkDeviceSize kVector = 16;  // bytes of a vec4, and of a texel
 
 std::uint64_t whole_texels(std::uint64_t bytes) {
     return (bytes + kVector - 1) / kVector * kVector;
@@ -44,34 +38,6 @@ DType storage_of(Kernel kernel, std::span<const Tensor* const> tensors) {
     HEADSCOPE_CHECK(!module_of(kernel).spirv_16.empty(),
                     std::string(module_of(kernel).name) + " has no module for " + (*narrow)->to_string());
     return (*narrow)->dtype;
-}
-
-struct Binding {
-    std::uint32_t block = 0;
-    std::uint64_t begin = 0;   // bytes, aligned for a descriptor
-    std::uint64_t bytes = 0;   // a multiple of 4
-    std::uint32_t offset = 0;  // elements from begin to the tensor's first
-};
-
-Binding binding_of(const Tensor& tensor, std::uint64_t alignment) {
-    const auto* buffer = dynamic_cast<const VulkanBuffer*>(tensor.buffer.get());
-    HEADSCOPE_CHECK(buffer != nullptr, "a tensor of another backend was given to vulkan: " + tensor.to_string());
-    std::uint64_t span = 1;
-    for (int dim = 0; dim < tensor.rank(); ++dim) {
-        span += tensor.dim(dim) > 0 ? static_cast<std::uint64_t>((tensor.dim(dim) - 1) * tensor.stride(dim)) : 0;
-    }
-    span = tensor.elements() == 0 ? 0 : span;
-    const std::uint64_t size = size_of(tensor.dtype);
-    const std::uint64_t first = static_cast<std::uint64_t>(tensor.offset) * size;
-    HEADSCOPE_CHECK(first + span * size <= buffer->bytes(), "a tensor reaches past its buffer: " + tensor.to_string());
-    // An empty view at a buffer's end would otherwise bind what lies behind.
-    const std::uint64_t start = buffer->offset() + (span == 0 ? 0 : first);
-    Binding binding;
-    binding.block = buffer->block();
-    binding.begin = start / alignment * alignment;
-    binding.offset = static_cast<std::uint32_t>((start - binding.begin) / size);
-    binding.bytes = std::max<std::uint64_t>((start + span * size - binding.begin + 3) / 4 * 4, 4);
-    return binding;
 }
 
 }  // namespace
@@ -207,6 +173,12 @@ void Stream::synchronize() {
         wait(slot);
     }
     device_.check_validation();
+}
+
+std::uint64_t Stream::bit_of(Kernel kernel) {
+    const auto index = static_cast<std::uint8_t>(kernel);
+    HEADSCOPE_CHECK(index < kMostKernels, "there are more than 64 kernels");
+    return std::uint64_t{1} << index;
 }
 
 void Stream::guard(std::span<const Access> accesses) {
@@ -410,87 +382,6 @@ VkDescriptorSet Stream::allocate_set(VkDescriptorSetLayout layout) {
             check(result, "vkAllocateDescriptorSets");
         }
         ++slot.pool;
-    }
-}
-
-void Stream::fill(const Tensor& to, std::uint32_t word) {
-    record_all();
-    const Binding target = binding_of(to, 1);
-    const Access write{target.block, target.begin, target.begin + target.bytes, true};
-    guard({&write, 1});
-    Slot& slot = current();
-    device_.functions().vkCmdFillBuffer(slot.commands, memory_->block(target.block), target.begin, target.bytes, word);
-    slot.kernels |= bit_of(Kernel::Fill);
-    count(slot, target.bytes);
-}
-
-void Stream::copy(const Tensor& from, const Tensor& to) {
-    record_all();
-    const Binding source = binding_of(from, 1);
-    const Binding target = binding_of(to, 1);
-    const std::array accesses{Access{source.block, source.begin, source.begin + source.bytes, false},
-                              Access{target.block, target.begin, target.begin + target.bytes, true}};
-    guard(accesses);
-    Slot& slot = current();
-    const VkBufferCopy region{source.begin, target.begin, target.bytes};
-    device_.functions().vkCmdCopyBuffer(slot.commands, memory_->block(source.block), memory_->block(target.block), 1,
-                                        &region);
-    slot.kernels |= bit_of(Kernel::Copy);
-    count(slot, target.bytes);
-}
-
-void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) {
-    record_all();
-    const Binding target = binding_of(to, 1);
-    for (std::size_t done = 0; done < bytes;) {
-        if (current().staged == kStagingBytes) {
-            submit();
-        }
-        Slot& slot = current();
-        if (slot.staging == nullptr) {
-            slot.staging = std::make_unique<RawBuffer>(
-                device_, kStagingBytes, 0, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
-        }
-        const std::size_t part = std::min(bytes - done, kStagingBytes - slot.staged);
-        std::memcpy(slot.staging->mapped() + slot.staged, from + done, part);
-        const Access write{target.block, target.begin + done, target.begin + done + part, true};
-        guard({&write, 1});
-        const VkBufferCopy region{slot.staged, target.begin + done, part};
-        device_.functions().vkCmdCopyBuffer(slot.commands, slot.staging->handle(), memory_->block(target.block), 1,
-                                            &region);
-        // Copies of any length are fine, but every staged piece starts at a multiple of 16.
-        slot.staged = std::min((slot.staged + part + 15) / 16 * 16, kStagingBytes);
-        done += part;
-    }
-}
-
-void Stream::download(const Tensor& from, std::byte* to, std::size_t bytes) {
-    if (download_ == nullptr) {
-        download_ =
-            std::make_unique<RawBuffer>(device_, kStagingBytes, VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
-                                        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
-    }
-    record_all();
-    const Binding source = binding_of(from, 1);
-    for (std::size_t done = 0; done < bytes;) {
-        const std::size_t part = std::min(bytes - done, kStagingBytes);
-        const Access read{source.block, source.begin + done, source.begin + done + part, false};
-        guard({&read, 1});
-        const VkCommandBuffer commands = current().commands;
-        const VkBufferCopy region{source.begin + done, 0, part};
-        device_.functions().vkCmdCopyBuffer(commands, memory_->block(source.block), download_->handle(), 1, &region);
-        VkMemoryBarrier barrier{};
-        barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
-        barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
-        barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
-        device_.functions().vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT,
-                                                 0, 1, &barrier, 0, nullptr, 0, nullptr);
-        synchronize();
-        std::memcpy(to + done, download_->mapped(), part);
-        done += part;
-    }
-    if (bytes == 0) {
-        synchronize();
     }
 }
 

@@ -114,6 +114,7 @@ private:
     std::uint64_t binding_alignment() const;
     void bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers);
     VkBufferView view_of(const VkDescriptorBufferInfo& buffer);
+    static std::uint64_t bit_of(Kernel kernel);  // of Slot::kernels
     void count(Slot& slot, std::uint64_t work);  // and submits what is long enough
     void destroy_views(Slot& slot);
     VkDescriptorSet allocate_set(VkDescriptorSetLayout layout);

@@ -55,7 +55,8 @@ headscope() {
         "train "*) arguments+=(--minutes 0.05) ;;
     esac
     # What is measured here in passing is no news to other commands; the driver's own cache stays where it is.
-    MESA_SHADER_CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache} XDG_CACHE_HOME=$PWD/cache "$program" "${arguments[@]}"
+    local drivers=${XDG_CACHE_HOME:-$HOME/.cache}
+    MESA_SHADER_CACHE_DIR=$drivers XDG_CACHE_HOME=$PWD/cache "$program" "${arguments[@]}"
 }
 program=$headscope
 unzip() { cat "${*: -1}"; } # of an archive that is not there, the file in it

@@ -1,0 +1,20 @@
+// Where a tensor lies, as a descriptor says it.
+#pragma once
+
+#include <cstdint>
+
+#include "tensor/tensor.h"
+
+namespace headscope::vulkan {
+
+struct Binding {
+    std::uint32_t block = 0;
+    std::uint64_t begin = 0;   // bytes, aligned for a descriptor
+    std::uint64_t bytes = 0;   // a multiple of 4
+    std::uint32_t offset = 0;  // elements from begin to the tensor's first
+};
+
+// `begin` is a multiple of `alignment`. Error for a tensor of another backend, or one that reaches past its buffer.
+Binding binding_of(const Tensor& tensor, std::uint64_t alignment);
+
+}  // namespace headscope::vulkan

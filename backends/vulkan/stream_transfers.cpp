@@ -1,0 +1,98 @@
+// Of a stream what the queue moves by itself: fills, copies, and what comes from the host or goes there.
+#include <algorithm>
+#include <cstring>
+
+#include "backends/vulkan/binding.h"
+#include "backends/vulkan/stream.h"
+#include "support/check.h"
+
+namespace headscope::vulkan {
+
+namespace {
+
+constexpr std::size_t kStagingBytes = std::size_t{4} << 20U;
+
+}  // namespace
+
+void Stream::fill(const Tensor& to, std::uint32_t word) {
+    record_all();
+    const Binding target = binding_of(to, 1);
+    const Access write{target.block, target.begin, target.begin + target.bytes, true};
+    guard({&write, 1});
+    Slot& slot = current();
+    device_.functions().vkCmdFillBuffer(slot.commands, memory_->block(target.block), target.begin, target.bytes, word);
+    slot.kernels |= bit_of(Kernel::Fill);
+    count(slot, target.bytes);
+}
+
+void Stream::copy(const Tensor& from, const Tensor& to) {
+    record_all();
+    const Binding source = binding_of(from, 1);
+    const Binding target = binding_of(to, 1);
+    const std::array accesses{Access{source.block, source.begin, source.begin + source.bytes, false},
+                              Access{target.block, target.begin, target.begin + target.bytes, true}};
+    guard(accesses);
+    Slot& slot = current();
+    const VkBufferCopy region{source.begin, target.begin, target.bytes};
+    device_.functions().vkCmdCopyBuffer(slot.commands, memory_->block(source.block), memory_->block(target.block), 1,
+                                        &region);
+    slot.kernels |= bit_of(Kernel::Copy);
+    count(slot, target.bytes);
+}
+
+void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) {
+    record_all();
+    const Binding target = binding_of(to, 1);
+    for (std::size_t done = 0; done < bytes;) {
+        if (current().staged == kStagingBytes) {
+            submit();
+        }
+        Slot& slot = current();
+        if (slot.staging == nullptr) {
+            slot.staging = std::make_unique<RawBuffer>(
+                device_, kStagingBytes, 0, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+        }
+        const std::size_t part = std::min(bytes - done, kStagingBytes - slot.staged);
+        std::memcpy(slot.staging->mapped() + slot.staged, from + done, part);
+        const Access write{target.block, target.begin + done, target.begin + done + part, true};
+        guard({&write, 1});
+        const VkBufferCopy region{slot.staged, target.begin + done, part};
+        device_.functions().vkCmdCopyBuffer(slot.commands, slot.staging->handle(), memory_->block(target.block), 1,
+                                            &region);
+        // Copies of any length are fine, but every staged piece starts at a multiple of 16.
+        slot.staged = std::min((slot.staged + part + 15) / 16 * 16, kStagingBytes);
+        done += part;
+    }
+}
+
+void Stream::download(const Tensor& from, std::byte* to, std::size_t bytes) {
+    if (download_ == nullptr) {
+        download_ =
+            std::make_unique<RawBuffer>(device_, kStagingBytes, VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
+                                        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+    }
+    record_all();
+    const Binding source = binding_of(from, 1);
+    for (std::size_t done = 0; done < bytes;) {
+        const std::size_t part = std::min(bytes - done, kStagingBytes);
+        const Access read{source.block, source.begin + done, source.begin + done + part, false};
+        guard({&read, 1});
+        const VkCommandBuffer commands = current().commands;
+        const VkBufferCopy region{source.begin + done, 0, part};
+        device_.functions().vkCmdCopyBuffer(commands, memory_->block(source.block), download_->handle(), 1, &region);
+        VkMemoryBarrier barrier{};
+        barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+        barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+        barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
+        device_.functions().vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT,
+                                                 0, 1, &barrier, 0, nullptr, 0, nullptr);
+        synchronize();
+        std::memcpy(to + done, download_->mapped(), part);
+        done += part;
+    }
+    if (bytes == 0) {
+        synchronize();
+    }
+}
+
+}  // namespace headscope::vulkan
