@@ -146,7 +146,7 @@ prove_without() {
 # Workgroups of several subgroups even where the driver is llvmpipe: a barrier counts only between subgroups.
 readonly SEVERAL_SUBGROUPS=(HEADSCOPE_VULKAN_ROW_LANES=64)
 # Products of one lane's block, or of a workgroup's tile, where a CPU's Vulkan takes those of subgroups.
-readonly NO_SUBGROUPS=(HEADSCOPE_VULKAN_DISABLE=subgroups,tuning)
+readonly NO_SUBGROUPS=("HEADSCOPE_VULKAN_DISABLE=subgroups,tuning")
 readonly SHARED_TILES=(HEADSCOPE_VULKAN_TILES=shared)
 # Tensors in parts.
 readonly SMALL_BINDINGS=(HEADSCOPE_VULKAN_MAX_BINDING=8192)
