@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viewer/ui/widgets.h"
+
 namespace headscope::viewer {
 
 namespace {
@@ -36,11 +38,7 @@ void show_tip(const std::string& text) {
     if (text.empty()) {
         return;
     }
-    ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(kTipWidth * ImGui::GetFontSize());
-    ImGui::TextUnformatted(text.c_str());
-    ImGui::PopTextWrapPos();
-    ImGui::EndTooltip();
+    tooltip(text.c_str(), kTipWidth);
 }
 
 }  // namespace

@@ -159,12 +159,27 @@ void remark(Interface& ui, const std::string& text) {
 
 void tip(const char* text) {
     if (text != nullptr && ImGui::IsItemHovered()) {
-        ImGui::BeginTooltip();
-        ImGui::PushTextWrapPos(24.0F * ImGui::GetFontSize());
-        ImGui::TextUnformatted(text);
-        ImGui::PopTextWrapPos();
-        ImGui::EndTooltip();
+        tooltip(text, 24.0F);
     }
+}
+
+// Where ImGui would put it depends on its version.
+void tooltip(const char* text, float width) {
+    const float em = ImGui::GetFontSize();
+    const ImVec2 padding = ImGui::GetStyle().WindowPadding;
+    const ImVec2 size = ImGui::CalcTextSize(text, nullptr, false, width * em);
+    const ImVec2 room = ImGui::GetIO().DisplaySize;
+    const ImVec2 pointer = ImGui::GetIO().MousePos;
+    const float x = std::min(pointer.x + 1.2F * em, room.x - size.x - 2.0F * padding.x);
+    const float below = pointer.y + 1.2F * em;
+    const float height = size.y + 2.0F * padding.y;
+    const float y = below + height > room.y ? pointer.y - 0.5F * em - height : below;
+    ImGui::SetNextWindowPos(ImVec2(std::max(x, 0.0F), std::max(y, 0.0F)));
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(width * em);
+    ImGui::TextUnformatted(text);
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
 }
 
 bool text_field(Interface& ui, const char* name, const char* hint, std::string& text, bool focus) {

@@ -41,6 +41,8 @@ bool device_combo(Interface& ui, const char* name, std::string& device);
 
 // What hovering over the last item says.
 void tip(const char* text);
+// A tooltip beside the pointer, at most so many times the font's size wide.
+void tooltip(const char* text, float width);
 
 // A text field that fills the width. True when Enter was pressed in it.
 bool text_field(Interface& ui, const char* name, const char* hint, std::string& text, bool focus);
