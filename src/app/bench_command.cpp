@@ -36,7 +36,7 @@ struct BenchOptions {
     }
 };
 
-void bench(bool training, BenchOptions options, const BenchOrigin& origin) {
+void bench(bool training, BenchOptions options, const ResultOrigin& origin) {
     complete(options.sizes);
     const BenchShape& shape = options.sizes.shape;
     const BenchPlan plan{.training = training,
@@ -102,7 +102,7 @@ void add_bench_command(CLI::App& app, int count, const char* const* words) {
         "  headscope bench ops --device cpu,vulkan\n"
         "  headscope bench ops --device all --op matmul --size 512 --json");
 
-    const auto origin = [count, words] { return bench_origin(count, words); };
+    const auto origin = [count, words] { return result_origin(count, words); };
 
     auto train = std::make_shared<BenchOptions>();
     train->sizes = default_sizes(BenchKind::Train);

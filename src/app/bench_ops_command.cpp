@@ -42,7 +42,7 @@ conformance::SpeedPlan plan_of(const OpsOptions& options, ProgressLine& line) {
     return plan;
 }
 
-void bench_ops(const OpsOptions& options, const BenchOrigin& origin) {
+void bench_ops(const OpsOptions& options, const ResultOrigin& origin) {
     OpsResult result{.origin = origin,
                      .repeat = options.repeat,
                      .devices = open_bench_devices(options.devices, options.precision, false),
@@ -82,7 +82,7 @@ conformance::Workload workload_of(const BenchShape& shape) {
             .every_product = true};
 }
 
-void add_bench_ops_command(CLI::App& bench, const std::function<BenchOrigin()>& origin) {
+void add_bench_ops_command(CLI::App& bench, const std::function<ResultOrigin()>& origin) {
     auto options = std::make_shared<OpsOptions>();
     options->sizes = default_sizes(BenchKind::Ops);
     CLI::App* command = bench.add_subcommand("ops", "Each op in the shapes of a model, on devices side by side");

@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "app/bench_origin.h"
 #include "app/bench_runs.h"
+#include "app/result_origin.h"
 #include "conformance/family.h"
 
 namespace CLI {
@@ -16,6 +16,6 @@ namespace headscope {
 // The ops of this model and batch, and square products of 512 to 4096.
 conformance::Workload workload_of(const BenchShape& shape);
 
-void add_bench_ops_command(CLI::App& bench, const std::function<BenchOrigin()>& origin);
+void add_bench_ops_command(CLI::App& bench, const std::function<ResultOrigin()>& origin);
 
 }  // namespace headscope

@@ -7,13 +7,13 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/bench_devices.h"
-#include "app/bench_origin.h"
+#include "app/result_origin.h"
 #include "conformance/side_by_side.h"
 
 namespace headscope {
 
 struct OpsResult {
-    BenchOrigin origin;
+    ResultOrigin origin;
     int repeat = 0;
     std::vector<BenchDevice> devices;
     std::vector<conformance::OpSpeeds> ops;  // their devices are those without an error, in their order

@@ -165,7 +165,7 @@ std::optional<double> ratio_to_cpu(const std::vector<BenchResult>& results, cons
 
 }  // namespace
 
-nlohmann::ordered_json to_json(const BenchOrigin& origin, const BenchPlan& plan, const BenchResult& result) {
+nlohmann::ordered_json to_json(const ResultOrigin& origin, const BenchPlan& plan, const BenchResult& result) {
     nlohmann::ordered_json json = to_json(origin, name_of(plan));
     json.update(sizes_json(plan));
     json.update(device_json(plan, result));
@@ -193,7 +193,7 @@ std::string to_text(const BenchPlan& plan, const BenchResult& result) {
     return text + profile_text(result.profile, result.profile_events);
 }
 
-nlohmann::ordered_json to_json(const BenchOrigin& origin, const BenchPlan& plan,
+nlohmann::ordered_json to_json(const ResultOrigin& origin, const BenchPlan& plan,
                                const std::vector<BenchResult>& results) {
     nlohmann::ordered_json json = to_json(origin, name_of(plan));
     json.update(sizes_json(plan));

@@ -7,9 +7,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "app/bench_origin.h"
 #include "app/bench_peak.h"
 #include "app/bench_runs.h"
+#include "app/result_origin.h"
 #include "backend/instrumented.h"
 
 namespace headscope {
@@ -36,11 +36,11 @@ struct BenchResult {
 };
 
 // Of one device, which was named alone.
-nlohmann::ordered_json to_json(const BenchOrigin& origin, const BenchPlan& plan, const BenchResult& result);
+nlohmann::ordered_json to_json(const ResultOrigin& origin, const BenchPlan& plan, const BenchResult& result);
 std::string to_text(const BenchPlan& plan, const BenchResult& result);
 
 // Of several, side by side.
-nlohmann::ordered_json to_json(const BenchOrigin& origin, const BenchPlan& plan,
+nlohmann::ordered_json to_json(const ResultOrigin& origin, const BenchPlan& plan,
                                const std::vector<BenchResult>& results);
 std::string to_text(const BenchPlan& plan, const std::vector<BenchResult>& results);
 

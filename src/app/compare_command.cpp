@@ -124,7 +124,7 @@ std::vector<std::unique_ptr<Side>> open_sides(const CompareOptions& options) {
     const std::string model = find_model(options.model);
     TranslationFlags flags = options.translation;
     flags.greedy = true;
-    flags.options.split_longer_than = 0;  // differences are followed in whole lines
+    flags.choices.split_longer_than = 0;  // differences are followed in whole lines
     TranslationFlags rounded = flags;
     rounded.precision = options.precision;
     std::vector<std::string> ids = device_list(options.devices);
@@ -226,7 +226,9 @@ void add_compare_command(CLI::App& app) {
     CLI::Option* input =
         command->add_option("FILE", options->input, "UTF-8 text, one sentence a line; - is standard input")
             ->capture_default_str();
-    command->add_option("--tsv", options->tsv, "\"source TAB target\" lines, plain or gzip; the source is translated")
+    command
+        ->add_option("--tsv", options->tsv,
+                     "\"source TAB target\" lines, plain, gzip or zstd; the source is translated")
         ->excludes(input);
     command->add_option("--model", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
     CLI::Option* device =

@@ -1,6 +1,7 @@
 // headscope evaluate: how close translations are to those of people.
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "app/translation_flags.h"
 #include "eval/evaluation.h"
 #include "infer/model_lookup.h"
+#include "infer/split_news.h"
 #include "io/atomic_file.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -51,6 +53,7 @@ private:
 struct Translations {
     std::vector<std::string> lines;
     std::size_t problems = 0;
+    std::optional<TranslatedBy> by;  // none where they were given
 };
 
 // A source that cannot be translated counts as an empty translation.
@@ -58,9 +61,10 @@ Translations translate_all(const Translator& translator, const TranslationOption
                            const std::vector<std::string>& source) {
     Translations translations;
     Progress progress(source.size());
+    SplitNews split;
     translator.translate_in_order(source, options, [&](std::vector<TranslatedSentence> next, std::size_t finished) {
         for (TranslatedSentence& sentence : next) {
-            const std::string& news = sentence.problem.empty() ? sentence.remark : sentence.problem;
+            const std::string news = sentence.problem.empty() ? split.next(sentence.remark) : sentence.problem;
             if (!news.empty()) {
                 tell(fmt::format("headscope: sentence {}: {}", translations.lines.size() + 1, news));
             }
@@ -69,6 +73,9 @@ Translations translate_all(const Translator& translator, const TranslationOption
         }
         progress.show(finished);
     });
+    if (const std::string news = split.end(); !news.empty()) {
+        tell("headscope: " + news);
+    }
     return translations;
 }
 
@@ -86,16 +93,17 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
     const std::unique_ptr<Backend> backend = open_device(options.translation.device);
     const Translator translator(*backend, model, chosen_arithmetic(*backend, options.translation.precision).storage);
     const TranslationOptions translation =
-        translation_options(options.translation, translator.search_choices(), *backend);
+        translation_options(options.translation, translator.decoding_choices(), *backend);
     Translations translations = translate_all(translator, translation, set.source);
     if (!options.output.empty()) {
         write_lines(options.output, translations.lines);
     }
+    translations.by = {model, backend->device(), options.translation.precision, translation};
     evaluation.forced = force_references(*backend, translator, set.source, set.references, translation);
     return translations;
 }
 
-void evaluate(const EvaluateOptions& options) {
+void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     const TestSetFiles& files = options.files;
     if (!files.hypotheses.empty() && !files.source.empty() && !options.by_length) {
         throw Error("--source is of no use beside --hypotheses but for --by-length: give one of the two alone");
@@ -115,7 +123,7 @@ void evaluate(const EvaluateOptions& options) {
     if (options.by_length) {
         evaluation.by_length = score_by_length(set.source, translations.lines, set.references, options.bleu);
     }
-    write_output(options.json ? evaluation_json(evaluation) : evaluation_table(evaluation));
+    write_output(options.json ? evaluation_json(evaluation, origin, translations.by) : evaluation_table(evaluation));
     if (translations.problems > 0) {
         throw Error(fmt::format("{} of {} sentences were not translated and counted as empty", translations.problems,
                                 set.source.size()));
@@ -133,12 +141,12 @@ void add_scoring(CLI::App& command, EvaluateOptions& options) {
         ->check(CLI::IsMember({"13a", "none"}));
     command.add_flag("--lowercase", options.bleu.lowercase, "BLEU and chrF2 without regard to case");
     command.add_flag("--by-length", options.by_length, "Also a table by the number of words of the source");
-    command.add_flag("--json", options.json, "For programs: one object");
+    command.add_flag("--json", options.json, "For programs: one object, with what it takes to have its numbers again");
 }
 
 }  // namespace
 
-void add_evaluate_command(CLI::App& app) {
+void add_evaluate_command(CLI::App& app, int count, const char* const* words) {
     auto options = std::make_shared<EvaluateOptions>();
     CLI::App* command = app.add_subcommand("evaluate", "Score translations against references: BLEU, chrF2 and more");
     command->footer(
@@ -151,7 +159,7 @@ void add_evaluate_command(CLI::App& app) {
         "  headscope evaluate --hypotheses theirs.de --reference test.de\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --lowercase --json");
     TestSetFiles& files = options->files;
-    CLI::Option* tsv = command->add_option("--tsv", files.tsv, "\"source TAB reference\" lines, plain or gzip");
+    CLI::Option* tsv = command->add_option("--tsv", files.tsv, "\"source TAB reference\" lines, plain, gzip or zstd");
     command->add_option("--source", files.source, "Sentences to translate, one a line")->excludes(tsv);
     command
         ->add_option("--reference", files.references,
@@ -169,7 +177,7 @@ void add_evaluate_command(CLI::App& app) {
     for (std::size_t i = before; i < all.size(); ++i) {
         hypotheses->excludes(all[i]);  // options of a model that would not be used
     }
-    command->callback([options] { evaluate(*options); });
+    command->callback([options, count, words] { evaluate(*options, result_origin(count, words)); });
 }
 
 }  // namespace headscope

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "infer/decoding_choices.h"
+
 namespace headscope {
 
 namespace {
@@ -73,6 +75,24 @@ Json scores_json(const Scores& scores) {
             {"exact_matches", scores.exact_matches}};
 }
 
+Json translated_by_json(const TranslatedBy& by) {
+    const SearchOptions& search = by.options.search;
+    Json json{{"directory", by.model},
+              {"device", to_json(by.device)},
+              {"precision", name_of(by.precision)},
+              {"beam", search.beam},
+              {"length_penalty", search.length_penalty},
+              {"length_penalty_form", kLengthPenaltyForms[static_cast<std::size_t>(search.length_penalty_form)]},
+              {"max_extra", search.max_extra},
+              {"no_repeat_ngram", search.no_repeat_ngram},
+              {"split_longer_than", nullptr},
+              {"batch_tokens", by.options.batch_tokens}};
+    if (by.options.split_longer_than) {
+        json["split_longer_than"] = *by.options.split_longer_than;
+    }
+    return json;
+}
+
 }  // namespace
 
 std::string evaluation_table(const Evaluation& evaluation) {
@@ -95,8 +115,13 @@ std::string evaluation_table(const Evaluation& evaluation) {
     return text;
 }
 
-std::string evaluation_json(const Evaluation& evaluation) {
-    Json json = scores_json(evaluation.scores);
+std::string evaluation_json(const Evaluation& evaluation, const ResultOrigin& origin,
+                            const std::optional<TranslatedBy>& by) {
+    Json json = to_json(origin);
+    if (by) {
+        json["model"] = translated_by_json(*by);
+    }
+    json.update(scores_json(evaluation.scores));
     if (evaluation.forced) {
         json.update(forced_json(*evaluation.forced));
     }

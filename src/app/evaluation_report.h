@@ -1,14 +1,27 @@
 // What headscope evaluate prints.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "app/result_origin.h"
+#include "backend/precision.h"
 #include "eval/evaluation.h"
+#include "infer/translation.h"
 
 namespace headscope {
 
+// What made the translations, where it was not given them.
+struct TranslatedBy {
+    std::string model;  // its directory
+    DeviceInfo device;
+    Precision precision = Precision::F32;
+    TranslationOptions options;  // as the model and the command line have it together
+};
+
 std::string evaluation_table(const Evaluation& evaluation);
-// One object, with a line end.
-std::string evaluation_json(const Evaluation& evaluation);
+// One object, with a line end: the scores, and what it takes to have them again.
+std::string evaluation_json(const Evaluation& evaluation, const ResultOrigin& origin,
+                            const std::optional<TranslatedBy>& by);
 
 }  // namespace headscope

@@ -30,7 +30,7 @@ void add_commands(CLI::App& app, int count, const char* const* words) {
     add_train_command(app);
     add_plot_command(app);
     add_translate_command(app);
-    add_evaluate_command(app);
+    add_evaluate_command(app, count, words);
     add_score_command(app);
     add_compare_command(app);
     add_bench_command(app, count, words);

@@ -2,12 +2,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +24,7 @@
 #include "infer/model_lookup.h"
 #include "infer/translation_stream.h"
 #include "support/check.h"
+#include "text/lines.h"
 
 namespace headscope {
 namespace {
@@ -79,14 +77,12 @@ std::optional<std::int64_t> lines_of_file(const std::string& path) {
     if (path == "-" || !std::filesystem::is_regular_file(path)) {
         return {};
     }
-    std::ifstream file(path, std::ios::binary);
+    LineReader reader(path);
     std::int64_t lines = 0;
-    char last = '\n';
-    for (std::array<char, 1U << 16U> bytes; file.read(bytes.data(), bytes.size()) || file.gcount() > 0;) {
-        lines += std::count(bytes.begin(), bytes.begin() + file.gcount(), '\n');
-        last = bytes[static_cast<std::size_t>(file.gcount() - 1)];
+    for (std::string line; reader.next_bytes(line);) {
+        ++lines;
     }
-    return lines + (last == '\n' ? 0 : 1);
+    return lines;
 }
 
 // Where nobody asked: for files, on a terminal that the translations do not go to.
@@ -249,7 +245,8 @@ void add_translate_command(CLI::App& app) {
         "  headscope translate --prefix 'Guten' < text.en\n"
         "  headscope translate --sample --temperature 0.8 --top-p 0.9 --seed 7 < text.en\n"
         "  headscope translate --model runs/my-model --model runs/my-model < text.en");
-    command->add_option("FILE", options->input, "UTF-8 text; - is standard input")->capture_default_str();
+    command->add_option("FILE", options->input, "UTF-8 text, plain or packed by gzip or zstd; - is standard input")
+        ->capture_default_str();
     command
         ->add_option("--model", options->models,
                      "Model directory; without it HEADSCOPE_MODEL or the en-de model. Several, each after --model of "

@@ -27,7 +27,7 @@ TranslationDevices::TranslationDevices(const TranslationFlags& flags, const std:
         try {
             Hand hand = open(id, flags, models);
             const TranslationOptions options =
-                translation_options(flags, hand.translator->search_choices(), *hand.backend);
+                translation_options(flags, hand.translator->decoding_choices(), *hand.backend);
             const std::string own = hand.backend->device().id;
             const int copy = ++copies[own];
             members.push_back({.name = copy == 1 ? own : fmt::format("{} ({})", own, copy),

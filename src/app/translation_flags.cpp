@@ -23,38 +23,39 @@ void add_translation_flags(CLI::App& command, TranslationFlags& flags) {
 void add_search_flags(CLI::App& command, TranslationFlags& flags) {
     command.add_option("--device", flags.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
     const SearchOptions fallback;
-    SearchChoices& search = flags.search;
+    DecodingChoices& choices = flags.choices;
     CLI::Option* beam =
-        command.add_option("--beam", search.beam, open_choice("Hypotheses kept for each sentence", fallback.beam))
+        command.add_option("--beam", choices.beam, open_choice("Hypotheses kept for each sentence", fallback.beam))
             ->check(CLI::Range(1, SearchOptions::kMaxBeam));
     command.add_flag("--greedy", flags.greedy, "The likeliest piece each time: beam 1, fastest")->excludes(beam);
     command
-        .add_option("--length-penalty", search.length_penalty,
+        .add_option("--length-penalty", choices.length_penalty,
                     open_choice("Scores are log P / ((5 + length) / 6)^this; 0 favours short translations",
                                 fallback.length_penalty))
         ->check(CLI::NonNegativeNumber);
     command
         .add_option_function<std::string>(
             "--length-penalty-form",
-            [&search](const std::string& name) {
-                search.length_penalty_form =
+            [&choices](const std::string& name) {
+                choices.length_penalty_form =
                     name == kLengthPenaltyForms[1] ? LengthPenaltyForm::Power : LengthPenaltyForm::Gnmt;
             },
             open_choice("gnmt, as above, or power: log P / length^--length-penalty", kLengthPenaltyForms[0]))
         ->check(CLI::IsMember({kLengthPenaltyForms[0], kLengthPenaltyForms[1]}));
     command
-        .add_option("--max-extra", search.max_extra,
+        .add_option("--max-extra", choices.max_extra,
                     open_choice("A translation has at most this many pieces more than its source", fallback.max_extra))
         ->check(CLI::Range(0, 100'000));
     command
-        .add_option("--no-repeat-ngram", search.no_repeat_ngram,
+        .add_option("--no-repeat-ngram", choices.no_repeat_ngram,
                     open_choice("No sequence of so many pieces stands twice in a translation; 0 allows any",
                                 fallback.no_repeat_ngram))
         ->check(CLI::Range(0, 1000));
     command
-        .add_option("--split-longer-than", flags.options.split_longer_than,
-                    "A line of more pieces is translated sentence by sentence; without it: more than the model takes; "
-                    "0: such a line is refused")
+        .add_option("--split-longer-than", choices.split_longer_than,
+                    open_choice("A line of more pieces is translated sentence by sentence; 0: none is, and one of more "
+                                "than the model takes is refused",
+                                "what the model takes"))
         ->check(CLI::Range(0, 1'000'000));
     command
         .add_option("--batch-tokens", flags.options.batch_tokens,
@@ -67,10 +68,13 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
         "has it; f16 where it has not: the weights alone; i8: the weights alone, in products of I8");
 }
 
-TranslationOptions translation_options(const TranslationFlags& flags, const SearchChoices& model,
+TranslationOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model,
                                        const Backend& backend) {
     TranslationOptions options = flags.options;
-    options.search = flags.search.over(model.over(options.search));
+    options.search = flags.choices.over(model.over(options.search));
+    options.split_longer_than =
+        flags.choices.split_longer_than ? flags.choices.split_longer_than : model.split_longer_than;
+    options.tells_unsplit = flags.choices.split_longer_than.has_value();  // not what the model's author chose
     if (flags.greedy || options.search.sampling) {
         options.search.beam = 1;
     }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/precision_option.h"
-#include "infer/search_choices.h"
+#include "infer/decoding_choices.h"
 #include "infer/translator.h"
 
 namespace CLI {
@@ -18,7 +18,7 @@ struct TranslationFlags {
     std::string device;  // empty: see open_device
     bool greedy = false;
     Precision precision = Precision::F32;
-    SearchChoices search;        // what was given; goes before what the model wants
+    DecodingChoices choices;     // what was given; goes before what the model wants
     TranslationOptions options;  // all else
 };
 
@@ -29,7 +29,7 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags);
 
 // What the flags say together, and the model where they leave it open. Error for what is not possible; a precision that
 // the device has not is one.
-TranslationOptions translation_options(const TranslationFlags& flags, const SearchChoices& model,
+TranslationOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model,
                                        const Backend& backend);
 
 }  // namespace headscope

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "infer/decoding_choices.h"
 #include "infer/hypotheses.h"
-#include "infer/search_choices.h"
 #include "observe/attention_record.h"
 
 namespace headscope {
@@ -34,7 +34,7 @@ struct ExploreRequest {
     std::optional<std::string> target = {};
     // The same by its tokens, as output_of() tells them: what was found, however its text would be cut into pieces.
     std::vector<std::int32_t> target_tokens = {};
-    SearchChoices search = {};              // else what the model wants, see Translator::search_choices
+    DecodingChoices search = {};            // else what the model wants, see Translator::decoding_choices
     std::vector<AttentionEdit> edits = {};  // of two that change the same row the later holds
     std::int64_t source_pads = 0;           // with a target only
     int candidates = 10;                    // likeliest next tokens kept of every step, at most 64

@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "io/unpacking_reader.h"
 
 namespace headscope {
 
@@ -18,21 +21,19 @@ public:
     static constexpr std::size_t kLongestLine = 256U << 10U;  // bytes; a line that is longer is no sentence
     static constexpr std::size_t kWindowBytes = 1U << 20U;    // read ahead for one window at most, and one line more
 
-    // `descriptor` stays the caller's. `name` is for messages.
+    // Text as it is, or packed by gzip or zstd. `descriptor` stays the caller's. `name` is for messages.
     LineSource(int descriptor, std::string name);
 
     // Waits for one line, then adds those that can be had without waiting, `most` at most. Empty at the end. LF alone
-    // ends a line; the last may lack it. Error when reading fails.
+    // ends a line; the last may lack it. Error when reading or unpacking fails.
     std::vector<InputLine> next_window(std::size_t most);
 
 private:
-    bool readable_now() const;
     void read_more();
     void finish_line();
-    void append(const char* bytes, std::size_t count);
+    void append(std::string_view bytes);
 
-    int descriptor_;
-    std::string name_;
+    UnpackingReader reader_;
     bool at_end_ = false;
     bool has_partial_ = false;
     InputLine partial_;

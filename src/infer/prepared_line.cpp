@@ -55,9 +55,9 @@ std::vector<TranslationUnit> encode_sentences(const ModelDirectory& model, const
     return units;
 }
 
-// A line of more than `wanted` pieces.
+// A line of more than `wanted` pieces. Where it cannot be split, `tells_unsplit` is whether it says so.
 PreparedLine split(const ModelDirectory& model, TranslationUnit whole, const std::string& text, std::int64_t wanted,
-                   std::int64_t longest) {
+                   std::int64_t longest, bool tells_unsplit) {
     const std::int64_t length = length_of(whole);
     PreparedLine line{.units = encode_sentences(model, text), .remark = {}};
     const std::size_t count = line.units.size();
@@ -67,9 +67,11 @@ PreparedLine split(const ModelDirectory& model, TranslationUnit whole, const std
     if (count < 2) {
         line.units.clear();
         line.units.push_back(std::move(whole));
-        line.remark = fmt::format(
-            "{} pieces, and no end of a sentence to split them at: translated as they are, though more than {}", length,
-            wanted);
+        if (tells_unsplit) {
+            line.remark = fmt::format(
+                "{} pieces, and no end of a sentence to split them at: translated as they are, though more than {}",
+                length, wanted);
+        }
         return line;
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -150,7 +152,7 @@ PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source,
     }
     const std::int64_t wanted = std::min(options.split_longer_than.value_or(longest), longest);
     if (wanted > 0 && length > wanted) {
-        line = split(model, std::move(whole), source.text, wanted, longest);
+        line = split(model, std::move(whole), source.text, wanted, longest, options.tells_unsplit);
     } else if (length > longest) {
         return too_long(length, longest, "split the line into sentences");
     } else {

@@ -26,6 +26,8 @@ struct TranslationOptions {
     // A line of more pieces, its end included, is translated sentence by sentence; none: what the model takes at most;
     // 0: no line is split.
     std::optional<std::int64_t> split_longer_than{};
+    // A line of more that has no end of a sentence to split it at says so: for whoever asked for the splitting himself.
+    bool tells_unsplit = true;
 };
 
 // One translation of a line.

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "infer/split_news.h"
+
 namespace headscope {
 
 namespace {
@@ -47,8 +49,8 @@ StreamedLine finished_line(const InputLine& input, SourceLine& source, Translate
     return line;
 }
 
-void complain(const StreamedLine& line, const StreamSinks& sinks) {
-    for (const std::string& message : {line.sentence.problem, line.sentence.remark}) {
+void complain(const StreamedLine& line, SplitNews& split, const StreamSinks& sinks) {
+    for (const std::string& message : {line.sentence.problem, split.next(line.sentence.remark)}) {
         if (!message.empty()) {
             sinks.complaint(fmt::format("line {}: {}", line.number, message));
         }
@@ -79,6 +81,7 @@ void WindowSize::measured(std::size_t lines, double seconds) {
 StreamTotals translate_stream(const LineTranslator& translator, LineSource& input, const StreamSinks& sinks,
                               const TranslationOptions& options, const PrefixOf& prefix_of) {
     StreamTotals totals;
+    SplitNews split;
     WindowSize size;
     for (std::vector<InputLine> window = input.next_window(size.lines()); !window.empty();
          window = input.next_window(size.lines())) {
@@ -95,7 +98,7 @@ StreamTotals translate_stream(const LineTranslator& translator, LineSource& inpu
                 lines.push_back(finished_line(window[line], sources[line], std::move(sentence)));
                 ++line;
                 count(totals, lines.back().sentence);
-                complain(lines.back(), sinks);
+                complain(lines.back(), split, sinks);
             }
             if (!lines.empty()) {
                 sinks.translated(lines);
@@ -107,6 +110,9 @@ StreamTotals translate_stream(const LineTranslator& translator, LineSource& inpu
         watch.stop();
         totals.seconds += watch.seconds();
         size.measured(window.size(), watch.seconds());
+    }
+    if (const std::string message = split.end(); !message.empty()) {
+        sinks.complaint(message);
     }
     return totals;
 }

@@ -49,7 +49,7 @@ struct StreamedLine {
 struct StreamSinks {
     // The next results, in order.
     std::function<void(const std::vector<StreamedLine>& next)> translated;
-    // "line 7: ...": why a line was not translated, or what was done to it.
+    // "line 7: ...": why a line was not translated, or what was done to it; at the end, to how many in all.
     std::function<void(const std::string& message)> complaint;
 };
 

@@ -35,7 +35,7 @@ Translator::Translator(Backend& backend, const std::string& directory, DType sto
 Translator::Translator(Backend& backend, const std::vector<std::string>& directories, DType storage)
     : backend_(backend),
       model_(open_model_directory(directories.at(0))),
-      search_choices_(read_search_choices(directories.at(0))),
+      decoding_choices_(read_decoding_choices(directories.at(0))),
       parameters_(read_parameters(backend, model_, storage)),
       transformer_(std::make_shared<Transformer>(model_.config, *parameters_)),
       longest_(model_.config.max_length) {

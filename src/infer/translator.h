@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "infer/decoding_choices.h"
 #include "infer/line_translator.h"
-#include "infer/search_choices.h"
 #include "infer/translation_work.h"
 #include "model/model_directory.h"
 #include "model/transformer.h"
@@ -32,9 +32,11 @@ public:
     const Transformer& transformer() const { return *transformer_; }
     std::vector<const Transformer*> transformers() const;  // of all models
     // How the first model's author wants it to be decoded. What options ask for is done all the same.
-    const SearchChoices& search_choices() const { return search_choices_; }
+    const DecodingChoices& decoding_choices() const { return decoding_choices_; }
     // What was chosen; else what that author wants; else the paper's.
-    SearchOptions search_options(const SearchChoices& chosen) const { return chosen.over(search_choices_.over({})); }
+    SearchOptions search_options(const DecodingChoices& chosen) const {
+        return chosen.over(decoding_choices_.over({}));
+    }
     std::int64_t longest() const { return longest_; }  // source or target that all models take, end included
 
     // One result a line, in order. Lines of similar length go together; a translation does not depend on the others,
@@ -59,7 +61,7 @@ private:
 
     Backend& backend_;
     ModelDirectory model_;
-    SearchChoices search_choices_;
+    DecodingChoices decoding_choices_;
     std::shared_ptr<const Parameters> parameters_;
     std::shared_ptr<const Transformer> transformer_;
     struct Member {

@@ -1,6 +1,7 @@
 #include "io/unpacking_reader.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -36,6 +37,11 @@ using Decoder = UnpackingReader::Decoder;
 
 constexpr std::string_view kGzip("\x1f\x8b", 2);
 constexpr std::string_view kZstd("\x28\xb5\x2f\xfd", 4);
+
+// Whether more bytes may show that it is packed.
+bool begins_a_stream(std::string_view bytes) {
+    return kGzip.starts_with(bytes) || kZstd.starts_with(bytes);
+}
 
 class GzipDecoder final : public Decoder {
 public:
@@ -102,15 +108,24 @@ private:
 
 }  // namespace
 
-UnpackingReader::UnpackingReader(const std::string& path, std::string name) : name_(std::move(name)) {
+UnpackingReader::UnpackingReader(const std::string& path, std::string name) : name_(std::move(name)), owned_(true) {
     descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor_ < 0) {
         throw Error(fmt::format("cannot read {}: {}", name_, std::generic_category().message(errno)));
     }
 }
 
+UnpackingReader::UnpackingReader(int descriptor, std::string name) : name_(std::move(name)), descriptor_(descriptor) {}
+
 UnpackingReader::~UnpackingReader() {
-    ::close(descriptor_);
+    if (owned_) {
+        ::close(descriptor_);
+    }
+}
+
+bool UnpackingReader::readable_now() const {
+    pollfd wanted{.fd = descriptor_, .events = POLLIN, .revents = 0};
+    return (decoder_ && !rest_.empty()) || ::poll(&wanted, 1, 0) > 0;
 }
 
 std::string_view UnpackingReader::read_packed() {
@@ -125,10 +140,11 @@ std::string_view UnpackingReader::read_packed() {
     }
 }
 
-// By the first bytes, of which a pipe may hand out fewer at a time than are needed.
+// By the first bytes, of which a pipe may hand out fewer at a time than are needed. Text that cannot be packed is not
+// kept waiting for more: who types it wants an answer.
 void UnpackingReader::choose_decoder() {
     std::size_t have = read_packed().size();
-    while (have > 0 && have < kZstd.size()) {
+    while (have > 0 && begins_a_stream({packed_.data(), have})) {
         const ssize_t got = ::read(descriptor_, packed_.data() + have, packed_.size() - have);
         if (got <= 0) {
             break;  // the end, or a failure that the next read will tell

@@ -14,12 +14,16 @@ namespace headscope {
 class UnpackingReader {
 public:
     UnpackingReader(const std::string& path, std::string name);
+    // Of what is open already; `descriptor` stays the caller's.
+    UnpackingReader(int descriptor, std::string name);
     UnpackingReader(const UnpackingReader&) = delete;
     UnpackingReader& operator=(const UnpackingReader&) = delete;
     ~UnpackingReader();
 
-    // The next bytes, valid until the next call; none at the end.
+    // The next bytes, valid until the next call; none at the end. Waits for no more than it needs to hand out some.
     std::string_view read();
+    // Whether there is something to read without waiting, or the end.
+    bool readable_now() const;
 
     class Decoder;  // of one format
 
@@ -29,6 +33,7 @@ private:
 
     std::string name_;
     int descriptor_ = -1;
+    bool owned_ = false;
     std::array<char, std::size_t{1} << 16U> packed_{};
     std::array<char, std::size_t{1} << 17U> unpacked_{};
     std::string_view rest_;             // of packed_

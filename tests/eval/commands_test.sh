@@ -39,6 +39,9 @@ expect "a search has its options" ended_with 0
 expect "and the references are as likely by each" [ "$(grep '^perplexity' out)" = "$(grep '^perplexity' scored)" ]
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --json
 expect "JSON is one object" holds '.sentences == 6 and .signature == "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"'
+expect "which says what it is of" holds '(.headscope | test("^[0-9.]+$")) and (.date | test("^20.*Z$")) and (.command | startswith("headscope evaluate --tsv data/test.tsv"))'
+expect "by which model" holds '.model | .device.id == "cpu" and .precision == "f32" and .beam == 4 and .max_extra == 8 and .split_longer_than == null'
+expect "from which folder" [ "$(jq -r .model.directory out)" = "$model" ]
 expect "with the perplexity" holds '(.nll | exp) - .perplexity | fabs < 1e-6'
 expect "of as many tokens as there are in the bins" holds '([.calibration.bins[].tokens] | add) == .target_tokens'
 expect "whose errors add up" holds '([.calibration.bins[] | .tokens * (.confidence - .accuracy) | fabs] | add) / .target_tokens - .calibration.expected_error | fabs < 1e-9'
@@ -61,7 +64,7 @@ run evaluate --hypotheses mine --tsv data/test.tsv
 expect "written translations score the same" [ "$(cat out)" = "$(head -n 5 scored)" ]
 run evaluate --hypotheses reference.txt --reference reference.txt --json
 expect "the reference itself matches everywhere" holds '.exact_matches == 6 and .brevity_penalty == 1 and .chrf > 99.99'
-expect "and without a model there is no perplexity" holds 'has("perplexity") or has("calibration") | not'
+expect "and without a model there is no perplexity" holds 'has("perplexity") or has("calibration") or has("model") | not'
 run evaluate --hypotheses mine --reference reference.txt --limit 2
 expect "a limit holds for both" says "of 2 sentences"
 printf 'Ein Mann , der LÄUFT .\nZwei Hunde spielen im Schnee\n' >theirs.txt

@@ -2,7 +2,7 @@
 // again. The same bytes as decoding.json: refused, or a search that can be made.
 #include <nlohmann/json.hpp>
 
-#include "infer/search_choices.h"
+#include "infer/decoding_choices.h"
 #include "model/config.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (json.is_discarded()) {
         return 0;
     }
-    run_or_refuse([&] { check_search_options(parse_search_choices(json, "fuzz").over({})); });
+    run_or_refuse([&] { check_search_options(parse_decoding_choices(json, "fuzz").over({})); });
     try {
         const ModelConfig config = parse_model_config(json, "fuzz");
         check_model_config(config, "fuzz");

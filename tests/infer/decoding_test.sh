@@ -192,6 +192,21 @@ expect "two models translate together" lines 7
 run translate --model "$model" --model unlike/model input.txt
 expect "unlike vocabularies are refused" refused "tiny/model" "unlike/model" "one has 96 pieces, the other 90"
 
+# ------------------------------------------------------------------------------------------------ packed text
+gzip -k input.txt
+printf '\x28\xb5\x2f\xfd\x04\x58\x69\x00\x00\x31\x20\x37\x20\x34\x0a\x0a\x32\x20\x30\x0a\x39\x0a\xa0\xcd\x9d\x70' >input.txt.zst # the same by zstd
+for name in input.txt.gz input.txt.zst; do
+    translate "$name"
+    expect "$name is unpacked" same out plain
+    translate <"$name"
+    expect "also from standard input" same out plain
+done
+translate --progress input.txt.gz
+expect "and its lines are counted" complains "4 of 4 lines"
+head -c 20 input.txt.gz >cut.gz
+translate cut.gz
+expect "a packed text that was cut short is no text" refused "'cut.gz'" "cut short"
+
 # -------------------------------------------------------------------------------------------------- long lines
 long='1 2 3 4! 5 6 7 8! 9 1 2 3!'
 translate --split-longer-than 12 < <(printf '%s\n4 2\n' "$long")
@@ -211,6 +226,24 @@ expect "and leaves the line empty" eval 'lines 2 && line_is 1 "" && not line_is 
 translate --split-longer-than 5 < <(printf '1 2 3 4 5 6 7 8 9\n')
 expect "and none where it does" ended_with 0
 expect "but said" complains "translated as they are"
+
+wants '{"max_extra": 8, "split_longer_than": 12}' < <(printf '%s\n4 2\n' "$long")
+expect "a model can want long lines split" same out split
+expect "which is said" complains "pieces, more than 12: translated as 3 sentences"
+wants '{"max_extra": 8, "split_longer_than": 12}' --split-longer-than 0 < <(printf '%s\n' "$long")
+expect "where the command line does not" not complains "sentences"
+wants '{"max_extra": 8, "split_longer_than": 5}' < <(printf '1 2 3 4 5 6 7 8 9\n')
+expect "a long sentence is none that it has to speak of" not complains "line 1"
+wants '{"max_extra": 8, "split_longer_than": -1}' input.txt
+expect "lengths are counted from 0" refused "decoding.json" "split_longer_than"
+wants '{"max_extra": 8, "split_longer_than": 12}' < <(for _ in {1..12}; do printf '%s\n' "$long"; done)
+expect "of many the first are named" grep -q "line 10: .*; further ones are counted" err
+expect "and the others are not" not complains "line 11:"
+expect "but counted" complains "12 lines were long; the first 10 are named above"
+for _ in {1..12}; do printf '%s\t%s\n' "$long" "$long"; done >long.tsv
+run evaluate --model wanting --tsv long.tsv
+expect "evaluate does as the model wants, too" grep -q "sentence 10: .*as 3 sentences; further ones are counted" err
+expect "and counts as well" complains "12 lines were long"
 
 # -------------------------------------------------------------------------------------------------- alignments
 translate --alignments input.txt

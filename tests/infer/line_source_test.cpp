@@ -141,6 +141,36 @@ TEST_CASE("a window of long lines stays small") {
     CHECK(most_bytes <= LineSource::kWindowBytes + LineSource::kLongestLine);
 }
 
+TEST_CASE("what is packed is unpacked, however few bytes come at a time") {
+    // Of gzip: "ab", LF, "c"
+    const std::string packed(
+        "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\x4c\xe2\x4a\x06\x00\x5c\x88\xd9\xc7\x04\x00\x00\x00", 24);
+    Pipe pipe;
+    LineSource source(pipe.reader(), "standard input");
+    std::thread writer([&] {
+        for (const char byte : packed) {
+            pipe.write(std::string(1, byte));
+        }
+        pipe.close_writer();
+    });
+    Lines lines;
+    for (auto window = source.next_window(2); !window.empty(); window = source.next_window(2)) {
+        const Lines next = texts(window);
+        lines.insert(lines.end(), next.begin(), next.end());
+    }
+    writer.join();
+    CHECK(lines == Lines{"ab", "c"});
+}
+
+TEST_CASE("text that begins like something packed is text") {
+    Pipe pipe;
+    LineSource source(pipe.reader(), "standard input");
+    pipe.write("(");  // as zstd does
+    pipe.write("a\nb\n");
+    CHECK(texts(source.next_window(1)) == Lines{"(a"});
+    CHECK(texts(source.next_window(10)) == Lines{"b"});
+}
+
 TEST_CASE("an input that cannot be read is an error with its name") {
     LineSource source(-1, "'some file'");
     CHECK_THROWS_WITH(source.next_window(1), Catch::Matchers::Contains("'some file'"));

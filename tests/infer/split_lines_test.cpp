@@ -1,6 +1,7 @@
 // Lines that are longer than what is translated at once, and prefixes of whole lines.
 #include <catch2/catch.hpp>
 
+#include "infer/split_news.h"
 #include "infer/translation_stream.h"
 #include "infer/translator.h"
 #include "registry/registry.h"
@@ -75,6 +76,10 @@ TEST_CASE("without an end of a sentence a long line is translated as it is where
     const TranslatedSentence sentence = translator.translate_line(line, splitting(4));
     CHECK(sentence.text == translator.translate_line(line, splitting(0)).text);
     CHECK_THAT(sentence.remark, Contains("no end of a sentence"));
+    TranslationOptions silent = splitting(4);
+    silent.tells_unsplit = false;
+    CHECK(translator.translate_line(line, silent).remark.empty());
+    CHECK_FALSE(translator.translate_line(kLong, silent).remark.empty());
 
     const Translator narrow = tiny_translator(*backend, 8);
     const auto problem = [&](const std::string& text, const TranslationOptions& options) {
@@ -95,6 +100,20 @@ TEST_CASE("the default splits what the model would refuse, and nothing else") {
     CHECK(exact.translate_line(kLong, {.search = {.beam = 1}}).parts.empty());
     const Translator less = tiny_translator(*backend, length - 1);
     CHECK(less.translate_line(kLong, {.search = {.beam = 1}}).parts.size() == 3);
+}
+
+TEST_CASE("of many lines that were split the first are named, and all are counted") {
+    SplitNews news;
+    CHECK(news.next("").empty());
+    for (std::int64_t i = 1; i < SplitNews::kTold; ++i) {
+        CHECK(news.next("long") == "long");
+    }
+    CHECK(news.end().empty());
+    CHECK(news.next("long") == "long; further ones are counted");
+    CHECK(news.end().empty());
+    CHECK(news.next("long").empty());
+    CHECK(news.next("").empty());
+    CHECK_THAT(news.end(), Contains("11 lines") && Contains("first 10"));
 }
 
 TEST_CASE("a translation begins with its line's prefix; a split line's with that of its first sentence") {

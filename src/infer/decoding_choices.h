@@ -1,4 +1,4 @@
-// What somebody chose of a search, and left open: a model's author in decoding.json, or a user on the command line.
+// What somebody chose of decoding, and left open: a model's author in decoding.json, or a user on the command line.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@
 
 namespace headscope {
 
-struct SearchChoices {
+struct DecodingChoices {
     std::optional<int> beam = {};
     std::optional<double> length_penalty = {};
     std::optional<LengthPenaltyForm> length_penalty_form = {};
     std::optional<std::int64_t> max_extra = {};
     std::optional<int> no_repeat_ngram = {};
+    std::optional<std::int64_t> split_longer_than = {};  // of the text, not of a search: see TranslationOptions
 
-    // `options` with what was chosen in place of what stood there.
+    // `options` with what was chosen of a search in place of what stood there.
     SearchOptions over(SearchOptions options) const;
-    bool operator==(const SearchChoices&) const = default;
+    bool operator==(const DecodingChoices&) const = default;
 };
 
 // As the command line and decoding.json write it.
@@ -28,8 +29,8 @@ inline constexpr const char* kLengthPenaltyForms[] = {"gnmt", "power"};
 
 // decoding.json of a model directory (docs/model-directory.md); nothing is chosen where there is none. Error names the
 // file and the key that is unknown or out of range.
-SearchChoices read_search_choices(const std::string& directory);
+DecodingChoices read_decoding_choices(const std::string& directory);
 // The same of what was read; `file` is for messages.
-SearchChoices parse_search_choices(const nlohmann::json& json, const std::string& file);
+DecodingChoices parse_decoding_choices(const nlohmann::json& json, const std::string& file);
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-#include "app/bench_origin.h"
+#include "app/result_origin.h"
 
 #include <ctime>
 
@@ -24,7 +24,7 @@ std::string quoted(const std::string& word) {
 
 }  // namespace
 
-BenchOrigin bench_origin(int count, const char* const* words) {
+ResultOrigin result_origin(int count, const char* const* words) {
     std::string command = "headscope";  // wherever it lies
     for (int i = 1; i < count; ++i) {
         command += " " + quoted(words[i]);
@@ -34,8 +34,14 @@ BenchOrigin bench_origin(int count, const char* const* words) {
             .command = command};
 }
 
-nlohmann::ordered_json to_json(const BenchOrigin& origin, const std::string& what) {
-    return {{"bench", what}, {"headscope", origin.version}, {"date", origin.date}, {"command", origin.command}};
+nlohmann::ordered_json to_json(const ResultOrigin& origin) {
+    return {{"headscope", origin.version}, {"date", origin.date}, {"command", origin.command}};
+}
+
+nlohmann::ordered_json to_json(const ResultOrigin& origin, const std::string& what) {
+    nlohmann::ordered_json json{{"bench", what}};
+    json.update(to_json(origin));
+    return json;
 }
 
 nlohmann::ordered_json to_json(const DeviceInfo& device) {

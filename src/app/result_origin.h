@@ -9,17 +9,19 @@
 
 namespace headscope {
 
-struct BenchOrigin {
+struct ResultOrigin {
     std::string version;  // of the program
     std::string date;     // "2026-11-22T13:40:05Z"
     std::string command;  // as a shell would take it
 };
 
 // Of this process, now. `words` are its command line.
-BenchOrigin bench_origin(int count, const char* const* words);
+ResultOrigin result_origin(int count, const char* const* words);
 
-// {"bench": what, "headscope": version, "date": .., "command": ..}
-nlohmann::ordered_json to_json(const BenchOrigin& origin, const std::string& what);
+// {"headscope": version, "date": .., "command": ..}
+nlohmann::ordered_json to_json(const ResultOrigin& origin);
+// The same behind {"bench": what}
+nlohmann::ordered_json to_json(const ResultOrigin& origin, const std::string& what);
 // {"id": .., "name": .., "driver": .., "software": ..}
 nlohmann::ordered_json to_json(const DeviceInfo& device);
 

@@ -1,4 +1,4 @@
-#include "infer/search_choices.h"
+#include "infer/decoding_choices.h"
 
 #include <filesystem>
 #include <fstream>
@@ -27,7 +27,7 @@ void read_integer(ConfigReader& reader, const char* key, std::optional<Integer>&
 
 }  // namespace
 
-SearchOptions SearchChoices::over(SearchOptions options) const {
+SearchOptions DecodingChoices::over(SearchOptions options) const {
     options.beam = beam.value_or(options.beam);
     options.length_penalty = length_penalty.value_or(options.length_penalty);
     options.length_penalty_form = length_penalty_form.value_or(options.length_penalty_form);
@@ -36,7 +36,7 @@ SearchOptions SearchChoices::over(SearchOptions options) const {
     return options;
 }
 
-SearchChoices read_search_choices(const std::string& directory) {
+DecodingChoices read_decoding_choices(const std::string& directory) {
     const std::filesystem::path path = std::filesystem::path(directory) / kFile;
     if (!std::filesystem::exists(path)) {
         return {};
@@ -45,13 +45,13 @@ SearchChoices read_search_choices(const std::string& directory) {
     if (!file) {
         throw Error(fmt::format("cannot read '{}', which says how the model is to be decoded", path.string()));
     }
-    return parse_search_choices(parse_json(file, path.string()), path.string());
+    return parse_decoding_choices(parse_json(file, path.string()), path.string());
 }
 
-SearchChoices parse_search_choices(const nlohmann::json& json, const std::string& file) {
+DecodingChoices parse_decoding_choices(const nlohmann::json& json, const std::string& file) {
     constexpr int kMost = 1'000'000;
     ConfigReader reader(json, file, "");
-    SearchChoices choices;
+    DecodingChoices choices;
     read_integer(reader, "beam", choices.beam, 1, SearchOptions::kMaxBeam);
     const double penalty = reader.number("length_penalty", 0.0, 0.0, 1e6);
     if (reader.has("length_penalty")) {
@@ -63,6 +63,7 @@ SearchChoices parse_search_choices(const nlohmann::json& json, const std::string
     }
     read_integer(reader, "max_extra", choices.max_extra, 0, kMost);
     read_integer(reader, "no_repeat_ngram", choices.no_repeat_ngram, 0, kMost);
+    read_integer(reader, "split_longer_than", choices.split_longer_than, 0, kMost);
     reader.finish();
     return choices;
 }
