@@ -192,6 +192,15 @@ expect "two models translate together" lines 7
 run translate --model "$model" --model unlike/model input.txt
 expect "unlike vocabularies are refused" refused "tiny/model" "unlike/model" "one has 96 pieces, the other 90"
 
+# ------------------------------------------------------------------------------- many sentences in a line
+examples=$repository/assets/examples/everyday.en
+paste -sd ' ' "$examples" >paragraph.txt
+run translate --device cpu --model "$repository/assets/models/en-de" "$examples"
+paste -sd ' ' out >each
+run translate --device cpu --model "$repository/assets/models/en-de" paragraph.txt
+expect "the shipped model leaves no sentence of a paragraph out" same out each
+expect "and says what it did" complains "translated as 12 sentences"
+
 # ------------------------------------------------------------------------------------------------ packed text
 gzip -k input.txt
 printf '\x28\xb5\x2f\xfd\x04\x58\x69\x00\x00\x31\x20\x37\x20\x34\x0a\x0a\x32\x20\x30\x0a\x39\x0a\xa0\xcd\x9d\x70' >input.txt.zst # the same by zstd
