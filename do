@@ -19,7 +19,7 @@ Headscope: the Transformer on every GPU, with heads you can see.
 
   ./do demo             build, translate the example sentences on every device found, draw attention figures (--preset ci)
   ./do test             build and run the tests
-  ./do check [PART..]   the longer proofs: format shell agreement digits cpuonly sanitize validation conform subgroups
+  ./do check [PART..]   the longer proofs: format shell agreement bleu digits cpuonly sanitize validation conform subgroups
                         plain emulation cuda damage mutants tidy fuzz trixie
   ./do bench [ARGS..]   headscope bench, built for this machine
   ./do build            only build: build/release/headscope (--all: tests as well; --preset debug)
@@ -31,6 +31,7 @@ Headscope: the Transformer on every GPU, with heads you can see.
 
 Every command may be run again: what is done stays done, and what needs no network asks for none.
   HEADSCOPE_MODEL=FOLDER            the model of demo and check, in place of assets/models/en-de
+  HEADSCOPE_BLEU_REFERENCE=FOLDER   systems' outputs and what sacreBLEU says of them, for check bleu (it says how)
   HEADSCOPE_HELD_OUT=FILE.tsv       held-out text for check agreement, 500 lines of "source TAB target" or more
   HEADSCOPE_CUDA_TOOLKITS='A;B'     folders of CUDA toolkits for check cuda; building finds one by itself
   HEADSCOPE_DEBIAN_MIRROR=URL       where check trixie gets Debian 13 from; http://deb.debian.org/debian without it

@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # MODEL, HEADSCOPE and PACKAGES are ./do's
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap)
-readonly CHECKS=(format shell agreement digits cpuonly sanitize validation conform subgroups plain emulation cuda damage mutants tidy fuzz trixie)
+readonly CHECKS=(format shell agreement bleu digits cpuonly sanitize validation conform subgroups plain emulation cuda damage mutants tidy fuzz trixie)
 # How a part of check ends that proved nothing because something that a person has to give is not there.
 readonly SKIPPED=77
 
@@ -28,6 +28,30 @@ check_agreement() {
         tee out/check/agreement.txt
     grep -q ' of 500 sentences identically' out/check/agreement.txt ||
         fail "'$HEADSCOPE_HELD_OUT' holds fewer than 500 sentences"
+}
+
+# BLEU beside sacreBLEU's, on outputs of whole systems: a folder of SYSTEM.txt.gz, ref.de.gz and expected.tsv, whose third
+# column is sacreBLEU's score with 13a's tokens and whose last that of the text as it is (--tokenize none).
+check_bleu() {
+    local system tokens expected found folder=${HEADSCOPE_BLEU_REFERENCE:-}
+    if [ -z "$folder" ]; then
+        skip "HEADSCOPE_BLEU_REFERENCE names no folder, and systems' outputs are no part of this repository." \
+            "Unpack test/wmt17_en_de_systems.pkl.bz2 of github.com/mjpost/sacrebleu into SYSTEM.txt.gz and ref.de.gz, write" \
+            "what sacreBLEU says of them into the columns 1 (SYSTEM), 3 (13a) and 8 (none) of expected.tsv, then" \
+            "HEADSCOPE_BLEU_REFERENCE=FOLDER ./do check bleu"
+    fi
+    build release headscope
+    grep -v '^#' "$folder/expected.tsv" >out/check/bleu-expected.tsv
+    [ -s out/check/bleu-expected.tsv ] || fail "'$folder/expected.tsv' expects nothing"
+    for tokens in 13a none; do
+        while read -r system expected; do
+            found=$("$HEADSCOPE" evaluate --hypotheses "$folder/$system.txt.gz" --reference "$folder/ref.de.gz" \
+                --tokenize "$tokens" --json | jq .bleu)
+            printf '%-45s %-5s sacreBLEU %s, here %s\n' "$system" "$tokens" "$expected" "$found"
+            awk -v a="$expected" -v b="$found" 'BEGIN { exit !(b != "" && a - b < 5e-7 && b - a < 5e-7) }' ||
+                fail "$system: BLEU ($tokens) is $found, and sacreBLEU says $expected"
+        done < <(cut -f "1,$([ "$tokens" = 13a ] && echo 3 || echo 8)" out/check/bleu-expected.tsv)
+    done
 }
 
 # The self-made task is learnt completely: every one of its 500 test numbers, on the CPU.
