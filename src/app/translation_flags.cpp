@@ -32,7 +32,7 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
         .add_option("--length-penalty", choices.length_penalty,
                     open_choice("Scores are log P / ((5 + length) / 6)^this; 0 favours short translations",
                                 fallback.length_penalty))
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Range(0.0, SearchOptions::kMaxLengthPenalty));
     command
         .add_option_function<std::string>(
             "--length-penalty-form",
@@ -45,18 +45,18 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
     command
         .add_option("--max-extra", choices.max_extra,
                     open_choice("A translation has at most this many pieces more than its source", fallback.max_extra))
-        ->check(CLI::Range(0, 100'000));
+        ->check(CLI::Range(std::int64_t{0}, SearchOptions::kMaxExtra));
     command
         .add_option("--no-repeat-ngram", choices.no_repeat_ngram,
                     open_choice("No sequence of so many pieces stands twice in a translation; 0 allows any",
                                 fallback.no_repeat_ngram))
-        ->check(CLI::Range(0, 1000));
+        ->check(CLI::Range(0, SearchOptions::kMaxNoRepeatNgram));
     command
         .add_option("--split-longer-than", choices.split_longer_than,
                     open_choice("A line of more pieces is translated sentence by sentence; 0: none is, and one of more "
                                 "than the model takes is refused",
                                 "what the model takes"))
-        ->check(CLI::Range(0, 1'000'000));
+        ->check(CLI::Range(std::int64_t{0}, DecodingChoices::kMaxSplit));
     command
         .add_option("--batch-tokens", flags.options.batch_tokens,
                     "Source pieces translated at a time: more is faster and takes more memory")

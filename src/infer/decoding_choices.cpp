@@ -18,7 +18,7 @@ constexpr const char* kFile = "decoding.json";
 
 // The key is asked for where it is absent, too, so that a slip of the pen is told what there is.
 template <class Integer>
-void read_integer(ConfigReader& reader, const char* key, std::optional<Integer>& value, int least, int most) {
+void read_integer(ConfigReader& reader, const char* key, std::optional<Integer>& value, int least, std::int64_t most) {
     const std::int64_t read = reader.integer(key, least, least, most);
     if (reader.has(key)) {
         value = static_cast<Integer>(read);
@@ -38,22 +38,22 @@ SearchOptions DecodingChoices::over(SearchOptions options) const {
 
 DecodingChoices read_decoding_choices(const std::string& directory) {
     const std::filesystem::path path = std::filesystem::path(directory) / kFile;
-    if (!std::filesystem::exists(path)) {
+    std::error_code ignored;
+    if (std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::not_found) {
         return {};
     }
     std::ifstream file(path, std::ios::binary);
-    if (!file) {
+    if (!std::filesystem::is_regular_file(path, ignored) || !file) {
         throw Error(fmt::format("cannot read '{}', which says how the model is to be decoded", path.string()));
     }
     return parse_decoding_choices(parse_json(file, path.string()), path.string());
 }
 
 DecodingChoices parse_decoding_choices(const nlohmann::json& json, const std::string& file) {
-    constexpr int kMost = 1'000'000;
     ConfigReader reader(json, file, "");
     DecodingChoices choices;
     read_integer(reader, "beam", choices.beam, 1, SearchOptions::kMaxBeam);
-    const double penalty = reader.number("length_penalty", 0.0, 0.0, 1e6);
+    const double penalty = reader.number("length_penalty", 0.0, 0.0, SearchOptions::kMaxLengthPenalty);
     if (reader.has("length_penalty")) {
         choices.length_penalty = penalty;
     }
@@ -61,9 +61,9 @@ DecodingChoices parse_decoding_choices(const nlohmann::json& json, const std::st
     if (reader.has("length_penalty_form")) {
         choices.length_penalty_form = static_cast<LengthPenaltyForm>(form);
     }
-    read_integer(reader, "max_extra", choices.max_extra, 0, kMost);
-    read_integer(reader, "no_repeat_ngram", choices.no_repeat_ngram, 0, kMost);
-    read_integer(reader, "split_longer_than", choices.split_longer_than, 0, kMost);
+    read_integer(reader, "max_extra", choices.max_extra, 0, SearchOptions::kMaxExtra);
+    read_integer(reader, "no_repeat_ngram", choices.no_repeat_ngram, 0, SearchOptions::kMaxNoRepeatNgram);
+    read_integer(reader, "split_longer_than", choices.split_longer_than, 0, DecodingChoices::kMaxSplit);
     reader.finish();
     return choices;
 }

@@ -12,6 +12,8 @@
 namespace headscope {
 
 struct DecodingChoices {
+    static constexpr std::int64_t kMaxSplit = 1'000'000;
+
     std::optional<int> beam = {};
     std::optional<double> length_penalty = {};
     std::optional<LengthPenaltyForm> length_penalty_form = {};

@@ -35,21 +35,21 @@ void check_search_options(const SearchOptions& options) {
             fmt::format("a beam of {} is not possible: give 1 (greedy) to {}", options.beam, SearchOptions::kMaxBeam));
     }
     // A negative penalty would make the bound of the early end wrong.
-    if (!(options.length_penalty >= 0.0) || !std::isfinite(options.length_penalty)) {
-        throw Error(fmt::format("a length penalty of {} is not possible: give 0 (none) or more, such as 0.6",
-                                options.length_penalty));
+    if (!(options.length_penalty >= 0.0 && options.length_penalty <= SearchOptions::kMaxLengthPenalty)) {
+        throw Error(fmt::format("a length penalty of {} is not possible: give 0 (none) to {}, such as 0.6",
+                                options.length_penalty, SearchOptions::kMaxLengthPenalty));
     }
-    if (options.max_extra < 0) {
-        throw Error(fmt::format("an output {} tokens longer than the input is not possible: give 0 or more",
-                                options.max_extra));
+    if (options.max_extra < 0 || options.max_extra > SearchOptions::kMaxExtra) {
+        throw Error(fmt::format("an output {} tokens longer than the input is not possible: give 0 to {}",
+                                options.max_extra, SearchOptions::kMaxExtra));
     }
     if (options.n_best < 1 || options.n_best > options.beam) {
         throw Error(fmt::format("{} best translations of a beam of {} are not possible: give 1 to {}, or a wider beam",
                                 options.n_best, options.beam, options.beam));
     }
-    if (options.no_repeat_ngram < 0) {
-        throw Error(fmt::format("no repetition of {} pieces is not possible: give 1 or more, or 0 to allow any",
-                                options.no_repeat_ngram));
+    if (options.no_repeat_ngram < 0 || options.no_repeat_ngram > SearchOptions::kMaxNoRepeatNgram) {
+        throw Error(fmt::format("no repetition of {} pieces is not possible: give 1 to {}, or 0 to allow any",
+                                options.no_repeat_ngram, SearchOptions::kMaxNoRepeatNgram));
     }
     if (options.sampling) {
         check_sampling(*options.sampling);

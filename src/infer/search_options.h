@@ -25,6 +25,10 @@ struct Sampling {
 struct SearchOptions {
     // Each row asks for 2 * beam tokens and those that may not be chosen, and a device ranks at most 64.
     static constexpr int kMaxBeam = 30;
+    // Far past any use: more is a slip of the pen. With a larger alpha every score would be 0.
+    static constexpr double kMaxLengthPenalty = 10.0;
+    static constexpr std::int64_t kMaxExtra = 100'000;
+    static constexpr int kMaxNoRepeatNgram = 1000;
 
     int beam = 4;                 // 1 is greedy: the likeliest token each time, ended by the first end of sentence
     double length_penalty = 0.6;  // alpha of the length penalty

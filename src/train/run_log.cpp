@@ -10,6 +10,7 @@
 
 #include "io/atomic_file.h"
 #include "support/check.h"
+#include "train/run_totals.h"
 
 namespace headscope {
 
@@ -21,7 +22,7 @@ RunLog::RunLog(std::string path, std::int64_t last_step) : path_(std::move(path)
             // A line cut short by a kill does not parse, and goes as well.
             const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
             const auto step = json.is_object() ? json.find("step") : json.end();
-            if (step != json.end() && step->is_number_integer() && *step <= last_step) {
+            if (step != json.end() && is_count(*step) && *step <= last_step) {
                 kept += line + "\n";
             }
         }

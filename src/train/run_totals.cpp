@@ -63,9 +63,13 @@ nlohmann::json to_json(const RunTotals& t) {
     return json;
 }
 
-std::int64_t count_of(const nlohmann::json& value, const char* key) {
+bool is_count(const nlohmann::json& value) {
     // A number past the range of int64 is unsigned, and negative when taken as signed.
-    if (!value.is_number_integer() || value.get<std::int64_t>() < 0) {
+    return value.is_number_integer() && value.get<std::int64_t>() >= 0;
+}
+
+std::int64_t count_of(const nlohmann::json& value, const char* key) {
+    if (!is_count(value)) {
         throw Error(fmt::format("\"{}\" is {}; a whole number from 0 was expected", key, value.dump()));
     }
     return value.get<std::int64_t>();

@@ -39,7 +39,9 @@ struct RunTotals {
 };
 
 nlohmann::json to_json(const RunTotals& totals);
-// json[key], or a value that is found by it; Error unless that is a whole number, 0 or more.
+// Whether it is a whole number from 0 that fits.
+bool is_count(const nlohmann::json& value);
+// json[key], or a value that is found by it; Error unless that is a count.
 std::int64_t count_at(const nlohmann::json& json, const char* key);
 std::int64_t count_of(const nlohmann::json& value, const char* key);
 RunTotals parse_run_totals(const nlohmann::json& json);

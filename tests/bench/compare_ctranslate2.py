@@ -40,7 +40,8 @@ def run(command, lines, environment=None):
 
 def headscope(a, lines, precision, beam, batch):
     out, said, memory = run([a.headscope, "translate", "--model", a.model, "--device", "cpu", "--precision", precision,
-                             "--beam", str(beam), "--length-penalty", "0", "--batch-tokens", BATCHES[batch], "--stats"],
+                             "--beam", str(beam), "--length-penalty", "0", "--no-repeat-ngram", "0",
+                             "--split-longer-than", "0", "--batch-tokens", BATCHES[batch], "--stats"],
                             lines, {"HEADSCOPE_THREADS": str(a.threads)})
     tokens, seconds = re.search(r"and (\d+) target tokens in ([\d.]+) s", said).groups()
     return out, int(tokens) / float(seconds), memory

@@ -1,6 +1,7 @@
 // Any bytes as config.json: refused with an Error, or a configuration that says the same when it is written and read
 // again. The same bytes as decoding.json: refused, or a search that can be made.
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "infer/decoding_choices.h"
 #include "model/config.h"
@@ -17,9 +18,9 @@ std::vector<std::string> headscope::fuzz_seeds() {
     apart.tying = Tying::None;
     apart.positions = Positions::Learned;
     apart.norm = NormPlacement::Pre;
-    return {
-        to_json(tied).dump(), to_json(apart).dump(1),
-        R"({"beam": 6, "length_penalty": 1.0, "length_penalty_form": "power", "max_extra": 9, "no_repeat_ngram": 4})"};
+    return {to_json(tied).dump(), to_json(apart).dump(1),
+            R"({"beam": 6, "length_penalty": 1.0, "length_penalty_form": "power", "max_extra": 9, "no_repeat_ngram": 4,
+            "split_longer_than": 30})"};
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -27,7 +28,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (json.is_discarded()) {
         return 0;
     }
-    run_or_refuse([&] { check_search_options(parse_decoding_choices(json, "fuzz").over({})); });
+    std::optional<DecodingChoices> choices;
+    run_or_refuse([&] { choices = parse_decoding_choices(json, "fuzz"); });
+    if (choices) {
+        check_search_options(choices->over({}));  // an Error here is a find
+    }
     try {
         const ModelConfig config = parse_model_config(json, "fuzz");
         check_model_config(config, "fuzz");

@@ -99,6 +99,29 @@ wants '{"max_extra": 8, "beam": 2}' --sample --top-k 1 input.txt
 expect "and sampling has no beam" same out first
 wants '{"no_repeat": 3}' input.txt
 expect "an unknown key is named" refused "wanting/decoding.json" "no_repeat_ngram"
+for value in '"4"' 2.5 null '[4]'; do
+    wants "{\"beam\": $value}" input.txt
+    expect "a beam of $value is none" refused "decoding.json" "beam"
+done
+wants '[]' input.txt
+expect "a list is no set of choices" refused "decoding.json"
+for limit in 'length_penalty 10.5' 'max_extra 100001' 'no_repeat_ngram 1001' 'split_longer_than 1000001'; do
+    wants "{\"${limit% *}\": ${limit#* }}" input.txt
+    expect "${limit% *} has an end in decoding.json" refused "decoding.json" "${limit% *}"
+    flag=--$(tr _ - <<<"${limit% *}")
+    run translate --model "$model" "$flag" "${limit#* }" input.txt
+    expect "and the same on the command line" refused "$flag" "${limit#* }"
+done
+rm wanting/decoding.json && mkdir wanting/decoding.json
+run translate --model wanting input.txt
+expect "a folder is no decoding.json" refused "wanting/decoding.json"
+rmdir wanting/decoding.json && ln -s decoding.json wanting/decoding.json
+run translate --model wanting input.txt
+expect "nor a link to itself" refused "wanting/decoding.json"
+ln -sf nowhere wanting/decoding.json
+run translate --model wanting input.txt
+expect "and one to nothing is not passed over" refused "wanting/decoding.json"
+rm wanting/decoding.json
 wants '{"beam": 31}' input.txt
 expect "and what is out of range" refused "decoding.json" "beam" "1 to 30"
 wants '[4' input.txt
@@ -189,6 +212,11 @@ translate --model "$model" input.txt
 expect "a model twice is that model" same out plain
 translate --model other/model --n-best 2 input.txt
 expect "two models translate together" lines 7
+printf '{"max_extra": 8, "no_repeat_ngram": 1}\n' >wanting/decoding.json
+run translate --model wanting --model "$model" --json sevens.txt
+expect "as the first of them wants" json '.tokens | length == (unique | length)'
+run translate --model "$model" --model wanting --max-extra 8 --json sevens.txt
+expect "and not as the second" json '.tokens | length > (unique | length)'
 run translate --model "$model" --model unlike/model input.txt
 expect "unlike vocabularies are refused" refused "tiny/model" "unlike/model" "one has 96 pieces, the other 90"
 

@@ -204,6 +204,8 @@ TEST_CASE("bytes that are no tensor are refused", "[onnx]") {
     CHECK_THROWS_WITH(parsed(number_field(2, 10) + number_field(5, 70000)), Contains("have more bits"));
     const std::string nan_as_double("\x51\0\0\0\0\0\0\xF8\x7F", 9);
     CHECK_THROWS_WITH(parsed(number_field(2, 10) + nan_as_double), Contains("have more bits"));
+    const std::string half_a_bit("\x51\0\0\0\0\0\0\xF8\x3F", 9);  // 1.5
+    CHECK_THROWS_WITH(parsed(number_field(2, 10) + half_a_bit), Contains("no whole numbers"));
     CHECK_THROWS_WITH(parsed("\x0A\x7F"), Contains("cut short"));
     CHECK_THROWS_WITH(parsed(std::string(12, '\xFF')), Contains("more than ten bytes"));
     CHECK_THROWS_WITH(parsed("\x0F"), Contains("unknown kind"));

@@ -13,8 +13,9 @@ using namespace headscope;
 
 TEST_CASE("a log that is taken up again drops what the run will write again", "[log]") {
     const TemporaryFolder folder;
-    const std::string path =
-        folder.write("log.jsonl", "{\"step\":1}\n{\"step\":2}\n{\"step\":3}\n{\"step\":-4e23}\n{\"st");
+    const std::string path = folder.write("log.jsonl",
+                                          "{\"step\":1}\n{\"step\":2}\n{\"step\":3}\n{\"step\":-4e23}\n{\"step\":-5}\n{"
+                                          "\"step\":18446744073709551615}\n{\"st");
     RunLog(path, 2).add({{"step", 3}, {"again", true}});
     CHECK(read_all(path) == "{\"step\":1}\n{\"step\":2}\n{\"again\":true,\"step\":3}\n");
     RunLog(path, 0).add({{"step", 1}});

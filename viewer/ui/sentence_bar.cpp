@@ -33,13 +33,16 @@ void label(Interface& ui, const char* text) {
     ImGui::SetCursorPosY(ImGui::GetCursorPosY() - 0.5F * (field - ImGui::GetFontSize()));
 }
 
-// As high as the field of large text that it stands behind.
-// Beside what was drawn last, and as high: newer versions of ImGui would put it on that one's baseline.
+// Beside the field of large text that was drawn last, and as high: newer versions of ImGui would put it on that one's
+// baseline.
 bool large_button(Interface& ui, const char* name, const char* sign, const char* text) {
     ImGui::SetCursorScreenPos(ImVec2(ImGui::GetCursorScreenPos().x, ImGui::GetItemRectMin().y));
     ImGui::PushFont(ui.fonts.large());
+    // A sign may be wider than a button's padding leaves room for, and would stand beside the middle.
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0.0F, ImGui::GetStyle().FramePadding.y));
     const bool pressed =
         ImGui::Button(fmt::format("{}##{}", sign, name).c_str(), ImVec2(ImGui::GetContentRegionAvail().x, 0.0F));
+    ImGui::PopStyleVar();
     ImGui::PopFont();
     ui.probes.item(name);
     tip(text);

@@ -163,20 +163,22 @@ void tip(const char* text) {
     }
 }
 
-// Where ImGui would put it depends on its version.
+// Where ImGui would put it depends on its version. Its text wraps at a place of the window, whose padding is part of
+// that.
 void tooltip(const char* text, float width) {
     const float em = ImGui::GetFontSize();
     const ImVec2 padding = ImGui::GetStyle().WindowPadding;
     const ImVec2 size = ImGui::CalcTextSize(text, nullptr, false, width * em);
     const ImVec2 room = ImGui::GetIO().DisplaySize;
     const ImVec2 pointer = ImGui::GetIO().MousePos;
-    const float x = std::min(pointer.x + 1.2F * em, room.x - size.x - 2.0F * padding.x);
+    const float margin = 0.3F * em;
+    const float x = std::min(pointer.x + 1.2F * em, room.x - size.x - 2.0F * padding.x - margin);
     const float below = pointer.y + 1.2F * em;
     const float height = size.y + 2.0F * padding.y;
-    const float y = below + height > room.y ? pointer.y - 0.5F * em - height : below;
+    const float y = below + height + margin > room.y ? pointer.y - 0.5F * em - height : below;
     ImGui::SetNextWindowPos(ImVec2(std::max(x, 0.0F), std::max(y, 0.0F)));
     ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(width * em);
+    ImGui::PushTextWrapPos(width * em + padding.x);
     ImGui::TextUnformatted(text);
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();

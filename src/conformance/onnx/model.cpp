@@ -1,6 +1,7 @@
 #include "conformance/onnx/model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -65,8 +66,9 @@ void unpack_bits(OnnxTensor& tensor, const std::string& what) {
         return;
     }
     for (double& value : tensor.values) {
-        if (!(value >= 0.0 && value <= std::numeric_limits<std::uint16_t>::max())) {  // NaN is neither
-            throw Error(what + ": its 16-bit numbers have more bits");
+        if (!(value >= 0.0 && value <= std::numeric_limits<std::uint16_t>::max()) ||
+            value != std::trunc(value)) {  // NaN is neither
+            throw Error(what + ": its 16-bit numbers have more bits, or are no whole numbers");
         }
         const auto bits = static_cast<std::uint16_t>(value);
         value = load_sixteen(tensor.type, reinterpret_cast<const char*>(&bits));
