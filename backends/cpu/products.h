@@ -69,7 +69,8 @@ void multiply_few_rows(ThreadPool& pool, const Product& product);   // a . b^T i
 void multiply_some_rows(ThreadPool& pool, const Product& product);  // the same of one product, for dozens of rows
 void multiply_small(ThreadPool& pool, const Product& product);      // many small matrices: whole ones for each thread
 void multiply_f16(ThreadPool& pool, const NarrowProduct& product);  // weights widened, some columns at a time
-// Integers, four a lane where the processor has such instructions (VNNI) and they are wanted, with equal bits.
-void multiply_i8(ThreadPool& pool, const NarrowProduct& product, bool fours = true);
+// Integers. `best`: the last that the processor has and the shape is for; the bits are the same.
+enum class IntegerWay : std::uint8_t { Plain, Fours, Tiles };  // four a lane (VNNI); tile registers (AMX)
+void multiply_i8(ThreadPool& pool, const NarrowProduct& product, IntegerWay best = IntegerWay::Tiles);
 
 }  // namespace headscope::cpu

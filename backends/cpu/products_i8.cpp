@@ -32,12 +32,15 @@ struct QuantisedRows {
     std::vector<std::int32_t> sums;   // [m]
     std::vector<std::uint8_t> panels;
 
-    // As row_panels.h has them, each number 128 higher.
+    // As row_panels.h has them.
     void pack(std::int64_t m) {
         constexpr std::int64_t kUnit = sizeof(float);
         panels.resize(static_cast<std::size_t>(panels_of(m) * kPanelRows * step));
         pack_row_panels(reinterpret_cast<const float*>(values.data()), step / kUnit, m, step / kUnit,
                         reinterpret_cast<float*>(panels.data()));
+    }
+    // Each number of the panels 128 higher, which is never below 0.
+    void take_signs() {
         for (std::uint8_t& value : panels) {
             value ^= 0x80U;
         }
@@ -178,7 +181,7 @@ void columns_in_fours(const OperandsI8& p, std::int64_t begin, std::int64_t end)
 
 }  // namespace
 
-void multiply_i8(ThreadPool& pool, const NarrowProduct& product, bool fours) {
+void multiply_i8(ThreadPool& pool, const NarrowProduct& product, IntegerWay best) {
     constexpr std::int64_t kWorthAThread = 1 << 19;  // multiplications
     constexpr std::int64_t kFewRows = 10;            // where a panel of 16 would mostly be empty
     thread_local QuantisedRows rows;                 // kept, so that a step does not touch fresh pages
@@ -197,17 +200,24 @@ void multiply_i8(ThreadPool& pool, const NarrowProduct& product, bool fours) {
                               .k = product.k,
                               .alpha = product.alpha,
                               .beta = product.beta};
-    const bool in_fours = fours && has_vnni();
-    const bool in_panels = in_fours && product.m > kFewRows;
-    if (in_panels) {
+    const bool many = product.m > kFewRows;
+    const bool in_tiles = best == IntegerWay::Tiles && many && has_tiles();
+    const bool in_fours = best != IntegerWay::Plain && has_vnni();
+    const bool in_panels = in_fours && many && !in_tiles;
+    if (in_panels || in_tiles) {
         rows.pack(product.m);
+    }
+    if (in_panels) {
+        rows.take_signs();
     }
     const std::uint8_t* panels = rows.panels.data();
     const std::int64_t tasks = (product.n + kColumns - 1) / kColumns;
     const std::int64_t each = std::max<std::int64_t>(product.m * kColumns * product.k, 1);
     pool.for_ranges(tasks, kWorthAThread / each + 1, [&](std::int64_t begin, std::int64_t end) {
         const std::int64_t last = std::min(product.n, end * kColumns);
-        if (in_panels) {
+        if (in_tiles) {
+            columns_in_tiles(operands, reinterpret_cast<const std::int8_t*>(panels), begin * kColumns, last);
+        } else if (in_panels) {
             columns_of_panels(operands, panels, begin * kColumns, last);
         } else if (in_fours) {
             columns_in_fours(operands, begin * kColumns, last);

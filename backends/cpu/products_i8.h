@@ -46,6 +46,10 @@ HEADSCOPE_INLINE void store_sums(const OperandsI8& p, std::int64_t row, std::int
 // four bytes, each 128 higher than a's. For processors with VNNI.
 void columns_of_panels(const OperandsI8& p, const std::uint8_t* panels, std::int64_t begin, std::int64_t end);
 
+// All of a's rows times columns [begin, end). `panels`: as above, but a's own numbers. For processors with tiles.
+bool has_tiles();
+void columns_in_tiles(const OperandsI8& p, const std::int8_t* panels, std::int64_t begin, std::int64_t end);
+
 #if defined(__x86_64__)
 #define HEADSCOPE_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 #define HEADSCOPE_VNNI_INLINE inline __attribute__((always_inline, target("avx512f,avx512bw,avx512vl,avx512vnni")))

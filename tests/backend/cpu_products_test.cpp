@@ -54,42 +54,44 @@ TEST_CASE("a row's product has the same bits whatever rows stand beside it") {
     }
 }
 
-TEST_CASE("products of narrow weights have the same bits on any number of threads and in either way of I8") {
+TEST_CASE("products of narrow weights have the same bits on any number of threads and in every way of I8") {
     using headscope::DType;
     const auto backend = headscope::open_cpu({});
-    constexpr std::int64_t kRows = 7;  // a tile of four rows and three alone
+    // Four rows and three alone; half a panel of 16; a pair of tiles and a part of a third
+    const std::int64_t rows = GENERATE(7, 11, 37);
     constexpr std::int64_t kColumns = 339;
-    for (const std::int64_t k : {1, 64, 100, 257}) {
-        const std::vector<float> a = noise(kRows * k, 1);
+    for (const std::int64_t k : {1, 64, 100, 257, 320}) {
+        const std::vector<float> a = noise(rows * k, 1);
         std::vector<std::int32_t> whole(static_cast<std::size_t>(kColumns * k));
         headscope::Random random(2);
         for (std::int32_t& weight : whole) {
             weight = static_cast<std::int32_t>(random.below(255)) - 127;
         }
         const std::vector<float> scales = noise(kColumns, 3);
-        const auto product = [&](DType dtype, int threads, bool fours) {
-            std::vector<float> out(static_cast<std::size_t>(kRows * kColumns), -1.0F);
+        const auto product = [&](DType dtype, int threads, IntegerWay way) {
+            std::vector<float> out(static_cast<std::size_t>(rows * kColumns), -1.0F);
             const NarrowProduct stated{.a = a.data(),
                                        .a_step = k,
                                        .b = make_from_host(*backend, {kColumns, k}, dtype, whole),
                                        .scales = scales.data(),
                                        .out = out.data(),
                                        .out_step = kColumns,
-                                       .m = kRows,
+                                       .m = rows,
                                        .n = kColumns,
                                        .k = k};
             ThreadPool pool(threads);
             if (dtype == DType::I8) {
-                multiply_i8(pool, stated, fours);
+                multiply_i8(pool, stated, way);
             } else {
                 multiply_f16(pool, stated);
             }
             return out;
         };
-        CAPTURE(k);
-        const std::vector<float> i8 = product(DType::I8, 1, true);
-        CHECK(i8 == product(DType::I8, 3, true));
-        CHECK(i8 == product(DType::I8, 1, false));
-        CHECK(product(DType::F16, 1, true) == product(DType::F16, 3, true));
+        CAPTURE(rows, k);
+        const std::vector<float> i8 = product(DType::I8, 1, IntegerWay::Tiles);
+        CHECK(i8 == product(DType::I8, 3, IntegerWay::Tiles));
+        CHECK(i8 == product(DType::I8, 1, IntegerWay::Fours));
+        CHECK(i8 == product(DType::I8, 1, IntegerWay::Plain));
+        CHECK(product(DType::F16, 1, IntegerWay::Tiles) == product(DType::F16, 3, IntegerWay::Tiles));
     }
 }
