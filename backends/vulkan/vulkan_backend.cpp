@@ -105,7 +105,7 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
       memory_(std::make_shared<Memory>(device_, options.max_memory_bytes)),
       pipelines_(device_, options.cache_directory, pipeline_threads(options)),
       stream_(device_, memory_, pipelines_, options.lost_at_submission),
-      matrices_(std::make_unique<MatrixProducts>(*this, device_, options)) {}
+      matrices_(std::make_unique<MatrixProducts>(*this, device_, pipelines_, options)) {}
 
 Tensor VulkanBackend::empty(const Shape& shape, DType dtype) {
     const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
