@@ -46,8 +46,8 @@ public:
 
     const Case& stated() const { return case_; }
     Outcome on(Backend& device);
-    // What the device would run in its first variant, for a caller that has seen these kernels at work. Empty where
-    // the backend does not tell.
+    // What the device would run, for a caller that has seen these kernels at work. Empty where the backend does not
+    // tell.
     std::vector<std::string> kernels_on(Backend& device) const;
 
 private:
