@@ -361,6 +361,8 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     }
     features.subgroup_size.computeFullSubgroups = found.full_subgroups ? VK_TRUE : VK_FALSE;
     features.storage16.storageBuffer16BitAccess = found.storage16 ? VK_TRUE : VK_FALSE;
+    // Of a view's last texel fours.glsl reads the next one, too, whatever it is. Every device has the feature.
+    features.all.features.robustBufferAccess = found.texel_loads ? VK_TRUE : VK_FALSE;
     auto info = chained<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features.all);
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
