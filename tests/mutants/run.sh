@@ -128,6 +128,7 @@ baseline() {
     for family in elementwise matmul bias layer_norm attention embedding loss optimizer; do
         ! is_wanted "$family" oracle || prove_without oracle "$family"
     done
+    ! is_wanted linear vulkan || prove_without vulkan linear
     ! is_wanted edit_attention vulkan || prove_without vulkan edit_attention
     ! is_wanted matmul vulkan || prove_without vulkan matmul "${NO_SUBGROUPS[@]}"
     ! is_wanted matmul vulkan || prove_without vulkan matmul "${SHARED_TILES[@]}"
