@@ -40,7 +40,7 @@ struct FakeVulkan {
     int pipelines_begun = 0;
     int most_at_once = 0;  // that were being compiled
     int pipelines_live = 0;
-    bool compiles_nothing = false;              // while it is set, as with std::atomic_ref
+    bool compiles_nothing = false;              // no pipeline is done while it is set (std::atomic_ref)
     std::uint64_t heaps[2] = {1ULL << 32U, 0};  // bytes of device memory, each with a type of its own
     std::uint32_t buffer_types = ~0U;           // that may hold a buffer
     std::uint32_t types_allocated = 0;          // a bit each

@@ -180,6 +180,8 @@ mutant optimizer vulkan 'a skipped step moves the moments' shaders/adam.comp \
     '|| skip == 1.0' ''
 mutant optimizer vulkan 'the second moment is not corrected' shaders/adam.comp \
     'sqrt(v / correction2)' 'sqrt(v)'
+mutant optimizer vulkan 'where texels are not read one moment is taken for the other' shaders/adam.comp \
+    '#define old_second_at second_moment_at' '#define old_second_at first_moment_at' "${NO_TEXELS[@]}"
 mutant optimizer vulkan 'the working copy is of the gradient' shaders/adam.comp \
     'working_put(p.offset[8] + index, count, value)' 'working_put(p.offset[8] + index, count, g)'
 mutant optimizer vulkan 'the norm is compared before it is unscaled' shaders/step_control.comp \
