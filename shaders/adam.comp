@@ -12,9 +12,19 @@ HEADSCOPE_WRITE_FLOATS(2, first_moment)
 HEADSCOPE_WRITE_FLOATS(3, second_moment)
 layout(set = 0, binding = 4) readonly buffer Scalars { float scalars[]; };
 // What those written were: the same tensors, each element read before it is written by the same invocation.
+#ifdef HEADSCOPE_TEXELS
 HEADSCOPE_READ_FLOATS(5, old_parameter)
 HEADSCOPE_READ_FLOATS(6, old_first)
 HEADSCOPE_READ_FLOATS(7, old_second)
+#else
+// Read where they are written: of a buffer that is only read a compiler may believe that it does not change.
+layout(set = 0, binding = 5) readonly buffer OldParameter { float old_parameter[]; };
+layout(set = 0, binding = 6) readonly buffer OldFirst { float old_first[]; };
+layout(set = 0, binding = 7) readonly buffer OldSecond { float old_second[]; };
+#define old_parameter_at parameter_at
+#define old_first_at first_moment_at
+#define old_second_at second_moment_at
+#endif
 #ifdef HEADSCOPE_16_BITS
 HEADSCOPE_WRITE_FOURS(8, working)
 #else

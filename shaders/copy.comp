@@ -1,4 +1,4 @@
-// out = x or out += x, of 32-bit floats; moved as bits where nothing is added, so that integers go through as well. One
+// out = x or out += x, of 32-bit floats; moved as bits where nothing is added, so that a NaN stays the one it is. One
 // invocation four elements of a row.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -50,6 +50,13 @@ void hold_row(uint from, uint to, uint allowed) {
     }
 }
 
+// Stored before it is divided an exponential in 16 bits would be rounded twice: there it is made anew.
+#ifdef HEADSCOPE_16_BITS
+const bool kMakesAnew = true;
+#else
+const bool kMakesAnew = false;
+#endif
+
 void walk_row(uint from, uint to, uint allowed) {
     float most = -infinity();
     for (uint key = 4u * lane(); key < allowed; key += 4u * lanes()) {
@@ -59,13 +66,20 @@ void walk_row(uint from, uint to, uint allowed) {
     float total = 0.0;
     for (uint key = 4u * lane(); key < allowed; key += 4u * lanes()) {
         vec4 weight = exponentials(allowed_scores(from, key, allowed), most, key, allowed);
-        weights_put(to + key, p.keys - key, weight);
+        if (!kMakesAnew) {
+            weights_put(to + key, p.keys - key, weight);
+        }
         total += sum_of_four(weight);
     }
     total = group_sum(total);
     for (uint key = 4u * lane(); key < p.keys; key += 4u * lanes()) {
         uint count = p.keys - key;
-        vec4 weight = key < allowed ? first_of_four(weights_at(to + key, count) / total, allowed - key) : vec4(0.0);
+        vec4 weight = vec4(0.0);
+        if (key < allowed) {
+            weight = kMakesAnew ? exponentials(allowed_scores(from, key, allowed), most, key, allowed)
+                                : weights_at(to + key, count);
+            weight = first_of_four(weight / total, allowed - key);
+        }
         weights_put(to + key, count, weight);
     }
 }

@@ -10,7 +10,7 @@ layout(push_constant) uniform Push { MatmulParams p; };
 #include "storage.glsl"
 layout(constant_id = 2) const uint kRows = 8u;
 layout(constant_id = 3) const uint kColumns = 8u;
-layout(constant_id = 4) const uint kRounding = 0u;  // of the operands: kRoundNot, kRoundToBf16, kRoundToF16
+layout(constant_id = 4) const uint kRounding = 0u;  // of the operands, as numbered in round.glsl; 0 is none
 #include "operands.glsl"
 #include "product_out.glsl"
 

@@ -361,6 +361,8 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     }
     features.subgroup_size.computeFullSubgroups = found.full_subgroups ? VK_TRUE : VK_FALSE;
     features.storage16.storageBuffer16BitAccess = found.storage16 ? VK_TRUE : VK_FALSE;
+    // Of a view's last texel fours.glsl reads the next one, too, whatever it is. Every device has the feature.
+    features.all.features.robustBufferAccess = found.texel_loads ? VK_TRUE : VK_FALSE;
     auto info = chained<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features.all);
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
@@ -369,6 +371,43 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     check(instance_->functions().vkCreateDevice(physical, &info, nullptr, &device_), "vkCreateDevice");
     functions_ = load_device_functions(instance_->functions(), device_);
     functions_.vkGetDeviceQueue(device_, found.queue_family, 0, &queue_);
+    try {
+        choose_tensor_memory();
+    } catch (...) {
+        functions_.vkDestroyDevice(device_, nullptr);
+        throw;
+    }
+}
+
+VkBufferUsageFlags Device::buffer_usage() const {
+    VkBufferUsageFlags usage =
+        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    usage |= capabilities().texel_loads ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0;
+    return usage;
+}
+
+// Vulkan promises that buffers of one usage all may have the same types, whatever their size.
+void Device::choose_tensor_memory() {
+    VkBufferCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
+    info.size = 256;
+    info.usage = buffer_usage();
+    VkBuffer buffer = VK_NULL_HANDLE;
+    check(functions_.vkCreateBuffer(device_, &info, nullptr, &buffer), "vkCreateBuffer");
+    VkMemoryRequirements requirements{};
+    functions_.vkGetBufferMemoryRequirements(device_, buffer, &requirements);
+    functions_.vkDestroyBuffer(device_, buffer, nullptr);
+    const VkPhysicalDeviceMemoryProperties& memory = capabilities().memory;
+    std::uint64_t most = 0;
+    for (std::uint32_t type = 0; type < memory.memoryTypeCount; ++type) {
+        const std::uint64_t bytes = memory.memoryHeaps[memory.memoryTypes[type].heapIndex].size;
+        const bool own = (memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
+        if (own && (requirements.memoryTypeBits & (1U << type)) != 0 && bytes > most) {
+            tensor_memory_type_ = static_cast<int>(type);
+            most = bytes;
+        }
+    }
+    probed_.info.memory_bytes = most;
 }
 
 Device::~Device() {
@@ -391,11 +430,10 @@ void Device::check_validation() const {
 
 Heap Device::heap() const {
     const VkPhysicalDeviceMemoryProperties& memory = probed_.capabilities.memory;
-    const int type = find_memory_type(~0U, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
-    if (type < 0) {
+    if (tensor_memory_type_ < 0) {
         return {};
     }
-    const std::uint32_t index = memory.memoryTypes[type].heapIndex;
+    const std::uint32_t index = memory.memoryTypes[tensor_memory_type_].heapIndex;
     Heap heap{.size = memory.memoryHeaps[index].size, .software = probed_.capabilities.software};
     if (probed_.capabilities.memory_budget) {
         auto budget = chained<VkPhysicalDeviceMemoryBudgetPropertiesEXT>(

@@ -57,18 +57,25 @@ public:
     const DeviceInfo& info() const { return probed_.info; }
     // Error if the validation layer has said anything since the last call.
     void check_validation() const;
-    // The heap that tensors are in, as it is now.
+    // Of every buffer.
+    VkBufferUsageFlags buffer_usage() const;
+    // Of tensors: of the device's own that buffers may have, the type with the largest heap. -1 if there is none.
+    int tensor_memory_type() const { return tensor_memory_type_; }
+    // Its heap, as it is now.
     Heap heap() const;
     // The memory type among `allowed` with all of `wanted`, -1 if there is none.
     int find_memory_type(std::uint32_t allowed, VkMemoryPropertyFlags wanted) const;
 
 private:
+    void choose_tensor_memory();
+
     std::shared_ptr<const Instance> instance_;
     VkPhysicalDevice physical_;
     Probe probed_;
     VkDevice device_ = VK_NULL_HANDLE;
     DeviceFunctions functions_;
     VkQueue queue_ = VK_NULL_HANDLE;
+    int tensor_memory_type_ = -1;
 };
 
 }  // namespace headscope::vulkan

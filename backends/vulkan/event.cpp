@@ -24,6 +24,7 @@ bool Stream::reached(const Mark& mark) {
     if (mark.submission <= finished_) {
         return true;
     }
+    require_whole();
     const Slot& slot = slot_of(mark);
     if (!slot.submitted) {
         return false;
@@ -41,6 +42,7 @@ void Stream::wait_for(const Mark& mark) {
     if (mark.submission <= finished_) {
         return;
     }
+    require_whole();
     Slot& slot = slot_of(mark);
     if (slot.recording) {
         submit();

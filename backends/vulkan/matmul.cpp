@@ -218,7 +218,7 @@ void VulkanBackend::multiply(const Matmul& op, const Epilogue& epilogue) {
 }
 
 // Whether the device's matrices took it. They read and write F32: operands in F16 are widened first, which loses
-// nothing, since they are rounded to F16 again.
+// nothing, since they are rounded to F16 again, where a binding can hold them at twice their size.
 bool VulkanBackend::multiply_by_matrices(const Matmul& op, const Epilogue& epilogue) {
     Matmul product = op;
     product.compute = op.a.dtype == DType::F16 ? Compute::F16 : op.compute;
@@ -231,6 +231,11 @@ bool VulkanBackend::multiply_by_matrices(const Matmul& op, const Epilogue& epilo
         launch->specialisation.extra[kEpilogueConstant] = epilogue.bits();
         stream_.dispatch(*launch, params, std::array{&op.a, &op.b, &op.out, &or_else(epilogue.bias, op.a)});
         return true;
+    }
+    for (const Tensor* tensor : {&op.a, &op.b, &op.out}) {
+        if (!fits_binding(tensor->elements(), DType::F32)) {
+            return false;
+        }
     }
     product.a = widened(op.a);
     product.b = widened(op.b);

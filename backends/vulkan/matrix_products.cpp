@@ -104,8 +104,9 @@ double worst_error(Backend& backend, const Trial& trial, float factor) {
 
 }  // namespace
 
-MatrixProducts::MatrixProducts(Backend& backend, const Device& device, const Options& options)
+MatrixProducts::MatrixProducts(Backend& backend, const Device& device, Pipelines& pipelines, const Options& options)
     : backend_(backend),
+      pipelines_(pipelines),
       info_(device.info()),
       factor_(1.0F + 1e-6F * static_cast<float>(options.trial_error.value_or(0))) {
     const Capabilities& found = device.capabilities();
@@ -159,6 +160,14 @@ bool MatrixProducts::usable() {
 void MatrixProducts::hold_trial() {
     // Sums in F32 err by some 2^-20 here, operands that were not rounded to nearest by some 2^-13.
     constexpr double kAllowed = 0x1p-16;
+    backend_.synchronize();  // where work from before fails, that is no verdict
+    try {
+        // Waited for, since a kernel that fails in the stream's hands would be the end of all that follows, too.
+        pipelines_.get(*kernel_, specialisation_).handle();
+    } catch (const Error& error) {
+        give_up(error.what());
+        return;
+    }
     state_ = State::OnTrial;
     try {
         for (const Trial& trial : kTrials) {
@@ -168,15 +177,11 @@ void MatrixProducts::hold_trial() {
                 return;
             }
         }
-        state_ = State::Right;
-    } catch (const DeviceLost&) {
-        throw;
-    } catch (const OutOfMemory&) {
+    } catch (...) {
         state_ = State::Untried;
         throw;
-    } catch (const Error& error) {
-        give_up(error.what());
     }
+    state_ = State::Right;
 }
 
 void MatrixProducts::give_up(const std::string& why) {

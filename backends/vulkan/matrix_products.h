@@ -18,7 +18,7 @@ namespace headscope::vulkan {
 class MatrixProducts {
 public:
     // `backend` runs the trial. Nothing is done before the first product in F16.
-    MatrixProducts(Backend& backend, const Device& device, const Options& options);
+    MatrixProducts(Backend& backend, const Device& device, Pipelines& pipelines, const Options& options);
 
     // The device's, and what the trial said of its matrices.
     const DeviceInfo& info() const { return info_; }
@@ -39,6 +39,7 @@ private:
     void give_up(const std::string& why);
 
     Backend& backend_;
+    Pipelines& pipelines_;
     DeviceInfo info_;
     std::optional<Kernel> kernel_;  // none where the device has no matrices
     Specialisation specialisation_;

@@ -23,6 +23,15 @@ public:
         : Error(fmt::format("the device has no memory for {} bytes", bytes)) {}
 };
 
+int type_of(const Device& device, std::uint32_t allowed, VkMemoryPropertyFlags preferred,
+            VkMemoryPropertyFlags needed) {
+    if (needed == VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) {
+        return device.tensor_memory_type();
+    }
+    const int type = device.find_memory_type(allowed, preferred | needed);
+    return type >= 0 ? type : device.find_memory_type(allowed, needed);
+}
+
 }  // namespace
 
 RawBuffer::RawBuffer(const Device& device, std::uint64_t bytes, VkMemoryPropertyFlags preferred,
@@ -32,9 +41,7 @@ RawBuffer::RawBuffer(const Device& device, std::uint64_t bytes, VkMemoryProperty
     VkBufferCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
     info.size = bytes;
-    info.usage =
-        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-    info.usage |= device.capabilities().texel_loads ? VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT : 0;
+    info.usage = device.buffer_usage();
     const auto try_it = [bytes](VkResult result, const char* call) {
         if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
             throw OutOfDeviceMemory(bytes);
@@ -45,8 +52,7 @@ RawBuffer::RawBuffer(const Device& device, std::uint64_t bytes, VkMemoryProperty
         try_it(functions.vkCreateBuffer(device.handle(), &info, nullptr, &buffer_), "vkCreateBuffer");
         VkMemoryRequirements requirements{};
         functions.vkGetBufferMemoryRequirements(device.handle(), buffer_, &requirements);
-        int type = device.find_memory_type(requirements.memoryTypeBits, preferred | needed);
-        type = type >= 0 ? type : device.find_memory_type(requirements.memoryTypeBits, needed);
+        const int type = type_of(device, requirements.memoryTypeBits, preferred, needed);
         if (type < 0 || requirements.size > device.capabilities().max_allocation_bytes) {
             throw OutOfDeviceMemory(bytes);
         }

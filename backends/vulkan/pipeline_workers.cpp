@@ -38,18 +38,19 @@ bool PipelineWorkers::start_thread() {
     if (threads_.size() >= most_) {
         return false;
     }
+    const std::lock_guard<std::mutex> lock(mutex_);
     try {
         threads_.emplace_back([this] { work_on(); });
     } catch (const std::system_error&) {
         return false;
     }
+    ++idle_;
     return true;
 }
 
 void PipelineWorkers::work_on() {
     std::unique_lock<std::mutex> lock(mutex_);
     while (true) {
-        ++idle_;
         changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
         --idle_;
         if (ends_) {
@@ -60,6 +61,7 @@ void PipelineWorkers::work_on() {
         lock.unlock();
         work();
         lock.lock();
+        ++idle_;
     }
 }
 

@@ -31,7 +31,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<std::function<void()>> waiting_;
-    std::size_t idle_ = 0;
+    std::size_t idle_ = 0;  // threads, each from its start
     bool ends_ = false;
     std::vector<std::thread> threads_;
 };

@@ -18,7 +18,7 @@ namespace headscope::vulkan {
 
 namespace {
 
-constexpr int kFormat = 1;  // of the file; what a choice means may change with it
+constexpr int kFormat = 2;  // of the file; what a choice means may change with it
 
 ProductKernel kernel_of(const std::string& name) {
     for (const ProductKernel kernel :
@@ -37,9 +37,10 @@ std::string class_of(const ProductShape& shape) {
     const auto lies = [](bool along_k, bool fours) {
         return std::string(along_k ? "along k" : "across k") + (fours ? " in fours" : "");
     };
-    return fmt::format("{} {} {} x{}, a {}, b {}{}", power(shape.m), power(shape.n), power(shape.k),
+    return fmt::format("{} {} {} x{}, a {}, b {}{}{}", power(shape.m), power(shape.n), power(shape.k),
                        shape.batch == 1 ? 1 : power(shape.batch) + 1, lies(shape.a_along_k, shape.a_in_fours),
-                       lies(shape.b_along_k, shape.b_in_fours), shape.k % 4 == 0 ? "" : ", odd k");
+                       lies(shape.b_along_k, shape.b_in_fours), shape.k % 4 == 0 ? "" : ", odd k",
+                       shape.texels ? ", texels" : "");
 }
 
 ProductTuning::ProductTuning(const ProductDevice& device, const Capabilities& capabilities,

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "backend/backend.h"
-#include "backends/vulkan/binding.h"
 #include "support/check.h"
 
 namespace headscope::vulkan {
@@ -133,18 +132,36 @@ void Stream::submit() {
     if (!slot.recording) {
         return;
     }
-    check(device_.functions().vkEndCommandBuffer(slot.commands), "vkEndCommandBuffer");
     slot.recording = false;
-    VkSubmitInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
-    info.commandBufferCount = 1;
-    info.pCommandBuffers = &slot.commands;
-    const bool pretended = lost_at_submission_ != 0 && slot.submission >= lost_at_submission_;
-    check_running(
-        pretended ? VK_ERROR_DEVICE_LOST : device_.functions().vkQueueSubmit(device_.queue(), 1, &info, slot.fence),
-        "vkQueueSubmit");
+    keep_failure([&] {
+        check(device_.functions().vkEndCommandBuffer(slot.commands), "vkEndCommandBuffer");
+        VkSubmitInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+        info.commandBufferCount = 1;
+        info.pCommandBuffers = &slot.commands;
+        const bool pretended = lost_at_submission_ != 0 && slot.submission >= lost_at_submission_;
+        check_running(
+            pretended ? VK_ERROR_DEVICE_LOST : device_.functions().vkQueueSubmit(device_.queue(), 1, &info, slot.fence),
+            "vkQueueSubmit");
+    });
     slot.submitted = true;
     now_ = (now_ + 1) % slots_.size();
+}
+
+template <class Step>
+void Stream::keep_failure(const Step& step) {
+    try {
+        step();
+    } catch (...) {
+        failure_ = failure_ == nullptr ? std::current_exception() : failure_;
+        throw;
+    }
+}
+
+void Stream::require_whole() const {
+    if (failure_ != nullptr) {
+        std::rethrow_exception(failure_);
+    }
 }
 
 void Stream::check_running(VkResult result, const char* call) const {
@@ -200,8 +217,6 @@ void Stream::guard(std::span<const Access> accesses) {
 
 void Stream::record(const Launch& launch, std::span<const std::uint32_t> params,
                     std::span<const Tensor* const> tensors) {
-    // So many that a whole step's pipelines are asked for before the first is waited for, and no more.
-    constexpr std::size_t kMostPending = 512;
     HEADSCOPE_CHECK(tensors.size() <= Pending::kMostBindings, "a kernel has at most 12 bindings");
     Specialisation specialisation = launch.specialisation;
     specialisation.storage = storage_of(launch.kernel, tensors);
@@ -219,7 +234,6 @@ void Stream::record(const Launch& launch, std::span<const std::uint32_t> params,
     pending.work_per_group = std::max<std::uint64_t>(launch.work_per_group, 1);
     pending.words = params.size();
     std::copy(params.begin(), params.end(), pending.params.begin());
-    pending.bindings = tensors.size();
     const std::uint64_t alignment = binding_alignment();
     for (std::size_t index = 0; index < tensors.size(); ++index) {
         const Binding binding = binding_of(*tensors[index], alignment);
@@ -229,13 +243,25 @@ void Stream::record(const Launch& launch, std::span<const std::uint32_t> params,
         const BindingKind kind = pipeline.bindings[index];
         const std::uint64_t end =
             binding.begin + (kind == BindingKind::Texels ? whole_texels(binding.bytes) : binding.bytes);
-        pending.buffers[index] = {memory_->block(binding.block), binding.begin, binding.bytes};
-        pending.accesses[index] = {binding.block, binding.begin, end, kind == BindingKind::Written};
+        pending.add(memory_->block(binding.block), binding,
+                    {binding.block, binding.begin, end, kind == BindingKind::Written});
         pending.params[1 + index] = binding.offset;
     }
+    add(pending);
+}
+
+void Stream::Pending::add(VkBuffer buffer, const Binding& binding, const Access& access) {
+    buffers[bindings] = {buffer, binding.begin, binding.bytes};
+    accesses[bindings] = access;
+    ++bindings;
+}
+
+void Stream::add(Pending& pending) {
+    // So many that a whole step's pipelines are asked for before the first is waited for, and no more.
+    constexpr std::size_t kMostPending = 512;
     record_ready();
-    if (pending_.empty() && pipeline.ready()) {
-        record_now(pending);
+    if (pending_.empty() && pending.ready()) {
+        keep_failure([&] { record_now(pending); });
         return;
     }
     pending_.push_back(pending);
@@ -245,24 +271,28 @@ void Stream::record(const Launch& launch, std::span<const std::uint32_t> params,
 }
 
 void Stream::record_ready() {
-    while (!pending_.empty() && pending_.front().pipeline->ready()) {
+    require_whole();
+    while (!pending_.empty() && pending_.front().ready()) {
         Pending pending = pending_.front();
         pending_.pop_front();
-        record_now(pending);
+        keep_failure([&] { record_now(pending); });
     }
 }
 
 void Stream::record_all() {
+    record_ready();
     while (!pending_.empty()) {
+        submit();  // the device need not wait, too
+        pending_.front().pipeline->compiled.wait();
         record_ready();
-        if (!pending_.empty()) {
-            submit();  // the device need not wait, too
-            pending_.front().pipeline->compiled.wait();
-        }
     }
 }
 
 void Stream::record_now(Pending& pending) {
+    if (pending.pipeline == nullptr) {
+        record_transfer(pending);
+        return;
+    }
     const VkPipeline pipeline = pending.pipeline->handle();
     const std::uint64_t most_groups = std::min<std::uint64_t>(
         device_.capabilities().max_groups, std::max<std::uint64_t>(kWorkPerSlice / pending.work_per_group, 1));
@@ -297,7 +327,11 @@ std::vector<std::string> Stream::take_kernels() {
     for (const auto& [kernel, specialisation] : kernels_) {
         names.push_back(pipelines_.title(kernel, specialisation));
     }
+    for (const Kernel kernel : moved_) {
+        names.push_back(std::string(module_of(kernel).name) + " by the queue");
+    }
     kernels_.clear();
+    moved_.clear();
     return names;
 }
 

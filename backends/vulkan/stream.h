@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <set>
 #include <span>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/vulkan/binding.h"
 #include "backends/vulkan/hazards.h"
 #include "backends/vulkan/memory.h"
 #include "backends/vulkan/pipelines.h"
@@ -28,6 +30,8 @@ struct Launch {
     Specialisation specialisation{};
 };
 
+// What was taken and cannot be done, since its kernel does not compile or the device is lost, is an Error where that
+// shows, and from then on wherever something is asked for that might follow from it.
 class Stream {
 public:
     // `lost_at_submission`: Options.
@@ -92,10 +96,10 @@ private:
         std::vector<VkBufferView> views;  // of texels
     };
 
-    // A dispatch whose pipeline may still be compiling.
+    // A dispatch whose pipeline may still be compiling; or what the queue does by itself, in its turn.
     struct Pending {
         static constexpr std::size_t kMostBindings = 12;
-        const Pipeline* pipeline = nullptr;
+        const Pipeline* pipeline = nullptr;  // none: the queue fills buffer 0 with params[0], or copies it to buffer 1
         Kernel kernel{};
         std::uint64_t groups = 0;
         std::uint64_t work_per_group = 1;
@@ -104,13 +108,23 @@ private:
         std::array<VkDescriptorBufferInfo, kMostBindings> buffers{};
         std::array<Access, kMostBindings> accesses{};
         std::size_t bindings = 0;
+
+        bool ready() const { return pipeline == nullptr || pipeline->ready(); }
+        void add(VkBuffer buffer, const Binding& binding, const Access& access);
     };
 
     void record(const Launch& launch, std::span<const std::uint32_t> params, std::span<const Tensor* const> tensors);
+    void transfer(Kernel kernel, std::uint32_t word, std::span<const Tensor* const> tensors);
+    void add(Pending& pending);
     // Records what waits for its pipeline, in order, as far as pipelines are ready; or all of it, waiting for them.
     void record_ready();
     void record_all();
     void record_now(Pending& pending);
+    void record_transfer(const Pending& pending);
+    // Keeps what `step` throws, whose work is lost with it.
+    template <class Step>
+    void keep_failure(const Step& step);
+    void require_whole() const;  // throws what was kept
     std::uint64_t binding_alignment() const;
     void bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers);
     VkBufferView view_of(const VkDescriptorBufferInfo& buffer);
@@ -132,6 +146,7 @@ private:
     VkCommandPool pool_ = VK_NULL_HANDLE;
     std::array<Slot, 4> slots_;
     std::deque<Pending> pending_;
+    std::exception_ptr failure_;  // the first
     std::size_t now_ = 0;
     Hazards hazards_;
     Timestamps timestamps_;
@@ -141,6 +156,7 @@ private:
     const std::uint64_t lost_at_submission_;
     bool notes_kernels_ = false;
     std::set<std::pair<Kernel, Specialisation>> kernels_;  // since they were last taken
+    std::set<Kernel> moved_;                               // Fill and Copy, where the queue did it
 };
 
 }  // namespace headscope::vulkan

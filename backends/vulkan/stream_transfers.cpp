@@ -1,8 +1,8 @@
-// Of a stream what the queue moves by itself: fills, copies, and what comes from the host or goes there.
+// Of a stream what the queue moves by itself: fills and copies, which take their turn behind what waits for its
+// pipeline, and what comes from the host or goes there, which waits for all that was asked for before.
 #include <algorithm>
 #include <cstring>
 
-#include "backends/vulkan/binding.h"
 #include "backends/vulkan/stream.h"
 #include "support/check.h"
 
@@ -15,29 +15,42 @@ constexpr std::size_t kStagingBytes = std::size_t{4} << 20U;
 }  // namespace
 
 void Stream::fill(const Tensor& to, std::uint32_t word) {
-    record_all();
-    const Binding target = binding_of(to, 1);
-    const Access write{target.block, target.begin, target.begin + target.bytes, true};
-    guard({&write, 1});
-    Slot& slot = current();
-    device_.functions().vkCmdFillBuffer(slot.commands, memory_->block(target.block), target.begin, target.bytes, word);
-    slot.kernels |= bit_of(Kernel::Fill);
-    count(slot, target.bytes);
+    transfer(Kernel::Fill, word, std::array{&to});
 }
 
 void Stream::copy(const Tensor& from, const Tensor& to) {
-    record_all();
-    const Binding source = binding_of(from, 1);
-    const Binding target = binding_of(to, 1);
-    const std::array accesses{Access{source.block, source.begin, source.begin + source.bytes, false},
-                              Access{target.block, target.begin, target.begin + target.bytes, true}};
-    guard(accesses);
+    transfer(Kernel::Copy, 0, std::array{&from, &to});
+}
+
+void Stream::transfer(Kernel kernel, std::uint32_t word, std::span<const Tensor* const> tensors) {
+    if (notes_kernels_) {
+        moved_.insert(kernel);
+    }
+    Pending pending;
+    pending.kernel = kernel;
+    pending.params[0] = word;
+    for (const Tensor* tensor : tensors) {
+        const Binding binding = binding_of(*tensor, 1);
+        pending.add(memory_->block(binding.block), binding,
+                    {binding.block, binding.begin, binding.begin + binding.bytes, tensor == tensors.back()});
+    }
+    add(pending);
+}
+
+void Stream::record_transfer(const Pending& pending) {
+    guard({pending.accesses.data(), pending.bindings});
     Slot& slot = current();
-    const VkBufferCopy region{source.begin, target.begin, target.bytes};
-    device_.functions().vkCmdCopyBuffer(slot.commands, memory_->block(source.block), memory_->block(target.block), 1,
-                                        &region);
-    slot.kernels |= bit_of(Kernel::Copy);
-    count(slot, target.bytes);
+    const DeviceFunctions& functions = device_.functions();
+    const VkDescriptorBufferInfo& target = pending.buffers[pending.bindings - 1];
+    if (pending.kernel == Kernel::Fill) {
+        functions.vkCmdFillBuffer(slot.commands, target.buffer, target.offset, target.range, pending.params[0]);
+    } else {
+        const VkDescriptorBufferInfo& source = pending.buffers[0];
+        const VkBufferCopy region{source.offset, target.offset, target.range};
+        functions.vkCmdCopyBuffer(slot.commands, source.buffer, target.buffer, 1, &region);
+    }
+    slot.kernels |= bit_of(pending.kernel);
+    count(slot, target.range);
 }
 
 void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) {

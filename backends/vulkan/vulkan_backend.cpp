@@ -105,7 +105,7 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
       memory_(std::make_shared<Memory>(device_, options.max_memory_bytes)),
       pipelines_(device_, options.cache_directory, pipeline_threads(options)),
       stream_(device_, memory_, pipelines_, options.lost_at_submission),
-      matrices_(std::make_unique<MatrixProducts>(*this, device_, options)) {}
+      matrices_(std::make_unique<MatrixProducts>(*this, device_, pipelines_, options)) {}
 
 Tensor VulkanBackend::empty(const Shape& shape, DType dtype) {
     const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
@@ -256,11 +256,15 @@ void VulkanBackend::for_row_tiles(std::int64_t rows, std::int64_t row_elements,
 }
 
 bool VulkanBackend::fits_binding(const Tensor& tensor) const {
-    std::uint64_t span = 1;
+    std::int64_t span = 1;
     for (int dim = 0; dim < tensor.rank(); ++dim) {
-        span += tensor.dim(dim) > 0 ? static_cast<std::uint64_t>((tensor.dim(dim) - 1) * tensor.stride(dim)) : 0;
+        span += tensor.dim(dim) > 0 ? (tensor.dim(dim) - 1) * tensor.stride(dim) : 0;
     }
-    return span * size_of(tensor.dtype) <= stream_.max_binding_bytes();
+    return fits_binding(span, tensor.dtype);
+}
+
+bool VulkanBackend::fits_binding(std::int64_t elements, DType dtype) const {
+    return static_cast<std::uint64_t>(elements) * size_of(dtype) <= stream_.max_binding_bytes();
 }
 
 void VulkanBackend::for_tiles(const std::vector<Tensor>& tensors,

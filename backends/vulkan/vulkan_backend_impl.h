@@ -84,6 +84,7 @@ private:
     void for_row_tiles(std::int64_t rows, std::int64_t row_elements,
                        const std::function<void(std::int64_t first, std::int64_t count)>& body) const;
     bool fits_binding(const Tensor& tensor) const;
+    bool fits_binding(std::int64_t elements, DType dtype) const;  // that lie together
     // Calls body with the tensors, which have one shape, cut along it until each fits a binding.
     void for_tiles(const std::vector<Tensor>& tensors,
                    const std::function<void(const std::vector<Tensor>& parts)>& body) const;

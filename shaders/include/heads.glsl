@@ -15,6 +15,7 @@ const uint kValueFours = (kValueDepth + 3u) / 4u;
 const bool kWide = (kFlags & 1u) != 0u;  // columns are whole fours, and every row begins where a vector may
 const bool kDrops = (kFlags & 2u) != 0u;
 // 4u and 8u are a kernel's own.
+
 // The head that this workgroup works on, and its first row.
 struct Place {
     uint batch;

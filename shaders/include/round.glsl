@@ -31,17 +31,13 @@ uint to_f16(float value) {
     return sign | ((magnitude + 0xfffu + ((magnitude >> 13u) & 1u) - 0x38000000u) >> 13u);
 }
 
+// Without branches, which a CPU's Vulkan takes both ways, and without a subnormal number, which a device may take for 0.
 float from_f16(uint bits) {
-    uint sign = (bits & 0x8000u) << 16u;
-    uint exponent = (bits >> 10u) & 0x1fu;
-    uint mantissa = bits & 0x3ffu;
-    if (exponent == 0x1fu) {
-        return uintBitsToFloat(sign | 0x7f800000u | (mantissa << 13u));
-    }
-    if (exponent == 0u) {
-        return uintBitsToFloat(sign | floatBitsToUint(float(mantissa) * 5.9604644775390625e-8));
-    }
-    return uintBitsToFloat(sign | ((exponent + 112u) << 23u) | (mantissa << 13u));
+    uint magnitude = (bits & 0x7fffu) << 13u;  // as in F32, but for the exponent's bias
+    precise float subnormal = uintBitsToFloat(magnitude + 0x38800000u) - 6.103515625e-5;
+    uint other = magnitude + (magnitude < 0x0f800000u ? 0x38000000u : 0x70000000u);  // a number, or infinity and NaN
+    uint value = magnitude < 0x00800000u ? floatBitsToUint(subnormal) : other;
+    return uintBitsToFloat((bits & 0x8000u) << 16u | value);
 }
 
 const uint kRoundToBf16 = 1u;

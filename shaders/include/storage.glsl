@@ -15,7 +15,7 @@ layout(constant_id = 30) const bool kBf16 = false;  // else F16
 #define Stored uint16_t
 #define StoredFour uvec2
 
-float from_16(uint bits) { return kBf16 ? from_bf16(bits) : unpackHalf2x16(bits).x; }
+float from_16(uint bits) { return kBf16 ? from_bf16(bits) : from_f16(bits); }
 uint to_16(float value) { return kBf16 ? to_bf16(value) : to_f16(value); }
 
 // Such types are for buffers alone, not for parameters.
@@ -24,7 +24,7 @@ uint to_16(float value) { return kBf16 ? to_bf16(value) : to_f16(value); }
 
 vec4 widen_four(uvec2 four) {
     return kBf16 ? uintBitsToFloat(uvec4(four.x << 16u, four.x & 0xffff0000u, four.y << 16u, four.y & 0xffff0000u))
-                 : vec4(unpackHalf2x16(four.x), unpackHalf2x16(four.y));
+                 : vec4(from_f16(four.x), from_f16(four.x >> 16u), from_f16(four.y), from_f16(four.y >> 16u));
 }
 
 uvec2 narrow_four(vec4 value) {

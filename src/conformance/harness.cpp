@@ -8,6 +8,8 @@ namespace headscope::conformance {
 
 namespace {
 
+constexpr double kStep = 0x1p-24;  // a rounding of F32
+
 std::set<std::string> gradients_of(const Case& stated, std::size_t first, std::size_t step) {
     std::set<std::string> names;
     std::size_t index = 0;
@@ -69,20 +71,29 @@ HostValues Examination::run_oracle(const Case::Run& run, const HostValues& value
     return results;
 }
 
-// How far the results move when the inputs move by one rounding each, over that rounding.
-HostValues Examination::sensitivity(const std::set<std::string>& accumulated, const HostValues& results) const {
-    constexpr int kProbes = 3;
-    constexpr double kStep = 0x1p-24;
-    HostValues most;
-    for (int probe = 0; probe < kProbes; ++probe) {
+const std::vector<HostValues>& Examination::moved_values() {
+    constexpr std::uint64_t kProbes = 3;
+    for (std::uint64_t probe = moved_.size(); probe < kProbes; ++probe) {
         HostValues moved = values_;
         for (auto& [name, numbers] : moved) {
-            Random random(static_cast<std::uint64_t>(probe), numbers.size());
+            if (!is_real(case_, name)) {
+                continue;
+            }
+            Random random(probe, numbers.size());
             const Values steps = normal(kStep)(static_cast<std::int64_t>(numbers.size()), random);
-            for (std::size_t i = 0; i < numbers.size() && is_real(case_, name); ++i) {
+            for (std::size_t i = 0; i < numbers.size(); ++i) {
                 numbers[i] *= 1 + steps[i];
             }
         }
+        moved_.push_back(std::move(moved));
+    }
+    return moved_;
+}
+
+// How far the results move when the inputs move by one rounding each, over that rounding.
+HostValues Examination::sensitivity(const std::set<std::string>& accumulated, const HostValues& results) {
+    HostValues most;
+    for (const HostValues& moved : moved_values()) {
         for (const auto& [name, there] : run_oracle(case_.run, moved, accumulated)) {
             Values& widest = most[name];
             widest.resize(there.size());
@@ -166,9 +177,17 @@ Outcome Examination::on(Backend& device) {
 
 std::vector<std::string> Examination::kernels_on(Backend& device) const {
     device.take_kernels();
-    Placement placement(device, case_, variants_of(case_).front());
-    placement.fill(values_, Garbage::Nan);
-    case_.run(device, placement.operands());
+    // A kernel stays within what it was given whatever the numbers are there, but not whatever the indices are.
+    const bool has_indices = std::any_of(case_.operands.begin(), case_.operands.end(), [&](const Operand& operand) {
+        return case_.dtype_of(operand) == DType::I32 && !operand.written();
+    });
+    for (const Variant& variant : variants_of(case_)) {
+        Placement placement(device, case_, variant);
+        if (has_indices) {
+            placement.fill(values_, Garbage::Nan);
+        }
+        case_.run(device, placement.operands());
+    }
     return device.take_kernels();
 }
 
@@ -224,7 +243,6 @@ std::vector<Variant> aligned_and_not(std::vector<Variant> variants, std::optiona
     const std::size_t turn = *storage == DType::F16 ? 1 : 0;
     if (turn == 0) {
         variants.push_back(variants.front());  // the first is what is timed, aligned
-        std::swap(variants[0], variants.back());
         variants.back().misaligned = true;
     }
     for (std::size_t i = 1; i < count; ++i) {

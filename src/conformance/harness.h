@@ -46,8 +46,8 @@ public:
 
     const Case& stated() const { return case_; }
     Outcome on(Backend& device);
-    // What the device would run in its first variant, for a caller that has seen these kernels at work. Empty where
-    // the backend does not tell.
+    // What the device would run, for a caller that has seen these kernels at work. Empty where the backend does not
+    // tell.
     std::vector<std::string> kernels_on(Backend& device) const;
 
 private:
@@ -60,11 +60,13 @@ private:
     void run(Backend& device, const Variant& variant, Outcome& outcome);
     HostValues run_oracle(const Case::Run& run, const HostValues& values,
                           const std::set<std::string>& accumulated) const;
-    HostValues sensitivity(const std::set<std::string>& accumulated, const HostValues& results) const;
+    HostValues sensitivity(const std::set<std::string>& accumulated, const HostValues& results);
+    const std::vector<HostValues>& moved_values();
 
     Backend& oracle_;
     const Case case_;
     const HostValues values_;
+    std::vector<HostValues> moved_;  // those values by one rounding each, some times over
     std::map<std::set<std::string>, Expected> expected_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -12,17 +13,20 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <thread>
 #include <vector>
 
+#include "fake_functions.h"
+
+namespace headscope::fake {
+
+FakeVulkan state;
+
+}  // namespace headscope::fake
+
+using namespace headscope::fake;
+
 namespace {
-
-headscope::FakeVulkan state;
-
-// A handle is its number, from 1.
-template <class Handle>
-Handle handle_of(std::uint32_t number) {
-    return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(number));
-}
 
 VKAPI_ATTR VkResult VKAPI_CALL version(std::uint32_t* found) {
     *found = VK_API_VERSION_1_2;
@@ -92,6 +96,8 @@ VKAPI_ATTR void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDevice
             subgroups->subgroupSize = state.subgroup_size;
             subgroups->supportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
             subgroups->supportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES) {
+            reinterpret_cast<VkPhysicalDeviceMaintenance3Properties*>(link)->maxMemoryAllocationSize = 1U << 30U;
         } else if (state.matrices != nullptr &&
                    link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES) {
             auto* floats = reinterpret_cast<VkPhysicalDeviceFloatControlsProperties*>(link);
@@ -140,7 +146,20 @@ VKAPI_ATTR VkResult VKAPI_CALL matrix_kinds(VkPhysicalDevice /*device*/, std::ui
     return VK_SUCCESS;
 }
 
-VKAPI_ATTR void VKAPI_CALL no_memory(VkPhysicalDevice /*device*/, VkPhysicalDeviceMemoryProperties2* /*found*/) {}
+// A type of memory for each heap, all of which the host sees.
+VKAPI_ATTR void VKAPI_CALL memory(VkPhysicalDevice /*device*/, VkPhysicalDeviceMemoryProperties2* found) {
+    VkPhysicalDeviceMemoryProperties& all = found->memoryProperties;
+    all = {};
+    for (const std::uint64_t bytes : state.heaps) {
+        if (bytes > 0) {
+            all.memoryHeaps[all.memoryHeapCount] = {bytes, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
+            all.memoryTypes[all.memoryTypeCount++] = {
+                VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                    VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
+                all.memoryHeapCount++};
+        }
+    }
+}
 
 VKAPI_ATTR void VKAPI_CALL queues(VkPhysicalDevice /*device*/, std::uint32_t* count, VkQueueFamilyProperties* found) {
     *count = 1;
@@ -168,40 +187,16 @@ VKAPI_ATTR VkResult VKAPI_CALL device_extensions(VkPhysicalDevice /*device*/, co
     return VK_SUCCESS;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice /*physical*/, const VkDeviceCreateInfo* /*info*/,
+VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice /*physical*/, const VkDeviceCreateInfo* info,
                                              const VkAllocationCallbacks* /*allocator*/, VkDevice* device) {
+    for (const auto* link = static_cast<const VkBaseInStructure*>(info->pNext); link != nullptr; link = link->pNext) {
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2) {
+            state.robust = reinterpret_cast<const VkPhysicalDeviceFeatures2*>(link)->features.robustBufferAccess;
+        }
+    }
     *device = handle_of<VkDevice>(1);
     return state.opens ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED;
 }
-
-struct Named {
-    const char* name;
-    PFN_vkVoidFunction function;
-};
-
-template <class Function>
-Named named(const char* name, Function function) {
-    return {name, reinterpret_cast<PFN_vkVoidFunction>(function)};
-}
-
-template <class Found>
-PFN_vkVoidFunction find(const Found& functions, const char* name) {
-    const auto* found = std::find_if(std::begin(functions), std::end(functions),
-                                     [&](const Named& entry) { return std::strcmp(entry.name, name) == 0; });
-    return found == std::end(functions) ? nullptr : found->function;
-}
-
-// Of a kind that has no state here.
-template <class Info, class Handle>
-VKAPI_ATTR VkResult VKAPI_CALL create_any(VkDevice /*device*/, const Info* /*info*/,
-                                          const VkAllocationCallbacks* /*allocator*/, Handle* made) {
-    *made = handle_of<Handle>(1);
-    return VK_SUCCESS;
-}
-
-template <class Handle>
-VKAPI_ATTR void VKAPI_CALL destroy_any(VkDevice /*device*/, Handle /*handle*/,
-                                       const VkAllocationCallbacks* /*allocator*/) {}
 
 VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice /*device*/, const VkAllocationCallbacks* /*allocator*/) {}
 
@@ -272,6 +267,11 @@ VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice /*device*/, VkPipelineC
     const int number = ++state.pipelines_begun;
     state.most_at_once = std::max(state.most_at_once, ++at_once);
     another.notify_all();
+    lock.unlock();
+    while (std::atomic_ref<bool>(state.compiles_nothing)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    lock.lock();
     another.wait_for(lock, std::chrono::seconds(20), [] { return state.pipelines_begun >= state.meet; });
     --at_once;
     if (number == state.fails_to_compile) {
@@ -319,7 +319,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice /*device*/, co
         named("vkCreateComputePipelines", create_pipelines),
         named("vkDestroyPipeline", destroy_pipeline),
     };
-    const PFN_vkVoidFunction found = find(kFunctions, name);
+    PFN_vkVoidFunction found = find(kFunctions, name);
+    found = found != nullptr ? found : queue_function(name);
     return found != nullptr ? found : not_faked;
 }
 
@@ -341,7 +342,7 @@ extern "C" VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInst
         named("vkGetPhysicalDeviceProperties2", properties2),
         named("vkGetPhysicalDeviceFeatures2", features),
         named("vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR", matrix_kinds),
-        named("vkGetPhysicalDeviceMemoryProperties2", no_memory),
+        named("vkGetPhysicalDeviceMemoryProperties2", memory),
         named("vkGetPhysicalDeviceQueueFamilyProperties", queues),
         named("vkEnumerateDeviceExtensionProperties", device_extensions),
         named("vkCreateDevice", create_device),

@@ -1,10 +1,12 @@
-// A Vulkan loader for tests, with the devices and the failures that they ask for. Nothing can be computed on it: making
-// a logical device fails.
+// A Vulkan loader for tests, with the devices and the failures that they ask for. Nothing is computed on it: what its
+// queue is given is noted.
 #pragma once
 
 #include <vulkan/vulkan.h>
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "backends/vulkan/vk_cooperative_matrix.h"
 
@@ -38,6 +40,13 @@ struct FakeVulkan {
     int pipelines_begun = 0;
     int most_at_once = 0;  // that were being compiled
     int pipelines_live = 0;
+    bool compiles_nothing = false;              // no pipeline is done while it is set (std::atomic_ref)
+    std::uint64_t heaps[2] = {1ULL << 32U, 0};  // bytes of device memory, each with a type of its own
+    std::uint32_t buffer_types = ~0U;           // that may hold a buffer
+    std::uint32_t types_allocated = 0;          // a bit each
+    VkBool32 robust = VK_FALSE;                 // what was asked for of robustBufferAccess
+    VkResult submitting = VK_SUCCESS;           // what vkQueueSubmit returns
+    std::vector<std::string> executed = {};     // "dispatch GROUPS", "fill WORD", "copy BYTES"
 };
 
 }  // namespace headscope

@@ -128,6 +128,8 @@ baseline() {
     for family in elementwise matmul bias layer_norm attention embedding loss optimizer; do
         ! is_wanted "$family" oracle || prove_without oracle "$family"
     done
+    ! is_wanted optimizer vulkan || prove_without vulkan optimizer "${NO_TEXELS[@]}"
+    ! is_wanted linear vulkan || prove_without vulkan linear
     ! is_wanted edit_attention vulkan || prove_without vulkan edit_attention
     ! is_wanted matmul vulkan || prove_without vulkan matmul "${NO_SUBGROUPS[@]}"
     ! is_wanted matmul vulkan || prove_without vulkan matmul "${SHARED_TILES[@]}"
@@ -148,6 +150,8 @@ readonly SEVERAL_SUBGROUPS=(HEADSCOPE_VULKAN_ROW_LANES=64)
 # Products of one lane's block, or of a workgroup's tile, where a CPU's Vulkan takes those of subgroups.
 readonly NO_SUBGROUPS=("HEADSCOPE_VULKAN_DISABLE=subgroups,tuning")
 readonly SHARED_TILES=(HEADSCOPE_VULKAN_TILES=shared)
+# What a CPU reads through texels, read as any other device does.
+readonly NO_TEXELS=("HEADSCOPE_VULKAN_DISABLE=texel_loads,tuning")
 # Tensors in parts.
 readonly SMALL_BINDINGS=(HEADSCOPE_VULKAN_MAX_BINDING=8192)
 # The tiles of products in F16, on a device that may have no cooperative matrices.

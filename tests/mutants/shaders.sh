@@ -36,7 +36,7 @@ mutant elementwise vulkan 'the texel before is read' shaders/include/fours.glsl 
 mutant elementwise vulkan 'two elements of the second texel are those of the first' shaders/include/fours.glsl \
     'uvec4(odd.zw, rest)' 'uvec4(odd.zw, odd.xy)'
 mutant elementwise vulkan 'the pairs of four neighbours in F16 change places' shaders/include/storage.glsl \
-    'vec4(unpackHalf2x16(four.x), unpackHalf2x16(four.y))' 'vec4(unpackHalf2x16(four.y), unpackHalf2x16(four.x))'
+    'vec4(from_f16(four.x), from_f16(four.x >> 16u),' 'vec4(from_f16(four.y), from_f16(four.y >> 16u),'
 mutant elementwise vulkan 'one value is stored in F16 whatever the type' shaders/include/storage.glsl \
     'kBf16 ? to_bf16(value) : to_f16(value)' 'to_f16(value)'
 mutant elementwise vulkan 'a round of Philox is left out' shaders/include/philox.glsl \
@@ -180,6 +180,8 @@ mutant optimizer vulkan 'a skipped step moves the moments' shaders/adam.comp \
     '|| skip == 1.0' ''
 mutant optimizer vulkan 'the second moment is not corrected' shaders/adam.comp \
     'sqrt(v / correction2)' 'sqrt(v)'
+mutant optimizer vulkan 'where texels are not read one moment is taken for the other' shaders/adam.comp \
+    '#define old_second_at second_moment_at' '#define old_second_at first_moment_at' "${NO_TEXELS[@]}"
 mutant optimizer vulkan 'the working copy is of the gradient' shaders/adam.comp \
     'working_put(p.offset[8] + index, count, value)' 'working_put(p.offset[8] + index, count, g)'
 mutant optimizer vulkan 'the norm is compared before it is unscaled' shaders/step_control.comp \

@@ -40,6 +40,11 @@ std::vector<Case> doublings() {
     return {stated};
 }
 
+template <class Words>
+bool has(const Words& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 std::string a_vulkan_device() {
     const std::vector<std::string> ids = devices_under_test();
     const auto found =
@@ -116,10 +121,10 @@ TEST_CASE("a path is tried where it runs other kernels, and nowhere else", "[run
         }
     }
     const std::vector<std::string>& known = report.devices[0].device.paths;
-    if (std::find(known.begin(), known.end(), "no-subgroups") != known.end()) {
+    if (has(known, "no-subgroups")) {
         CHECK(paths.count("masked_softmax no-subgroups") == 1);
     }
-    if (std::find(known.begin(), known.end(), "no-texel-loads") != known.end()) {
+    if (has(known, "no-texel-loads")) {
         CHECK(paths.count("masked_softmax no-texel-loads") == 1);
     }
     CHECK(paths.count("cache_append no-subgroups") == 0);
@@ -127,6 +132,33 @@ TEST_CASE("a path is tried where it runs other kernels, and nowhere else", "[run
     CHECK(paths.count("cache_append no-vector-loads") == 0);
     CHECK(paths.count("masked_softmax ") == 1);
     CHECK(paths.count("cache_append ") == 1);
+}
+
+TEST_CASE("a path is tried where one layout of a case runs other kernels, whatever its first one does", "[run]") {
+    const std::string id = a_vulkan_device();
+    if (id.empty()) {
+        return;
+    }
+    const auto copies = [] {
+        return std::vector{
+            make_case("[3, 36]", {in("x", {3, 36}).strided(), gradient("out", {3, 36}).strided()},
+                      [](const Operands& t) { return Copy{.x = t["x"], .out = t["out"], .write = t.write("out")}; })};
+    };
+    Plan wanted = plan({}, {"f32"});
+    wanted.devices = {id};
+    wanted.full = true;
+    const Report report = run(wanted, {{.name = "copies", .groups = {{"copies", "copies", copies}}}});
+    CHECK(report.passed());
+    std::set<std::string> paths;
+    bool by_queue = false;
+    for (const Result& result : report.devices[0].results) {
+        paths.insert(result.path);
+        by_queue = by_queue || has(result.kernels, "copy by the queue");
+    }
+    const std::vector<std::string>& known = report.devices[0].device.paths;
+    CHECK(paths.count("no-vector-loads") == 1);
+    CHECK(paths.count("small-bindings") == static_cast<std::size_t>(has(known, "small-bindings")));
+    CHECK(by_queue == has(known, "no-transfers"));
 }
 
 TEST_CASE("every path of a device can be opened, and no other", "[run]") {

@@ -223,12 +223,12 @@ TEST_CASE("a lost device says what was running", "[vulkan][device]") {
     const std::unique_ptr<Backend> device = open_vulkan_device(0);
     const Tensor a = device->empty({16}, DType::F32);
     device->run(Fill{.out = a, .value = 1.0F});
-    device->run(AddScaled{.a = a, .out = a, .alpha = 2.0F});
-    CHECK_THROWS_AS(device->synchronize(), DeviceLost);
-    device->run(Fill{.out = a, .value = 1.0F});
-    CHECK_THROWS_WITH(device->synchronize(), Catch::Contains("lost during vkQueueSubmit") &&
-                                                 Catch::Contains("it was running") && Catch::Contains("fill") &&
-                                                 !Catch::Contains("matmul"));
+    for (int time = 0; time < 2; ++time) {
+        CHECK_THROWS_WITH(device->synchronize(), Catch::Contains("lost during vkQueueSubmit") &&
+                                                     Catch::Contains("it was running fill") &&
+                                                     !Catch::Contains("matmul"));
+        CHECK_THROWS_AS(device->run(AddScaled{.a = a, .out = a, .alpha = 2.0F}), DeviceLost);
+    }
 }
 
 TEST_CASE("a damaged pipeline cache is replaced", "[vulkan][device]") {

@@ -99,6 +99,32 @@ TEST_CASE("a driver that says what Vulkan does not allow is not believed", "[vul
                Catch::Contains("0 bytes of shared memory"));
 }
 
+TEST_CASE("texels are loaded where a CPU plays the GPU and its views are as long as bindings, with bounds",
+          "[vulkan][device]") {
+    const auto loads = [](std::uint32_t device, void (*bend)(VkPhysicalDeviceLimits&)) {
+        FakeLoader fake(2);
+        fake->bend = bend;
+        fake->opens = true;
+        const auto backend = open_vulkan_device(static_cast<int>(device));
+        const std::vector<std::string>& paths = backend->device().paths;
+        const bool loads_texels = std::count(paths.begin(), paths.end(), "no-texel-loads") == 1;
+        const auto& features = backend->device().features;
+        const std::pair<std::string, std::string> said{"texel loads", loads_texels ? "yes" : "no"};
+        CHECK(std::count(features.begin(), features.end(), said) == 1);
+        CHECK(fake->robust == (loads_texels ? VK_TRUE : VK_FALSE));
+        return loads_texels;
+    };
+    const auto enough = [](VkPhysicalDeviceLimits& limits) {
+        limits.maxTexelBufferElements = limits.maxStorageBufferRange / 16;
+    };
+    const auto too_few = [](VkPhysicalDeviceLimits& limits) {
+        limits.maxTexelBufferElements = limits.maxStorageBufferRange / 16 - 1;
+    };
+    CHECK(loads(1, enough));  // the list begins with what is a GPU
+    CHECK_FALSE(loads(1, too_few));
+    CHECK_FALSE(loads(0, enough));
+}
+
 TEST_CASE("of a device's cooperative matrices the list says the sizes, or what it lacks to use them",
           "[vulkan][device]") {
     const NoCuda no_cuda;

@@ -1,47 +1,19 @@
 // Products in F16 by matrices that a subgroup shares: which kernel runs, and what becomes of a device whose matrices
 // err. That the products are right tests/ops says, by every path.
-#include <unistd.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <fstream>
-#include <iterator>
 
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
+#include "standard_error.h"
 #include "support/random.h"
-#include "tests/io/temporary_folder.h"
 
 using namespace headscope;
 using headscope::vulkan_tests::Environment;
+using headscope::vulkan_tests::StandardError;
 using headscope::vulkan_tests::usable_device;
 
 namespace {
-
-// What goes to standard error while one lives.
-class StandardError {
-public:
-    StandardError() : before_(dup(STDERR_FILENO)) {
-        REQUIRE(std::freopen(folder_.file("said").c_str(), "w", stderr) != nullptr);
-    }
-    StandardError(const StandardError&) = delete;
-    StandardError& operator=(const StandardError&) = delete;
-    ~StandardError() {
-        std::fflush(stderr);
-        dup2(before_, STDERR_FILENO);
-        close(before_);
-    }
-    std::string text() const {
-        std::fflush(stderr);
-        std::ifstream file(folder_.file("said"));
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
-
-private:
-    TemporaryFolder folder_;
-    int before_;
-};
 
 struct Ran {
     std::vector<float> values;

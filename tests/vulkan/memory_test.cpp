@@ -6,11 +6,13 @@
 #include "backends/vulkan/memory_limit.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
+#include "fake_loader.h"
 #include "support/check.h"
 
 using namespace headscope;
 using namespace headscope::vulkan;
 using headscope::vulkan_tests::Environment;
+using headscope::vulkan_tests::FakeLoader;
 using headscope::vulkan_tests::usable_device;
 
 namespace {
@@ -94,4 +96,29 @@ TEST_CASE("empty blocks beyond what was in use lately go back, and what steps sh
     CHECK(memory->use().live == kMiB);
     const auto again = memory->allocate(200 * kMiB, nothing);
     CHECK(memory->held() == 264 * kMiB);
+}
+
+TEST_CASE("tensors are in the largest heap that buffers may be in, which is the one that is told of",
+          "[vulkan][memory]") {
+    struct Found {
+        std::uint64_t told, heap;
+        std::uint32_t types;
+        bool operator==(const Found&) const = default;
+    };
+    const auto find = [](std::uint64_t first, std::uint64_t second, std::uint32_t buffer_types) {
+        FakeLoader fake(1);
+        fake->opens = true;
+        fake->heaps[0] = first;
+        fake->heaps[1] = second;
+        fake->buffer_types = buffer_types;
+        const auto instance = std::make_shared<const Instance>(false);
+        const VkPhysicalDevice physical = instance->devices().at(0);
+        const Device device(instance, physical, probe(instance->functions(), physical, 0, Options()));
+        const auto memory = std::make_shared<Memory>(device);
+        (void)memory->allocate(kMiB, nothing);
+        return Found{device.info().memory_bytes, device.heap().size, fake->types_allocated};
+    };
+    CHECK(find(256 * kMiB, 1024 * kMiB, 3) == Found{1024 * kMiB, 1024 * kMiB, 2});
+    CHECK(find(1024 * kMiB, 256 * kMiB, 3) == Found{1024 * kMiB, 1024 * kMiB, 1});
+    CHECK(find(256 * kMiB, 1024 * kMiB, 1) == Found{256 * kMiB, 256 * kMiB, 1});
 }

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "backends/vulkan/cache_file.h"
 #include "backends/vulkan/pipeline_cache.h"
+#include "backends/vulkan/pipeline_workers.h"
 #include "backends/vulkan/pipelines.h"
 #include "environment.h"
 #include "fake_loader.h"
@@ -142,6 +144,21 @@ TEST_CASE("a kernel that cannot be compiled is an Error where it is waited for, 
         }
         CHECK(fake->pipelines_live == 0);
     }
+}
+
+TEST_CASE("a thread is started for what no other is free to do, and no sooner", "[vulkan][cache]") {
+    const auto threads = [] {
+        return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+    };
+    const auto before = threads();
+    std::promise<void> go;
+    const std::shared_future<void> gone = go.get_future().share();
+    PipelineWorkers workers(2);
+    for (const int wanted : {1, 2, 2}) {
+        workers.add([gone] { gone.wait(); });
+        CHECK(threads() - before == wanted);
+    }
+    go.set_value();
 }
 
 TEST_CASE("pipelines that nobody waits for are dropped in the end", "[vulkan][cache]") {

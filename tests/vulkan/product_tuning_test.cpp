@@ -59,6 +59,10 @@ TEST_CASE("the way that was kept is chosen, by later processes too", "[vulkan][t
     other = wanted;
     other.a_in_fours = false;
     CHECK(second.choose(other) == choose_product(kGpu, other));
+    other = wanted;
+    other.texels = true;  // one dtype has them, another has not
+    CHECK(second.choose(other) == choose_product(kGpu, other));
+    CHECK(class_of(other) == class_of(wanted) + ", texels");
 }
 
 TEST_CASE("a way that the device has not for this shape is not chosen", "[vulkan][tuning]") {
@@ -104,15 +108,17 @@ TEST_CASE("a file that cannot be read, or written, costs nothing but time", "[vu
     const ProductChoice untuned = choose_product(kGpu, wanted);
     for (const std::string& damaged :
          {std::string(), whole.substr(0, whole.size() / 2), std::string("[]"),
-          std::string(R"({"format": 2, "products": {}})"),
           std::string(
-              R"({"format": 1, "products": {"9 9 9 x1, a along k in fours, b across k in fours": {"kernel": "magic",
+              R"({"format": 1, "products": {"9 9 9 x1, a along k in fours, b across k in fours": {"kernel": "blocks",
                        "block": 0, "parts": 1, "seconds": 1}}})"),
           std::string(
-              R"({"format": 1, "products": {"9 9 9 x1, a along k in fours, b across k in fours": {"kernel": "tiles",
+              R"({"format": 2, "products": {"9 9 9 x1, a along k in fours, b across k in fours": {"kernel": "magic",
+                       "block": 0, "parts": 1, "seconds": 1}}})"),
+          std::string(
+              R"({"format": 2, "products": {"9 9 9 x1, a along k in fours, b across k in fours": {"kernel": "tiles",
                        "block": 7, "parts": 1, "seconds": 1}}})"),
           std::string(
-              R"({"format": 1, "products": {"9 9 9 x1, a along k in fours, b across k in fours": {"kernel": "tiles",
+              R"({"format": 2, "products": {"9 9 9 x1, a along k in fours, b across k in fours": {"kernel": "tiles",
                        "block": 4, "parts": 3, "seconds": 1}}})")}) {
         INFO(damaged);
         CHECK(with(damaged) == untuned);

@@ -1,0 +1,194 @@
+// Memory that the host can see, and a queue that notes what it was given and is done with it at once.
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fake_functions.h"
+
+namespace headscope::fake {
+
+namespace {
+
+struct Commands {
+    std::vector<std::string> recorded;
+};
+
+Commands& commands_of(VkCommandBuffer handle) {
+    return *reinterpret_cast<Commands*>(handle);
+}
+
+// Of all pools: a test has one.
+std::vector<std::unique_ptr<Commands>> all_commands;
+
+VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice /*device*/, const VkBufferCreateInfo* info,
+                                             const VkAllocationCallbacks* /*allocator*/, VkBuffer* made) {
+    *made = reinterpret_cast<VkBuffer>(new VkDeviceSize(info->size));
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL destroy_buffer(VkDevice /*device*/, VkBuffer buffer,
+                                          const VkAllocationCallbacks* /*allocator*/) {
+    delete reinterpret_cast<VkDeviceSize*>(buffer);
+}
+
+VKAPI_ATTR void VKAPI_CALL requirements(VkDevice /*device*/, VkBuffer buffer, VkMemoryRequirements* found) {
+    *found = {*reinterpret_cast<VkDeviceSize*>(buffer), 256, state.buffer_types};
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice /*device*/, const VkMemoryAllocateInfo* info,
+                                        const VkAllocationCallbacks* /*allocator*/, VkDeviceMemory* made) {
+    state.types_allocated |= 1U << info->memoryTypeIndex;
+    *made = reinterpret_cast<VkDeviceMemory>(std::calloc(1, info->allocationSize));
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice /*device*/, VkDeviceMemory memory,
+                                       const VkAllocationCallbacks* /*allocator*/) {
+    std::free(reinterpret_cast<void*>(memory));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL map(VkDevice /*device*/, VkDeviceMemory memory, VkDeviceSize /*offset*/,
+                                   VkDeviceSize /*size*/, VkMemoryMapFlags /*flags*/, void** mapped) {
+    *mapped = reinterpret_cast<void*>(memory);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL bind_memory(VkDevice /*device*/, VkBuffer /*buffer*/, VkDeviceMemory /*memory*/,
+                                           VkDeviceSize /*offset*/) {
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL allocate_commands(VkDevice /*device*/, const VkCommandBufferAllocateInfo* /*info*/,
+                                                 VkCommandBuffer* made) {
+    all_commands.push_back(std::make_unique<Commands>());
+    *made = reinterpret_cast<VkCommandBuffer>(all_commands.back().get());
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL destroy_commands(VkDevice /*device*/, VkCommandPool /*pool*/,
+                                            const VkAllocationCallbacks* /*allocator*/) {
+    all_commands.clear();
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo* /*info*/) {
+    commands_of(commands).recorded.clear();
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL end(VkCommandBuffer /*commands*/) {
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, std::uint32_t groups, std::uint32_t /*y*/,
+                                    std::uint32_t /*z*/) {
+    commands_of(commands).recorded.push_back("dispatch " + std::to_string(groups));
+}
+
+VKAPI_ATTR void VKAPI_CALL fill(VkCommandBuffer commands, VkBuffer /*buffer*/, VkDeviceSize /*offset*/,
+                                VkDeviceSize /*size*/, std::uint32_t word) {
+    commands_of(commands).recorded.push_back("fill " + std::to_string(word));
+}
+
+VKAPI_ATTR void VKAPI_CALL copy(VkCommandBuffer commands, VkBuffer /*from*/, VkBuffer /*to*/, std::uint32_t /*count*/,
+                                const VkBufferCopy* regions) {
+    commands_of(commands).recorded.push_back("copy " + std::to_string(regions->size));
+}
+
+VKAPI_ATTR void VKAPI_CALL bind_pipeline(VkCommandBuffer /*commands*/, VkPipelineBindPoint /*point*/,
+                                         VkPipeline /*pipeline*/) {}
+
+VKAPI_ATTR void VKAPI_CALL bind_sets(VkCommandBuffer /*commands*/, VkPipelineBindPoint /*point*/,
+                                     VkPipelineLayout /*layout*/, std::uint32_t /*first*/, std::uint32_t /*count*/,
+                                     const VkDescriptorSet* /*sets*/, std::uint32_t /*offset_count*/,
+                                     const std::uint32_t* /*offsets*/) {}
+
+VKAPI_ATTR void VKAPI_CALL push_constants(VkCommandBuffer /*commands*/, VkPipelineLayout /*layout*/,
+                                          VkShaderStageFlags /*stages*/, std::uint32_t /*offset*/,
+                                          std::uint32_t /*size*/, const void* /*values*/) {}
+
+VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer /*commands*/, VkPipelineStageFlags /*from*/,
+                                   VkPipelineStageFlags /*to*/, VkDependencyFlags /*flags*/, std::uint32_t /*count*/,
+                                   const VkMemoryBarrier* /*barriers*/, std::uint32_t /*buffers*/,
+                                   const VkBufferMemoryBarrier* /*buffer_barriers*/, std::uint32_t /*images*/,
+                                   const VkImageMemoryBarrier* /*image_barriers*/) {}
+
+VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue /*queue*/, std::uint32_t /*count*/, const VkSubmitInfo* info,
+                                      VkFence /*fence*/) {
+    if (state.submitting != VK_SUCCESS) {
+        return state.submitting;
+    }
+    const Commands& commands = commands_of(*info->pCommandBuffers);
+    state.executed.insert(state.executed.end(), commands.recorded.begin(), commands.recorded.end());
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL wait_for_fences(VkDevice /*device*/, std::uint32_t /*count*/, const VkFence* /*fences*/,
+                                               VkBool32 /*all*/, std::uint64_t /*timeout*/) {
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL reset_fences(VkDevice /*device*/, std::uint32_t /*count*/, const VkFence* /*fences*/) {
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL wait_idle(VkDevice /*device*/) {
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL reset_pool(VkDevice /*device*/, VkDescriptorPool /*pool*/,
+                                          VkDescriptorPoolResetFlags /*flags*/) {
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL allocate_set(VkDevice /*device*/, const VkDescriptorSetAllocateInfo* /*info*/,
+                                            VkDescriptorSet* made) {
+    *made = handle_of<VkDescriptorSet>(1);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL update_sets(VkDevice /*device*/, std::uint32_t /*writes*/,
+                                       const VkWriteDescriptorSet* /*write*/, std::uint32_t /*copies*/,
+                                       const VkCopyDescriptorSet* /*copy*/) {}
+
+}  // namespace
+
+PFN_vkVoidFunction queue_function(const char* name) {
+    static const Named kFunctions[] = {
+        named("vkCreateBuffer", create_buffer),
+        named("vkDestroyBuffer", destroy_buffer),
+        named("vkGetBufferMemoryRequirements", requirements),
+        named("vkAllocateMemory", allocate),
+        named("vkFreeMemory", free_memory),
+        named("vkMapMemory", map),
+        named("vkBindBufferMemory", bind_memory),
+        named("vkCreateBufferView", create_any<VkBufferViewCreateInfo, VkBufferView>),
+        named("vkDestroyBufferView", destroy_any<VkBufferView>),
+        named("vkCreateCommandPool", create_any<VkCommandPoolCreateInfo, VkCommandPool>),
+        named("vkDestroyCommandPool", destroy_commands),
+        named("vkAllocateCommandBuffers", allocate_commands),
+        named("vkBeginCommandBuffer", begin),
+        named("vkEndCommandBuffer", end),
+        named("vkCmdDispatch", dispatch),
+        named("vkCmdFillBuffer", fill),
+        named("vkCmdCopyBuffer", copy),
+        named("vkCmdBindPipeline", bind_pipeline),
+        named("vkCmdBindDescriptorSets", bind_sets),
+        named("vkCmdPushConstants", push_constants),
+        named("vkCmdPipelineBarrier", barrier),
+        named("vkCreateFence", create_any<VkFenceCreateInfo, VkFence>),
+        named("vkDestroyFence", destroy_any<VkFence>),
+        named("vkWaitForFences", wait_for_fences),
+        named("vkResetFences", reset_fences),
+        named("vkQueueSubmit", submit),
+        named("vkDeviceWaitIdle", wait_idle),
+        named("vkCreateDescriptorPool", create_any<VkDescriptorPoolCreateInfo, VkDescriptorPool>),
+        named("vkDestroyDescriptorPool", destroy_any<VkDescriptorPool>),
+        named("vkResetDescriptorPool", reset_pool),
+        named("vkAllocateDescriptorSets", allocate_set),
+        named("vkUpdateDescriptorSets", update_sets),
+    };
+    return find(kFunctions, name);
+}
+
+}  // namespace headscope::fake

@@ -1,0 +1,202 @@
+// What a stream makes of work whose pipelines are still being compiled, and of work that fails: on the fake driver,
+// which notes what reaches its queue.
+#include "backends/vulkan/stream.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "backends/vulkan/vulkan_backend.h"
+#include "fake_loader.h"
+#include "shaders/include/params.h"
+#include "standard_error.h"
+#include "support/check.h"
+
+using namespace headscope;
+using namespace headscope::vulkan;
+using headscope::vulkan_tests::Environment;
+using headscope::vulkan_tests::FakeLoader;
+using headscope::vulkan_tests::StandardError;
+
+namespace {
+
+using Executed = std::vector<std::string>;
+
+void let_compile(FakeLoader& fake, bool may) {
+    std::atomic_ref<bool>(fake->compiles_nothing) = !may;
+}
+
+struct Streamed {
+    explicit Streamed(unsigned threads, std::uint64_t lost_at = 0)
+        : pipelines(device, "", threads), stream(device, memory, pipelines, lost_at) {}
+
+    std::shared_ptr<const Instance> instance = std::make_shared<const Instance>(false);
+    VkPhysicalDevice physical = instance->devices().at(0);
+    Device device{instance, physical, probe(instance->functions(), physical, 0, Options())};
+    std::shared_ptr<Memory> memory = std::make_shared<Memory>(device);
+    Pipelines pipelines;
+    Stream stream;
+
+    Tensor tensor(std::int64_t elements = 4) {
+        return make_tensor(memory->allocate(static_cast<std::size_t>(elements) * sizeof(float), [] {}), {elements},
+                           DType::F32);
+    }
+    // Told apart by their number of workgroups.
+    void dispatch_fill(const Tensor& to, std::uint64_t groups) {
+        stream.dispatch({.kernel = Kernel::Fill, .groups = groups}, FillParams{}, std::array{&to});
+    }
+    void dispatch_copy(const Tensor& from, const Tensor& to, std::uint64_t groups) {
+        stream.dispatch({.kernel = Kernel::Copy, .groups = groups}, CopyParams{}, std::array{&from, &to});
+    }
+};
+
+}  // namespace
+
+TEST_CASE("what waits for a pipeline keeps its place, and fills and copies wait behind it", "[vulkan][stream]") {
+    FakeLoader fake(1);
+    fake->opens = true;
+    fake->compiles_nothing = true;
+    Streamed made(2);
+    const Tensor x = made.tensor();
+    const Tensor y = made.tensor();
+    made.dispatch_fill(x, 1);
+    made.stream.fill(y, 7);
+    made.dispatch_copy(x, y, 2);
+    made.stream.copy(x, y);
+    made.dispatch_fill(x, 3);
+    CHECK(fake->executed.empty());  // none of these calls waited
+    let_compile(fake, true);
+    made.stream.synchronize();
+    CHECK(fake->executed == Executed{"dispatch 1", "fill 7", "dispatch 2", "copy 16", "dispatch 3"});
+    made.stream.fill(y, 8);
+    made.dispatch_copy(x, y, 4);
+    made.stream.synchronize();
+    CHECK(fake->executed.size() == 7);
+    CHECK(fake->executed[5] == "fill 8");
+    CHECK(fake->executed[6] == "dispatch 4");
+}
+
+TEST_CASE("no more than some hundreds of dispatches wait for a pipeline", "[vulkan][stream]") {
+    FakeLoader fake(1);
+    fake->opens = true;
+    fake->compiles_nothing = true;
+    Streamed made(1);
+    const Tensor x = made.tensor();
+    for (std::uint64_t groups = 1; groups <= 512; ++groups) {
+        made.dispatch_fill(x, groups);
+    }
+    CHECK(fake->executed.empty());
+    let_compile(fake, true);
+    made.dispatch_fill(x, 513);
+    CHECK(fake->executed.size() == 512);  // eight submissions: this call waited
+    made.stream.synchronize();
+    REQUIRE(fake->executed.size() == 513);
+    for (std::size_t index = 0; index < fake->executed.size(); ++index) {
+        CHECK(fake->executed[index] == "dispatch " + std::to_string(index + 1));
+    }
+}
+
+TEST_CASE("a stream that ends drops what still waits for a pipeline", "[vulkan][stream]") {
+    FakeLoader fake(1);
+    fake->opens = true;
+    fake->compiles_nothing = true;
+    {
+        Streamed made(1);
+        const Tensor x = made.tensor();
+        made.dispatch_fill(x, 1);
+        made.stream.fill(x, 7);
+        let_compile(fake, true);
+    }
+    CHECK(fake->pipelines_live == 0);
+}
+
+TEST_CASE("after a kernel that does not compile nothing that follows is taken for done", "[vulkan][stream]") {
+    for (const unsigned threads : {1U, 0U}) {
+        INFO(threads << " threads");
+        FakeLoader fake(1);
+        fake->opens = true;
+        fake->fails_to_compile = 1;
+        fake->compiles_nothing = threads > 0;
+        Streamed made(threads);
+        const Tensor x = made.tensor();
+        const Tensor y = made.tensor();
+        const auto says = Catch::Contains("cannot compile the kernel fill");
+        if (threads > 0) {
+            made.dispatch_fill(x, 1);
+            made.dispatch_copy(x, y, 2);  // and this one would read what was never written
+            let_compile(fake, true);
+            CHECK_THROWS_WITH(made.stream.synchronize(), says);
+        } else {
+            CHECK_THROWS_WITH(made.dispatch_fill(x, 1), says);
+        }
+        std::array<std::byte, 16> bytes{};
+        CHECK_THROWS_WITH(made.dispatch_copy(x, y, 3), says);
+        CHECK_THROWS_WITH(made.stream.fill(y, 1), says);
+        CHECK_THROWS_WITH(made.stream.copy(x, y), says);
+        CHECK_THROWS_WITH(made.stream.upload(y, bytes.data(), bytes.size()), says);
+        CHECK_THROWS_WITH(made.stream.download(y, bytes.data(), bytes.size()), says);
+        CHECK_THROWS_WITH(made.stream.synchronize(), says);
+        CHECK_THROWS_WITH(made.stream.mark(), says);
+        CHECK(fake->executed.empty());
+        Stream again(made.device, made.memory, made.pipelines);  // which lost nothing
+        again.copy(x, y);
+        again.synchronize();
+        CHECK(fake->executed == Executed{"copy 16"});
+    }
+}
+
+TEST_CASE("a submission that fails is told for good, and what is lost stays lost", "[vulkan][stream]") {
+    FakeLoader fake(1);
+    fake->opens = true;
+    {
+        Streamed made(0);
+        const Tensor x = made.tensor();
+        made.stream.fill(x, 1);
+        fake->submitting = VK_ERROR_OUT_OF_HOST_MEMORY;
+        CHECK_THROWS_WITH(made.stream.synchronize(), Catch::Contains("vkQueueSubmit"));
+        fake->submitting = VK_SUCCESS;
+        CHECK_THROWS_WITH(made.stream.synchronize(), Catch::Contains("vkQueueSubmit"));
+        CHECK(fake->executed.empty());
+    }
+    Streamed made(0, 1);
+    const Tensor x = made.tensor();
+    made.stream.fill(x, 1);
+    CHECK_THROWS_AS(made.stream.synchronize(), DeviceLost);
+    CHECK_THROWS_AS(made.stream.fill(x, 2), DeviceLost);
+    CHECK_THROWS_AS(made.stream.synchronize(), DeviceLost);
+}
+
+TEST_CASE("the trial of matrices takes another kernel's failure for no verdict, and its own for one",
+          "[vulkan][stream]") {
+    const Environment emulate("HEADSCOPE_VULKAN_EMULATE_MATRICES", "1");
+    const Environment try_them("HEADSCOPE_VULKAN_TRIAL_ERROR", "0");
+    // Without threads a kernel is compiled where it is used, and fails there.
+    const bool threads = std::thread::hardware_concurrency() > 1;
+    for (const bool own : {false, true}) {
+        FakeLoader fake(2);
+        fake->opens = true;
+        fake->fails_to_compile = own ? 2 : 1;
+        fake->compiles_nothing = threads && !own;
+        const StandardError said;
+        const auto backend = open_vulkan_device(1);
+        const Tensor x = backend->empty({4}, DType::F32);
+        const AddScaled other{.a = x, .out = x, .alpha = 2.0F};
+        const auto fails = Catch::Contains("the kernel add_scaled");
+        if (own) {
+            backend->run(other);
+            CHECK_THAT(backend->products(Compute::F16).reason, Catch::Contains("since its cooperative matrices err"));
+            CHECK_THAT(said.text(), Catch::Contains("cannot compile the kernel matmul_cooperative_emulated"));
+            CHECK_NOTHROW(backend->synchronize());
+            continue;
+        }
+        if (threads) {
+            backend->run(other);
+            let_compile(fake, true);
+        } else {
+            CHECK_THROWS_WITH(backend->run(other), fails);
+        }
+        CHECK_THROWS_WITH(backend->products(Compute::F16), fails);
+        CHECK_THROWS_WITH(backend->synchronize(), fails);
+        CHECK(said.text().empty());
+    }
+}
