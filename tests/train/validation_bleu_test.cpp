@@ -12,7 +12,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-constexpr std::size_t kPairs = 12;
+constexpr std::size_t kPairs = 30;
 
 // A text whose translations are half alike, so that a few steps bring matches of four words.
 nlohmann::json learning(const TemporaryFolder& folder) {
@@ -99,7 +99,7 @@ TEST_CASE("held-out BLEU is of the mean of the weights where that has the lower 
     nlohmann::json settings = with_bleu(learning(folder));
     settings["training"]["ema_decay"] = 0.9;
     // Steps that leap about: their mean is the better place.
-    settings["training"]["learning_rate_scale"] = 6.0;
+    settings["training"]["learning_rate_scale"] = 14.0;
     DigitsRun run(folder, settings, "out");
     run.start().run();
     DigitsRun plain(folder, with_bleu(settings, 0), "plain");
@@ -138,9 +138,9 @@ TEST_CASE("held-out BLEU needs pairs that are held out, and validations", "[bleu
     nlohmann::json settings = with_bleu(learning(folder));
     settings["training"]["validate_every"] = 0;
     CHECK_THAT(error_of([&] { DigitsRun(folder, settings, "out"); }),
-               Contains("\"training.validate_bleu\" (12)") && Contains("\"training.validate_every\" is 0"));
+               Contains("\"training.validate_bleu\" (30)") && Contains("\"training.validate_every\" is 0"));
     settings = with_bleu(learning(folder));
     settings["data"].erase("valid");
     CHECK_THAT(error_of([&] { DigitsRun(folder, settings, "out"); }),
-               Contains("\"training.validate_bleu\" (12)") && Contains("\"data.valid\""));
+               Contains("\"training.validate_bleu\" (30)") && Contains("\"data.valid\""));
 }
