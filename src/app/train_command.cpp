@@ -110,6 +110,10 @@ void add_changes(CLI::App& command, TrainOptions& options) {
         ->excludes(finish)
         ->check(CLI::Validator(wrong_batch, "TOKENS or auto"));
     add_precision_option(command, options.precision, "f32, tf32, bf16 or f16, instead of the configuration's");
+    command
+        .add_option("--validate-bleu", options.validate_bleu,
+                    "BLEU of the first so many held-out pairs at each validation, translated greedily; 0: none")
+        ->check(CLI::Range(std::int64_t{0}, kMany));
     command.add_flag("--watch-gradients", options.watch_gradients,
                      "The norm of each layer's gradient in log.jsonl, and where one was not finite");
     command.add_flag("--tensorboard", options.tensorboard, "Event files in tensorboard/, beside log.jsonl");

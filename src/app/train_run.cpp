@@ -139,6 +139,9 @@ void apply(const TrainOptions& options, RunConfig& config) {
     if (options.minutes) {
         config.set("minutes", *options.minutes);
     }
+    if (options.validate_bleu) {
+        config.set("validate_bleu", *options.validate_bleu);
+    }
     if (options.watch_gradients) {
         config.set("watch_gradients", true);
     }

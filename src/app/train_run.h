@@ -24,7 +24,7 @@ struct TrainOptions {
     bool tensorboard = false;
     std::optional<Precision> precision;  // none: as the configuration says, and so with all that follow
     std::optional<std::string> batch;    // "auto" or a number
-    std::optional<std::int64_t> steps, tokens;
+    std::optional<std::int64_t> steps, tokens, validate_bleu;
     std::optional<double> epochs, minutes;
 };
 

@@ -163,6 +163,12 @@ Arithmetic arithmetic_of(const TrainConfig& config, const Backend& backend) {
 void check_train_config(const TrainConfig& config) {
     check_lengths(config);
     check_training_options(config.training, config.file);
+    if (config.training.validate_bleu > 0 && config.data.valid.tsv.empty() && config.data.valid.source.empty()) {
+        throw Error(
+            fmt::format("{}: \"training.validate_bleu\" ({}) is of held-out pairs, and there are none: name a "
+                        "validation text in \"data.valid\", or leave it out",
+                        config.file, config.training.validate_bleu));
+    }
     if (config.tokenizer.shared) {
         return;
     }

@@ -62,6 +62,9 @@ Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data,
         valid_ = std::make_unique<Batcher>(data_.valid, micro_budget(config.training), 0, special_ids(model_config_));
         data_.valid.clear();
     }
+    if (!data_.valid_text.source.empty()) {
+        bleu_.emplace(backend, model_config_, parameters_, data_, arithmetic_.compute);
+    }
     if (config.training.patience > 0 && !valid_) {
         throw Error(
             fmt::format("{}: \"training.patience\" ({}) counts validations: name a validation text in "

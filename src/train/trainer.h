@@ -23,6 +23,7 @@
 #include "train/training_pass.h"
 #include "train/training_state.h"
 #include "train/validation.h"
+#include "train/validation_bleu.h"
 #include "train/weight_mean.h"
 
 namespace headscope {
@@ -83,6 +84,7 @@ private:
     void log(const nlohmann::json& line);
     void report();
     void validate_now();
+    double bleu_of(bool mean);  // of the mean of the weights, or of the weights
     void note_validation(const TrainingState::Best& found, bool better);
     void begin();  // from the first weights
     void take_up(const Checkpoint& checkpoint, Purpose purpose);
@@ -134,6 +136,7 @@ private:
     StepHistory history_;
     Batcher batcher_;
     std::unique_ptr<Batcher> valid_;  // none without validation text
+    std::optional<ValidationBleu> bleu_;
     CheckpointFolder checkpoints_;
     std::optional<RunLog> log_;
     std::optional<EventFile> events_;

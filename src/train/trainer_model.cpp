@@ -96,6 +96,11 @@ void Trainer::write_model(const std::string& model_directory) {
         line["nll"] = *nll;
         line["perplexity"] = std::exp(*nll);
     }
+    if (bleu_) {
+        const double bleu = bleu_->measure();
+        line["bleu"] = bleu;
+        hooks_.say(fmt::format("BLEU {:.2f} of its greedy translations of {} held-out pairs", bleu, bleu_->pairs()));
+    }
     if (!log_) {
         open_logs();
     }

@@ -75,24 +75,40 @@ void Trainer::validate_now() {
                            {"perplexity", std::exp(result.nll)}};
     guard_.add_validation(result.nll);
     TrainingState::Best found{state_.step, result.nll};
-    std::string of_mean;
+    std::string more;
     if (mean_) {
         mean_->swap();
         const double nll = measure().nll;
         mean_->swap();
         line["mean_nll"] = nll;
-        of_mean = fmt::format("  of the mean of the weights {:.4f}", nll);
+        more = fmt::format("  of the mean of the weights {:.4f}", nll);
         if (nll < result.nll) {
             found = {state_.step, nll, true};
         }
+    }
+    if (bleu_ && std::isfinite(found.nll)) {
+        const double bleu = bleu_of(found.mean);
+        line["bleu"] = bleu;
+        more += fmt::format("  BLEU {:.2f}", bleu);
     }
     const bool better = std::isfinite(found.nll) && (!state_.best || found.nll < state_.best->nll);
     line["best"] = better;
     note_validation(found, better);
     hooks_.say(fmt::format("validation after step {}: loss {:.4f}  nll {:.4f}  perplexity {:.3f}{}{}", state_.step,
-                           result.loss, result.nll, std::exp(result.nll), of_mean, better ? "  the best so far" : ""));
+                           result.loss, result.nll, std::exp(result.nll), more, better ? "  the best so far" : ""));
     log(line);
     reported_at_ = now();  // validation is no training time
+}
+
+double Trainer::bleu_of(bool mean) {
+    if (mean) {
+        mean_->swap();
+    }
+    const double found = bleu_->measure();
+    if (mean) {
+        mean_->swap();
+    }
+    return found;
 }
 
 void Trainer::note_validation(const TrainingState::Best& found, bool better) {

@@ -31,13 +31,18 @@ struct Counts {
 // Encodes pairs as they come and hands them on in order.
 class Encoder {
 public:
-    Encoder(const TrainingData& data, std::int64_t max_length, std::function<void(Pair)> take)
+    // Of the first `kept` pairs the text stays.
+    Encoder(const TrainingData& data, std::int64_t max_length, std::function<void(Pair)> take, std::int64_t kept = 0)
         // max_length counts eos, the encoder's bound does not.
-        : data_(data), max_pieces_(max_length - 1), take_(std::move(take)) {}
+        : data_(data), max_pieces_(max_length - 1), take_(std::move(take)), kept_(kept) {}
 
     void add(const CorpusFiles& files) {
         for_each_reader(files, [&](PairReader& reader) {
             for (std::string source, target; reader.next(source, target);) {
+                if (std::ssize(first_.source) < kept_) {
+                    first_.source.push_back(source);
+                    first_.target.push_back(target);
+                }
                 text_.source.push_back(std::move(source));
                 text_.target.push_back(std::move(target));
                 if (text_.source.size() == kAtOnce) {
@@ -49,6 +54,7 @@ public:
         encode();
     }
     const Counts& counts() const { return counts_; }
+    ParallelText take_first() { return std::move(first_); }
 
 private:
     void encode() {
@@ -67,7 +73,8 @@ private:
     const TrainingData& data_;
     std::int64_t max_pieces_;
     std::function<void(Pair)> take_;
-    ParallelText text_;
+    std::int64_t kept_;
+    ParallelText text_, first_;
     Counts counts_;
 };
 
@@ -129,8 +136,11 @@ TrainingData prepare_training_data(const TrainConfig& config, const std::string&
     data.train = encode_training_text(config, data, folder, say);
     const CorpusFiles& valid = config.data.valid;
     if (!valid.tsv.empty() || !valid.source.empty()) {
-        Encoder encoder(data, config.training.max_length, [&](Pair pair) { data.valid.push_back(std::move(pair)); });
+        Encoder encoder(
+            data, config.training.max_length, [&](Pair pair) { data.valid.push_back(std::move(pair)); },
+            config.training.validate_bleu);
         encoder.add(valid);
+        data.valid_text = encoder.take_first();
         require_pairs(config, "data.valid", valid, encoder.counts());
         say("validation data: " + encoder.counts().text());
     }

@@ -21,6 +21,7 @@ struct TrainingData {
     std::shared_ptr<const Tokenizer> source_tokenizer, target_tokenizer;
     std::shared_ptr<const ExampleSource> train;
     std::vector<Pair> valid;  // may be empty
+    ParallelText valid_text;  // the first "training.validate_bleu" pairs of it as they are written, too long or not
     // A run may only go on with the data that it began with.
     std::uint64_t fingerprint() const { return train->fingerprint(); }
 };

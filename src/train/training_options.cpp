@@ -53,6 +53,7 @@ void parse_steps(ConfigReader& reader, TrainingOptions& options) {
     options.report_every = reader.integer("report_every", options.report_every, 1, 100'000);
     options.watch_gradients = reader.boolean("watch_gradients", options.watch_gradients);
     options.validate_every = reader.integer("validate_every", options.validate_every, 0, kMany);
+    options.validate_bleu = reader.integer("validate_bleu", 0, 0, kMany);
     options.checkpoint_every = reader.integer("checkpoint_every", options.checkpoint_every, 0, kMany);
     options.checkpoint_minutes = reader.number("checkpoint_minutes", options.checkpoint_minutes, 0.0, 1e6);
     options.tensorboard = reader.boolean("tensorboard", options.tensorboard);
@@ -202,6 +203,12 @@ void check_training_options(const TrainingOptions& t, const std::string& file) {
         throw Error(
             fmt::format("{}: \"training.patience\" ({}) counts validations, and \"training.validate_every\" is 0", file,
                         t.patience));
+    }
+    if (t.validate_bleu > 0 && t.validate_every == 0) {
+        throw Error(
+            fmt::format("{}: \"training.validate_bleu\" ({}) is measured at validations, and "
+                        "\"training.validate_every\" is 0",
+                        file, t.validate_bleu));
     }
 }
 

@@ -66,6 +66,7 @@ struct TrainingOptions {
     std::int64_t report_every = 50;
     bool watch_gradients = false;  // the norm of each layer's gradient in every report
     std::int64_t validate_every = 1000;
+    std::int64_t validate_bleu = 0;     // of the first so many held-out pairs, at each validation; 0: none
     std::int64_t checkpoint_every = 0;  // steps; 0: by time alone
     double checkpoint_minutes = 5.0;    // 0: by steps alone
     std::int64_t keep_last = 5;

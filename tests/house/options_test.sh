@@ -15,36 +15,42 @@ TEXT
 commands_of() { # COMMAND..
     "$headscope" "$@" --help | sed -n '/^Subcommands:$/,/^$/s/^  \([a-z-]*\) .*/\1/p'
 }
-options_of() { # COMMAND..: "--name" of each, but for --help
-    "$headscope" "$@" --help | sed -n '/^Options:$/,/^$/s/^  \(-[a-z],\)\?\(--[a-z0-9-]*\).*/\2/p' | grep -vx -- --help
+options_of() { # COMMAND..: "--name" or "-n,--name" of each, but for --help
+    "$headscope" "$@" --help | sed -n '/^Options:$/,/^$/s/^  \(\(-[a-z],\)\?--[a-z0-9-]*\).*/\1/p' | grep -v -- --help
 }
 examples_of() { # COMMAND..: the lines of its --help below "Examples:"
     "$headscope" "$@" --help | sed -n '/^Examples\?:$/,$p' | sed -n 's/^  //p'
 }
 
-mapfile -t scripts < <(find "$repository/tests" -name '*.sh' ! -name options_test.sh; echo "$repository/do")
-# Comments use nothing; a line that goes on in the next is one.
-for script in "${scripts[@]}"; do
-    sed -e ':more' -e '/\\$/{N;s/\\\n/ /;b more' -e '}' -e '/^ *#/d' "$script" >"script-${script//\//_}"
-done
-
-# The command is run in the file as a word of its own after the program's name, whatever that is called there.
-used() { # COMMAND OPTION
-    local file
-    if examples_of $1 | grep -E -- "headscope $1 " | grep -qE -- "(^|[ \"'])$2([ =\"']|$)"; then return 0; fi
-    for file in script-*; do
-        if grep -qE -- "(run|headscope\"?|program\"?|HEADSCOPE\"?) $1( |$)" "$file" &&
-            grep -qE -- "(^|[ \"'(])$2([ =\"')]|$)" "$file"; then
-            return 0
-        fi
-    done
-    return 1
+# Every command line of a script, one a line: comments use nothing, a line that goes on in the next is one, and each part
+# of a pipe or of a list is one of its own. What the next line expects to be refused is no use of an option.
+command_lines() { # SCRIPT
+    sed -e ':more' -e '/\\$/{N;s/\\\n/ /;b more' -e '}' -e '/^ *#/d' "$1" |
+        awk 'NR > 1 && !/^ *expect .* refused / { print before } { before = $0 } END { print before }' |
+        sed -E 's/ (\|\|?|&&) |; /\n/g'
 }
-excepted() { grep -qE -- "^$1 $2 ..*" exceptions; }
+# A call of one of the script's functions is what the function runs with all of its arguments.
+calls_replaced() {
+    awk '
+        { sub(/^ +/, ""); $0 = ($1 in runs ? runs[$1] " " : "") $0 }
+        /^[a-z_]+\(\) \{/ { name = substr($0, 1, index($0, "(") - 1); sub(/^[a-z_]+\(\) \{ */, "") }
+        name != "" && /"\$@"/ { runs[name] = $0 }
+        /^\}/ { name = "" }
+        { print }'
+}
+mapfile -t scripts < <(find "$repository/tests" -name '*.sh' ! -name options_test.sh; echo "$repository/do")
+for script in "${scripts[@]}"; do command_lines "$script" | calls_replaced; done >command-lines
+
+# The command is a word of its own after the program's name, whatever that is called there, and its option follows it.
+used() { # COMMAND OPTION, as --help names it: -o,--output
+    grep -qE -- "(run|headscope\"?|program\"?|HEADSCOPE\"?) $1 (.*[ \"'(])?(${2/,/|})([ =\"')]|$)" command-lines
+}
+excepted() { grep -qE -- "^$1 ${2#-?,} ..*" exceptions; }
 
 count=0
 check() { # COMMAND..
     local option
+    examples_of $1 >>command-lines
     for option in $(options_of $1); do
         count=$((count + 1))
         if excepted "$1" "$option"; then

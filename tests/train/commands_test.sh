@@ -161,6 +161,20 @@ expect "without what nobody asked for" eval '! grep -q gradient_norms whole/log.
 run train tiny.json --data data --output watched --watch-gradients
 expect "the gradients of layers are written where they are asked for" grep -q '"gradient_norms":{"decoder.layers.0.cross_attention":' watched/log.jsonl
 expect "and the model is the same" same whole/model/model.safetensors watched/model/model.safetensors
+run train tiny.json --data data --output scored --validate-bleu 3 --tensorboard
+expect "held-out pairs are translated where that is asked for" eval 'ended_with 0 && complains "  BLEU " && complains "of 3 held-out pairs"'
+expect "at each validation" eval '[ "$(jq -s "map(select(.kind == \"validation\" and (.bleu | type) == \"number\")) | length" scored/log.jsonl)" -eq 1 ]'
+expect "and not where nobody asked" eval '! grep -q bleu whole/log.jsonl'
+expect "the number goes to TensorBoard too" grep -qa "validation/bleu" scored/tensorboard/events.out.tfevents.*
+expect "and the model is the same" same whole/model/model.safetensors scored/model/model.safetensors
+run plot scored -o -
+expect "a plot has its curve" eval 'says ">BLEU<" && says ">Learning rate<"'
+run plot whole -o -
+expect "which that of another run has not" eval '! says ">BLEU<" && says ">Learning rate<"'
+run train tiny.json --data data --output scored --resume --validate-bleu 0
+expect "a run may go on without it" ended_with 0
+changed 's/, "valid": {"tsv": "valid.tsv"}//;s/"report_every"/"validate_bleu": 3, &/'
+expect "pairs that nobody holds out" refused '"training.validate_bleu" (3)' '"data.valid"'
 run train tiny.json --data data --output parts --steps 4
 expect "a shorter run" ended_with 0
 cp parts/tokenizer/sentencepiece.model tokenizer-before

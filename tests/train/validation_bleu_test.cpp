@@ -1,0 +1,146 @@
+// BLEU of held-out text while a model is being trained.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "eval/bleu.h"
+#include "infer/translator.h"
+#include "tests/ops/devices.h"
+#include "tests/train/digits_run.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr std::size_t kPairs = 30;
+
+// A text whose translations are half alike, so that a few steps bring matches of four words.
+nlohmann::json learning(const TemporaryFolder& folder) {
+    nlohmann::json settings = write_digits(folder);
+    std::string train, valid;
+    for (const DigitsPair& pair : make_digits_task(700, 1)) {
+        const std::string line = pair.digits + "\tdas ist die Zahl " + pair.words + "\n";
+        (train.size() < 40'000 ? train : valid) += line;
+    }
+    folder.write("train.tsv", train);
+    folder.write("valid.tsv", valid);
+    settings["training"].update({{"learning_rate_scale", 3.0}, {"steps", 40}, {"average_last", 1}});
+    return settings;
+}
+
+nlohmann::json with_bleu(nlohmann::json settings, std::size_t pairs = kPairs) {
+    settings["training"]["validate_bleu"] = pairs;
+    return settings;
+}
+
+// What a model that was written scores on the first pairs of valid.tsv.
+double score_of(const DigitsRun& run, const TemporaryFolder& folder, std::size_t pairs) {
+    ParallelText text = read_tsv(folder.file("valid.tsv"));
+    text.source.resize(std::min(text.source.size(), pairs));
+    text.target.resize(std::min(text.target.size(), pairs));
+    const Translator translator(*run.backend, run.output_folder + "/model");
+    TranslationOptions options;
+    options.search.beam = 1;
+    std::vector<std::string> translations;
+    for (const TranslatedSentence& sentence : translator.translate(text.source, options)) {
+        translations.push_back(sentence.text);
+    }
+    return corpus_bleu(translations, text.target).score;
+}
+
+}  // namespace
+
+TEST_CASE("held-out BLEU is what the model of that step scores, and changes no bit of a training", "[bleu]") {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    INFO(device);
+    const TemporaryFolder folder;
+    const nlohmann::json settings = learning(folder);
+    DigitsRun plain(folder, settings, "plain", device);
+    plain.start().run();
+    DigitsRun run(folder, with_bleu(settings), "measured", device);
+    run.start().run();
+    CHECK(run.weights() == plain.weights());
+    CHECK_THAT(run.said, Contains("  BLEU "));
+
+    const auto lines = logged(run.output_folder, "validation");
+    const auto without = logged(plain.output_folder, "validation");
+    REQUIRE(lines.size() == 5);
+    REQUIRE(without.size() == lines.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        CHECK(lines[i]["nll"] == without[i]["nll"]);
+        CHECK_FALSE(without[i].contains("bleu"));
+    }
+    run.trainer->write_model(run.output_folder + "/model");
+    const double score = score_of(run, folder, kPairs);
+    CHECK(score > 0.0);
+    CHECK(lines.back()["bleu"] == Approx(score));
+    CHECK(logged(run.output_folder, "model").back()["bleu"] == Approx(score));
+}
+
+TEST_CASE("held-out BLEU goes on after a stop as if there had been none", "[bleu]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = with_bleu(learning(folder));
+    settings["training"]["ema_decay"] = 0.9;
+    DigitsRun unbroken(folder, settings, "unbroken");
+    unbroken.start().run();
+    DigitsRun first(folder, settings, "broken");
+    first.hooks.stop_requested = stop_after(11);
+    first.start().run();
+    DigitsRun second(folder, settings, "broken");
+    second.start(true).run();
+    CHECK(second.weights() == unbroken.weights());
+    const auto lines = logged(second.output_folder, "validation");
+    CHECK(lines == logged(unbroken.output_folder, "validation"));
+    CHECK(lines.back().contains("bleu"));
+}
+
+TEST_CASE("held-out BLEU is of the mean of the weights where that has the lower loss", "[bleu]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = with_bleu(learning(folder));
+    settings["training"]["ema_decay"] = 0.9;
+    // Steps that leap about: their mean is the better place.
+    settings["training"]["learning_rate_scale"] = 14.0;
+    DigitsRun run(folder, settings, "out");
+    run.start().run();
+    DigitsRun plain(folder, with_bleu(settings, 0), "plain");
+    plain.start().run();
+    CHECK(run.weights() == plain.weights());
+    nlohmann::json best;
+    for (const nlohmann::json& line : logged(run.output_folder, "validation")) {
+        best = line["best"] == true ? line : best;
+    }
+    REQUIRE(best["mean_nll"] < best["nll"]);
+    run.trainer->write_model(run.output_folder + "/model");
+    INFO(run.said);
+    CHECK(best["bleu"] > 0.0);
+    CHECK(best["bleu"] == Approx(score_of(run, folder, kPairs)));
+    CHECK(logged(run.output_folder, "model").back()["bleu"] == best["bleu"]);
+}
+
+TEST_CASE("more pairs than are held out are all of them, long ones too", "[bleu]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = with_bleu(learning(folder), 1'000'000);
+    std::string longest = "7";
+    for (int i = 0; i < 70; ++i) {
+        longest += " 7";
+    }
+    folder.write("valid.tsv", "1 2\teins zwei\n" + longest + "\tsieben sieben\n3 4\tdrei vier\n");
+    DigitsRun run(folder, settings, "out");
+    run.start().run();
+    CHECK_THAT(run.said, Contains("1 too long"));
+    run.trainer->write_model(run.output_folder + "/model");
+    CHECK_THAT(run.said, Contains("of its greedy translations of 3 held-out pairs"));
+    CHECK(logged(run.output_folder, "model").back()["bleu"] == Approx(score_of(run, folder, 3)));
+}
+
+TEST_CASE("held-out BLEU needs pairs that are held out, and validations", "[bleu]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = with_bleu(learning(folder));
+    settings["training"]["validate_every"] = 0;
+    CHECK_THAT(error_of([&] { DigitsRun(folder, settings, "out"); }),
+               Contains("\"training.validate_bleu\" (30)") && Contains("\"training.validate_every\" is 0"));
+    settings = with_bleu(learning(folder));
+    settings["data"].erase("valid");
+    CHECK_THAT(error_of([&] { DigitsRun(folder, settings, "out"); }),
+               Contains("\"training.validate_bleu\" (30)") && Contains("\"data.valid\""));
+}
