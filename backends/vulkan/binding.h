@@ -7,6 +7,12 @@
 
 namespace headscope::vulkan {
 
+constexpr std::uint64_t kTexelBytes = 16;  // as of a vec4
+
+constexpr std::uint64_t whole_texels(std::uint64_t bytes) {
+    return (bytes + kTexelBytes - 1) / kTexelBytes * kTexelBytes;
+}
+
 struct Binding {
     std::uint32_t block = 0;
     std::uint64_t begin = 0;   // bytes, aligned for a descriptor

@@ -15,16 +15,7 @@ namespace {
 constexpr std::uint64_t kWorkPerSlice = std::uint64_t{1} << 31U;
 constexpr std::uint32_t kDispatchesPerSlice = 64;
 
-constexpr std::uint32_t kSetsPerPool = 256;
-constexpr std::uint32_t kBuffersPerPool = 2048;
-
 constexpr std::uint8_t kMostKernels = 64;
-
-constexpr VkDeviceSize kVector = 16;  // bytes of a vec4, and of a texel
-
-std::uint64_t whole_texels(std::uint64_t bytes) {
-    return (bytes + kVector - 1) / kVector * kVector;
-}
 
 // What a kernel's tensors of its op's own type are stored in: those in 16 bits, where there are any, are of one.
 DType storage_of(Kernel kernel, std::span<const Tensor* const> tensors) {
@@ -90,7 +81,7 @@ std::uint64_t Stream::binding_alignment() const {
     // Of a vec4 at least: then a tensor's offset within its binding is a multiple of 4 if its own offset is.
     const VkPhysicalDeviceLimits& limits = device_.capabilities().properties.limits;
     const VkDeviceSize texels = device_.capabilities().texel_loads ? limits.minTexelBufferOffsetAlignment : 1;
-    return std::max({limits.minStorageBufferOffsetAlignment, texels, kVector});
+    return std::max({limits.minStorageBufferOffsetAlignment, texels, VkDeviceSize{kTexelBytes}});
 }
 
 Stream::Slot& Stream::current() {
@@ -333,90 +324,6 @@ std::vector<std::string> Stream::take_kernels() {
     kernels_.clear();
     moved_.clear();
     return names;
-}
-
-void Stream::bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers) {
-    const DeviceFunctions& functions = device_.functions();
-    Slot& slot = slots_[now_];
-    std::array<VkWriteDescriptorSet, 12> writes{};
-    std::array<VkBufferView, writes.size()> views{};
-    const bool push = device_.capabilities().push_descriptors;
-    const VkDescriptorSet set = push ? VK_NULL_HANDLE : allocate_set(pipeline.set_layout);
-    for (std::size_t index = 0; index < buffers.size(); ++index) {
-        writes[index].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
-        writes[index].dstSet = set;
-        writes[index].dstBinding = static_cast<std::uint32_t>(index);
-        writes[index].descriptorCount = 1;
-        writes[index].descriptorType = descriptor_type(pipeline.bindings[index]);
-        writes[index].pBufferInfo = &buffers[index];
-        if (pipeline.bindings[index] == BindingKind::Texels) {
-            views[index] = view_of(buffers[index]);
-            writes[index].pTexelBufferView = &views[index];
-        }
-    }
-    const auto count = static_cast<std::uint32_t>(buffers.size());
-    if (push) {
-        functions.vkCmdPushDescriptorSetKHR(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, count,
-                                            writes.data());
-    } else {
-        functions.vkUpdateDescriptorSets(device_.handle(), count, writes.data(), 0, nullptr);
-        functions.vkCmdBindDescriptorSets(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, 1, &set, 0,
-                                          nullptr);
-    }
-}
-
-VkBufferView Stream::view_of(const VkDescriptorBufferInfo& buffer) {
-    VkBufferViewCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO;
-    info.buffer = buffer.buffer;
-    info.format = VK_FORMAT_R32G32B32A32_UINT;
-    info.offset = buffer.offset;
-    info.range = whole_texels(buffer.range);  // every block ends with a whole one
-    VkBufferView view = VK_NULL_HANDLE;
-    check(device_.functions().vkCreateBufferView(device_.handle(), &info, nullptr, &view), "vkCreateBufferView");
-    slots_[now_].views.push_back(view);
-    return view;
-}
-
-void Stream::destroy_views(Slot& slot) {
-    for (const VkBufferView view : slot.views) {
-        device_.functions().vkDestroyBufferView(device_.handle(), view, nullptr);
-    }
-    slot.views.clear();
-}
-
-VkDescriptorSet Stream::allocate_set(VkDescriptorSetLayout layout) {
-    const DeviceFunctions& functions = device_.functions();
-    Slot& slot = slots_[now_];
-    for (;;) {
-        const bool fresh = slot.pool == slot.pools.size();
-        if (fresh) {
-            const std::array sizes{VkDescriptorPoolSize{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kBuffersPerPool},
-                                   VkDescriptorPoolSize{VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, kBuffersPerPool}};
-            VkDescriptorPoolCreateInfo info{};
-            info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
-            info.maxSets = kSetsPerPool;
-            info.poolSizeCount = device_.capabilities().texel_loads ? 2 : 1;
-            info.pPoolSizes = sizes.data();
-            VkDescriptorPool pool = VK_NULL_HANDLE;
-            check(functions.vkCreateDescriptorPool(device_.handle(), &info, nullptr, &pool), "vkCreateDescriptorPool");
-            slot.pools.push_back(pool);
-        }
-        VkDescriptorSetAllocateInfo info{};
-        info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
-        info.descriptorPool = slot.pools[slot.pool];
-        info.descriptorSetCount = 1;
-        info.pSetLayouts = &layout;
-        VkDescriptorSet set = VK_NULL_HANDLE;
-        const VkResult result = functions.vkAllocateDescriptorSets(device_.handle(), &info, &set);
-        if (result == VK_SUCCESS) {
-            return set;
-        }
-        if (fresh || (result != VK_ERROR_OUT_OF_POOL_MEMORY && result != VK_ERROR_FRAGMENTED_POOL)) {
-            check(result, "vkAllocateDescriptorSets");
-        }
-        ++slot.pool;
-    }
 }
 
 }  // namespace headscope::vulkan

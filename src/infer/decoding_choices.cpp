@@ -14,8 +14,6 @@ namespace headscope {
 
 namespace {
 
-constexpr const char* kFile = "decoding.json";
-
 // The key is asked for where it is absent, too, so that a slip of the pen is told what there is.
 template <class Integer>
 void read_integer(ConfigReader& reader, const char* key, std::optional<Integer>& value, int least, std::int64_t most) {
@@ -37,7 +35,7 @@ SearchOptions DecodingChoices::over(SearchOptions options) const {
 }
 
 DecodingChoices read_decoding_choices(const std::string& directory) {
-    const std::filesystem::path path = std::filesystem::path(directory) / kFile;
+    const std::filesystem::path path = std::filesystem::path(directory) / kDecodingFile;
     std::error_code ignored;
     if (std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::not_found) {
         return {};

@@ -26,6 +26,8 @@ struct DecodingChoices {
     bool operator==(const DecodingChoices&) const = default;
 };
 
+// Of a model directory.
+inline constexpr const char* kDecodingFile = "decoding.json";
 // As the command line and decoding.json write it.
 inline constexpr const char* kLengthPenaltyForms[] = {"gnmt", "power"};
 

@@ -1,11 +1,14 @@
 // The model that a trainer leaves: which weights of its run it is made of.
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "infer/decoding_choices.h"
+#include "io/atomic_file.h"
 #include "model/model_directory.h"
 #include "support/check.h"
 #include "train/averaging.h"
@@ -13,6 +16,18 @@
 #include "train/trainer.h"
 
 namespace headscope {
+
+namespace {
+
+// Of lines longer than any that it was trained with a model leaves out a part. What somebody chose for it stays.
+void say_how_to_decode(const std::string& model_directory, std::int64_t longest) {
+    const std::filesystem::path file = std::filesystem::path(model_directory) / kDecodingFile;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(file))) {
+        atomic_write_file(file.string(), nlohmann::json{{"split_longer_than", longest}}.dump(2) + "\n");
+    }
+}
+
+}  // namespace
 
 bool Trainer::read_best() {
     try {
@@ -90,6 +105,7 @@ void Trainer::write_model(const std::string& model_directory) {
     const std::string origin = choose_weights(files, nll);
     write_model_directory(backend_, model_directory, model_config_, parameters_, config_.training.save,
                           data_.source_tokenizer_file, data_.target_tokenizer_file);
+    say_how_to_decode(model_directory, config_.training.max_length);
     hooks_.say(fmt::format("{}: {}", model_directory, origin));
     nlohmann::json line = {{"kind", "model"}, {"step", state_.step}, {"origin", origin}};
     if (nll) {

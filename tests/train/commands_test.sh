@@ -286,6 +286,11 @@ expect "two texts are enough" eval 'ended_with 0 && [ -e two/model/model.safeten
 expect "the configuration is kept" grep -q '"source_tokens": 300' two/training.json
 run train --output two --finish
 expect "and serves again without being named" ended_with 0
+split() { jq -c . two/model/decoding.json; }
+expect "the model has lines split that are longer than any it learnt from" [ "$(split)" = "{\"split_longer_than\":$(jq .training.max_length two/training.json)}" ]
+printf '{"beam": 2}\n' >two/model/decoding.json
+run train --output two --finish
+expect "and keeps what was chosen for it" [ "$(split)" = '{"beam":2}' ]
 run train tiny.json --data data --output auto --steps 2 --batch auto --tensorboard
 expect "a step as large as memory holds" eval 'ended_with 0 && complains "steps of 25000 tokens of each side"'
 expect "which is kept" grep -q '"source_tokens": 25000' auto/training.json
