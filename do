@@ -34,6 +34,7 @@ Every command may be run again: what is done stays done, and what needs no netwo
   HEADSCOPE_BLEU_REFERENCE=FOLDER   systems' outputs and what sacreBLEU says of them, for check bleu (it says how)
   HEADSCOPE_HELD_OUT=FILE.tsv       held-out text for check agreement, 500 lines of "source TAB target" or more
   HEADSCOPE_CUDA_TOOLKITS='A;B'     folders of CUDA toolkits for check cuda; building finds one by itself
+  HEADSCOPE_FUZZ_SECONDS=N          how long check fuzz searches with each target; 60 without it
   HEADSCOPE_DEBIAN_MIRROR=URL       where check trixie gets Debian 13 from; http://deb.debian.org/debian without it
   HEADSCOPE_NO_INSTALL=1            never install packages; the build then names what it does not find
   HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan   make the tests fail, not skip, where one of these has no device

@@ -105,14 +105,15 @@ void overfit(Trainer& trainer, std::int64_t steps, const Say& say) {
 }
 
 // A configuration of two texts, with what is held out of them in `folder`.
-RunConfig config_of_texts(const TrainOptions& options, const std::string& folder, const Say& say) {
+RunConfig config_of_texts(const TrainOptions& options, const Backend& device, const std::string& folder,
+                          const Say& say) {
     constexpr std::uint64_t kSeed = 1;
     const TextParts text = part_texts(options.source, options.target, (fs::path(folder) / "data").string(), kSeed);
     say(
         fmt::format("{} pairs to train on, {} held out to validate with, {} left out for sharing a side with those, {} "
                     "for an empty side",
                     text.train, text.valid, text.shared, text.empty));
-    const nlohmann::json json = default_config(text);
+    const nlohmann::json json = default_config(text, device);
     const std::string file = RunConfig::kept_in(options.output);
     say(fmt::format("chosen by the amount of text: {}; all of it goes into {}, to be edited and given back",
                     describe(json), file));
@@ -180,9 +181,10 @@ RunConfig given_config(const TrainOptions& options) {
 // Nothing of it stays, neither here nor in --output.
 void dry_run(const TrainOptions& options, const Say& say) {
     const PassingFolder folder;
-    RunConfig given = options.source.empty() ? given_config(options) : config_of_texts(options, folder.path(), say);
-    apply(options, given);
     const std::unique_ptr<Backend> backend = open_device(options.device);
+    RunConfig given =
+        options.source.empty() ? given_config(options) : config_of_texts(options, *backend, folder.path(), say);
+    apply(options, given);
     TrainConfig config = given.parsed();
     static_cast<void>(arithmetic_of(config, *backend));
     const TrainingData data =
@@ -222,7 +224,7 @@ public:
             say_(fmt::format("'{}' holds no checkpoint yet: starting from the beginning", options_.output));
         }
         if (!given_) {
-            given_ = config_of_texts(options_, options_.output, say_);
+            given_ = config_of_texts(options_, *backend_, options_.output, say_);
             apply(options_, *given_);
             given_->keep(options_.output);
         }

@@ -42,13 +42,19 @@ std::int64_t vocabulary_for(const TextParts& text, std::int64_t wished) {
     return std::clamp(std::max(wished, 2 * text.characters), least, most);
 }
 
+// Rounding operands costs more than it saves where products are as small as the first size's.
+bool rounds_operands(const Size& size, const Backend& device) {
+    return size.d_model > kSizes.front().d_model && device.device().backend == "cpu" &&
+           device.products(Compute::BF16).level == SupportLevel::Native;
+}
+
 double rounded(double value) {
     return std::round(value * 100.0) / 100.0;
 }
 
 }  // namespace
 
-nlohmann::json default_config(const TextParts& text) {
+nlohmann::json default_config(const TextParts& text, const Backend& device) {
     const Size& size =
         *std::find_if(kSizes.begin(), kSizes.end(), [&](const Size& s) { return text.train <= s.pairs; });
     const std::int64_t tokens = std::max<std::int64_t>(size.tokens, kMaxLength);
@@ -83,6 +89,7 @@ nlohmann::json default_config(const TextParts& text) {
               {"label_smoothing", 0.1},
               {"residual_dropout", size.dropout},
               {"embedding_dropout", size.dropout},
+              {"compute", rounds_operands(size, device) ? "bf16" : "f32"},
               {"validate_every", often},
               {"checkpoint_every", often},
               {"checkpoint_minutes", 0},
@@ -96,10 +103,11 @@ std::string describe(const nlohmann::json& config) {
     const nlohmann::json& training = config.at("training");
     return fmt::format(
         "{} encoder and {} decoder layers of d_model {}, {} pieces, steps of {} tokens, dropout {}, at most {} epochs, "
-        "fewer where {} validations in a row are no better",
+        "fewer where {} validations in a row are no better{}",
         model.at("encoder_layers").dump(), model.at("decoder_layers").dump(), model.at("d_model").dump(),
         config.at("tokenizer").at("vocabulary").dump(), training.at("source_tokens").dump(),
-        training.at("residual_dropout").dump(), training.at("epochs").dump(), training.at("patience").dump());
+        training.at("residual_dropout").dump(), training.at("epochs").dump(), training.at("patience").dump(),
+        training.at("compute") == "bf16" ? "; products in BF16, which this CPU has (in F32 with --precision f32)" : "");
 }
 
 }  // namespace headscope

@@ -14,20 +14,22 @@
 
 namespace headscope {
 
-RunLog::RunLog(std::string path, std::int64_t last_step) : path_(std::move(path)) {
+std::string lines_up_to(const std::string& path, std::int64_t last_step) {
     std::string kept;
-    if (last_step > 0) {
-        std::ifstream old(path_);
-        for (std::string line; std::getline(old, line);) {
-            // A line cut short by a kill does not parse, and goes as well.
-            const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-            const auto step = json.is_object() ? json.find("step") : json.end();
-            if (step != json.end() && is_count(*step) && *step <= last_step) {
-                kept += line + "\n";
-            }
+    std::ifstream old(path);
+    for (std::string line; std::getline(old, line);) {
+        // A line cut short by a kill does not parse, and goes as well.
+        const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+        const auto step = json.is_object() ? json.find("step") : json.end();
+        if (step != json.end() && is_count(*step) && *step <= last_step) {
+            kept += line + "\n";
         }
     }
-    atomic_write_file(path_, kept);
+    return kept;
+}
+
+RunLog::RunLog(std::string path, std::int64_t last_step) : path_(std::move(path)) {
+    atomic_write_file(path_, last_step > 0 ? lines_up_to(path_, last_step) : "");
 }
 
 void RunLog::add(const nlohmann::json& line) const {

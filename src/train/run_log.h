@@ -8,6 +8,9 @@
 
 namespace headscope {
 
+// The whole lines of a log that are of steps up to `last_step`, each with its end; "" where there is no log.
+std::string lines_up_to(const std::string& path, std::int64_t last_step);
+
 class RunLog {
 public:
     // Lines of steps after `last_step` are dropped: the run that goes on from there will write them again. With 0 the

@@ -1,4 +1,4 @@
-// BLEU of held-out text, as the weights that are being trained translate it. Paper 6.1, and 6.2 for when.
+// BLEU of held-out text, as the weights that are being trained translate it. Paper 6.2.
 #pragma once
 
 #include <cstddef>

@@ -3,25 +3,31 @@
 # meets both: median tokens/s, peak memory and their ratios.
 #
 #   tests/bench/compare.sh build/headscope                 everything, 3 rounds
-#   ROUNDS=5 tests/bench/compare.sh build/headscope train  one of: train, batch1, batch32
+#   ROUNDS=5 tests/bench/compare.sh build/headscope train  one of the works below
 #   ROUNDS=1 REPEAT=2 tests/bench/compare.sh build/headscope   a quick look
 #   PYTHON=/path/to/venv/bin/python DEVICE=vulkan tests/bench/compare.sh build/headscope
+#
+#   train      steps of the shipped model's shape, 64 sentences of 32 + 32 tokens
+#   multi30k   steps of the shape and the batch of assets/configs/multi30k.json, 2.6 M parameters
+#   batch1     greedy decoding, 4+4 layers, 1 sentence
+#   batch32    the same, 32 sentences
 #
 # Needs a Python with PyTorch (PYTHON, default python3). DEVICE is headscope's, default cpu.
 set -eu
 
 if [ $# -lt 1 ]; then
-    sed -n '2,10s/^# \{0,1\}//p' "$0"
+    sed -n '2,15s/^# \{0,1\}//p' "$0"
     exit 2
 fi
 headscope=$1
 shift
-[ $# -gt 0 ] || set -- train batch1 batch32
+[ $# -gt 0 ] || set -- train multi30k batch1 batch32
 python=${PYTHON:-python3}
 device=${DEVICE:-cpu}
 rounds=${ROUNDS:-3}
 repeat=${REPEAT:-5}
 folder=$(cd "$(dirname "$0")" && pwd)
+model=$folder/../../assets/models/en-de
 
 [ -x "$headscope" ] || { echo "compare.sh: no program '$headscope': build it first, and name it" >&2; exit 1; }
 "$python" -c 'import torch' 2>/dev/null ||
@@ -31,17 +37,28 @@ results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 load=$(cut -d ' ' -f 1 /proc/loadavg)
 
+shipped_model() {
+    for key in encoder-layers decoder-layers d-model d-ff heads; do
+        printf -- '--%s %s ' "$key" "$("$headscope" inspect "$model" --key "$(echo "$key" | tr - _)")"
+    done
+    printf -- '--vocabulary %s' "$("$headscope" inspect "$model" --key target_vocabulary)"
+}
+
 shape_of() {
     case $1 in
-        train) echo "train --encoder-layers 6 --decoder-layers 3 --sentences 64 --source-length 32 --target-length 32" ;;
+        train) echo "train $(shipped_model) --sentences 64 --source-length 32 --target-length 32" ;;
+        # Captions have some 14 pieces; a step has 8,192 tokens of each side.
+        multi30k) echo "train --encoder-layers 4 --decoder-layers 4 --d-model 128 --d-ff 256 --heads 4 --vocabulary 9700" \
+            "--dropout 0.3 --sentences 512 --source-length 16 --target-length 16" ;;
         batch1) echo "translate --encoder-layers 4 --decoder-layers 4 --sentences 1 --source-length 32 --target-length 64" ;;
         batch32) echo "translate --encoder-layers 4 --decoder-layers 4 --sentences 32 --source-length 32 --target-length 64" ;;
-        *) echo "compare.sh: unknown work '$1': train, batch1 or batch32" >&2; return 1 ;;
+        *) echo "compare.sh: unknown work '$1': train, multi30k, batch1 or batch32" >&2; return 1 ;;
     esac
 }
 
 for work in "$@"; do
-    shape="$(shape_of "$work") --repeat $repeat"
+    shape=$(shape_of "$work")
+    shape="$shape --repeat $repeat"
     round=1
     while [ "$round" -le "$rounds" ]; do
         # shellcheck disable=SC2086  # the shape is several words

@@ -40,7 +40,7 @@ expect "and the references are as likely by each" [ "$(grep '^perplexity' out)" 
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --json
 expect "JSON is one object" holds '.sentences == 6 and .signature == "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"'
 expect "which says what it is of" holds '(.headscope | test("^[0-9.]+$")) and (.date | test("^20.*Z$")) and (.command | startswith("headscope evaluate --tsv data/test.tsv"))'
-expect "by which model" holds '.model | .device.id == "cpu" and .precision == "f32" and .beam == 4 and .max_extra == 8 and .split_longer_than == null'
+expect "by which model" holds '.model | .device.id == "cpu" and .precision == "f32" and .beam == 4 and .max_extra == 8 and .split_longer_than == 64'
 expect "from which folder" [ "$(jq -r .model.directory out)" = "$model" ]
 expect "with the perplexity" holds '(.nll | exp) - .perplexity | fabs < 1e-6'
 expect "of as many tokens as there are in the bins" holds '([.calibration.bins[].tokens] | add) == .target_tokens'

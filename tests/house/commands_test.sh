@@ -121,7 +121,16 @@ expect "a PNG on standard output" [ "$(head -c 4 out | tail -c 3)" = PNG ]
 expect "larger than at scale 1" [ "$(wc -c <out)" -gt "$(wc -c <small.png)" ]
 look --find link=1,4 --best 2 --word 1 -o found.svg
 expect "a search says what it found" grep -qE '^layer [12], head [1-4]: 1 → 4 0\.[0-9]{2}$' err
+cp err best
 expect "and draws it" lines found.svg 'fill="#d3d3d3"' 1
+look --find link=1,4 --rank 2 --word 1 -o second.svg
+expect "or another that is further down its list" eval '! grep -qxFf <(sed -n "s/^\(layer [12], head [1-4]\): 1 → 4.*/\1/p" best) err && grep -qE "^layer [12], head [1-4]: 1 → 4" err'
+look --text-size 20 --heads 1 -o large.svg
+expect "letters of another size" grep -qF 'font-size="20"' large.svg
+look --kind decoder --beam 1
+cp out greedy
+look --kind decoder --beam 3
+expect "the decoder's own translation is what so many hypotheses find" eval 'ended_with 0 && [ -s greedy ]'
 look --theme dark -o dark.svg
 expect "the dark theme" grep -qF 'fill="#1d1f23"' dark.svg
 if command -v xmllint >/dev/null; then
@@ -177,5 +186,32 @@ expect "too long" refused "at most 64"
 run attention --model run/model
 expect "a missing option is a usage error" not ended_with 0
 expect "that names it" complains "--text"
+
+# --------------------------------------------------------------------------------- translations and their scores
+cut -f 1 data/test.tsv >source.txt
+run translate --model run/model --max-extra 8 source.txt
+cp out translations
+run translate --model run/model --max-extra 8 --precision f32 source.txt
+expect "F32 is what numbers are in anyway" eval 'ended_with 0 && same out translations'
+run evaluate --model run/model --max-extra 8 --tsv data/test.tsv --beam 1 --output searched
+run evaluate --model run/model --max-extra 8 --tsv data/test.tsv --greedy --output greedy
+expect "greedy is a beam of one" eval 'ended_with 0 && same greedy searched'
+run score --model run/model --device cpu --tsv data/test.tsv
+expect "pairs are scored on the device that is named" [ "$(wc -l <out)" -eq 4 ]
+run score --model run/model --device cpu:oracle --tsv data/test.tsv
+expect "also on another" [ "$(wc -l <out)" -eq 4 ]
+run compare --model run/model --devices cpu,cpu:oracle --max-extra 8 --batch-tokens 1 source.txt
+expect "one sentence at a time, two devices agree as well" says "translate 4 of 4 sentences identically"
+
+# ------------------------------------------------------------------------------------------------- benchmarks
+one_layer="--encoder-layers 1 --decoder-layers 1 --source-length 3 --target-length 3 --sentences 2 --repeat 1"
+# shellcheck disable=SC2086 # several words
+run bench train --model run/model $one_layer --steps 1 --device cpu --json
+expect "a step of a model's width is timed" [ "$(jq .d_model out)" -eq "$("$headscope" inspect run/model --key d_model)" ]
+# shellcheck disable=SC2086
+run bench translate --config base $one_layer --device cpu --profile
+expect "and translating with the paper's, op by op" eval 'ended_with 0 && says "matmul " && says "512"'
+run bench ops --config base --op loss --sentences 1 --length 2 --repeat 1 --device cpu --json
+expect "and its ops" eval 'ended_with 0 && says "37000"'
 
 finish "the commands do as expected"

@@ -44,7 +44,8 @@ headscope() {
         "conform --onnx"* | "conform "*" --op "*) ;;
         "conform "*) arguments+=(--op square_sum --no-speed) ;;
         "bench ops "*) arguments+=(--repeat 1 --sentences 2 --length 3 --size 16) ;;
-        "tune "*) arguments+=(--repeat 1 --sentences 2 --length 3 --size 16) ;;
+        "tune "*" --model "*) arguments+=(--repeat 1 --sentences 2 --length 3 --size 16) ;;
+        "tune "*) arguments+=(--config small --repeat 1 --sentences 2 --length 3 --size 16) ;;
         "bench "*) arguments+=(--repeat 1 --encoder-layers 1 --decoder-layers 1) ;;
         "train "*" --minutes "*)
             for i in "${!arguments[@]}"; do

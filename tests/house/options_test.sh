@@ -23,17 +23,21 @@ examples_of() { # COMMAND..: the lines of its --help below "Examples:"
 }
 
 # Every command line of a script, one a line: comments use nothing, a line that goes on in the next is one, and each part
-# of a pipe or of a list is one of its own. What the next line expects to be refused is no use of an option.
+# of a pipe or of a list is one of its own, as is what examples_test.sh adds to an example. What the next line expects to
+# be refused is no use of an option.
 command_lines() { # SCRIPT
     sed -e ':more' -e '/\\$/{N;s/\\\n/ /;b more' -e '}' -e '/^ *#/d' "$1" |
         awk 'NR > 1 && !/^ *expect .* refused / { print before } { before = $0 } END { print before }' |
-        sed -E 's/ (\|\|?|&&) |; /\n/g'
+        sed -E 's/^ *"([a-z -]+) "\*\) arguments\+=\(/run \1 (/; s/ (\|\|?|&&) |; /\n/g'
 }
-# A call of one of the script's functions is what the function runs with all of its arguments.
+# A call of one of the script's functions is what the function runs with all of its arguments, and a variable of options
+# is these.
 calls_replaced() {
     awk '
-        { sub(/^ +/, ""); $0 = ($1 in runs ? runs[$1] " " : "") $0 }
-        /^[a-z_]+\(\) \{/ { name = substr($0, 1, index($0, "(") - 1); sub(/^[a-z_]+\(\) \{ */, "") }
+        { sub(/^ +/, ""); for (variable in options) gsub("\\$" variable, options[variable]) }
+        $1 in runs { $0 = runs[$1] " " $0 }
+        /^[a-z_]+="--/ { options[substr($0, 1, index($0, "=") - 1)] = substr($0, index($0, "--")) }
+        /^[a-z0-9_]+\(\) \{/ { name = substr($0, 1, index($0, "(") - 1); sub(/^[a-z0-9_]+\(\) \{ */, "") }
         name != "" && /"\$@"/ { runs[name] = $0 }
         /^\}/ { name = "" }
         { print }'

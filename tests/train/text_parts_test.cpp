@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "registry/registry.h"
 #include "tests/io/temporary_folder.h"
 #include "text/lines.h"
 #include "train/default_config.h"
@@ -52,13 +53,16 @@ TEST_CASE("a hundredth of a text is held out, and none of its sentences is train
 }
 
 TEST_CASE("the configuration of a text can be trained by, and is larger for more of it", "[parts]") {
+    const std::unique_ptr<Backend> cpu = open_device("cpu");
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const bool native = cpu->products(Compute::BF16).level == SupportLevel::Native;
     std::int64_t width = 0;
     for (const std::int64_t pairs : {99, 50'000, 300'000, 1'000'000, 5'000'000}) {
         TextParts parts{"a", "b", "c", "d"};
         parts.train = pairs;
         parts.characters = 90;
         parts.words = pairs / 5 + 20;
-        const nlohmann::json json = default_config(parts);
+        const nlohmann::json json = default_config(parts, *cpu);
         INFO(json.dump());
         const TrainConfig config = parse_train_config(json, "t.json", "");
         CHECK_NOTHROW(check_train_config(config));
@@ -68,6 +72,10 @@ TEST_CASE("the configuration of a text can be trained by, and is larger for more
         CHECK(config.tokenizer.vocabulary >= 98);
         CHECK(config.tokenizer.vocabulary <= parts.characters + parts.words / 2 + 8);
         CHECK_THAT(describe(json), Contains(std::to_string(model.d_model)));
+        const bool rounds = native && model.d_model > 128;
+        CHECK(config.training.compute == (rounds ? Compute::BF16 : Compute::F32));
+        CHECK((describe(json).find("BF16") != std::string::npos) == rounds);
+        CHECK(default_config(parts, *oracle)["training"]["compute"] == "f32");
     }
     CHECK(width == 512);
 }
