@@ -280,4 +280,18 @@ program cpu-only "echo 'vulkan  cannot be used: not built in: configure it'"
 run check cpuonly
 expect "a test that fails there" check_says cpuonly FAILED
 
+mkdir -p "$sandbox/repo/tests/fuzz" "$sandbox/repo/build/fuzz/tests/fuzz"
+cp "$repository/tests/fuzz/run.sh" "$sandbox/repo/tests/fuzz/"
+: >"$sandbox/repo/tests/fuzz/one_fuzz.cpp"
+ln -s "$(command -v basename)" "$sandbox/bin/basename"
+for tool in cmake ninja fuzz_one libfuzzer_one; do stand_in "$tool" 'exit 0'; done
+mv "$sandbox/bin/fuzz_one" "$sandbox/bin/libfuzzer_one" "$sandbox/repo/build/fuzz/tests/fuzz/"
+unset HEADSCOPE_FUZZ_SECONDS
+run check fuzz
+expect "each target is searched with for a minute" eval 'check_says fuzz passed && called "libfuzzer_one -max_total_time=60 "'
+HEADSCOPE_FUZZ_SECONDS=7 run check fuzz
+expect "or for as long as asked for" called 'libfuzzer_one -max_total_time=7 '
+HEADSCOPE_FUZZ_SECONDS=1m run check fuzz
+expect "in seconds" eval 'check_says fuzz FAILED && says "1m"'
+
 finish "all of ./do's decisions are as expected"
