@@ -98,6 +98,7 @@ has_matrices() {
     "$BUILD/headscope" devices | grep -q 'cooperative matrices [0-9]' &&
         ! grep -q 'shaders/precompiled/matmul_cooperative.inc' "$BUILD/backends/vulkan/spirv/matmul_cooperative.cpp"
 }
+# shellcheck disable=SC2154 # run.sh's own
 if "$texts_alone" || has_matrices; then
     mutant matmul vulkan 'a matrix is read along its rows, not its columns' shaders/matmul_cooperative.comp \
         'gl_CooperativeMatrixLayoutColumnMajor' 'gl_CooperativeMatrixLayoutRowMajor' \
