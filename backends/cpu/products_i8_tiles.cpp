@@ -1,7 +1,7 @@
 // Products of I8 for many rows on processors with tile registers (Intel's AMX), which multiply and add 16 rows of 64
-// numbers by 16 columns in one instruction, both sides with a sign. b's rows are
-// read where they stand. The other side of a tile product has four numbers of 16 rows side by side: a is laid out so,
-// once. The sums come out by columns, and are turned.
+// numbers by 16 columns in one instruction, both sides with a sign. b's rows are read where they stand. The other side
+// of a tile product has four numbers of 16 rows side by side: a is laid out so, once. The sums come out by columns, and
+// are turned.
 #include "backends/cpu/products_i8.h"
 
 #if defined(__x86_64__) && defined(__linux__)

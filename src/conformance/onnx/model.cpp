@@ -67,7 +67,7 @@ void unpack_bits(OnnxTensor& tensor, const std::string& what) {
     }
     for (double& value : tensor.values) {
         if (!(value >= 0.0 && value <= std::numeric_limits<std::uint16_t>::max()) ||
-            value != std::trunc(value)) {  // NaN is neither
+            value != std::trunc(value)) {  // NaN is no number of bits either
             throw Error(what + ": its 16-bit numbers have more bits, or are no whole numbers");
         }
         const auto bits = static_cast<std::uint16_t>(value);
