@@ -67,6 +67,17 @@ inline std::function<bool()> stop_after(int steps) {
     return [left = steps]() mutable { return left-- <= 0; };
 }
 
+// A run that was stopped after so many steps, and gone on with to its end.
+inline std::unique_ptr<DigitsRun> stopped_and_finished(const TemporaryFolder& folder, const nlohmann::json& settings,
+                                                       const std::string& output, int steps) {
+    DigitsRun first(folder, settings, output);
+    first.hooks.stop_requested = stop_after(steps);
+    CHECK(first.start().run() == RunEnd::Stopped);
+    auto second = std::make_unique<DigitsRun>(folder, settings, output);
+    CHECK(second->start(true).run() == RunEnd::Finished);
+    return second;
+}
+
 // The reports of log.jsonl of one kind.
 inline std::vector<nlohmann::json> logged(const std::string& output_folder, const std::string& kind) {
     std::ifstream file(output_folder + "/log.jsonl");

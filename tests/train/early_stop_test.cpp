@@ -49,11 +49,8 @@ TEST_CASE("a run that improves goes on to its limit", "[early_stop]") {
 TEST_CASE("patience is counted over a stop", "[early_stop]") {
     const TemporaryFolder folder;
     const nlohmann::json settings = standing_still(folder);
-    DigitsRun first(folder, settings, "out");
-    first.hooks.stop_requested = stop_after(13);
-    CHECK(first.start().run() == RunEnd::Stopped);
-    DigitsRun second(folder, settings, "out");
-    CHECK(second.start(true).run() == RunEnd::Finished);
+    const auto resumed = stopped_and_finished(folder, settings, "out", 13);
+    const DigitsRun& second = *resumed;
     CHECK(second.trainer->step() == 16);
 }
 

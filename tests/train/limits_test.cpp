@@ -90,11 +90,8 @@ TEST_CASE("a training by tokens ends with the step that reaches them, and goes o
     CHECK(before < 9000);
     CHECK(tokens >= 9000);
 
-    DigitsRun first(folder, settings, "broken");
-    first.hooks.stop_requested = stop_after(7);
-    CHECK(first.start().run() == RunEnd::Stopped);
-    DigitsRun second(folder, settings, "broken");
-    CHECK(second.start(true).run() == RunEnd::Finished);
+    const auto resumed = stopped_and_finished(folder, settings, "broken", 7);
+    const DigitsRun& second = *resumed;
     CHECK(second.weights() == unbroken.weights());
     CHECK(rates(second.output_folder) == rates(unbroken.output_folder));
 

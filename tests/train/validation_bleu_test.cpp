@@ -83,11 +83,8 @@ TEST_CASE("held-out BLEU goes on after a stop as if there had been none", "[bleu
     settings["training"]["ema_decay"] = 0.9;
     DigitsRun unbroken(folder, settings, "unbroken");
     unbroken.start().run();
-    DigitsRun first(folder, settings, "broken");
-    first.hooks.stop_requested = stop_after(11);
-    first.start().run();
-    DigitsRun second(folder, settings, "broken");
-    second.start(true).run();
+    const auto resumed = stopped_and_finished(folder, settings, "broken", 11);
+    const DigitsRun& second = *resumed;
     CHECK(second.weights() == unbroken.weights());
     const auto lines = logged(second.output_folder, "validation");
     CHECK(lines == logged(unbroken.output_folder, "validation"));

@@ -80,11 +80,8 @@ TEST_CASE("the mean changes no weight, is validated beside them, and survives a 
     REQUIRE(validations.size() == 3);
     CHECK(validations.back()["mean_nll"] != validations.back()["nll"]);
 
-    DigitsRun first(folder, settings, "broken");
-    first.hooks.stop_requested = stop_after(11);
-    first.start().run();
-    DigitsRun second(folder, settings, "broken");
-    second.start(true).run();
+    const auto resumed = stopped_and_finished(folder, settings, "broken", 11);
+    const DigitsRun& second = *resumed;
     CHECK(second.weights() == unbroken.weights());
     CHECK(logged(second.output_folder, "validation") == validations);
     CHECK(mean_in(second, 24) == mean_in(unbroken, 24));
