@@ -8,11 +8,11 @@ namespace {
 constexpr std::int64_t kSmall = 16 * 16 * 32;
 constexpr std::int64_t kSmallBf16 = 32 * 32 * 32;
 // Up to this many rows dot products are fastest, and beyond, up to this many, rows in lanes: a library's copy of the
-// weights costs more than it gains. It gains less where the weights are few (measured: bench_cpu).
+// weights costs more than it gains. It gains less where the weights are few and their rows long (measured: bench_cpu).
 constexpr std::int64_t kFewRows = 12;
 constexpr std::int64_t kSomeRows = 40;
-constexpr std::int64_t kSomeRowsOfFewWeights = 160;
-constexpr std::int64_t kFewWeights = 256;  // columns
+constexpr std::int64_t kSomeRowsOfFewLong = 160;
+constexpr std::int64_t kFew = 256;  // columns
 
 void scale_out(const Product& p) {
     for (std::int64_t outer = 0; outer < p.outer; ++outer) {
@@ -60,7 +60,7 @@ void multiply(ThreadPool& pool, const Product& product) {
     }
     const bool rounds = product.compute == Compute::BF16;
     const bool weights = product.outer * product.inner == 1 && !product.transpose_a && product.transpose_b;
-    const std::int64_t some_rows = product.n <= kFewWeights ? kSomeRowsOfFewWeights : kSomeRows;
+    const std::int64_t some_rows = product.n <= kFew && product.k > product.n ? kSomeRowsOfFewLong : kSomeRows;
     if (weights && !rounds && product.m <= kFewRows) {
         multiply_few_rows(pool, product);
     } else if (weights && !rounds && product.m <= some_rows) {

@@ -1,5 +1,6 @@
 #include "infer/model_scorer.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -44,6 +45,28 @@ struct Found {
     Tensor both, log_probabilities, tokens;
 };
 
+// How many rows each sentence has, where all have as many; else 1.
+std::size_t rows_of_each(const std::vector<std::int32_t>& sentences) {
+    const auto run_from = [&](std::size_t first) {
+        const auto begin = sentences.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto end =
+            std::find_if(begin, sentences.end(), [&](std::int32_t sentence) { return sentence != *begin; });
+        return static_cast<std::size_t>(end - begin);
+    };
+    const std::size_t width = run_from(0);
+    for (std::size_t row = width; row < sentences.size(); row += width) {
+        if (run_from(row) != width) {
+            return 1;
+        }
+    }
+    return width;
+}
+
+// On a CPU a pad costs what a token costs, and nothing is gained by few shapes.
+std::int64_t length_multiple(const Backend& backend) {
+    return backend.device().backend == "cpu" ? 1 : kLengthMultiple;
+}
+
 }  // namespace
 
 ModelScorer::ModelScorer(Context& ctx, const Transformer& model, const std::vector<std::vector<std::int32_t>>& sources)
@@ -53,12 +76,13 @@ ModelScorer::ModelScorer(Context& ctx, const Transformer& model, const std::vect
         upload(ctx.backend,
                make_source_batch(
                    sources, {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id},
-                   {.longest = config.max_length}));
+                   {.multiple = length_multiple(ctx.backend), .longest = config.max_length}));
     const Var memory = model.encode(ctx, batch.source, batch.source_lengths);  // [sentences, source_length, d_model]
     // Translations are about as long as their sources; the cache grows where they are longer.
     cache_ = model.start_cache(ctx, memory.value(), batch.source_lengths, batch.source_length + kLengthMultiple);
     sentences_.resize(sources.size());
     std::iota(sentences_.begin(), sentences_.end(), 0);
+    sources_ = sources.size();
 }
 
 std::int64_t ModelScorer::vocabulary() const {
@@ -101,11 +125,22 @@ void ModelScorer::follow(const std::vector<std::int32_t>& parents) {
     if (in_place) {
         return;
     }
-    const auto rows = static_cast<std::int64_t>(parents.size());
-    // Beams of one sentence look at the same source, so its keys and values need not move.
-    const bool same_sources = sentences == sentences_;
-    cache_ = model_.reorder(ctx_, cache_, upload_i32(ctx_.backend, {rows}, parents), rows, same_sources);
+    const std::size_t width_before = sentences_.size() / sources_;
+    const std::size_t width = ctx_.observer == nullptr ? rows_of_each(sentences) : 1;
+    std::vector<std::int32_t> sources;
+    for (std::size_t row = 0; row < parents.size(); row += width) {
+        sources.push_back(parents[row] / static_cast<std::int32_t>(width_before));
+    }
+    bool all_stay = sources.size() == sources_;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        all_stay = all_stay && sources[i] == static_cast<std::int32_t>(i);
+    }
+    const auto to_device = [&](const std::vector<std::int32_t>& rows) {
+        return upload_i32(ctx_.backend, {static_cast<std::int64_t>(rows.size())}, rows);
+    };
+    cache_ = model_.reorder(ctx_, cache_, to_device(parents), all_stay ? Tensor() : to_device(sources));
     sentences_ = std::move(sentences);
+    sources_ = sources.size();
 }
 
 }  // namespace headscope

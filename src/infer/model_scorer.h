@@ -28,6 +28,7 @@ private:
     const Transformer& model_;
     DecoderCache cache_;
     std::vector<std::int32_t> sentences_;  // of each row
+    std::size_t sources_ = 0;              // of the cache: a sentence's rows share one where all have as many
     NextTokens next_;
     AllTokens all_;
 };

@@ -74,7 +74,7 @@ private:
 
 void WindowSize::measured(std::size_t lines, double seconds) {
     const double fitting = kSeconds * static_cast<double>(lines) / std::max(seconds, 1e-9);
-    const std::size_t most = std::min(2 * lines_, kLargest);
+    const std::size_t most = std::min(kGrowth * lines_, kLargest);
     lines_ = fitting >= static_cast<double>(most) ? most : std::max(static_cast<std::size_t>(fitting), kSmallest);
 }
 

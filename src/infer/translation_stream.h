@@ -15,11 +15,13 @@ namespace headscope {
 
 // How many lines are taken at a time. Lines of similar length are translated together, so more is faster; but a line
 // may have to wait for all of its window. So a window holds about as many as can be translated in kSeconds, going by
-// the one before; the first is small, and none is more than twice as large as the one before.
+// the one before; the first is small, and none is more than kGrowth times the one before.
 class WindowSize {
 public:
+    static constexpr std::size_t kFirst = 64;
     static constexpr std::size_t kSmallest = 16;
     static constexpr std::size_t kLargest = 2048;
+    static constexpr std::size_t kGrowth = 8;
     static constexpr double kSeconds = 5.0;
 
     std::size_t lines() const { return lines_; }
@@ -27,7 +29,7 @@ public:
     void measured(std::size_t lines, double seconds);
 
 private:
-    std::size_t lines_ = kSmallest;
+    std::size_t lines_ = kFirst;
 };
 
 struct StreamTotals {

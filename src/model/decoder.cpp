@@ -1,5 +1,7 @@
 #include "model/decoder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -151,6 +153,18 @@ Var Decoder::attend_to_cache(Context& ctx, const DecoderCache& cache, const Deco
     return attention.attend_and_project(ctx, projected.queries, to, {.causal = true, .query_offset = cache.position});
 }
 
+// The rows of one source are its queries, as if they stood one after the other in a sentence.
+Var Decoder::attend_to_sources(Context& ctx, const DecoderCache& cache, const DecoderCache::Layer& cached,
+                               const MultiHeadAttention& attention, const Var& x) const {
+    const std::int64_t sources = cached.cross_keys.dim(0);
+    const std::int64_t width = x.shape()[2];
+    HEADSCOPE_CHECK(ctx.observer == nullptr || sources == cache.rows, "an observed cache has a source for each row");
+    const Var queries = attention.project_queries(ctx, x.reshape({sources, cache.rows / sources, width}));
+    const KeysAndValues to{Var(cached.cross_keys), Var(cached.cross_values)};
+    return attention.attend_and_project(ctx, queries, to, {.key_lengths = cache.source_lengths})
+        .reshape({cache.rows, 1, width});
+}
+
 void Decoder::make_room(Context& ctx, DecoderCache& cache) const {
     if (cache.length == cache.capacity) {
         allocate(ctx, cache, 2 * cache.capacity, cache.kept.front().dtype);
@@ -165,7 +179,6 @@ void Decoder::make_room(Context& ctx, DecoderCache& cache) const {
 }
 
 Var Decoder::append(Context& ctx, const DecoderCache& cache, const Tensor& ids) const {
-    const AttentionMask padding{.key_lengths = cache.source_lengths};
     set_label(ctx, "decoder", ".embedding");
     const Var embedded = embedding_.at(ctx, ids, cache.position, cache.length);
     return run(
@@ -174,8 +187,7 @@ Var Decoder::append(Context& ctx, const DecoderCache& cache, const Tensor& ids) 
             return attend_to_cache(ctx, cache, cache.layers[i], attention, x);
         },
         [&](std::size_t i, const MultiHeadAttention& attention, const Var& x) {
-            const KeysAndValues to{Var(cache.layers[i].cross_keys), Var(cache.layers[i].cross_values)};
-            return attention.attend_and_project(ctx, attention.project_queries(ctx, x), to, padding);
+            return attend_to_sources(ctx, cache, cache.layers[i], attention, x);
         });
 }
 
@@ -184,18 +196,21 @@ void Decoder::advance(Context& ctx, DecoderCache& cache) const {
     ctx.backend.run(Fill{.out = cache.position, .value = static_cast<float>(cache.length)});
 }
 
-DecoderCache Decoder::reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, std::int64_t new_rows,
-                              bool same_sources) const {
+DecoderCache Decoder::reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows,
+                              const Tensor& sources) const {
     Backend& backend = ctx.backend;
-    HEADSCOPE_CHECK(!same_sources || new_rows == cache.rows, "rows that keep their sources keep their number");
-    const auto room = [&](const Tensor& x) {
+    const std::int64_t new_rows = rows.dim(0);
+    const std::int64_t new_sources = sources.defined() ? sources.dim(0) : cache.source_lengths.dim(0);
+    HEADSCOPE_CHECK(new_sources > 0 && new_rows % new_sources == 0,
+                    fmt::format("{} rows cannot share {} sources alike", new_rows, new_sources));
+    const auto room = [&](const Tensor& x, std::int64_t count) {
         Shape shape = x.shape;
-        shape.set(0, new_rows);
+        shape.set(0, count);
         return shape;
     };
-    const auto gather = [&](const Tensor& x) {
-        Tensor out = backend.empty(room(x), x.dtype);
-        backend.run(GatherRows{.x = x, .index = rows, .out = out});
+    const auto gather_sources = [&](const Tensor& x) {
+        Tensor out = backend.empty(room(x, new_sources), x.dtype);
+        backend.run(GatherRows{.x = x, .index = sources, .out = out});
         return out;
     };
     // Of the room for tokens only as much as step() has filled, into room for the next one and no more: then a beam,
@@ -203,7 +218,7 @@ DecoderCache Decoder::reorder(Context& ctx, const DecoderCache& cache, const Ten
     const std::int64_t filled = padded_length(cache.length);
     const std::int64_t capacity = padded_length(cache.length + 1);
     const auto gather_filled = [&](const Tensor& x) {
-        Shape shape = room(x);
+        Shape shape = room(x, new_rows);
         shape.set(2, capacity);
         Tensor out = backend.empty(shape, x.dtype);
         backend.run(GatherRows{.x = x.narrow(2, 0, filled), .index = rows, .out = out.narrow(2, 0, filled)});
@@ -215,11 +230,11 @@ DecoderCache Decoder::reorder(Context& ctx, const DecoderCache& cache, const Ten
     for (Tensor& kept : next.kept) {
         kept = gather_filled(kept);
     }
-    if (!same_sources) {
-        next.source_lengths = gather(cache.source_lengths);
+    if (sources.defined()) {
+        next.source_lengths = gather_sources(cache.source_lengths);
         for (DecoderCache::Layer& layer : next.layers) {
-            layer.cross_keys = gather(layer.cross_keys);
-            layer.cross_values = gather(layer.cross_values);
+            layer.cross_keys = gather_sources(layer.cross_keys);
+            layer.cross_values = gather_sources(layer.cross_values);
         }
     }
     // The old cache's position stays its own.

@@ -31,8 +31,7 @@ public:
     void make_room(Context& ctx, DecoderCache& cache) const;
     Var append(Context& ctx, const DecoderCache& cache, const Tensor& ids) const;
     void advance(Context& ctx, DecoderCache& cache) const;
-    DecoderCache reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, std::int64_t new_rows,
-                         bool same_sources) const;
+    DecoderCache reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, const Tensor& sources) const;
 
 private:
     struct Layer {
@@ -47,6 +46,8 @@ private:
     // One sub-layer after the other; `self` and `cross` are how the two attentions are reached.
     template <class Self, class Cross>
     Var run(Context& ctx, const Var& embedded, const Self& self, const Cross& cross) const;
+    Var attend_to_sources(Context& ctx, const DecoderCache& cache, const DecoderCache::Layer& cached,
+                          const MultiHeadAttention& attention, const Var& x) const;
     Var attend_to_cache(Context& ctx, const DecoderCache& cache, const DecoderCache::Layer& cached,
                         const MultiHeadAttention& attention, const Var& x) const;
     void set_views(DecoderCache& cache) const;

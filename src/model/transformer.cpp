@@ -125,9 +125,9 @@ void Transformer::step_top_k(Context& ctx, DecoderCache& cache, const Tensor& id
     impl_->decoder.advance(ctx, cache);
 }
 
-DecoderCache Transformer::reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, std::int64_t new_rows,
-                                  bool same_sources) const {
-    return impl_->decoder.reorder(ctx, cache, rows, new_rows, same_sources);
+DecoderCache Transformer::reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows,
+                                  const Tensor& sources) const {
+    return impl_->decoder.reorder(ctx, cache, rows, sources);
 }
 
 }  // namespace headscope

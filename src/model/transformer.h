@@ -30,14 +30,14 @@ struct DecoderCache {
     struct Layer {
         Tensor self_keys, self_values;    // [rows, heads, capacity, d_k | d_v], views of `kept`
         Tensor self_both;                 // [rows, 2 heads, capacity, d_k], keys first; undefined unless d_k = d_v
-        Tensor cross_keys, cross_values;  // [rows, heads, source_length, d_k | d_v], each head's in one piece
+        Tensor cross_keys, cross_values;  // [sources, heads, source_length, d_k | d_v], each head's in one piece
     };
     std::vector<Layer> layers;
     // All layers in one, so that a beam moves them at once: [rows, layers * 2 heads, capacity, d_k], each layer's keys
     // before its values, and so written at once, too; where d_k is not d_v two tensors of layers * heads. What is not
     // filled is 0 up to the next multiple of 8, and whatever memory held behind that.
     std::vector<Tensor> kept;
-    Tensor source_lengths;  // I32 [rows]
+    Tensor source_lengths;  // I32 [sources]; the rows of one source stand side by side, as many for each
     Tensor position;        // I32 [1] on the device: how many are cached
     std::int64_t rows = 0;
     std::int64_t length = 0;    // the same on the host
@@ -81,10 +81,11 @@ public:
     // The same, and the best of each row: log-probabilities [rows, k] and tokens I32 [rows, k], see LogSoftmaxTopK.
     void step_top_k(Context& ctx, DecoderCache& cache, const Tensor& ids, const Tensor& log_probabilities,
                     const Tensor& tokens) const;
-    // The caches follow the beam's back-pointers: rows I32 [new rows]. `same_sources` promises that row i goes on with
-    // the sentence it had, so that what belongs to the source need not move.
-    DecoderCache reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, std::int64_t new_rows,
-                         bool same_sources = false) const;
+    // The caches follow the beam's back-pointers: rows I32 [new rows]. `sources` I32 [new sources] says which of the
+    // cache's sources stay, where row i then reads the source i / (new rows / new sources); undefined: all stay where
+    // they are. A beam so has one copy of a sentence's keys and values, and moves them when a sentence is done. For an
+    // observer each row has a source.
+    DecoderCache reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, const Tensor& sources) const;
 
 private:
     struct Impl;

@@ -3,10 +3,12 @@
 whatever else the machine does meets both: median target tokens a second, peak memory, and how many lines agree.
 
     compare_ctranslate2.py build/release/headscope MODEL LINES [--rounds 5] [--threads 2] [--count 500]
+        [--translators 1]
 
 LINES is text in the source language, one sentence a line; those of 9 to 16 pieces are taken, so that 32 of them are one
 batch of 512 padded pieces to Headscope and 32 sentences to CTranslate2. Needs ctranslate2, sentencepiece, safetensors and
-numpy from PyPI. Scores have no length penalty, and F32 and I8 are each program's own.
+numpy from PyPI. Scores have no length penalty, and F32 and I8 are each program's own. With `--translators 2` both translate
+two batches at once, each on `--threads` threads: CTranslate2's inter_threads, Headscope's `--device cpu,cpu`.
 """
 import argparse
 import json
@@ -39,7 +41,8 @@ def run(command, lines, environment=None):
 
 
 def headscope(a, lines, precision, beam, batch):
-    out, said, memory = run([a.headscope, "translate", "--model", a.model, "--device", "cpu", "--precision", precision,
+    out, said, memory = run([a.headscope, "translate", "--model", a.model, "--device", ",".join(["cpu"] * a.translators),
+                             "--precision", precision,
                              "--beam", str(beam), "--length-penalty", "0", "--no-repeat-ngram", "0",
                              "--split-longer-than", "0", "--batch-tokens", BATCHES[batch], "--stats"],
                             lines, {"HEADSCOPE_THREADS": str(a.threads)})
@@ -49,7 +52,8 @@ def headscope(a, lines, precision, beam, batch):
 
 def ctranslate2(a, lines, folder, precision, beam, batch):
     out, said, memory = run([sys.executable, PEER, "translate", a.model, folder, "--precision", PRECISIONS[precision],
-                             "--beam", str(beam), "--batch", str(batch), "--threads", str(a.threads)], lines)
+                             "--beam", str(beam), "--batch", str(batch), "--threads", str(a.threads),
+                             "--translators", str(a.translators)], lines)
     result = json.loads(said.strip().split("\n")[-1])
     return out, result["target_tokens"] / result["run_seconds"][0], memory
 
@@ -67,7 +71,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("headscope", "model", "lines"):
         parser.add_argument(name)
-    for name, default in (("rounds", 5), ("threads", 2), ("count", 500)):
+    for name, default in (("rounds", 5), ("threads", 2), ("translators", 1), ("count", 500)):
         parser.add_argument("--" + name, type=int, default=default)
     a = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile("w", suffix=".txt") as lines:
@@ -75,7 +79,7 @@ def main():
         for precision in PRECISIONS:
             subprocess.run([sys.executable, PEER, "convert", a.model, os.path.join(folder, precision)] +
                            (["--i8"] if precision == "i8" else []), check=True)
-        print(f"{count} lines, {a.threads} threads, medians of {a.rounds} rounds")
+        print(f"{count} lines, {a.translators} translators of {a.threads} threads, medians of {a.rounds} rounds")
         print(f"{'':<6}{'beam':>4}{'batch':>6}{'headscope':>12}{'ctranslate2':>13}{'ratio':>7}   {'memory':>8}"
               f"{'ctranslate2':>12}{'alike':>7}")
         for precision in PRECISIONS:

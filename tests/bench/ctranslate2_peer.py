@@ -94,8 +94,8 @@ def convert(model, folder, i8):
 
 def translate(a):
     pieces = sentencepiece.SentencePieceProcessor(model_file=os.path.join(a.model, "sentencepiece.model"))
-    translator = ctranslate2.Translator(a.folder, device="cpu", compute_type=a.precision, inter_threads=1,
-                                        intra_threads=a.threads)
+    translator = ctranslate2.Translator(a.folder, device="cpu", compute_type=a.precision,
+                                        inter_threads=a.translators, intra_threads=a.threads)
     lines = [line.rstrip("\n") for line in sys.stdin]
 
     def run():
@@ -130,7 +130,8 @@ def main():
     converting.add_argument("--i8", action="store_true")
     translating.add_argument("--beam", type=int, default=1)
     translating.add_argument("--batch", type=int, default=32, help="sentences at a time")
-    translating.add_argument("--threads", type=int, default=2)
+    translating.add_argument("--threads", type=int, default=2, help="of each translator")
+    translating.add_argument("--translators", type=int, default=1, help="batches translated at once")
     translating.add_argument("--longest", type=int, default=256)
     translating.add_argument("--repeat", type=int, default=1)
     translating.add_argument("--precision", choices=["float32", "int8"], default="float32")

@@ -37,6 +37,21 @@ std::vector<Hypothesis> decode_cached(Context& ctx, const TinyModel& model,
     return decode(scorer, sources, model.transformer.config(), options);
 }
 
+struct Step {
+    std::vector<std::int32_t> tokens, parents;
+};
+
+void check_steps(Scorer& cached, Scorer& uncached, const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+        const NextTokens& a = cached.step(step.tokens, step.parents, 3);
+        const NextTokens& b = uncached.step(step.tokens, step.parents, 3);
+        CHECK(a.tokens == b.tokens);
+        for (std::size_t i = 0; i < a.log_probabilities.size(); ++i) {
+            CHECK(a.log_probabilities[i] == Approx(b.log_probabilities[i]).margin(1e-4));
+        }
+    }
+}
+
 void check_same(const Hypothesis& a, const Hypothesis& b) {
     CHECK(a.tokens == b.tokens);
     CHECK(std::abs(a.log_probability - b.log_probability) < kTolerance);
@@ -162,20 +177,34 @@ TEST_CASE("a row that takes up another sentence takes its source along") {
     const std::vector<std::vector<std::int32_t>> sources{{4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, {30}, {20, 21, 22}};
     ModelScorer cached(ctx, model.transformer, sources);
     UncachedScorer uncached(ctx, model.transformer, sources);
-    struct Step {
-        std::vector<std::int32_t> tokens, parents;
-    };
+    INFO(device);
     // As many rows as before, of the same sentences in another order, of other sentences, then fewer, then more.
-    for (const Step& step : {Step{{1, 1, 1}, {0, 1, 2}}, Step{{7, 8, 9}, {2, 0, 1}}, Step{{5, 6, 7}, {1, 1, 0}},
-                             Step{{12, 13}, {2, 0}}, Step{{6, 7, 8, 9, 10}, {1, 0, 0, 1, 1}}}) {
-        INFO(device);
-        const NextTokens& a = cached.step(step.tokens, step.parents, 3);
-        const NextTokens& b = uncached.step(step.tokens, step.parents, 3);
-        CHECK(a.tokens == b.tokens);
-        for (std::size_t i = 0; i < a.log_probabilities.size(); ++i) {
-            CHECK(a.log_probabilities[i] == Approx(b.log_probabilities[i]).margin(1e-4));
-        }
-    }
+    check_steps(cached, uncached,
+                {{{1, 1, 1}, {0, 1, 2}},
+                 {{7, 8, 9}, {2, 0, 1}},
+                 {{5, 6, 7}, {1, 1, 0}},
+                 {{12, 13}, {2, 0}},
+                 {{6, 7, 8, 9, 10}, {1, 0, 0, 1, 1}}});
+}
+
+TEST_CASE("the rows of a sentence read its source together, as many as there are") {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    const auto backend = open_device(device);
+    const TinyModel model(*backend, tiny_config());
+    Context ctx{.backend = *backend};
+    const std::vector<std::vector<std::int32_t>> sources{{4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, {30}, {20, 21, 22}};
+    ModelScorer cached(ctx, model.transformer, sources);
+    UncachedScorer uncached(ctx, model.transformer, sources);
+    INFO(device);
+    check_steps(cached, uncached,
+                {{{1, 1, 1}, {0, 1, 2}},
+                 {{7, 8, 9, 10, 11, 12}, {0, 0, 1, 1, 2, 2}},   // two rows each
+                 {{8, 9, 10, 11, 12, 13}, {1, 0, 3, 3, 4, 5}},  // crossed, within their sentences
+                 {{5, 6, 7, 8}, {5, 4, 1, 1}},                  // the second is done, the others swap
+                 {{6, 7, 8}, {0, 1, 3}},                        // two rows and one
+                 {{9, 10, 11, 12}, {1, 0, 2, 2}},               // two each again
+                 {{7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, {0, 1, 0, 1, 0, 2, 3, 2, 3, 2}},  // five each
+                 {{4, 5}, {9, 7}}});                                                       // one sentence is left
 }
 
 TEST_CASE("teacher-forced scores are those of cached decoding", "[forced]") {

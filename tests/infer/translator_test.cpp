@@ -253,15 +253,15 @@ TEST_CASE("results go out in order after each batch, beginning with the first li
 
 TEST_CASE("a window holds what is translated in a few seconds") {
     WindowSize size;
+    CHECK(size.lines() == WindowSize::kFirst);
+    size.measured(64, 0.0);  // faster than can be measured
+    CHECK(size.lines() == 512);
+    size.measured(512, 8.0);
+    CHECK(size.lines() == 320);
+    size.measured(320, 160.0);
     CHECK(size.lines() == WindowSize::kSmallest);
-    size.measured(16, 0.0);  // faster than can be measured
-    CHECK(size.lines() == 32);
-    size.measured(32, 1.0);
-    CHECK(size.lines() == 64);
-    size.measured(64, 4.0);
-    CHECK(size.lines() == 80);
-    size.measured(80, 40.0);
-    CHECK(size.lines() == WindowSize::kSmallest);
+    size.measured(16, 0.1);
+    CHECK(size.lines() == 128);
     for (int i = 0; i < 20; ++i) {
         size.measured(size.lines(), 0.001);
     }

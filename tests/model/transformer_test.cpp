@@ -120,8 +120,8 @@ TEST_CASE("cached decoding equals the uncached pass, through growth and reorderi
                     const std::vector<std::int32_t> back =
                         position == 3 ? rows : std::vector<std::int32_t>{3, 0};  // row 3 held sentence 1, row 0 held 2
                     const auto size = static_cast<std::int64_t>(rows.size());
-                    cache = model.transformer.reorder(ctx, cache,
-                                                      make_from_host(*model.backend, {size}, DType::I32, back), size);
+                    const Tensor parents = make_from_host(*model.backend, {size}, DType::I32, back);
+                    cache = model.transformer.reorder(ctx, cache, parents, parents);
                 }
             }
             CHECK(cache.capacity == 16);
@@ -130,22 +130,54 @@ TEST_CASE("cached decoding equals the uncached pass, through growth and reorderi
     }
 }
 
-TEST_CASE("rows that keep their sources keep what belongs to the source") {
+TEST_CASE("sources that all stay do not move") {
     SmallModel model(small_config(), "cpu:oracle", false);
     const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
     Context ctx{*model.backend};
     const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
     const DecoderCache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
     const Tensor same = make_from_host(*model.backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
-    const DecoderCache kept = model.transformer.reorder(ctx, cache, same, 2, true);
+    const DecoderCache kept = model.transformer.reorder(ctx, cache, same, Tensor());
     CHECK(kept.layers[0].cross_keys.buffer == cache.layers[0].cross_keys.buffer);
     CHECK(kept.layers[0].cross_values.buffer == cache.layers[0].cross_values.buffer);
     CHECK(kept.kept.front().buffer != cache.kept.front().buffer);
     CHECK(kept.position.buffer != cache.position.buffer);
-    const DecoderCache moved = model.transformer.reorder(ctx, cache, same, 2);
+    const DecoderCache moved = model.transformer.reorder(ctx, cache, same, same);
     CHECK(moved.layers[0].cross_keys.buffer != cache.layers[0].cross_keys.buffer);
     CHECK(moved.layers[0].cross_values.buffer != cache.layers[0].cross_values.buffer);
-    CHECK_THROWS_AS(model.transformer.reorder(ctx, cache, same, 1, true), CheckFailure);
+    // One row cannot read two sources.
+    const Tensor one = make_from_host(*model.backend, {1}, DType::I32, std::vector<std::int32_t>{0});
+    CHECK_THROWS_AS(model.transformer.reorder(ctx, cache, one, Tensor()), CheckFailure);
+}
+
+TEST_CASE("rows that share a source read one copy of it") {
+    SmallModel model(small_config(), "cpu:oracle", false);
+    const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
+    Context ctx{*model.backend};
+    const auto indices = [&](const std::vector<std::int32_t>& rows) {
+        return make_from_host(*model.backend, {static_cast<std::int64_t>(rows.size())}, DType::I32, rows);
+    };
+    const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
+    const DecoderCache start = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
+    const Tensor twice = indices({0, 0, 1, 1});
+    DecoderCache shared = model.transformer.reorder(ctx, start, twice, Tensor());
+    DecoderCache apart = model.transformer.reorder(ctx, start, twice, twice);
+    CHECK(shared.layers[0].cross_keys.dim(0) == 2);
+    CHECK(apart.layers[0].cross_keys.dim(0) == 4);
+    const Tensor ids = make_from_host(*model.backend, {4, 1}, DType::I32, std::vector<std::int32_t>{5, 6, 7, 8});
+    CHECK(model.host(model.transformer.step(ctx, shared, ids)) == model.host(model.transformer.step(ctx, apart, ids)));
+
+    // The first sentence is done.
+    shared = model.transformer.reorder(ctx, shared, indices({3, 2}), indices({1}));
+    apart = model.transformer.reorder(ctx, apart, indices({3, 2}), indices({3, 2}));
+    CHECK(shared.layers[0].cross_values.dim(0) == 1);
+    const Tensor next = make_from_host(*model.backend, {2, 1}, DType::I32, std::vector<std::int32_t>{9, 10});
+    CHECK(model.host(model.transformer.step(ctx, shared, next)) ==
+          model.host(model.transformer.step(ctx, apart, next)));
+
+    Recorder recorder;
+    Context observed{.backend = *model.backend, .observer = &recorder};
+    CHECK_THROWS_AS(model.transformer.step(observed, shared, next), CheckFailure);
 }
 
 TEST_CASE("an old cache is as it was after a step of the one made from it") {
@@ -158,7 +190,7 @@ TEST_CASE("an old cache is as it was after a step of the one made from it") {
     const Tensor next = make_from_host(*model.backend, {2, 1}, DType::I32, std::vector<std::int32_t>{5, 6});
     model.transformer.step(ctx, cache, ids);
     const Tensor same = make_from_host(*model.backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
-    DecoderCache other = model.transformer.reorder(ctx, cache, same, 2);
+    DecoderCache other = model.transformer.reorder(ctx, cache, same, same);
     const std::vector<double> expected = model.host(model.transformer.step(ctx, other, next));
     model.transformer.step(ctx, other, ids);
     CHECK(model.host(model.transformer.step(ctx, cache, next)) == expected);
@@ -216,7 +248,7 @@ TEST_CASE("a beam moves what is cached, whatever lies behind that") {
     for (std::int64_t length = 0; length < 18; ++length) {
         INFO("length " << length);
         backend.gathered = 0;
-        moved = model.reorder(ctx, moved, same, 2, true);
+        moved = model.reorder(ctx, moved, same, Tensor());
         const std::int64_t a_token = 2 * config.decoder_layers * config.heads * (config.d_k + config.d_v);
         CHECK(backend.gathered == padded_length(length) * a_token);
         backend.appended = 0;
