@@ -11,10 +11,10 @@
 
 #include "app/command.h"
 #include "app/evaluation_report.h"
+#include "app/models_option.h"
 #include "app/test_set.h"
 #include "app/translation_flags.h"
 #include "eval/evaluation.h"
-#include "infer/model_lookup.h"
 #include "infer/split_news.h"
 #include "io/atomic_file.h"
 #include "registry/registry.h"
@@ -24,6 +24,7 @@ namespace headscope {
 namespace {
 
 struct EvaluateOptions {
+    std::vector<std::string> models;  // none: see find_models
     TranslationFlags translation;
     TestSetFiles files;
     BleuOptions bleu;
@@ -89,16 +90,16 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines)
 
 // What the model makes of the sources, and of the references.
 Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evaluation& evaluation) {
-    const std::string model = find_model(options.translation.model);
+    const std::vector<std::string> models = find_models(options.models);
     const std::unique_ptr<Backend> backend = open_device(options.translation.device);
-    const Translator translator(*backend, model, chosen_arithmetic(*backend, options.translation.precision).storage);
+    const Translator translator(*backend, models, chosen_arithmetic(*backend, options.translation.precision).storage);
     const TranslationOptions translation =
         translation_options(options.translation, translator.decoding_choices(), *backend);
     Translations translations = translate_all(translator, translation, set.source);
     if (!options.output.empty()) {
         write_lines(options.output, translations.lines);
     }
-    translations.by = {model, backend->device(), options.translation.precision, translation};
+    translations.by = {models, backend->device(), options.translation.precision, translation};
     evaluation.forced = force_references(*backend, translator, set.source, set.references, translation);
     return translations;
 }
@@ -152,9 +153,10 @@ void add_evaluate_command(CLI::App& app, int count, const char* const* words) {
     command->footer(
         "BLEU and chrF2 are sacreBLEU's, with its signatures. A model is also told the references: perplexity is\n"
         "unsmoothed, the calibration error is how far the likeliest piece's probability is from how often it is "
-        "right.\n\n"
+        "right. Several models are one by the mean of their probabilities.\n\n"
         "Examples:\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --beam 4 --by-length\n"
+        "  headscope evaluate --tsv test.tsv --model runs/my-model --model runs/my-model\n"
         "  headscope evaluate --source test.en --reference test.de --output mine.de\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --lowercase --json");
@@ -172,7 +174,8 @@ void add_evaluate_command(CLI::App& app, int count, const char* const* words) {
     command->add_option("--limit", files.limit, "Only the first so many sentences");
     add_scoring(*command, *options);
     const std::size_t before = command->get_options().size();
-    add_translation_flags(*command, options->translation);
+    add_models_option(*command, options->models, "translate and are told the references together");
+    add_search_flags(*command, options->translation);
     const std::vector<CLI::Option*> all = command->get_options({});
     for (std::size_t i = before; i < all.size(); ++i) {
         hypotheses->excludes(all[i]);  // options of a model that would not be used

@@ -77,7 +77,7 @@ Json scores_json(const Scores& scores) {
 
 Json translated_by_json(const TranslatedBy& by) {
     const SearchOptions& search = by.options.search;
-    Json json{{"directory", by.model},
+    Json json{{"directories", by.models},
               {"device", to_json(by.device)},
               {"precision", name_of(by.precision)},
               {"beam", search.beam},

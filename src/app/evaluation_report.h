@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/result_origin.h"
 #include "backend/precision.h"
@@ -13,7 +14,7 @@ namespace headscope {
 
 // What made the translations, where it was not given them.
 struct TranslatedBy {
-    std::string model;  // its directory
+    std::vector<std::string> models;  // their directories
     DeviceInfo device;
     Precision precision = Precision::F32;
     TranslationOptions options;  // as the model and the command line have it together

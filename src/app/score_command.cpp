@@ -13,8 +13,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/models_option.h"
 #include "app/precision_option.h"
-#include "infer/model_lookup.h"
 #include "infer/scored_pair.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -134,8 +134,7 @@ void print_stats(const Totals& totals) {
 void score(const ScoreOptions& options) {
     constexpr std::size_t kPairsAtATime = 2048;
     PairSource input(options);
-    const std::vector<std::string> models =
-        options.models.empty() ? std::vector<std::string>{find_model("")} : options.models;
+    const std::vector<std::string> models = find_models(options.models);
     const std::unique_ptr<Backend> backend = open_device(options.device);
     const Arithmetic arithmetic = chosen_arithmetic(*backend, options.precision);
     const Translator translator(*backend, models, arithmetic.storage);
@@ -188,11 +187,7 @@ void add_score_command(CLI::App& app) {
                                            "\"source TAB target\" lines; plain, gzip or zstd, as all files here");
     command->add_option("--source", options->source, "Sentences, one a line")->excludes(tsv);
     command->add_option("--target", options->target, "Their translations, one a line")->excludes(tsv);
-    command
-        ->add_option("--model", options->models,
-                     "Model directory; without it HEADSCOPE_MODEL or the en-de model. Several, each after --model of "
-                     "its own: the mean of their probabilities")
-        ->allow_extra_args(false);
+    add_models_option(*command, options->models, "score together by the mean of their probabilities");
     command->add_option("--device", options->device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
     command->add_option("--batch-tokens", options->batch_tokens, "Pieces of the longer side scored at a time")
         ->check(CLI::Range(1, 10'000'000))

@@ -18,10 +18,10 @@
 #include "app/decoding_flags.h"
 #include "app/line_alignments.h"
 #include "app/line_progress.h"
+#include "app/models_option.h"
 #include "app/translation_devices.h"
 #include "app/translation_flags.h"
 #include "app/translation_output.h"
-#include "infer/model_lookup.h"
 #include "infer/translation_stream.h"
 #include "support/check.h"
 #include "text/lines.h"
@@ -90,10 +90,6 @@ LineProgress make_progress(const TranslateOptions& options) {
     const bool looked_at = options.input != "-" && ::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0;
     const bool shown = options.progress || (looked_at && !options.no_progress);
     return {shown, shown ? lines_of_file(options.input) : std::nullopt};
-}
-
-std::vector<std::string> find_models(const std::vector<std::string>& wanted) {
-    return wanted.empty() ? std::vector<std::string>{find_model("")} : wanted;
 }
 
 // Translations as they come, to standard output.
@@ -247,11 +243,7 @@ void add_translate_command(CLI::App& app) {
         "  headscope translate --model runs/my-model --model runs/my-model < text.en");
     command->add_option("FILE", options->input, "UTF-8 text, plain or packed by gzip or zstd; - is standard input")
         ->capture_default_str();
-    command
-        ->add_option("--model", options->models,
-                     "Model directory; without it HEADSCOPE_MODEL or the en-de model. Several, each after --model of "
-                     "its own, translate together by the mean of their probabilities; they share one vocabulary")
-        ->allow_extra_args(false);
+    add_models_option(*command, options->models, "translate together by the mean of their probabilities");
     add_search_flags(*command, options->translation);
     add_decoding_flags(*command, options->decoding, options->translation);
     add_output_flags(*command, *options);

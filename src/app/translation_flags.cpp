@@ -15,11 +15,6 @@ std::string open_choice(const char* what, const Value& fallback) {
 
 }  // namespace
 
-void add_translation_flags(CLI::App& command, TranslationFlags& flags) {
-    command.add_option("--model", flags.model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
-    add_search_flags(command, flags);
-}
-
 void add_search_flags(CLI::App& command, TranslationFlags& flags) {
     command.add_option("--device", flags.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
     const SearchOptions fallback;

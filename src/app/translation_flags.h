@@ -14,7 +14,6 @@ class App;
 namespace headscope {
 
 struct TranslationFlags {
-    std::string model;   // empty: see find_model
     std::string device;  // empty: see open_device
     bool greedy = false;
     Precision precision = Precision::F32;
@@ -22,9 +21,7 @@ struct TranslationFlags {
     TranslationOptions options;  // all else
 };
 
-// --model and all others.
-void add_translation_flags(CLI::App& command, TranslationFlags& flags);
-// All but --model.
+// All but --model, of which some commands take several.
 void add_search_flags(CLI::App& command, TranslationFlags& flags);
 
 // What the flags say together, and the model where they leave it open. Error for what is not possible; a precision that

@@ -13,10 +13,11 @@ namespace {
 
 constexpr std::size_t kPairsAtOnce = 4096;  // enough for lengths to meet their like; 10 MB of tokens
 
-std::optional<Pair> encode_pair(const ModelDirectory& model, const std::string& source, const std::string& reference) {
+std::optional<Pair> encode_pair(const Translator& translator, const std::string& source, const std::string& reference) {
+    const ModelDirectory& model = translator.model();
     try {
         Pair pair{model.source_tokenizer->encode(source), model.target_tokenizer->encode(reference)};
-        const auto room = static_cast<std::size_t>(model.config.max_length - 1);  // beside the end of sentence
+        const auto room = static_cast<std::size_t>(translator.longest() - 1);  // beside the end of sentence
         if (!pair.source.empty() && pair.source.size() <= room && pair.target.size() <= room) {
             return pair;
         }
@@ -37,7 +38,7 @@ ForcedReferences force_references(Backend& backend, const Translator& translator
     const auto force = [&] {
         Context ctx{.backend = backend, .compute = options.compute};
         const ForcedLimits limits{.batch_tokens = options.batch_tokens};
-        for (const auto& sentence : force_targets(ctx, translator.transformer(), pairs, limits)) {
+        for (const auto& sentence : force_targets(ctx, translator.transformers(), pairs, limits)) {
             for (const ForcedToken& token : sentence) {
                 result.statistics.add(token);
             }
@@ -47,7 +48,7 @@ ForcedReferences force_references(Backend& backend, const Translator& translator
     for (const std::vector<std::string>& reference : references) {
         HEADSCOPE_CHECK(reference.size() == sources.size(), "every source has a reference");
         for (std::size_t i = 0; i < sources.size(); ++i) {
-            if (auto pair = encode_pair(translator.model(), sources[i], reference[i])) {
+            if (auto pair = encode_pair(translator, sources[i], reference[i])) {
                 pairs.push_back(std::move(*pair));
             } else {
                 ++result.left_out;

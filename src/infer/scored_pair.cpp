@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -60,22 +61,12 @@ std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, 
         scored[i].unknown = std::find(target.begin(), target.end(), config.unk_id) != target.end();
         scored[i].target_ids = target;
         scored[i].target_ids.push_back(config.eos_id);
-        scored[i].log_probabilities.resize(target.size() + 1);
     }
-    const std::vector<const Transformer*> models = translator.transformers();
-    for (const Transformer* model : models) {
-        const auto forced = force_targets(ctx, *model, pairs, {.batch_tokens = batch_tokens});
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            std::transform(forced[i].begin(), forced[i].end(), scored[places[i]].log_probabilities.begin(),
-                           scored[places[i]].log_probabilities.begin(),
-                           [](const ForcedToken& token, double sum) { return sum + std::exp(token.log_probability); });
-        }
-    }
-    for (const std::size_t place : places) {
-        ScoredPair& pair = scored[place];
-        for (double& value : pair.log_probabilities) {
-            value = std::log(value / static_cast<double>(models.size()));
-        }
+    const auto forced = force_targets(ctx, translator.transformers(), pairs, {.batch_tokens = batch_tokens});
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        ScoredPair& pair = scored[places[i]];
+        std::transform(forced[i].begin(), forced[i].end(), std::back_inserter(pair.log_probabilities),
+                       [](const ForcedToken& token) { return token.log_probability; });
         pair.log_probability = std::accumulate(pair.log_probabilities.begin(), pair.log_probabilities.end(), 0.0);
         if (!std::isfinite(pair.log_probability)) {
             pair.problem =

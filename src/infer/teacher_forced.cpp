@@ -1,9 +1,13 @@
 #include "infer/teacher_forced.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <span>
 
 #include "data/batch.h"
 #include "data/device_batch.h"
+#include "infer/next_tokens.h"
 #include "infer/translator.h"
 #include "support/check.h"
 
@@ -13,51 +17,90 @@ namespace {
 
 // Of each target position, pads too: rows = sentences * target_length.
 struct ForcedPositions {
-    Tensor losses;  // -log P of the target's token, [rows]
-    Tensor best;    // log P of the likeliest token, [rows, 1]
-    Tensor tokens;  // which that is, I32 [rows, 1]
+    std::vector<double> losses;        // -log P of the target's token
+    std::vector<double> best;          // log P of the likeliest token
+    std::vector<std::int32_t> tokens;  // which that is
 };
 
-// The logits exist for a few rows at a time.
+// A model's states before the projection, [rows, d_model].
+Var states_of(Context& ctx, const Transformer& model, const DeviceBatch& batch) {
+    const Var memory = model.encode(ctx, batch.source, batch.source_lengths);
+    const Var hidden = model.decode(ctx, batch.target_in, memory, batch.source_lengths);
+    return hidden.reshape({batch.sentences * batch.target_length, model.config().d_model});
+}
+
+// Of rows [first, first + some): [some, vocabulary].
+Tensor logits_of(Context& ctx, const Transformer& model, const Var& states, std::int64_t first, std::int64_t some) {
+    const Var chunk = states.narrow(0, first, some).reshape({1, some, model.config().d_model});
+    return model.logits(ctx, chunk).value().reshape({some, model.config().target_vocabulary});
+}
+
+// On the device; the logits exist for a few rows at a time.
 ForcedPositions look_at_positions(Context& ctx, const Transformer& model, const DeviceBatch& batch,
                                   std::int64_t logit_rows) {
     Backend& backend = ctx.backend;
-    const std::int64_t d_model = model.config().d_model;
-    const std::int64_t classes = model.config().target_vocabulary;
-    const Var memory = model.encode(ctx, batch.source, batch.source_lengths);
-    const Var hidden = model.decode(ctx, batch.target_in, memory, batch.source_lengths);
+    const Var states = states_of(ctx, model, batch);
     const std::int64_t rows = batch.sentences * batch.target_length;
-    const Var states = hidden.reshape({rows, d_model});
     const Tensor targets = batch.target_out.reshape({rows});
-    const ForcedPositions found{backend.empty({rows}, backend.real()), backend.empty({rows, 1}, backend.real()),
-                                backend.empty({rows, 1}, DType::I32)};
+    const Tensor losses = backend.empty({rows}, backend.real());
+    const Tensor best = backend.empty({rows, 1}, backend.real());
+    const Tensor tokens = backend.empty({rows, 1}, DType::I32);
     for (std::int64_t first = 0; first < rows; first += logit_rows) {
         const std::int64_t some = std::min(logit_rows, rows - first);
-        const Var chunk = states.narrow(0, first, some).reshape({1, some, d_model});
-        const Tensor logits = model.logits(ctx, chunk).value().reshape({some, classes});
-        const Tensor losses = found.losses.narrow(0, first, some);
+        const Tensor logits = logits_of(ctx, model, states, first, some);
         backend.run(SmoothedCrossEntropy{.logits = logits,
                                          .targets = targets.narrow(0, first, some),
                                          .loss = backend.empty({some}, backend.real()),
-                                         .nll = losses});
-        backend.run(LogSoftmaxTopK{.logits = logits,
-                                   .values = found.best.narrow(0, first, some),
-                                   .indices = found.tokens.narrow(0, first, some)});
+                                         .nll = losses.narrow(0, first, some)});
+        backend.run(LogSoftmaxTopK{
+            .logits = logits, .values = best.narrow(0, first, some), .indices = tokens.narrow(0, first, some)});
+    }
+    return {to_host<double>(backend, losses), to_host<double>(backend, best), to_host<std::int32_t>(backend, tokens)};
+}
+
+// The same of several models together.
+ForcedPositions look_at_positions(Context& ctx, const std::vector<const Transformer*>& models, const DeviceBatch& batch,
+                                  const std::vector<std::int32_t>& targets, std::int64_t logit_rows) {
+    std::vector<Var> states;
+    std::transform(models.begin(), models.end(), std::back_inserter(states),
+                   [&](const Transformer* model) { return states_of(ctx, *model, batch); });
+    const auto rows = static_cast<std::int64_t>(targets.size());
+    const auto classes = static_cast<std::size_t>(models.front()->config().target_vocabulary);
+    ForcedPositions found;
+    for (std::int64_t first = 0; first < rows; first += logit_rows) {
+        const std::int64_t some = std::min(logit_rows, rows - first);
+        std::vector<double> mean(static_cast<std::size_t>(some) * classes);
+        for (std::size_t i = 0; i < models.size(); ++i) {
+            std::vector<double> logits =
+                to_host<double>(ctx.backend, logits_of(ctx, *models[i], states[i], first, some));
+            for (std::size_t row = 0; row < static_cast<std::size_t>(some); ++row) {
+                log_softmax(std::span(logits).subspan(row * classes, classes));
+            }
+            std::transform(logits.begin(), logits.end(), mean.begin(), mean.begin(), [&](double logit, double sum) {
+                return sum + std::exp(logit) / static_cast<double>(models.size());
+            });
+        }
+        for (std::size_t row = 0; row < static_cast<std::size_t>(some); ++row) {
+            const std::span<const double> chances = std::span(mean).subspan(row * classes, classes);
+            const std::int32_t target = targets[static_cast<std::size_t>(first) + row];
+            const auto likeliest = std::max_element(chances.begin(), chances.end());
+            found.losses.push_back(target == kNoTarget ? 0.0 : -std::log(chances[static_cast<std::size_t>(target)]));
+            found.best.push_back(std::log(*likeliest));
+            found.tokens.push_back(static_cast<std::int32_t>(likeliest - chances.begin()));
+        }
     }
     return found;
 }
 
 // One vector for each sentence of the batch, without its pads.
-std::vector<std::vector<ForcedToken>> read(Backend& backend, const ForcedPositions& found, const Batch& batch) {
-    const auto losses = to_host<double>(backend, found.losses);
-    const auto best = to_host<double>(backend, found.best);
-    const auto tokens = to_host<std::int32_t>(backend, found.tokens);
+std::vector<std::vector<ForcedToken>> without_pads(const ForcedPositions& found, const Batch& batch) {
     std::vector<std::vector<ForcedToken>> sentences(static_cast<std::size_t>(batch.sentences));
     for (std::size_t sentence = 0; sentence < sentences.size(); ++sentence) {
         const std::size_t first = sentence * static_cast<std::size_t>(batch.target_length);
         const std::size_t length = static_cast<std::size_t>(batch.target_lengths[sentence]);
         for (std::size_t row = first; row < first + length; ++row) {
-            sentences[sentence].push_back({-losses[row], best[row], tokens[row] == batch.target_out[row]});
+            sentences[sentence].push_back(
+                {-found.losses[row], found.best[row], found.tokens[row] == batch.target_out[row]});
         }
     }
     return sentences;
@@ -65,14 +108,18 @@ std::vector<std::vector<ForcedToken>> read(Backend& backend, const ForcedPositio
 
 }  // namespace
 
-std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const Transformer& model, std::span<const Pair> pairs,
-                                                    const ForcedLimits& limits) {
-    const ModelConfig& config = model.config();
-    HEADSCOPE_CHECK(limits.logit_rows > 0, "logits come in rows");
+std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Transformer*>& models,
+                                                    std::span<const Pair> pairs, const ForcedLimits& limits) {
+    HEADSCOPE_CHECK(!models.empty() && limits.logit_rows > 0, "some model gives logits in rows");
+    const ModelConfig& config = models.front()->config();
+    std::int64_t longest = config.max_length;
+    for (const Transformer* model : models) {
+        longest = std::min<std::int64_t>(longest, model->config().max_length);
+    }
     std::vector<std::int64_t> lengths;
     for (const Pair& pair : pairs) {
         lengths.push_back(static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size())) + 1);
-        HEADSCOPE_CHECK(lengths.back() <= config.max_length, "a pair is longer than the model takes");
+        HEADSCOPE_CHECK(lengths.back() <= longest, "a pair is longer than the model takes");
     }
     const SpecialIds ids{.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id};
     std::vector<std::vector<ForcedToken>> results(pairs.size());
@@ -82,10 +129,12 @@ std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const Transfor
         for (const std::size_t member : members) {
             some.push_back(&pairs[member]);
         }
-        const Batch batch = make_batch(some, ids, 0, {.longest = config.max_length});
+        const Batch batch = make_batch(some, ids, 0, {.longest = longest});
         const DeviceBatch on_device = upload(ctx.backend, batch);
-        const ForcedPositions found = look_at_positions(ctx, model, on_device, limits.logit_rows);
-        auto tokens = read(ctx.backend, found, batch);
+        const ForcedPositions found =
+            models.size() == 1 ? look_at_positions(ctx, *models.front(), on_device, limits.logit_rows)
+                               : look_at_positions(ctx, models, on_device, batch.target_out, limits.logit_rows);
+        auto tokens = without_pads(found, batch);
         for (std::size_t i = 0; i < members.size(); ++i) {
             results[members[i]] = std::move(tokens[i]);
         }

@@ -1,4 +1,5 @@
-// What a model gives translations that it is told, token by token: many pairs at a time, in bounded memory.
+// What a model, or an ensemble, gives translations that it is told, token by token: many pairs at a time, in bounded
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace headscope {
 // One token of a target, after the source and the tokens before it.
 struct ForcedToken {
     double log_probability = 0.0;       // of this token
-    double best_log_probability = 0.0;  // of the token that the model finds likeliest there
+    double best_log_probability = 0.0;  // of the token that is found likeliest there
     bool likeliest = false;             // they are the same token; of equal ones the smaller id counts as likeliest
 };
 
@@ -24,9 +25,10 @@ struct ForcedLimits {
 };
 
 // For each pair its target's tokens and the end of sentence, in the pairs' order. Pairs of similar length go together;
-// what a pair gets depends on the others by no more than the rounding of sums. Neither side may be longer than the
-// model's max_length with its end.
-std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const Transformer& model, std::span<const Pair> pairs,
-                                                    const ForcedLimits& limits = {});
+// what a pair gets depends on the others by no more than the rounding of sums. Neither side may be longer than any
+// model's max_length with its end. Several models of one vocabulary: a token's probability is the mean of what they give
+// it, and the distributions are averaged on the host.
+std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Transformer*>& models,
+                                                    std::span<const Pair> pairs, const ForcedLimits& limits = {});
 
 }  // namespace headscope

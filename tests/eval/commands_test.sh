@@ -41,7 +41,15 @@ run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --json
 expect "JSON is one object" holds '.sentences == 6 and .signature == "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"'
 expect "which says what it is of" holds '(.headscope | test("^[0-9.]+$")) and (.date | test("^20.*Z$")) and (.command | startswith("headscope evaluate --tsv data/test.tsv"))'
 expect "by which model" holds '.model | .device.id == "cpu" and .precision == "f32" and .beam == 4 and .max_extra == 8 and .split_longer_than == 64'
-expect "from which folder" [ "$(jq -r .model.directory out)" = "$model" ]
+expect "from which folder" [ "$(jq -r .model.directories[0] out)" = "$model" ]
+expect "of one model" [ "$(jq '.model.directories | length' out)" -eq 1 ]
+cp out alone
+run evaluate --tsv data/test.tsv --model "$model" --model "$model" --max-extra 8 --json
+expect "a model twice is an ensemble" [ "$(jq '.model.directories | length' out)" -eq 2 ]
+expect "which translates as the model does" [ "$(jq .bleu out)" = "$(jq .bleu alone)" ]
+expect "finds the references as likely" [ "$(jq '.nll * 1e5 | round' out)" = "$(jq '.nll * 1e5 | round' alone)" ]
+expect "and is as sure of them" [ "$(jq '.calibration.bins[].tokens' out)" = "$(jq '.calibration.bins[].tokens' alone)" ]
+cp alone out
 expect "with the perplexity" holds '(.nll | exp) - .perplexity | fabs < 1e-6'
 expect "of as many tokens as there are in the bins" holds '([.calibration.bins[].tokens] | add) == .target_tokens'
 expect "whose errors add up" holds '([.calibration.bins[] | .tokens * (.confidence - .accuracy) | fabs] | add) / .target_tokens - .calibration.expected_error | fabs < 1e-9'

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "data/batch.h"
 #include "infer/forced_scores.h"
@@ -26,18 +27,35 @@ std::vector<Pair> random_pairs(std::int64_t count, std::int64_t longest) {
 }
 
 // One pass for each token, over what comes before it.
-std::vector<ForcedToken> one_by_one(Context& ctx, const Transformer& model, const Pair& pair) {
+std::vector<ForcedToken> one_by_one(Context& ctx, const std::vector<const Transformer*>& models, const Pair& pair) {
+    const std::int32_t eos = models.front()->config().eos_id;
     std::vector<std::int32_t> source = pair.source;
-    source.push_back(model.config().eos_id);
+    source.push_back(eos);
     std::vector<std::int32_t> target = pair.target;
-    target.push_back(model.config().eos_id);
+    target.push_back(eos);
     std::vector<ForcedToken> tokens;
     for (auto next = target.begin(); next != target.end(); ++next) {
-        const auto scores = next_log_probabilities(ctx, model, source, {target.begin(), next});
+        std::vector<double> scores(static_cast<std::size_t>(models.front()->config().target_vocabulary));
+        for (const Transformer* model : models) {
+            const auto own = next_log_probabilities(ctx, *model, source, {target.begin(), next});
+            std::transform(own.begin(), own.end(), scores.begin(), scores.begin(),
+                           [](double score, double sum) { return sum + std::exp(score); });
+        }
+        std::transform(scores.begin(), scores.end(), scores.begin(),
+                       [&](double sum) { return std::log(sum / static_cast<double>(models.size())); });
         const auto best = std::max_element(scores.begin(), scores.end());
         tokens.push_back({scores[static_cast<std::size_t>(*next)], *best, best - scores.begin() == *next});
     }
     return tokens;
+}
+
+void check_same(const std::vector<ForcedToken>& found, const std::vector<ForcedToken>& expected) {
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t token = 0; token < expected.size(); ++token) {
+        CHECK(found[token].log_probability == Approx(expected[token].log_probability).margin(1e-4));
+        CHECK(found[token].best_log_probability == Approx(expected[token].best_log_probability).margin(1e-4));
+        CHECK(found[token].likeliest == expected[token].likeliest);
+    }
 }
 
 }  // namespace
@@ -47,18 +65,15 @@ TEST_CASE("each token of a target gets what a pass over the tokens before it giv
         CAPTURE(id);
         const auto backend = open_device(id);
         const TinyModel model(*backend, tiny_config());
+        const TinyModel other(*backend, tiny_config(), 4);
         Context ctx{.backend = *backend};
         const std::vector<Pair> pairs = random_pairs(3, 9);
-        const auto forced = force_targets(ctx, model.transformer, pairs, {.batch_tokens = 32, .logit_rows = 5});
-        REQUIRE(forced.size() == pairs.size());
-        for (std::size_t i = 0; i < pairs.size(); ++i) {
-            const std::vector<ForcedToken> expected = one_by_one(ctx, model.transformer, pairs[i]);
-            REQUIRE(forced[i].size() == expected.size());
-            for (std::size_t token = 0; token < expected.size(); ++token) {
-                CHECK(forced[i][token].log_probability == Approx(expected[token].log_probability).margin(1e-4));
-                CHECK(forced[i][token].best_log_probability ==
-                      Approx(expected[token].best_log_probability).margin(1e-4));
-                CHECK(forced[i][token].likeliest == expected[token].likeliest);
+        for (const auto& models : {std::vector{&model.transformer}, {&model.transformer, &other.transformer}}) {
+            CAPTURE(models.size());
+            const auto forced = force_targets(ctx, models, pairs, {.batch_tokens = 32, .logit_rows = 5});
+            REQUIRE(forced.size() == pairs.size());
+            for (std::size_t i = 0; i < pairs.size(); ++i) {
+                check_same(forced[i], one_by_one(ctx, models, pairs[i]));
             }
         }
     }
@@ -75,7 +90,7 @@ TEST_CASE("a token that the model would choose is the likeliest, with its own pr
         pair.target.pop_back();
     }
     Context ctx{.backend = *backend};
-    const auto forced = force_targets(ctx, translator.transformer(), std::vector<Pair>{pair});
+    const auto forced = force_targets(ctx, translator.transformers(), std::vector<Pair>{pair});
     double sum = 0.0;
     for (std::size_t i = 0; i < translated.target_ids.size(); ++i) {
         CHECK(forced.front().at(i).likeliest);
@@ -90,15 +105,15 @@ TEST_CASE("how pairs are batched changes nothing, and no pairs give nothing", "[
     const TinyModel model(*backend, tiny_config());
     Context ctx{.backend = *backend};
     const std::vector<Pair> pairs = random_pairs(12, 30);
-    const auto together = force_targets(ctx, model.transformer, pairs);
-    const auto alone = force_targets(ctx, model.transformer, pairs, {.batch_tokens = 1, .logit_rows = 1});
+    const auto together = force_targets(ctx, {&model.transformer}, pairs);
+    const auto alone = force_targets(ctx, {&model.transformer}, pairs, {.batch_tokens = 1, .logit_rows = 1});
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         REQUIRE(together[i].size() == alone[i].size());
         for (std::size_t token = 0; token < alone[i].size(); ++token) {
             CHECK(together[i][token].log_probability == Approx(alone[i][token].log_probability).margin(1e-4));
         }
     }
-    CHECK(force_targets(ctx, model.transformer, {}).empty());
+    CHECK(force_targets(ctx, {&model.transformer}, {}).empty());
 }
 
 TEST_CASE("what is on the device at a time is bounded by the batch, not by the number of pairs", "[teacher_forced]") {
@@ -107,7 +122,7 @@ TEST_CASE("what is on the device at a time is bounded by the batch, not by the n
         const TinyModel model(*backend, tiny_config());
         Context ctx{.backend = *backend};
         std::vector<Pair> all(static_cast<std::size_t>(pairs), Pair{{5, 6, 7, 8, 9, 10, 11}, {12, 13, 14, 15, 16}});
-        force_targets(ctx, model.transformer, all, {.batch_tokens = 64, .logit_rows = 16});
+        force_targets(ctx, {&model.transformer}, all, {.batch_tokens = 64, .logit_rows = 16});
         return backend->memory().peak;
     };
     CHECK(peak_of(800) == peak_of(8));
@@ -118,5 +133,5 @@ TEST_CASE("a pair that is longer than the model takes is a mistake of the caller
     const TinyModel model(*backend, tiny_config());
     Context ctx{.backend = *backend};
     const std::vector<Pair> pairs{{std::vector<std::int32_t>(64, 5), {6}}};
-    CHECK_THROWS_AS(force_targets(ctx, model.transformer, pairs), CheckFailure);
+    CHECK_THROWS_AS(force_targets(ctx, {&model.transformer}, pairs), CheckFailure);
 }

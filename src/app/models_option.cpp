@@ -1,0 +1,23 @@
+#include "app/models_option.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "infer/model_lookup.h"
+
+namespace headscope {
+
+void add_models_option(CLI::App& command, std::vector<std::string>& models, const std::string& together) {
+    command
+        .add_option("--model", models,
+                    fmt::format("Model directory; without it HEADSCOPE_MODEL or the en-de model. Several, each after "
+                                "--model of its own, {}; they share one vocabulary",
+                                together))
+        ->allow_extra_args(false);
+}
+
+std::vector<std::string> find_models(const std::vector<std::string>& given) {
+    return given.empty() ? std::vector<std::string>{find_model("")} : given;
+}
+
+}  // namespace headscope
