@@ -26,8 +26,8 @@ struct ForcedLimits {
 
 // For each pair its target's tokens and the end of sentence, in the pairs' order. Pairs of similar length go together;
 // what a pair gets depends on the others by no more than the rounding of sums. Neither side may be longer than any
-// model's max_length with its end. Several models of one vocabulary: a token's probability is the mean of what they give
-// it, and the distributions are averaged on the host.
+// model's max_length with its end. Several models of one vocabulary: a token's probability is the mean of what they
+// give it, and the distributions are averaged on the host.
 std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Transformer*>& models,
                                                     std::span<const Pair> pairs, const ForcedLimits& limits = {});
 
