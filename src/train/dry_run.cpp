@@ -111,11 +111,12 @@ std::string time_text(const TrainingOptions& t, double seconds, double steps_per
     consider("epochs", t.epochs, t.epochs * steps_per_epoch);
     consider("tokens", static_cast<double>(t.tokens), static_cast<double>(t.tokens) / tokens_per_step);
     consider("minutes", t.minutes, t.minutes * 60.0 / seconds);
+    const std::string early = ends_in_warmup(steps, t.warmup_steps);
     return fmt::format(
         "time: {:.3f} s a step (the mean of 5), {} an epoch; about {:.0f} steps by \"{}\", {:.1f} epochs: {} without "
-        "validations and checkpoints\n",
+        "validations and checkpoints\n{}",
         seconds, duration_text(seconds * steps_per_epoch / 60.0), steps, first, steps / steps_per_epoch,
-        duration_text(seconds * steps / 60.0));
+        duration_text(seconds * steps / 60.0), early.empty() ? "" : "warm-up: " + early + "\n");
 }
 
 std::string files_text(const TrainConfig& config, const Parameters& parameters, const std::string& output) {

@@ -26,6 +26,15 @@ bool Limits::reached(const Progress& done) const {
                        [](const Measure& one) { return one.limit > 0.0 && one.done >= one.limit; });
 }
 
+double Limits::about_steps(double steps_per_epoch, double tokens_per_step) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const double each :
+         {static_cast<double>(steps), epochs * steps_per_epoch, static_cast<double>(tokens) / tokens_per_step}) {
+        least = each > 0.0 ? std::min(least, each) : least;
+    }
+    return least;
+}
+
 double Limits::share(const Progress& done) const {
     double most = 0.0;
     for (const Measure& one : measures(*this, done)) {

@@ -22,6 +22,8 @@ struct Limits {
 
     bool any() const { return steps > 0 || epochs > 0.0 || tokens > 0 || minutes > 0.0; }
     bool reached(const Progress& done) const;
+    // Until the first of those that are known beforehand; infinity without one of them.
+    double about_steps(double steps_per_epoch, double tokens_per_step) const;
     // Of the limit that is closest to being reached, from 0 to 1.
     double share(const Progress& done) const;
     // Until the first of them, at the pace so far; negative where nothing tells.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "support/check.h"
 
 namespace headscope {
@@ -22,6 +24,18 @@ double Schedule::operator()(std::int64_t step, double done) const {
     // The step after the last would have the rate 0, so that the last one still moves.
     const double left = static_cast<double>(std::max<std::int64_t>(total_steps + 1 - step, 0));
     return rate * std::min(1.0, left / static_cast<double>(cooldown_steps));
+}
+
+std::string ends_in_warmup(double steps, std::int64_t warmup_steps) {
+    if (steps >= static_cast<double>(warmup_steps)) {
+        return "";
+    }
+    return fmt::format(
+        "about {:.0f} steps in all, and the learning rate rises over the first {} (\"warmup_steps\"): it never comes "
+        "to "
+        "its height; take smaller steps (\"source_tokens\" and \"target_tokens\", or --batch), more of them, or a "
+        "shorter warm-up",
+        steps, warmup_steps);
 }
 
 }  // namespace headscope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace headscope {
 
@@ -19,5 +20,9 @@ struct Schedule {
     // `step` counts from 1; `done` is the share of the training before that step.
     double operator()(std::int64_t step, double done = 0.0) const;
 };
+
+// For people: that a training of about `steps` steps (infinite where nobody knows) ends while its rate still rises;
+// empty where it does not.
+std::string ends_in_warmup(double steps, std::int64_t warmup_steps);
 
 }  // namespace headscope

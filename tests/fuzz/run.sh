@@ -23,5 +23,5 @@ for name in "${names[@]}"; do
     echo "libfuzzer_$name, $seconds seconds"
     # What it finds stays in the folder and is begun with the next time.
     "$build/tests/fuzz/libfuzzer_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -print_final_stats=0 \
-        -verbosity=0 -artifact_prefix="$build/corpus/$name-" "$corpus"
+        -verbosity=0 -print_funcs=0 -artifact_prefix="$build/corpus/$name-" "$corpus"
 done

@@ -293,6 +293,7 @@ run train --output two --finish
 expect "and keeps what was chosen for it" [ "$(split)" = '{"beam":2}' ]
 run train tiny.json --data data --output auto --steps 2 --batch auto --tensorboard
 expect "a step as large as memory holds" eval 'ended_with 0 && complains "steps of 25000 tokens of each side"'
+expect "which may be too few steps for the rate to rise" complains "about 2 steps in all, and the learning rate rises over the first"
 expect "which is kept" grep -q '"source_tokens": 25000' auto/training.json
 expect "with event files where they are asked for" eval 'ls auto/tensorboard/events.out.tfevents.* >list'
 run train tiny.json --data data --output auto --resume --batch auto

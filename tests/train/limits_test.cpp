@@ -1,6 +1,8 @@
 // How long a training lasts: by steps, epochs, tokens or minutes, and what depends on it.
 #include "train/limits.h"
 
+#include <cmath>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -159,4 +161,13 @@ TEST_CASE("time counts over a stop, and a clock that jumps back counts as none",
     for (const nlohmann::json& line : logged(jumping.output_folder, "train")) {
         CHECK(line["tokens_per_second"].get<double>() >= 0.0);
     }
+}
+
+TEST_CASE("how many steps a training will have, as far as its limits tell", "[limits]") {
+    constexpr double kEpoch = 20.0;  // steps
+    constexpr double kStep = 500.0;  // tokens
+    CHECK(Limits{.steps = 70}.about_steps(kEpoch, kStep) == 70.0);
+    CHECK(Limits{.steps = 70, .epochs = 1.5}.about_steps(kEpoch, kStep) == 30.0);
+    CHECK(Limits{.epochs = 1.5, .tokens = 10'000, .minutes = 1.0}.about_steps(kEpoch, kStep) == 20.0);
+    CHECK(std::isinf(Limits{.minutes = 1.0}.about_steps(kEpoch, kStep)));
 }

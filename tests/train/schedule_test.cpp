@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 
 using namespace headscope;
 
@@ -31,4 +32,12 @@ TEST_CASE("a cool-down changes only the last steps and its last step still moves
     CHECK(cooled(951) == Approx(0.5 * plain(951)));
     CHECK(cooled(1000) == Approx(0.01 * plain(1000)));
     CHECK(cooled(1001) == 0.0);
+}
+
+TEST_CASE("a training that ends in its warm-up is told, with both numbers", "[schedule]") {
+    CHECK_THAT(ends_in_warmup(60.0, 354), Catch::Matchers::Contains("about 60 steps in all") &&
+                                              Catch::Matchers::Contains("the first 354 (\"warmup_steps\")") &&
+                                              Catch::Matchers::Contains("--batch"));
+    CHECK(ends_in_warmup(354.0, 354).empty());
+    CHECK(ends_in_warmup(std::numeric_limits<double>::infinity(), 4000).empty());
 }
