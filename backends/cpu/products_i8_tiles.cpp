@@ -165,7 +165,7 @@ HEADSCOPE_TILES void columns_in_tiles(const OperandsI8& p, const std::int8_t* pa
     load_configuration();
     for (std::int64_t column = begin; column < end; column += kSide) {
         const ReadableColumns b = readable_columns(p, column, copy);
-        const bool more = column + kSide < end;
+        const bool more = column + kSide < end && b.from != copy.data();
         for (std::int64_t row = 0; row < p.m; row += kSide) {
             multiply({.columns = b.from,
                       .step = b.step,

@@ -133,7 +133,8 @@ std::string evaluation_json(const Evaluation& evaluation, const ResultOrigin& or
         of_length.update(scores_json(one.scores));
         json["by_source_length"].push_back(std::move(of_length));
     }
-    return json.dump(2) + "\n";
+    // A folder's name may be no UTF-8.
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace headscope

@@ -6,14 +6,25 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "text/utf8.h"
+
 namespace headscope {
 
 namespace {
 
+// As a shell reads it, and as JSON may hold it: bytes that are no UTF-8 by their numbers.
 std::string quoted(const std::string& word) {
     constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,.:/@%";
     if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
         return word;
+    }
+    if (first_invalid_utf8(word)) {
+        std::string text = "$'";
+        for (const char letter : word) {
+            const bool plain = std::string(kPlain).find(letter) != std::string::npos || letter == ' ';
+            text += plain ? std::string(1, letter) : fmt::format("\\x{:02x}", static_cast<unsigned char>(letter));
+        }
+        return text + "'";
     }
     std::string text = "'";
     for (const char letter : word) {

@@ -2,12 +2,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -23,8 +25,8 @@
 #include "app/translation_flags.h"
 #include "app/translation_output.h"
 #include "infer/translation_stream.h"
+#include "io/unpacking_reader.h"
 #include "support/check.h"
-#include "text/lines.h"
 
 namespace headscope {
 namespace {
@@ -77,12 +79,14 @@ std::optional<std::int64_t> lines_of_file(const std::string& path) {
     if (path == "-" || !std::filesystem::is_regular_file(path)) {
         return {};
     }
-    LineReader reader(path);
+    UnpackingReader reader(path, "'" + path + "'");
     std::int64_t lines = 0;
-    for (std::string line; reader.next_bytes(line);) {
-        ++lines;
+    bool in_line = false;
+    for (std::string_view bytes = reader.read(); !bytes.empty(); bytes = reader.read()) {
+        lines += std::count(bytes.begin(), bytes.end(), '\n');
+        in_line = bytes.back() != '\n';
     }
-    return lines;
+    return lines + (in_line ? 1 : 0);
 }
 
 // Where nobody asked: for files, on a terminal that the translations do not go to.
@@ -220,10 +224,14 @@ void add_output_flags(CLI::App& command, TranslateOptions& options) {
 void add_translate_command(CLI::App& app) {
     auto options = std::make_shared<TranslateOptions>();
     CLI::App* command = app.add_subcommand("translate", "Translate text, one sentence a line");
+    const std::string windows = fmt::format(
+        "{} lines, then as many as take about {:.0f} seconds ({} to {}). No line waits for a later window.\n",
+        WindowSize::kFirst, WindowSize::kSeconds, WindowSize::kSmallest, WindowSize::kLargest);
     command->footer(
         "Reads FILE or standard input and writes one line for each, in order, as soon as it and all before it are\n"
-        "translated. So that lines of similar length go together, those that are there already are taken in windows:\n"
-        "16 lines, then as many as take about 5 seconds (16 to 2048). No line waits for a later window.\n"
+        "translated. So that lines of similar length go together, those that are there already are taken in "
+        "windows:\n" +
+        windows +
         "A line of more pieces than the model takes is split at the ends of its sentences, and joined again. Standard\n"
         "error says so. A line that cannot be translated (too long and without an end to split it at, not UTF-8) is\n"
         "named, gives an empty line, and makes the exit code 1.\n"

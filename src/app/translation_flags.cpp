@@ -53,8 +53,9 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
                                 "what the model takes"))
         ->check(CLI::Range(std::int64_t{0}, DecodingChoices::kMaxSplit));
     command
-        .add_option("--batch-tokens", flags.options.batch_tokens,
-                    "Source pieces translated at a time: more is faster and takes more memory")
+        .add_option(
+            "--batch-tokens", flags.options.batch_tokens,
+            "Source pieces translated at a time, lengths counted in eights: more is faster and takes more memory")
         ->check(CLI::Range(1, 10'000'000))
         ->capture_default_str();
     add_precision_option(

@@ -9,9 +9,11 @@ namespace headscope {
 LineSource::LineSource(int descriptor, std::string name) : reader_(descriptor, std::move(name)) {}
 
 std::vector<InputLine> LineSource::next_window(std::size_t most) {
-    while (!at_end_ && lines_.size() < most && lines_bytes_ < kWindowBytes &&
-           (lines_.empty() || reader_.readable_now())) {
+    while (!at_end_ && lines_.size() < most && lines_bytes_ < kWindowBytes && (lines_.empty() || can_have_more())) {
         read_more();
+    }
+    if (lines_.empty() && failure_ != nullptr) {
+        std::rethrow_exception(failure_);
     }
     const auto count = static_cast<std::ptrdiff_t>(std::min(most, lines_.size()));
     std::vector<InputLine> window(std::make_move_iterator(lines_.begin()),
@@ -23,8 +25,15 @@ std::vector<InputLine> LineSource::next_window(std::size_t most) {
     return window;
 }
 
+bool LineSource::can_have_more() {
+    return stopping_at_failure([&] { return reader_.readable_now(); });
+}
+
 void LineSource::read_more() {
-    std::string_view bytes = reader_.read();
+    std::string_view bytes = stopping_at_failure([&] { return reader_.read(); });
+    if (failure_ != nullptr) {
+        return;
+    }
     if (bytes.empty()) {
         at_end_ = true;
         if (has_partial_) {

@@ -132,8 +132,8 @@ void ModelScorer::follow(const std::vector<std::int32_t>& parents) {
         sources.push_back(parents[row] / static_cast<std::int32_t>(width_before));
     }
     bool all_stay = sources.size() == sources_;
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-        all_stay = all_stay && sources[i] == static_cast<std::int32_t>(i);
+    for (std::size_t i = 0; i < sources.size() && all_stay; ++i) {
+        all_stay = sentences[i * width] == sentences_[i * width_before];
     }
     const auto to_device = [&](const std::vector<std::int32_t>& rows) {
         return upload_i32(ctx_.backend, {static_cast<std::int64_t>(rows.size())}, rows);

@@ -123,9 +123,12 @@ UnpackingReader::~UnpackingReader() {
     }
 }
 
-bool UnpackingReader::readable_now() const {
+bool UnpackingReader::readable_now() {
+    if (decoder_ && ready_ == 0 && (filled_ || !rest_.empty())) {
+        ready_ = decode();
+    }
     pollfd wanted{.fd = descriptor_, .events = POLLIN, .revents = 0};
-    return (decoder_ && !rest_.empty()) || ::poll(&wanted, 1, 0) > 0;
+    return ready_ > 0 || ::poll(&wanted, 1, 0) > 0;
 }
 
 std::string_view UnpackingReader::read_packed() {
@@ -167,28 +170,37 @@ std::string_view UnpackingReader::read() {
     if (!decoder_) {
         return first ? rest_ : read_packed();
     }
-    try {
-        for (;;) {
-            const bool was_empty = rest_.empty();
-            if (was_empty) {
-                rest_ = read_packed();
-            }
-            const bool at_end = was_empty && rest_.empty();
-            const std::size_t got = decoder_->decode(rest_, unpacked_);
-            if (got > 0) {
-                return {unpacked_.data(), got};
-            }
-            if (at_end) {
-                if (!decoder_->complete()) {
-                    throw Error("it ends inside a stream");
-                }
-                return {};
-            }
+    for (;;) {
+        bool at_end = false;
+        if (ready_ == 0 && !filled_ && rest_.empty()) {
+            rest_ = read_packed();
+            at_end = rest_.empty();
         }
-    } catch (const Error& error) {
-        throw Error(
-            fmt::format("cannot unpack {}: {}; it is damaged or cut short, fetch it again", name_, error.what()));
+        const std::size_t got = ready_ > 0 ? std::exchange(ready_, 0) : decode();
+        if (got > 0) {
+            return {unpacked_.data(), got};
+        }
+        if (at_end) {
+            if (!decoder_->complete()) {
+                fail("it ends inside a stream");
+            }
+            return {};
+        }
     }
+}
+
+std::size_t UnpackingReader::decode() {
+    try {
+        const std::size_t got = decoder_->decode(rest_, unpacked_);
+        filled_ = got == unpacked_.size();
+        return got;
+    } catch (const Error& error) {
+        fail(error.what());
+    }
+}
+
+void UnpackingReader::fail(const std::string& why) const {
+    throw Error(fmt::format("cannot unpack {}: {}; it is damaged or cut short, fetch it again", name_, why));
 }
 
 }  // namespace headscope

@@ -152,10 +152,10 @@ Arithmetic arithmetic_of(const TrainConfig& config, const Backend& backend) {
     }
     const Support support = backend.products(t.compute);
     if (support.level != SupportLevel::Native) {
-        throw Error(
-            fmt::format("{}: \"training.compute\": {} has no fast {} products ({}): say \"f32\", or choose another "
-                        "--device",
-                        config.file, backend.device().id, name_of(t.compute), support.reason));
+        throw Error(fmt::format(
+            "{}: \"training.compute\": {} has no fast {} products ({}): say \"f32\" (--precision f32 does), "
+            "or choose another --device",
+            config.file, backend.device().id, name_of(t.compute), support.reason));
     }
     return {.compute = t.compute};
 }

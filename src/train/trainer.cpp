@@ -63,7 +63,7 @@ Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data,
         data_.valid.clear();
     }
     if (!data_.valid_text.source.empty()) {
-        bleu_.emplace(backend, model_config_, parameters_, data_, arithmetic_.compute);
+        bleu_.emplace(backend, model_config_, parameters_, data_, decoding_choices(), arithmetic_.compute);
     }
     if (config.training.patience > 0 && !valid_) {
         throw Error(

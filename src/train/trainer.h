@@ -84,6 +84,7 @@ private:
     void log(const nlohmann::json& line);
     void report();
     void validate_now();
+    DecodingChoices decoding_choices() const;
     double bleu_of(bool mean);  // of the mean of the weights, or of the weights
     void note_validation(const TrainingState::Best& found, bool better);
     void begin();  // from the first weights

@@ -19,15 +19,30 @@ namespace headscope {
 
 namespace {
 
+std::filesystem::path decoding_file(const std::string& model_directory) {
+    return std::filesystem::path(model_directory) / kDecodingFile;
+}
+
+bool is_there(const std::filesystem::path& file) {
+    return std::filesystem::exists(std::filesystem::symlink_status(file));
+}
+
 // Of lines longer than any that it was trained with a model leaves out a part. What somebody chose for it stays.
 void say_how_to_decode(const std::string& model_directory, std::int64_t longest) {
-    const std::filesystem::path file = std::filesystem::path(model_directory) / kDecodingFile;
-    if (!std::filesystem::exists(std::filesystem::symlink_status(file))) {
+    const std::filesystem::path file = decoding_file(model_directory);
+    if (!is_there(file)) {
         atomic_write_file(file.string(), nlohmann::json{{"split_longer_than", longest}}.dump(2) + "\n");
     }
 }
 
 }  // namespace
+
+// How the model that the run writes will be decoded.
+DecodingChoices Trainer::decoding_choices() const {
+    const std::string model = path("model");
+    return is_there(decoding_file(model)) ? read_decoding_choices(model)
+                                          : DecodingChoices{.split_longer_than = config_.training.max_length};
+}
 
 bool Trainer::read_best() {
     try {

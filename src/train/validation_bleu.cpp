@@ -18,7 +18,7 @@ std::shared_ptr<const Parameters> seen(const Parameters& parameters) {
 }  // namespace
 
 ValidationBleu::ValidationBleu(Backend& backend, const ModelConfig& config, const Parameters& parameters,
-                               TrainingData& data, Compute compute)
+                               TrainingData& data, const DecodingChoices& choices, Compute compute)
     : translator_(backend,
                   ModelDirectory{.path = {},
                                  .config = config,
@@ -26,13 +26,14 @@ ValidationBleu::ValidationBleu(Backend& backend, const ModelConfig& config, cons
                                  .target_tokenizer = data.target_tokenizer},
                   seen(parameters)),
       text_(std::exchange(data.valid_text, {})),
-      compute_(compute) {}
+      options_{.search = choices.over({}), .compute = compute, .split_longer_than = choices.split_longer_than} {
+    options_.search.beam = 1;
+    options_.search.n_best = 1;
+}
 
 double ValidationBleu::measure() const {
-    TranslationOptions options{.search = {}, .compute = compute_};
-    options.search.beam = 1;
     std::vector<std::string> translations;
-    for (TranslatedSentence& sentence : translator_.translate(text_.source, options)) {
+    for (TranslatedSentence& sentence : translator_.translate(text_.source, options_)) {
         translations.push_back(std::move(sentence.text));
     }
     return corpus_bleu(translations, text_.target).score;

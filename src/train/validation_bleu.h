@@ -12,9 +12,10 @@ namespace headscope {
 
 class ValidationBleu {
 public:
-    // Of `data.valid_text`. The parameters are read where they lie, as they stand at each measure(), and outlive this.
+    // Of `data.valid_text`, decoded as the model will be (`choices`: its decoding.json), but greedily. The parameters
+    // are read where they lie, as they stand at each measure(), and outlive this.
     ValidationBleu(Backend& backend, const ModelConfig& config, const Parameters& parameters, TrainingData& data,
-                   Compute compute);
+                   const DecodingChoices& choices, Compute compute);
 
     // 0 to 100, of greedy translations: cased, of 13a tokens. A line that cannot be translated counts as an empty one.
     double measure() const;
@@ -23,7 +24,7 @@ public:
 private:
     Translator translator_;
     ParallelText text_;
-    Compute compute_;
+    TranslationOptions options_;
 };
 
 }  // namespace headscope

@@ -1,11 +1,16 @@
 // The CPU's own products of a few rows, as decoding meets them, and those of weights in F16 and I8.
+#include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "backend/backend.h"
 #include "backends/cpu/open.h"
 #include "backends/cpu/products.h"
+#include "backends/cpu/products_i8.h"
 #include "support/random.h"
 
 using namespace headscope::cpu;
@@ -59,9 +64,17 @@ TEST_CASE("products of narrow weights have the same bits on any number of thread
     const auto backend = headscope::open_cpu({});
     // Four rows and three alone; half a panel of 16; a pair of tiles and a part of a third
     const std::int64_t rows = GENERATE(7, 11, 37);
+    const bool adds = GENERATE(false, true);  // scaled, to what stands in wider rows
     constexpr std::int64_t kColumns = 339;
+    const std::int64_t step = adds ? kColumns + 5 : kColumns;
+    if (!has_tiles() && rows == 7 && !adds) {
+        WARN("SKIPPED: products of 8 bits in tiles: this processor has none (AMX)");
+    }
     for (const std::int64_t k : {1, 64, 100, 257, 320}) {
-        const std::vector<float> a = noise(rows * k, 1);
+        std::vector<float> a = noise(rows * k, 1);
+        if (adds) {
+            a[static_cast<std::size_t>(2 * k)] = std::numeric_limits<float>::quiet_NaN();
+        }
         std::vector<std::int32_t> whole(static_cast<std::size_t>(kColumns * k));
         headscope::Random random(2);
         for (std::int32_t& weight : whole) {
@@ -69,29 +82,44 @@ TEST_CASE("products of narrow weights have the same bits on any number of thread
         }
         const std::vector<float> scales = noise(kColumns, 3);
         const auto product = [&](DType dtype, int threads, IntegerWay way) {
-            std::vector<float> out(static_cast<std::size_t>(rows * kColumns), -1.0F);
+            std::vector<float> out(static_cast<std::size_t>(rows * step), -1.0F);
             const NarrowProduct stated{.a = a.data(),
                                        .a_step = k,
                                        .b = make_from_host(*backend, {kColumns, k}, dtype, whole),
                                        .scales = scales.data(),
                                        .out = out.data(),
-                                       .out_step = kColumns,
+                                       .out_step = step,
                                        .m = rows,
                                        .n = kColumns,
-                                       .k = k};
+                                       .k = k,
+                                       .alpha = adds ? 0.5F : 1.0F,
+                                       .beta = adds ? 0.25F : 0.0F};
             ThreadPool pool(threads);
             if (dtype == DType::I8) {
                 multiply_i8(pool, stated, way);
             } else {
                 multiply_f16(pool, stated);
             }
-            return out;
+            std::vector<std::uint32_t> bits;
+            for (const float value : out) {
+                bits.push_back(std::isnan(value) ? 0x7fc00000U : std::bit_cast<std::uint32_t>(value));
+            }
+            return bits;
         };
-        CAPTURE(rows, k);
-        const std::vector<float> i8 = product(DType::I8, 1, IntegerWay::Tiles);
+        CAPTURE(rows, k, adds);
+        const std::vector<std::uint32_t> i8 = product(DType::I8, 1, IntegerWay::Tiles);
         CHECK(i8 == product(DType::I8, 3, IntegerWay::Tiles));
         CHECK(i8 == product(DType::I8, 1, IntegerWay::Fours));
-        CHECK(i8 == product(DType::I8, 1, IntegerWay::Plain));
+        const std::vector<std::uint32_t> plain = product(DType::I8, 1, IntegerWay::Plain);
+        if (!adds) {
+            CHECK(i8 == plain);
+        }
+        // Where something is added, what multiplies may round once or twice.
+        for (std::size_t i = 0; i < i8.size(); ++i) {
+            const auto one = std::bit_cast<float>(i8[i]);
+            const auto other = std::bit_cast<float>(plain[i]);
+            REQUIRE((i8[i] == plain[i] || std::abs(one - other) <= 1e-6F * std::max(std::abs(one), 100.0F)));
+        }
         CHECK(product(DType::F16, 1, IntegerWay::Tiles) == product(DType::F16, 3, IntegerWay::Tiles));
     }
 }

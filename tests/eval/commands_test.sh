@@ -49,6 +49,9 @@ expect "a model twice is an ensemble" [ "$(jq '.model.directories | length' out)
 expect "which translates as the model does" [ "$(jq .bleu out)" = "$(jq .bleu alone)" ]
 expect "finds the references as likely" [ "$(jq '.nll * 1e5 | round' out)" = "$(jq '.nll * 1e5 | round' alone)" ]
 expect "and is as sure of them" [ "$(jq '.calibration.bins[].tokens' out)" = "$(jq '.calibration.bins[].tokens' alone)" ]
+cp reference.txt $'r\xff.txt'
+run evaluate --hypotheses $'r\xff.txt' --reference reference.txt --json
+expect "a name that is no UTF-8 stands in JSON by its bytes" eval 'ended_with 0 && [ "$(jq -r .command out)" = "headscope evaluate --hypotheses \$'"'"'r\\xff.txt'"'"' --reference reference.txt --json" ]'
 cp alone out
 expect "with the perplexity" holds '(.nll | exp) - .perplexity | fabs < 1e-6'
 expect "of as many tokens as there are in the bins" holds '([.calibration.bins[].tokens] | add) == .target_tokens'

@@ -8,6 +8,7 @@
 #include "infer/forced_scores.h"
 #include "infer/model_scorer.h"
 #include "registry/registry.h"
+#include "tests/backend/forwarding_backend.h"
 #include "tests/ops/devices.h"
 #include "tiny_model.h"
 
@@ -205,6 +206,58 @@ TEST_CASE("the rows of a sentence read its source together, as many as there are
                  {{9, 10, 11, 12}, {1, 0, 2, 2}},               // two each again
                  {{7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, {0, 1, 0, 1, 0, 2, 3, 2, 3, 2}},  // five each
                  {{4, 5}, {9, 7}}});                                                       // one sentence is left
+}
+
+namespace {
+
+// Counts the gathers of what belongs to a source: [sources, heads, source_length, d_k], where all layers' tokens have
+// more heads.
+class SourceWatcher final : public ForwardingBackend {
+public:
+    SourceWatcher() : ForwardingBackend(open_device("cpu")) {}
+    using ForwardingBackend::run;
+    void run(const GatherRows& op) override {
+        if (op.out.rank() == 4 && op.out.dim(1) == tiny_config().heads) {
+            sources.push_back(op.out.dim(0));
+        }
+        ForwardingBackend::run(op);
+    }
+    std::vector<std::int64_t> sources;  // of each gather
+};
+
+struct Blind : AttentionObserver {
+    bool wants(const AttentionSite&) const override { return false; }
+    Tensor observe(Backend&, const AttentionView& view) override { return view.weights; }
+};
+
+}  // namespace
+
+TEST_CASE("a sentence's keys and values move when a sentence is done, and at no other step") {
+    SourceWatcher backend;
+    const ModelConfig config = tiny_config();
+    const TinyModel model(backend, config);
+    const std::vector<std::vector<std::int32_t>> sources{{4, 5, 6, 7}, {30, 31}, {20, 21, 22}};
+    Blind blind;
+    const bool observed = GENERATE(false, true);
+    Context ctx{.backend = backend, .observer = observed ? &blind : nullptr};
+    ModelScorer scorer(ctx, model.transformer, sources);
+    const auto moved = [&](const Step& step) {
+        backend.sources.clear();
+        scorer.step(step.tokens, step.parents, 3);
+        return backend.sources;
+    };
+    const auto of = [&](std::int64_t count) {  // keys and values of each layer
+        return std::vector<std::int64_t>(static_cast<std::size_t>(2 * config.decoder_layers), count);
+    };
+    const std::vector<std::int64_t> none;
+    INFO("observed: " << observed);
+    CHECK(moved({{1, 1, 1}, {0, 1, 2}}) == none);
+    CHECK(moved({{7, 8, 9, 10, 11, 12}, {0, 0, 1, 1, 2, 2}}) == (observed ? of(6) : none));
+    CHECK(moved({{8, 9, 10, 11, 12, 13}, {1, 0, 3, 3, 4, 5}}) == none);
+    CHECK(moved({{5, 6, 7, 8}, {1, 0, 5, 4}}) == of(observed ? 4 : 2));  // the second is done
+    CHECK(moved({{6, 7, 8}, {0, 1, 3}}) == of(3));                       // no longer as many rows each
+    CHECK(moved({{6, 7, 8}, {1, 0, 2}}) == none);
+    CHECK(moved({{9, 10}, {1, 2}}) == of(2));
 }
 
 TEST_CASE("teacher-forced scores are those of cached decoding", "[forced]") {

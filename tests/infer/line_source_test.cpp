@@ -4,6 +4,7 @@
 #include <string>
 #include <thread>
 
+#include <zstd.h>
 #include <catch2/catch.hpp>
 
 #include "infer/line_source.h"
@@ -141,10 +142,47 @@ TEST_CASE("a window of long lines stays small") {
     CHECK(most_bytes <= LineSource::kWindowBytes + LineSource::kLongestLine);
 }
 
+namespace {
+
+// Of gzip: "ab", LF, "c"
+const std::string packed(
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\x4c\xe2\x4a\x06\x00\x5c\x88\xd9\xc7\x04\x00\x00\x00", 24);
+
+// By zstd, as far as a reader needs to have all of `text`; more may follow.
+std::string flushed(const std::string& text) {
+    ZSTD_CStream* const stream = ::ZSTD_createCStream();
+    std::string result(::ZSTD_compressBound(text.size()), '\0');
+    ZSTD_inBuffer in{text.data(), text.size(), 0};
+    ZSTD_outBuffer out{result.data(), result.size(), 0};
+    REQUIRE(::ZSTD_compressStream2(stream, &out, &in, ZSTD_e_flush) == 0);
+    ::ZSTD_freeCStream(stream);
+    result.resize(out.pos);
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("packed lines that are there are handed out, however much a few bytes hold") {
+    Pipe pipe;
+    LineSource source(pipe.reader(), "standard input");
+    const std::size_t count = GENERATE(200'000, std::size_t{1} << 17U);  // two fillings, and one to the last byte
+    pipe.write(flushed(std::string(count, '\n')));
+    CHECK(source.next_window(300'000).size() == count);  // the writer does not go on
+    pipe.close_writer();
+    CHECK_THROWS_WITH(source.next_window(1), Catch::Matchers::Contains("ends inside a stream"));
+}
+
+TEST_CASE("lines before damage are handed out, and then it is told") {
+    Pipe pipe;
+    LineSource source(pipe.reader(), "standard input");
+    pipe.write(packed + packed + "what is no stream");
+    pipe.close_writer();
+    CHECK(texts(source.next_window(10)) == Lines{"ab", "cab"});
+    CHECK_THROWS_WITH(source.next_window(10), Catch::Matchers::Contains("cannot unpack standard input"));
+    CHECK_THROWS_WITH(source.next_window(10), Catch::Matchers::Contains("cannot unpack standard input"));
+}
+
 TEST_CASE("what is packed is unpacked, however few bytes come at a time") {
-    // Of gzip: "ab", LF, "c"
-    const std::string packed(
-        "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\x4c\xe2\x4a\x06\x00\x5c\x88\xd9\xc7\x04\x00\x00\x00", 24);
     Pipe pipe;
     LineSource source(pipe.reader(), "standard input");
     std::thread writer([&] {

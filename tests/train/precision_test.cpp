@@ -54,6 +54,15 @@ TEST_CASE("a device without 16-bit storage refuses f16, naming the key", "[preci
                         "F32 alone): say f32, or choose another --device"));
 }
 
+TEST_CASE("a device without fast BF16 products says how a run goes on without", "[precision]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    settings["training"]["compute"] = "bf16";
+    DigitsRun run(folder, settings, "out", "cpu:oracle");
+    CHECK_THAT(error_of([&] { run.start(); }), Contains("\"training.compute\": cpu:oracle has no fast BF16 products") &&
+                                                   Contains("(--precision f32 does)"));
+}
+
 TEST_CASE("bf16 and f16 train beside f32, and repeat bit for bit", "[precision][storage]") {
     const TemporaryFolder folder;
     constexpr std::int64_t kSteps = 12;

@@ -33,13 +33,20 @@ nlohmann::json with_bleu(nlohmann::json settings, std::size_t pairs = kPairs) {
     return settings;
 }
 
-// What a model that was written scores on the first pairs of valid.tsv.
-double score_of(const DigitsRun& run, const TemporaryFolder& folder, std::size_t pairs) {
+// What a model that was written scores on the first pairs of valid.tsv, decoded greedily, else as it wants to be or as
+// the paper has it.
+enum class Decoding { AsItWants, AsThePaper };
+double score_of(const DigitsRun& run, const TemporaryFolder& folder, std::size_t pairs,
+                Decoding decoding = Decoding::AsItWants) {
     ParallelText text = read_tsv(folder.file("valid.tsv"));
     text.source.resize(std::min(text.source.size(), pairs));
     text.target.resize(std::min(text.target.size(), pairs));
     const Translator translator(*run.backend, run.output_folder + "/model");
     TranslationOptions options;
+    if (decoding == Decoding::AsItWants) {
+        options.search = translator.search_options({});
+        options.split_longer_than = translator.decoding_choices().split_longer_than;
+    }
     options.search.beam = 1;
     std::vector<std::string> translations;
     for (const TranslatedSentence& sentence : translator.translate(text.source, options)) {
@@ -128,6 +135,36 @@ TEST_CASE("more pairs than are held out are all of them, long ones too", "[bleu]
     run.trainer->write_model(run.output_folder + "/model");
     CHECK_THAT(run.said, Contains("of its greedy translations of 3 held-out pairs"));
     CHECK(logged(run.output_folder, "model").back()["bleu"] == Approx(score_of(run, folder, 3)));
+}
+
+TEST_CASE("held-out BLEU decodes as the model will be decoded", "[bleu]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = with_bleu(learning(folder), 40);
+    settings["training"]["max_length"] = 32;
+    std::string source, target, valid;
+    for (int i = 0; i < 12; ++i) {  // a line of more pieces than 32, and fewer than the model takes
+        source += "4 7 1! ";
+        target += "das ist die Zahl vierhunderteinundsiebzig ";
+    }
+    for (int i = 0; i < 20; ++i) {
+        valid += source + "\t" + target + "\n";
+    }
+    folder.write("valid.tsv", valid + "1 2\teins zwei\n");
+    // Lines longer than any that it learns from are split.
+    DigitsRun run(folder, settings, "out");
+    run.start().run();
+    run.trainer->write_model(run.output_folder + "/model");
+    const double score = score_of(run, folder, 40);
+    CHECK(logged(run.output_folder, "model").back()["bleu"] == Approx(score));
+    CHECK(std::abs(score - score_of(run, folder, 40, Decoding::AsThePaper)) > 0.01);
+
+    // What somebody chose since.
+    folder.write("out/model/decoding.json", "{\"max_extra\": 1, \"no_repeat_ngram\": 2, \"beam\": 3}");
+    DigitsRun again(folder, settings, "out");
+    again.start(true);
+    again.trainer->write_model(again.output_folder + "/model");
+    CHECK(logged(again.output_folder, "model").back()["bleu"] == Approx(score_of(again, folder, 40)));
+    CHECK(std::abs(score - score_of(again, folder, 40)) > 0.01);
 }
 
 TEST_CASE("held-out BLEU needs pairs that are held out, and validations", "[bleu]") {
