@@ -75,18 +75,23 @@ private:
     int descriptor_ = STDIN_FILENO;
 };
 
+// None of what is no file, or cannot be read to its end: that is told where it is translated.
 std::optional<std::int64_t> lines_of_file(const std::string& path) {
     if (path == "-" || !std::filesystem::is_regular_file(path)) {
         return {};
     }
-    UnpackingReader reader(path, "'" + path + "'");
-    std::int64_t lines = 0;
-    bool in_line = false;
-    for (std::string_view bytes = reader.read(); !bytes.empty(); bytes = reader.read()) {
-        lines += std::count(bytes.begin(), bytes.end(), '\n');
-        in_line = bytes.back() != '\n';
+    try {
+        UnpackingReader reader(path, "'" + path + "'");
+        std::int64_t lines = 0;
+        bool in_line = false;
+        for (std::string_view bytes = reader.read(); !bytes.empty(); bytes = reader.read()) {
+            lines += std::count(bytes.begin(), bytes.end(), '\n');
+            in_line = bytes.back() != '\n';
+        }
+        return lines + (in_line ? 1 : 0);
+    } catch (const Error&) {
+        return {};
     }
-    return lines + (in_line ? 1 : 0);
 }
 
 // Where nobody asked: for files, on a terminal that the translations do not go to.

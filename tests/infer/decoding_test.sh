@@ -243,6 +243,10 @@ expect "and its lines are counted" complains "4 of 4 lines"
 head -c 20 input.txt.gz >cut.gz
 translate cut.gz
 expect "a packed text that was cut short is no text" refused "'cut.gz'" "cut short"
+{ cat input.txt.gz && printf 'no stream'; } >followed.gz
+translate --progress followed.gz
+expect "lines before damage are translated" same out plain
+expect "and the damage is told" eval 'ended_with 1 && complains "cannot unpack '"'followed.gz'"'"'
 
 # -------------------------------------------------------------------------------------------------- long lines
 long='1 2 3 4! 5 6 7 8! 9 1 2 3!'

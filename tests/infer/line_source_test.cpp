@@ -145,7 +145,7 @@ TEST_CASE("a window of long lines stays small") {
 namespace {
 
 // Of gzip: "ab", LF, "c"
-const std::string packed(
+constexpr std::string_view kPacked(
     "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\x4c\xe2\x4a\x06\x00\x5c\x88\xd9\xc7\x04\x00\x00\x00", 24);
 
 // By zstd, as far as a reader needs to have all of `text`; more may follow.
@@ -175,7 +175,7 @@ TEST_CASE("packed lines that are there are handed out, however much a few bytes 
 TEST_CASE("lines before damage are handed out, and then it is told") {
     Pipe pipe;
     LineSource source(pipe.reader(), "standard input");
-    pipe.write(packed + packed + "what is no stream");
+    pipe.write(std::string(kPacked) + std::string(kPacked) + "what is no stream");
     pipe.close_writer();
     CHECK(texts(source.next_window(10)) == Lines{"ab", "cab"});
     CHECK_THROWS_WITH(source.next_window(10), Catch::Matchers::Contains("cannot unpack standard input"));
@@ -186,7 +186,7 @@ TEST_CASE("what is packed is unpacked, however few bytes come at a time") {
     Pipe pipe;
     LineSource source(pipe.reader(), "standard input");
     std::thread writer([&] {
-        for (const char byte : packed) {
+        for (const char byte : kPacked) {
             pipe.write(std::string(1, byte));
         }
         pipe.close_writer();
