@@ -1,8 +1,13 @@
 // Any bytes as a file of lines: as they are (plain text, or a packed stream that was tampered with); packed by zlib and
-// by zstd, whole, in two streams and cut short. What is packed gives the lines of what is plain, and what is cut short
-// gives none.
-#include <algorithm>
+// by zstd, whole, in two streams and cut short. What is packed gives the lines of what is plain. What is cut short
+// gives none where a file is read whole, and where lines are taken as they come, those before the cut.
+#include <fcntl.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "infer/line_source.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/gzip.h"
 #include "tests/fuzz/zstd.h"
@@ -27,6 +32,27 @@ Outcome lines_of(std::string_view bytes) {
     }
 }
 
+// As `translate` takes them, of any bytes.
+Outcome windows_of(std::string_view bytes) {
+    constexpr std::size_t kWindow = 3;
+    const MemoryFile file(bytes);
+    const int descriptor = ::open(file.path().c_str(), O_RDONLY | O_CLOEXEC);
+    HEADSCOPE_CHECK(descriptor >= 0, "a memory file can be read");
+    Outcome outcome;
+    try {
+        LineSource source(descriptor, "input");
+        for (auto window = source.next_window(kWindow); !window.empty(); window = source.next_window(kWindow)) {
+            HEADSCOPE_CHECK(window.size() <= kWindow, "a window of more lines than were asked for");
+            std::transform(window.begin(), window.end(), std::back_inserter(outcome.lines),
+                           [](const InputLine& line) { return line.text; });
+        }
+    } catch (const Error&) {
+        outcome.refused = true;
+    }
+    ::close(descriptor);
+    return outcome;
+}
+
 // What read_lines promises, in other words.
 Outcome expected_lines(std::string_view text) {
     Outcome expected;
@@ -44,6 +70,8 @@ void check_packed(std::string_view packed, const Outcome& expected) {
     HEADSCOPE_CHECK(found.refused == expected.refused,
                     "packed text is refused where plain text is not, or the other way");
     HEADSCOPE_CHECK(found.refused || found.lines == expected.lines, "packed text gives other lines");
+    const Outcome windows = windows_of(packed);
+    HEADSCOPE_CHECK(!windows.refused && windows.lines == expected.lines, "in windows it gives other lines");
 }
 
 struct Format {
@@ -82,8 +110,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const std::string packed = pack(bytes);
         check_packed(packed, expected);
         check_packed(pack(bytes.substr(0, at)) + pack(bytes.substr(at)), expected);
-        HEADSCOPE_CHECK(lines_of(std::string_view(packed).substr(0, magic + at % (packed.size() - magic))).refused,
-                        "a stream that was cut short passes for whole");
+        const std::string_view cut = std::string_view(packed).substr(0, magic + at % (packed.size() - magic));
+        HEADSCOPE_CHECK(lines_of(cut).refused, "a stream that was cut short passes for whole");
+        const Outcome before = windows_of(cut);
+        HEADSCOPE_CHECK(before.refused && before.lines.size() <= expected.lines.size() &&
+                            std::equal(before.lines.begin(), before.lines.end(), expected.lines.begin()),
+                        "a stream that was cut short gives other lines than stood before the cut");
     }
     return 0;
 }
