@@ -47,6 +47,8 @@ public:
     std::size_t pairs() const { return total_; }
     std::int64_t source_tokens() const;  // of all pairs once, eos not counted
     std::int64_t target_tokens() const;
+    // What an epoch predicts: the target's tokens and each pair's eos.
+    std::int64_t predicted_tokens() const { return target_tokens() + static_cast<std::int64_t>(pairs()); }
     // The longest pair of each side alone, eos not counted: {source, target}.
     std::pair<std::int64_t, std::int64_t> longest() const;
     std::uint64_t fingerprint() const;

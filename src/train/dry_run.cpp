@@ -144,7 +144,7 @@ std::string describe_training(Backend& backend, const TrainConfig& config, const
     Batcher batcher(data.train, step_budget(t), static_cast<std::uint64_t>(t.seed), special_ids(model));
     StepRehearsal rehearsal(backend, config, model, arithmetic);
     const auto steps = static_cast<double>(std::max<std::int64_t>(batcher.about_steps_per_epoch(), 1));
-    const double tokens = static_cast<double>(data.train->target_tokens()) + static_cast<double>(data.train->pairs());
+    const auto tokens = static_cast<double>(data.train->predicted_tokens());
     std::string text = fmt::format("on {} ({}), {}\n", backend.device().id, backend.device().name, name_of(arithmetic));
     text += model_text(model) + parameters_text(rehearsal.parameters());
     text += fmt::format("steps: at most {} source and {} target tokens each, about {:.0f} an epoch\n", t.source_tokens,

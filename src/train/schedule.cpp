@@ -32,8 +32,7 @@ std::string ends_in_warmup(double steps, std::int64_t warmup_steps) {
     }
     return fmt::format(
         "about {:.0f} steps in all, and the learning rate rises over the first {} (\"warmup_steps\"): it never comes "
-        "to "
-        "its height; take smaller steps (\"source_tokens\" and \"target_tokens\", or --batch), more of them, or a "
+        "to its height; take smaller steps (\"source_tokens\" and \"target_tokens\", or --batch), more of them, or a "
         "shorter warm-up",
         steps, warmup_steps);
 }

@@ -77,7 +77,7 @@ Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data,
                            backend.device().id, backend.device().name, name_of(arithmetic_),
                            batcher_.about_steps_per_epoch()));
     const auto each = static_cast<double>(std::max<std::int64_t>(batcher_.about_steps_per_epoch(), 1));
-    const double tokens = static_cast<double>(data_.train->target_tokens()) + static_cast<double>(data_.train->pairs());
+    const auto tokens = static_cast<double>(data_.train->predicted_tokens());
     const std::string early =
         ends_in_warmup(config.training.limits().about_steps(each, tokens / each), config.training.warmup_steps);
     if (!early.empty()) {

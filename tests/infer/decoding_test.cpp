@@ -42,7 +42,16 @@ struct Step {
     std::vector<std::int32_t> tokens, parents;
 };
 
-void check_steps(Scorer& cached, Scorer& uncached, const std::vector<Step>& steps) {
+// Three sentences, from their first tokens on, with and without a cache on every device.
+void check_steps(const std::vector<Step>& steps) {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    const auto backend = open_device(device);
+    const TinyModel model(*backend, tiny_config());
+    Context ctx{.backend = *backend};
+    const std::vector<std::vector<std::int32_t>> sources{{4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, {30}, {20, 21, 22}};
+    ModelScorer cached(ctx, model.transformer, sources);
+    UncachedScorer uncached(ctx, model.transformer, sources);
+    INFO(device);
     for (const Step& step : steps) {
         const NextTokens& a = cached.step(step.tokens, step.parents, 3);
         const NextTokens& b = uncached.step(step.tokens, step.parents, 3);
@@ -171,17 +180,8 @@ TEST_CASE("a log probability is the sum over the output's tokens of a teacher-fo
 }
 
 TEST_CASE("a row that takes up another sentence takes its source along") {
-    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
-    const auto backend = open_device(device);
-    const TinyModel model(*backend, tiny_config());
-    Context ctx{.backend = *backend};
-    const std::vector<std::vector<std::int32_t>> sources{{4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, {30}, {20, 21, 22}};
-    ModelScorer cached(ctx, model.transformer, sources);
-    UncachedScorer uncached(ctx, model.transformer, sources);
-    INFO(device);
     // As many rows as before, of the same sentences in another order, of other sentences, then fewer, then more.
-    check_steps(cached, uncached,
-                {{{1, 1, 1}, {0, 1, 2}},
+    check_steps({{{1, 1, 1}, {0, 1, 2}},
                  {{7, 8, 9}, {2, 0, 1}},
                  {{5, 6, 7}, {1, 1, 0}},
                  {{12, 13}, {2, 0}},
@@ -189,16 +189,7 @@ TEST_CASE("a row that takes up another sentence takes its source along") {
 }
 
 TEST_CASE("the rows of a sentence read its source together, as many as there are") {
-    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
-    const auto backend = open_device(device);
-    const TinyModel model(*backend, tiny_config());
-    Context ctx{.backend = *backend};
-    const std::vector<std::vector<std::int32_t>> sources{{4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, {30}, {20, 21, 22}};
-    ModelScorer cached(ctx, model.transformer, sources);
-    UncachedScorer uncached(ctx, model.transformer, sources);
-    INFO(device);
-    check_steps(cached, uncached,
-                {{{1, 1, 1}, {0, 1, 2}},
+    check_steps({{{1, 1, 1}, {0, 1, 2}},
                  {{7, 8, 9, 10, 11, 12}, {0, 0, 1, 1, 2, 2}},   // two rows each
                  {{8, 9, 10, 11, 12, 13}, {1, 0, 3, 3, 4, 5}},  // crossed, within their sentences
                  {{5, 6, 7, 8}, {5, 4, 1, 1}},                  // the second is done, the others swap
