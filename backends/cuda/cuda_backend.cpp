@@ -37,6 +37,12 @@ std::string versions() {
     return fmt::format("CUDA {} driver, module of CUDA {}", text(driver), text(CUDART_VERSION));
 }
 
+Address address_of(const Tensor& tensor) {
+    const auto& buffer = static_cast<const CudaBuffer&>(*tensor.buffer);
+    return {.byte = reinterpret_cast<std::uintptr_t>(buffer.data()) +
+                    static_cast<std::uint64_t>(tensor.offset) * size_of(tensor.dtype)};
+}
+
 }  // namespace
 
 CudaOptions CudaOptions::from_environment() {
@@ -90,10 +96,10 @@ std::shared_ptr<Event> CudaBackend::record_event() {
 
 void CudaBackend::replay(const std::string& name, const std::vector<Tensor>& operands,
                          const std::function<void()>& body) {
-    const std::string key = graphs_ && !recording_ ? replay_key(name, operands) : "";
+    const std::string key = graphs_ && !recording_ ? replay_key(name, operands, address_of) : "";
     stream_.use_device();
     switch (key.empty() ? Replays<Graph>::Turn::Run : replays_.next(key)) {
-        case Replays<Graph>::Turn::Launch: replays_.graph(key).launch(stream_); return;
+        case Replays<Graph>::Turn::Launch: replays_.recording(key)->launch(stream_); return;
         case Replays<Graph>::Turn::Record:
             if (record_and_launch(key, body)) {
                 return;
@@ -112,8 +118,11 @@ bool CudaBackend::record_and_launch(const std::string& key, const std::function<
     };
     recording(true);
     try {
-        replays_.keep(key, Graph::record(stream_, body));
-        replays_.graph(key).launch(stream_);  // the first launch may need memory of its own
+        const std::shared_ptr<const Graph> graph = Graph::record(stream_, body);
+        HEADSCOPE_CHECK(memory_->live(Pool::Graphs) == before,
+                        "what the body of a replay allocates must not outlive it");
+        graph->launch(stream_);  // the first launch may need memory of its own
+        replays_.keep(key, graph);
     } catch (const OutOfMemory&) {
         // There is no room for a second set of activations. Op by op the same is computed, a little slower.
         recording(false);
@@ -125,8 +134,12 @@ bool CudaBackend::record_and_launch(const std::string& key, const std::function<
         throw;
     }
     recording(false);
-    HEADSCOPE_CHECK(memory_->live(Pool::Graphs) == before, "what the body of a replay allocates must not outlive it");
     return true;
+}
+
+void CudaBackend::synchronize() {
+    HEADSCOPE_CHECK(!recording_, "the body of a replay enqueues ops and nothing else; it waited for the device");
+    stream_.synchronize();
 }
 
 void CudaBackend::upload(const Tensor& to, const void* from, std::size_t bytes) {

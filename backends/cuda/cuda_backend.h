@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/replays.h"
 #include "backends/cuda/dropout.h"
 #include "backends/cuda/graph.h"
 #include "backends/cuda/linear.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/products.h"
-#include "backends/cuda/replays.h"
 #include "backends/cuda/stream.h"
 
 namespace headscope::cuda {
@@ -41,7 +41,7 @@ public:
     Tensor empty(const Shape& shape, DType dtype) override;
     void upload(const Tensor& to, const void* from, std::size_t bytes) override;
     void download(const Tensor& from, void* to, std::size_t bytes) override;
-    void synchronize() override { stream_.synchronize(); }
+    void synchronize() override;
     std::shared_ptr<Event> record_event() override;
     Support events() const override { return {}; }
     void replay(const std::string& name, const std::vector<Tensor>& operands,

@@ -14,9 +14,10 @@ double StreamEvent::seconds_since(const Event& earlier) const {
 // A mark belongs to a submission, which is done when its fence says so; then so are those before it.
 
 Stream::Mark Stream::mark() {
+    require_enqueued("recorded an event");
     record_all();
     const Mark mark{timestamps_.take(), current().submission};
-    timestamps_.write(current().commands, mark.place);
+    timestamps_.write(current().commands.buffer, mark.place);
     return mark;
 }
 

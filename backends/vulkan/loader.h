@@ -60,6 +60,7 @@ namespace headscope::vulkan {
     X(vkCreateCommandPool)           \
     X(vkDestroyCommandPool)          \
     X(vkAllocateCommandBuffers)      \
+    X(vkFreeCommandBuffers)          \
     X(vkBeginCommandBuffer)          \
     X(vkEndCommandBuffer)            \
     X(vkCmdBindPipeline)             \
@@ -69,6 +70,7 @@ namespace headscope::vulkan {
     X(vkCmdCopyBuffer)               \
     X(vkCmdFillBuffer)               \
     X(vkCmdPipelineBarrier)          \
+    X(vkCmdExecuteCommands)          \
     X(vkCreateFence)                 \
     X(vkDestroyFence)                \
     X(vkResetFences)                 \

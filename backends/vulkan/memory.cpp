@@ -32,6 +32,10 @@ int type_of(const Device& device, std::uint32_t allowed, VkMemoryPropertyFlags p
     return type >= 0 ? type : device.find_memory_type(allowed, needed);
 }
 
+std::uint64_t alignment_of(const Device& device) {
+    return std::max(kTensorAlignment, device.capabilities().properties.limits.minStorageBufferOffsetAlignment);
+}
+
 }  // namespace
 
 RawBuffer::RawBuffer(const Device& device, std::uint64_t bytes, VkMemoryPropertyFlags preferred,
@@ -82,106 +86,122 @@ void RawBuffer::release() {
     device_.functions().vkFreeMemory(device_.handle(), memory_, nullptr);
 }
 
-VulkanBuffer::VulkanBuffer(std::shared_ptr<Memory> memory, Place place, std::size_t bytes)
-    : memory_(std::move(memory)), place_(place), bytes_(bytes) {}
+VulkanBuffer::VulkanBuffer(std::shared_ptr<Memory> memory, Pool pool, Place place, std::size_t bytes)
+    : memory_(std::move(memory)), pool_(pool), place_(place), bytes_(bytes) {}
 
 VulkanBuffer::~VulkanBuffer() {
-    memory_->give_back(place_, bytes_);
+    memory_->give_back(pool_, place_, bytes_);
+}
+
+std::uint32_t VulkanBuffer::block() const {
+    return Memory::number(pool_, place_.block);
 }
 
 Memory::Memory(const Device& device, std::uint64_t most)
-    : device_(device),
-      arena_(std::max(kTensorAlignment, device.capabilities().properties.limits.minStorageBufferOffsetAlignment)),
-      most_(most) {}
+    : device_(device), spaces_{{{Arena(alignment_of(device))}, {Arena(alignment_of(device))}}}, most_(most) {}
 
-std::shared_ptr<VulkanBuffer> Memory::allocate(std::size_t bytes, const std::function<void()>& make_idle) {
-    std::optional<Place> place = arena_.take(bytes);
+std::uint64_t Memory::held() const {
+    return space(Pool::Ops).held + space(Pool::Recordings).held;
+}
+
+std::shared_ptr<VulkanBuffer> Memory::allocate(std::size_t bytes) {
+    Space& from = space(pool_);
+    std::optional<Place> place = from.arena.take(bytes);
     if (!place) {
-        const std::uint64_t wanted = arena_.rounded(bytes);
-        if (!add_some_block(wanted)) {
-            make_idle();
-            for (const std::uint32_t index : arena_.empty_blocks()) {
-                drop_block(index);
+        const std::uint64_t wanted = from.arena.rounded(bytes);
+        if (!add_some_block(from, wanted)) {
+            if (make_room && make_room()) {
+                for (Space& each : spaces_) {
+                    for (const std::uint32_t index : each.arena.empty_blocks()) {
+                        drop_block(each, index);
+                    }
+                }
             }
-            if (!add_some_block(wanted)) {
+            if (!add_some_block(from, wanted)) {
                 fail(bytes);
             }
         }
-        place = arena_.take(bytes);
+        place = from.arena.take(bytes);
     }
     HEADSCOPE_CHECK(place.has_value(), "a new block has no room for what it was made for");
+    from.live += bytes;
     use_.live += bytes;
     use_.peak = std::max(use_.peak, use_.live);
-    highest_ = std::max(highest_, use_.live);
-    return std::make_shared<VulkanBuffer>(shared_from_this(), *place, bytes);
+    highest_ = std::max(highest_, live(Pool::Ops));
+    return std::make_shared<VulkanBuffer>(shared_from_this(), pool_, *place, bytes);
 }
 
-void Memory::give_back(const Place& place, std::size_t bytes) {
-    arena_.give_back(place);
+void Memory::give_back(Pool pool, const Place& place, std::size_t bytes) {
+    space(pool).arena.give_back(place);
+    space(pool).live -= bytes;
     use_.live -= bytes;
 }
 
-void Memory::trim() {
+bool Memory::trim() {
     // As many calls as steps of decoding a long sentence, so that it ends before its memory goes.
     constexpr int kPeriod = 256;
+    Space& ops = space(Pool::Ops);
     if (++calls_ == kPeriod) {
         calls_ = 0;
-        highest_before_ = std::exchange(highest_, use_.live);
+        highest_before_ = std::exchange(highest_, ops.live);
     }
     const std::uint64_t used = std::max(highest_, highest_before_);
     const std::uint64_t mark = used + used / 2 + kBlockBytes;
-    if (held_ <= mark) {
-        return;
+    if (ops.held <= mark) {
+        return false;
     }
-    for (const std::uint32_t index : arena_.empty_blocks()) {
-        if (held_ - blocks_[index].bytes >= used && held_ > mark) {
-            drop_block(index);
+    bool dropped = false;
+    for (const std::uint32_t index : ops.arena.empty_blocks()) {
+        if (ops.held - ops.blocks[index].bytes >= used && ops.held > mark) {
+            drop_block(ops, index);
+            dropped = true;
         }
     }
+    return dropped;
 }
 
 // Room for `wanted` bytes, and for others where that is allowed.
-bool Memory::add_some_block(std::uint64_t wanted) {
-    const MemoryLimit limit = memory_limit(device_.heap(), held_, most_);
-    const std::uint64_t room = limit.bytes > held_ ? limit.bytes - held_ : 0;
+bool Memory::add_some_block(Space& space, std::uint64_t wanted) {
+    const MemoryLimit limit = memory_limit(device_.heap(), held(), most_);
+    const std::uint64_t room = limit.bytes > held() ? limit.bytes - held() : 0;
     if (wanted > room) {
         return false;
     }
     const std::uint64_t roomy = std::max(wanted, std::min(kBlockBytes, room / kTensorAlignment * kTensorAlignment));
-    return add_block(roomy) || (roomy > wanted && add_block(wanted));
+    return add_block(space, roomy) || (roomy > wanted && add_block(space, wanted));
 }
 
-bool Memory::add_block(std::uint64_t bytes) {
+bool Memory::add_block(Space& space, std::uint64_t bytes) {
     try {
         auto block = std::make_unique<RawBuffer>(device_, bytes, 0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
-        const std::uint32_t index = arena_.add_block(bytes);
-        if (index == blocks_.size()) {
-            blocks_.emplace_back();
+        const std::uint32_t index = space.arena.add_block(bytes);
+        if (index == space.blocks.size()) {
+            space.blocks.emplace_back();
         }
-        blocks_[index] = {std::move(block), bytes};
-        held_ += bytes;
+        space.blocks[index] = {std::move(block), bytes};
+        space.held += bytes;
         return true;
     } catch (const OutOfDeviceMemory&) {
         return false;
     }
 }
 
-void Memory::drop_block(std::uint32_t index) {
-    arena_.remove_block(index);
-    held_ -= blocks_[index].bytes;
-    blocks_[index] = {};
+void Memory::drop_block(Space& space, std::uint32_t index) {
+    space.arena.remove_block(index);
+    space.held -= space.blocks[index].bytes;
+    space.blocks[index] = {};
 }
 
 void Memory::fail(std::size_t bytes) const {
     const auto mib = [](std::uint64_t count) { return static_cast<double>(count) / (1 << 20); };
-    const MemoryLimit limit = memory_limit(device_.heap(), held_, most_);
-    const bool over = limit.bytes < held_ + arena_.rounded(bytes);
+    const MemoryLimit limit = memory_limit(device_.heap(), held(), most_);
+    const bool over = limit.bytes < held() + space(pool_).arena.rounded(bytes);
     throw OutOfMemory(
         fmt::format("out of memory on {} ({}): asked for {:.1f} MiB with {:.1f} MiB in use{}; use smaller batches or a "
                     "smaller model, "
                     "or --device cpu",
                     device_.info().id, device_.info().name, mib(bytes), mib(use_.live),
-                    over ? fmt::format(" and {:.1f} MiB held, and may hold {:.1f} MiB ({})", mib(held_),
+                    over ? fmt::format(" and {:.1f} MiB held, and may hold {:.1f} MiB ({})", mib(held()),
                                        mib(limit.bytes), limit.reason)
                          : ""));
 }

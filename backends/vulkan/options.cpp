@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 
 #include "support/check.h"
@@ -30,6 +31,48 @@ Number number(const char* name) {
         throw Error(std::string(name) + " is \"" + text + "\"; expected a whole number");
     }
     return value;
+}
+
+struct Switch {
+    const char* name;
+    void (*off)(Options&);
+};
+constexpr Switch kSwitches[] = {
+    {"push_descriptors", [](Options& options) { options.push_descriptors = false; }},
+    {"subgroups", [](Options& options) { options.subgroups = false; }},
+    {"vector_loads", [](Options& options) { options.vector_loads = false; }},
+    {"texel_loads", [](Options& options) { options.texel_loads = false; }},
+    {"transfers", [](Options& options) { options.transfers = false; }},
+    {"cooperative_matrix", [](Options& options) { options.cooperative_matrix = false; }},
+    {"matrix_trial", [](Options& options) { options.matrix_trial = false; }},
+    {"fused_attention", [](Options& options) { options.fused_attention = FusedAttention::Never; }},
+    {"storage16", [](Options& options) { options.storage16 = false; }},
+    {"tuning", [](Options& options) { options.tuning = false; }},
+    {"replays", [](Options& options) { options.replays = false; }},
+    {"timestamps", [](Options& options) { options.timestamps = false; }},
+    {"pipeline_threads", [](Options& options) { options.pipeline_threads = false; }},
+    {"driver_probe", [](Options& options) { options.driver_probe = false; }},
+    {"pipeline_cache", [](Options& options) { options.cache_directory.clear(); }},
+};
+
+// `names`: of kSwitches, separated by commas.
+void disable(Options& options, const std::string& names) {
+    std::istringstream rest(names);
+    for (std::string name; std::getline(rest, name, ',');) {
+        const auto* const found = std::find_if(std::begin(kSwitches), std::end(kSwitches),
+                                               [&name](const Switch& each) { return name == each.name; });
+        if (found == std::end(kSwitches)) {
+            std::string known;
+            for (const Switch& each : kSwitches) {
+                known += (known.empty()                      ? ""
+                          : &each == std::end(kSwitches) - 1 ? " or "
+                                                             : ", ") +
+                         std::string(each.name);
+            }
+            throw Error("HEADSCOPE_VULKAN_DISABLE names \"" + name + "\"; expected " + known + ", separated by commas");
+        }
+        found->off(options);
+    }
 }
 
 }  // namespace
@@ -63,44 +106,7 @@ Options Options::from_environment() {
     } else if (!tiles.empty()) {
         throw Error("HEADSCOPE_VULKAN_TILES is \"" + tiles + "\"; expected shared or none");
     }
-    std::istringstream disabled(variable("HEADSCOPE_VULKAN_DISABLE"));
-    for (std::string name; std::getline(disabled, name, ',');) {
-        if (name == "push_descriptors") {
-            options.push_descriptors = false;
-        } else if (name == "subgroups") {
-            options.subgroups = false;
-        } else if (name == "vector_loads") {
-            options.vector_loads = false;
-        } else if (name == "texel_loads") {
-            options.texel_loads = false;
-        } else if (name == "transfers") {
-            options.transfers = false;
-        } else if (name == "cooperative_matrix") {
-            options.cooperative_matrix = false;
-        } else if (name == "matrix_trial") {
-            options.matrix_trial = false;
-        } else if (name == "fused_attention") {
-            options.fused_attention = FusedAttention::Never;
-        } else if (name == "storage16") {
-            options.storage16 = false;
-        } else if (name == "tuning") {
-            options.tuning = false;
-        } else if (name == "pipeline_threads") {
-            options.pipeline_threads = false;
-        } else if (name == "driver_probe") {
-            options.driver_probe = false;
-        } else if (name == "timestamps") {
-            options.timestamps = false;
-        } else if (name == "pipeline_cache") {
-            options.cache_directory.clear();
-        } else {
-            throw Error(
-                "HEADSCOPE_VULKAN_DISABLE names \"" + name +
-                "\"; expected push_descriptors, subgroups, vector_loads, texel_loads, transfers, cooperative_matrix, "
-                "matrix_trial, fused_attention, storage16, tuning, timestamps, pipeline_threads, driver_probe or "
-                "pipeline_cache, separated by commas");
-        }
-    }
+    disable(options, variable("HEADSCOPE_VULKAN_DISABLE"));
     return options;
 }
 

@@ -34,6 +34,7 @@ struct Options {
     bool tuning = true;            // products as headscope tune found them fastest
     bool driver_probe = true;      // a child process asks new drivers first: driver_probe.h
     bool pipeline_threads = true;  // else pipelines are compiled one by one, where they are used
+    bool replays = true;           // steps that come again are recorded once: Backend::replay
     bool timestamps = true;        // else events wait, and take the host's clock
     FusedAttention fused_attention = FusedAttention::WhereFaster;
     std::string cache_directory;         // of the pipeline cache; empty for none
@@ -53,7 +54,7 @@ struct Options {
 
     // HEADSCOPE_VULKAN_VALIDATION=1,
     // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,texel_loads,transfers,cooperative_matrix,
-    // matrix_trial,fused_attention,storage16,tuning,timestamps,pipeline_threads,driver_probe,pipeline_cache,
+    // matrix_trial,fused_attention,storage16,tuning,replays,timestamps,pipeline_threads,driver_probe,pipeline_cache,
     // HEADSCOPE_VULKAN_EMULATE_MATRICES=1, HEADSCOPE_VULKAN_MAX_MEMORY=MiB, HEADSCOPE_VULKAN_TRIAL_ERROR=millionths,
     // HEADSCOPE_VULKAN_TILES=shared or none,
     // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power

@@ -1,7 +1,7 @@
 #include "backends/vulkan/stream.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "backend/backend.h"
 #include "support/check.h"
@@ -51,7 +51,8 @@ Stream::Stream(const Device& device, std::shared_ptr<Memory> memory, Pipelines& 
         info.commandPool = pool_;
         info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
         info.commandBufferCount = 1;
-        check(functions.vkAllocateCommandBuffers(device_.handle(), &info, &slot.commands), "vkAllocateCommandBuffers");
+        check(functions.vkAllocateCommandBuffers(device_.handle(), &info, &slot.commands.buffer),
+              "vkAllocateCommandBuffers");
         VkFenceCreateInfo fence{};
         fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
         check(functions.vkCreateFence(device_.handle(), &fence, nullptr, &slot.fence), "vkCreateFence");
@@ -64,10 +65,9 @@ Stream::~Stream() {
     (void)functions.vkDeviceWaitIdle(device_.handle());
     for (Slot& slot : slots_) {
         functions.vkDestroyFence(device_.handle(), slot.fence, nullptr);
-        destroy_views(slot);
-        for (const VkDescriptorPool pool : slot.pools) {
-            functions.vkDestroyDescriptorPool(device_.handle(), pool, nullptr);
-        }
+        destroy_views(device_, slot.commands);
+        destroy_pools(device_, slot.commands);
+        slot.launched.clear();
     }
     functions.vkDestroyCommandPool(device_.handle(), pool_, nullptr);
 }
@@ -91,15 +91,15 @@ Stream::Slot& Stream::current() {
         VkCommandBufferBeginInfo begin{};
         begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
         begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-        check(device_.functions().vkBeginCommandBuffer(slot.commands, &begin), "vkBeginCommandBuffer");
+        check(device_.functions().vkBeginCommandBuffer(slot.commands.buffer, &begin), "vkBeginCommandBuffer");
         slot.recording = true;
         slot.submission = ++begun_;
-        slot.kernels = 0;
-        slot.dispatches = 0;
-        slot.work = 0;
+        slot.commands.kernels = 0;
+        slot.commands.dispatches = 0;
+        slot.commands.work = 0;
         slot.staged = 0;
-        slot.pool = 0;
-        for (const VkDescriptorPool pool : slot.pools) {
+        slot.commands.pool = 0;
+        for (const VkDescriptorPool pool : slot.commands.pools) {
             check(device_.functions().vkResetDescriptorPool(device_.handle(), pool, 0), "vkResetDescriptorPool");
         }
     }
@@ -112,9 +112,10 @@ void Stream::wait(Slot& slot) {
                       "vkWaitForFences");
         check(device_.functions().vkResetFences(device_.handle(), 1, &slot.fence), "vkResetFences");
         slot.submitted = false;
-        slot.kernels = 0;
+        slot.commands.kernels = 0;
         finished_ = std::max(finished_, slot.submission);
-        destroy_views(slot);
+        destroy_views(device_, slot.commands);
+        slot.launched.clear();
     }
 }
 
@@ -125,11 +126,11 @@ void Stream::submit() {
     }
     slot.recording = false;
     keep_failure([&] {
-        check(device_.functions().vkEndCommandBuffer(slot.commands), "vkEndCommandBuffer");
+        check(device_.functions().vkEndCommandBuffer(slot.commands.buffer), "vkEndCommandBuffer");
         VkSubmitInfo info{};
         info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
         info.commandBufferCount = 1;
-        info.pCommandBuffers = &slot.commands;
+        info.pCommandBuffers = &slot.commands.buffer;
         const bool pretended = lost_at_submission_ != 0 && slot.submission >= lost_at_submission_;
         check_running(
             pretended ? VK_ERROR_DEVICE_LOST : device_.functions().vkQueueSubmit(device_.queue(), 1, &info, slot.fence),
@@ -159,9 +160,9 @@ void Stream::check_running(VkResult result, const char* call) const {
     try {
         check(result, call);
     } catch (const DeviceLost& lost) {
-        std::uint64_t kernels = slots_[now_].kernels;
+        std::uint64_t kernels = slots_[now_].commands.kernels;
         for (const Slot& slot : slots_) {
-            kernels |= slot.submitted ? slot.kernels : 0;
+            kernels |= slot.submitted ? slot.commands.kernels : 0;
         }
         std::string running;
         for (std::uint8_t index = 0; index < kMostKernels; ++index) {
@@ -175,6 +176,7 @@ void Stream::check_running(VkResult result, const char* call) const {
 }
 
 void Stream::synchronize() {
+    require_enqueued("waited for the device");
     record_all();
     submit();
     for (Slot& slot : slots_) {
@@ -193,21 +195,24 @@ void Stream::guard(std::span<const Access> accesses) {
     // A long list of accesses that never met would cost more to search than a barrier does.
     constexpr std::size_t kMostPending = 256;
     if (hazards_.conflict(accesses) || hazards_.size() > kMostPending) {
-        VkMemoryBarrier barrier{};
-        barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
-        barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-        barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
-                                VK_ACCESS_TRANSFER_WRITE_BIT;
-        constexpr VkPipelineStageFlags kStages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-        device_.functions().vkCmdPipelineBarrier(current().commands, kStages, kStages, 0, 1, &barrier, 0, nullptr, 0,
-                                                 nullptr);
+        barrier();
         hazards_.clear();
     }
     hazards_.add(accesses);
 }
 
-void Stream::record(const Launch& launch, std::span<const std::uint32_t> params,
-                    std::span<const Tensor* const> tensors) {
+void Stream::barrier() {
+    VkMemoryBarrier all{};
+    all.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+    all.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+    all.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
+                        VK_ACCESS_TRANSFER_WRITE_BIT;
+    constexpr VkPipelineStageFlags kStages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+    device_.functions().vkCmdPipelineBarrier(target().buffer, kStages, kStages, 0, 1, &all, 0, nullptr, 0, nullptr);
+}
+
+void Stream::enqueue(const Launch& launch, std::span<const std::uint32_t> params,
+                     std::span<const Tensor* const> tensors) {
     HEADSCOPE_CHECK(tensors.size() <= Pending::kMostBindings, "a kernel has at most 12 bindings");
     Specialisation specialisation = launch.specialisation;
     specialisation.storage = storage_of(launch.kernel, tensors);
@@ -215,8 +220,8 @@ void Stream::record(const Launch& launch, std::span<const std::uint32_t> params,
     const Pipeline& pipeline = pipelines_.get(launch.kernel, specialisation);
     HEADSCOPE_CHECK(pipeline.bindings.size() == tensors.size(),
                     std::string("the number of bindings differs from the shader's: ") + module_of(launch.kernel).name);
-    if (notes_kernels_) {
-        kernels_.emplace(launch.kernel, specialisation);
+    if (KernelNotes* taken = notes(); taken != nullptr) {
+        taken->dispatched.emplace(launch.kernel, specialisation);
     }
     Pending pending;
     pending.pipeline = &pipeline;
@@ -250,7 +255,13 @@ void Stream::Pending::add(VkBuffer buffer, const Binding& binding, const Access&
 void Stream::add(Pending& pending) {
     // So many that a whole step's pipelines are asked for before the first is waited for, and no more.
     constexpr std::size_t kMostPending = 512;
+    asked_.dispatches += 1;
+    asked_.work += pending.groups * pending.work_per_group;
     record_ready();
+    if (recording()) {
+        record_now(pending);  // which waits for its pipeline; what fails here was not to be carried out yet
+        return;
+    }
     if (pending_.empty() && pending.ready()) {
         keep_failure([&] { record_now(pending); });
         return;
@@ -292,37 +303,100 @@ void Stream::record_now(Pending& pending) {
         const std::uint64_t groups = std::min(most_groups, pending.groups - first);
         guard({pending.accesses.data(), pending.bindings});
         pending.params[0] = static_cast<std::uint32_t>(first);
-        Slot& slot = current();
-        functions.vkCmdBindPipeline(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+        const VkCommandBuffer commands = target().buffer;
+        functions.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
         bind(*pending.pipeline, {pending.buffers.data(), pending.bindings});
-        functions.vkCmdPushConstants(slot.commands, pending.pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+        functions.vkCmdPushConstants(commands, pending.pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                      static_cast<std::uint32_t>(pending.words * sizeof(std::uint32_t)),
                                      pending.params.data());
-        functions.vkCmdDispatch(slot.commands, static_cast<std::uint32_t>(groups), 1, 1);
-        slot.kernels |= bit_of(pending.kernel);
-        count(slot, groups * pending.work_per_group);
+        functions.vkCmdDispatch(commands, static_cast<std::uint32_t>(groups), 1, 1);
+        target().kernels |= bit_of(pending.kernel);
+        count(1, groups * pending.work_per_group);
     }
 }
 
-void Stream::count(Slot& slot, std::uint64_t work) {
-    slot.dispatches += 1;
-    slot.work += work;
-    if (slot.dispatches >= kDispatchesPerSlice || slot.work >= kWorkPerSlice) {
+void Stream::count(std::uint32_t dispatches, std::uint64_t work) {
+    Commands& commands = target();
+    commands.dispatches += dispatches;
+    commands.work += work;
+    if (commands.dispatches < kDispatchesPerSlice && commands.work < kWorkPerSlice) {
+        return;
+    }
+    if (recording()) {
+        recording_->end_part();
+    } else {
         submit();
     }
+}
+
+bool Stream::short_dispatches(const Load& load) {
+    return load.work < kWorkPerSlice / kDispatchesPerSlice * load.dispatches;
+}
+
+Commands& Stream::target() {
+    return recording() ? recording_->part() : current().commands;
+}
+
+void Stream::require_enqueued(const char* what) const {
+    HEADSCOPE_CHECK(!recording(), std::string("the body of a replay enqueues ops and nothing else; it ") + what);
+}
+
+std::shared_ptr<const Recording> Stream::record(const std::function<void()>& body) {
+    require_enqueued("recorded another");
+    record_all();
+    // What comes before it and after it may touch the same memory, or may not: nobody knows when it will be launched.
+    const Hazards outside = std::exchange(hazards_, {});
+    recording_ = std::make_unique<Recording>(device_, pool_);
+    try {
+        barrier();
+        body();
+        barrier();
+        recording_->end_part();
+    } catch (...) {
+        recording_.reset();
+        hazards_ = outside;
+        throw;
+    }
+    hazards_ = outside;
+    return std::exchange(recording_, nullptr);
+}
+
+void Stream::launch(const std::shared_ptr<const Recording>& recording) {
+    require_enqueued("launched another");
+    record_all();
+    keep_failure([&] {
+        for (const Commands& part : recording->parts()) {
+            Slot& slot = current();
+            device_.functions().vkCmdExecuteCommands(slot.commands.buffer, 1, &part.buffer);
+            slot.commands.kernels |= part.kernels;
+            slot.launched.push_back(recording);
+            count(part.dispatches, part.work);
+        }
+    });
+    hazards_.clear();
+    if (notes_kernels_) {
+        notes_.dispatched.insert(recording->notes.dispatched.begin(), recording->notes.dispatched.end());
+        notes_.moved.insert(recording->notes.moved.begin(), recording->notes.moved.end());
+    }
+}
+
+KernelNotes* Stream::notes() {
+    if (recording()) {
+        return &recording_->notes;
+    }
+    return notes_kernels_ ? &notes_ : nullptr;
 }
 
 std::vector<std::string> Stream::take_kernels() {
     notes_kernels_ = true;
     std::vector<std::string> names;
-    for (const auto& [kernel, specialisation] : kernels_) {
+    for (const auto& [kernel, specialisation] : notes_.dispatched) {
         names.push_back(pipelines_.title(kernel, specialisation));
     }
-    for (const Kernel kernel : moved_) {
+    for (const Kernel kernel : notes_.moved) {
         names.push_back(std::string(module_of(kernel).name) + " by the queue");
     }
-    kernels_.clear();
-    moved_.clear();
+    notes_ = {};
     return names;
 }
 

@@ -7,17 +7,17 @@
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "backends/vulkan/binding.h"
 #include "backends/vulkan/hazards.h"
 #include "backends/vulkan/memory.h"
 #include "backends/vulkan/pipelines.h"
+#include "backends/vulkan/recording.h"
 #include "backends/vulkan/timestamps.h"
 #include "tensor/tensor.h"
 
@@ -51,7 +51,7 @@ public:
         static_assert(offsetof(Params, first_group) == 0 && offsetof(Params, offset) == sizeof(std::uint32_t));
         std::array<std::uint32_t, sizeof(Params) / sizeof(std::uint32_t)> words{};
         std::memcpy(words.data(), &params, sizeof params);
-        record(launch, words, tensors);
+        enqueue(launch, words, tensors);
     }
 
     // Contiguous tensors of 32-bit elements; not of one buffer.
@@ -61,6 +61,22 @@ public:
     void upload(const Tensor& to, const std::byte* from, std::size_t bytes);
     void download(const Tensor& from, std::byte* to, std::size_t bytes);
     void synchronize();
+
+    // What `body` dispatches, fills and copies, which is not carried out yet: in command buffers that launch() runs as
+    // often as asked. CheckFailure if body does anything else with the stream.
+    std::shared_ptr<const Recording> record(const std::function<void()>& body);
+    void launch(const std::shared_ptr<const Recording>& recording);
+    bool recording() const { return recording_ != nullptr; }
+
+    // What was asked for so far, launches aside.
+    struct Load {
+        std::uint64_t dispatches = 0;
+        std::uint64_t work = 0;
+    };
+    const Load& asked() const { return asked_; }
+    // Whether slices of such a load end for their number of dispatches, not for their work: then the host's part in
+    // each counts.
+    static bool short_dispatches(const Load& load);
 
     // Where the stream stands, with the device's clock; until it is forgotten.
     struct Mark {
@@ -81,19 +97,14 @@ public:
 
 private:
     struct Slot {
-        VkCommandBuffer commands = VK_NULL_HANDLE;
+        Commands commands;
         VkFence fence = VK_NULL_HANDLE;
         bool recording = false;
         bool submitted = false;
         std::uint64_t submission = 0;  // counted from 1
-        std::uint64_t kernels = 0;     // that it runs, a bit each
-        std::uint32_t dispatches = 0;
-        std::uint64_t work = 0;
         std::unique_ptr<RawBuffer> staging;
         std::size_t staged = 0;
-        std::vector<VkDescriptorPool> pools;  // without push descriptors
-        std::size_t pool = 0;
-        std::vector<VkBufferView> views;  // of texels
+        std::vector<std::shared_ptr<const Recording>> launched;
     };
 
     // A dispatch whose pipeline may still be compiling; or what the queue does by itself, in its turn.
@@ -113,7 +124,7 @@ private:
         void add(VkBuffer buffer, const Binding& binding, const Access& access);
     };
 
-    void record(const Launch& launch, std::span<const std::uint32_t> params, std::span<const Tensor* const> tensors);
+    void enqueue(const Launch& launch, std::span<const std::uint32_t> params, std::span<const Tensor* const> tensors);
     void transfer(Kernel kernel, std::uint32_t word, std::span<const Tensor* const> tensors);
     void add(Pending& pending);
     // Records what waits for its pipeline, in order, as far as pipelines are ready; or all of it, waiting for them.
@@ -128,12 +139,15 @@ private:
     std::uint64_t binding_alignment() const;
     void bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers);
     VkBufferView view_of(const VkDescriptorBufferInfo& buffer);
-    static std::uint64_t bit_of(Kernel kernel);  // of Slot::kernels
-    void count(Slot& slot, std::uint64_t work);  // and submits what is long enough
-    void destroy_views(Slot& slot);
+    static std::uint64_t bit_of(Kernel kernel);                // of Commands::kernels
+    void count(std::uint32_t dispatches, std::uint64_t work);  // and ends what is long enough
     VkDescriptorSet allocate_set(VkDescriptorSetLayout layout);
     void guard(std::span<const Access> accesses);
+    void barrier();
     Slot& current();
+    Commands& target();    // what is being recorded: the current slot's, or a part of the recording
+    KernelNotes* notes();  // null where nobody asks
+    void require_enqueued(const char* what) const;  // CheckFailure within a recording
     void submit();
     void wait(Slot& slot);
     // DeviceLost tells what was running.
@@ -155,8 +169,9 @@ private:
     std::unique_ptr<RawBuffer> download_;
     const std::uint64_t lost_at_submission_;
     bool notes_kernels_ = false;
-    std::set<std::pair<Kernel, Specialisation>> kernels_;  // since they were last taken
-    std::set<Kernel> moved_;                               // Fill and Copy, where the queue did it
+    KernelNotes notes_;  // since they were last taken
+    Load asked_;
+    std::unique_ptr<Recording> recording_;
 };
 
 }  // namespace headscope::vulkan

@@ -14,7 +14,7 @@ constexpr std::uint32_t kBuffersPerPool = 2048;
 
 void Stream::bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers) {
     const DeviceFunctions& functions = device_.functions();
-    Slot& slot = slots_[now_];
+    const VkCommandBuffer commands = target().buffer;
     std::array<VkWriteDescriptorSet, 12> writes{};
     std::array<VkBufferView, writes.size()> views{};
     const bool push = device_.capabilities().push_descriptors;
@@ -33,11 +33,11 @@ void Stream::bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferIn
     }
     const auto count = static_cast<std::uint32_t>(buffers.size());
     if (push) {
-        functions.vkCmdPushDescriptorSetKHR(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, count,
+        functions.vkCmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, count,
                                             writes.data());
     } else {
         functions.vkUpdateDescriptorSets(device_.handle(), count, writes.data(), 0, nullptr);
-        functions.vkCmdBindDescriptorSets(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, 1, &set, 0,
+        functions.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, 1, &set, 0,
                                           nullptr);
     }
 }
@@ -51,22 +51,15 @@ VkBufferView Stream::view_of(const VkDescriptorBufferInfo& buffer) {
     info.range = whole_texels(buffer.range);  // every block ends with a whole one
     VkBufferView view = VK_NULL_HANDLE;
     check(device_.functions().vkCreateBufferView(device_.handle(), &info, nullptr, &view), "vkCreateBufferView");
-    slots_[now_].views.push_back(view);
+    target().views.push_back(view);
     return view;
-}
-
-void Stream::destroy_views(Slot& slot) {
-    for (const VkBufferView view : slot.views) {
-        device_.functions().vkDestroyBufferView(device_.handle(), view, nullptr);
-    }
-    slot.views.clear();
 }
 
 VkDescriptorSet Stream::allocate_set(VkDescriptorSetLayout layout) {
     const DeviceFunctions& functions = device_.functions();
-    Slot& slot = slots_[now_];
+    Commands& commands = target();
     for (;;) {
-        const bool fresh = slot.pool == slot.pools.size();
+        const bool fresh = commands.pool == commands.pools.size();
         if (fresh) {
             const std::array sizes{VkDescriptorPoolSize{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, kBuffersPerPool},
                                    VkDescriptorPoolSize{VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, kBuffersPerPool}};
@@ -77,11 +70,11 @@ VkDescriptorSet Stream::allocate_set(VkDescriptorSetLayout layout) {
             info.pPoolSizes = sizes.data();
             VkDescriptorPool pool = VK_NULL_HANDLE;
             check(functions.vkCreateDescriptorPool(device_.handle(), &info, nullptr, &pool), "vkCreateDescriptorPool");
-            slot.pools.push_back(pool);
+            commands.pools.push_back(pool);
         }
         VkDescriptorSetAllocateInfo info{};
         info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
-        info.descriptorPool = slot.pools[slot.pool];
+        info.descriptorPool = commands.pools[commands.pool];
         info.descriptorSetCount = 1;
         info.pSetLayouts = &layout;
         VkDescriptorSet set = VK_NULL_HANDLE;
@@ -92,7 +85,7 @@ VkDescriptorSet Stream::allocate_set(VkDescriptorSetLayout layout) {
         if (fresh || (result != VK_ERROR_OUT_OF_POOL_MEMORY && result != VK_ERROR_FRAGMENTED_POOL)) {
             check(result, "vkAllocateDescriptorSets");
         }
-        ++slot.pool;
+        ++commands.pool;
     }
 }
 

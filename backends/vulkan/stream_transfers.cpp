@@ -23,8 +23,8 @@ void Stream::copy(const Tensor& from, const Tensor& to) {
 }
 
 void Stream::transfer(Kernel kernel, std::uint32_t word, std::span<const Tensor* const> tensors) {
-    if (notes_kernels_) {
-        moved_.insert(kernel);
+    if (KernelNotes* taken = notes(); taken != nullptr) {
+        taken->moved.insert(kernel);
     }
     Pending pending;
     pending.kernel = kernel;
@@ -39,21 +39,22 @@ void Stream::transfer(Kernel kernel, std::uint32_t word, std::span<const Tensor*
 
 void Stream::record_transfer(const Pending& pending) {
     guard({pending.accesses.data(), pending.bindings});
-    Slot& slot = current();
+    Commands& commands = target();
     const DeviceFunctions& functions = device_.functions();
-    const VkDescriptorBufferInfo& target = pending.buffers[pending.bindings - 1];
+    const VkDescriptorBufferInfo& to = pending.buffers[pending.bindings - 1];
     if (pending.kernel == Kernel::Fill) {
-        functions.vkCmdFillBuffer(slot.commands, target.buffer, target.offset, target.range, pending.params[0]);
+        functions.vkCmdFillBuffer(commands.buffer, to.buffer, to.offset, to.range, pending.params[0]);
     } else {
         const VkDescriptorBufferInfo& source = pending.buffers[0];
-        const VkBufferCopy region{source.offset, target.offset, target.range};
-        functions.vkCmdCopyBuffer(slot.commands, source.buffer, target.buffer, 1, &region);
+        const VkBufferCopy region{source.offset, to.offset, to.range};
+        functions.vkCmdCopyBuffer(commands.buffer, source.buffer, to.buffer, 1, &region);
     }
-    slot.kernels |= bit_of(pending.kernel);
-    count(slot, target.range);
+    commands.kernels |= bit_of(pending.kernel);
+    count(1, to.range);
 }
 
 void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) {
+    require_enqueued("uploaded");
     record_all();
     const Binding target = binding_of(to, 1);
     for (std::size_t done = 0; done < bytes;) {
@@ -70,8 +71,8 @@ void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) 
         const Access write{target.block, target.begin + done, target.begin + done + part, true};
         guard({&write, 1});
         const VkBufferCopy region{slot.staged, target.begin + done, part};
-        device_.functions().vkCmdCopyBuffer(slot.commands, slot.staging->handle(), memory_->block(target.block), 1,
-                                            &region);
+        device_.functions().vkCmdCopyBuffer(slot.commands.buffer, slot.staging->handle(), memory_->block(target.block),
+                                            1, &region);
         // Copies of any length are fine, but every staged piece starts at a multiple of 16.
         slot.staged = std::min((slot.staged + part + 15) / 16 * 16, kStagingBytes);
         done += part;
@@ -79,6 +80,7 @@ void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) 
 }
 
 void Stream::download(const Tensor& from, std::byte* to, std::size_t bytes) {
+    require_enqueued("downloaded");
     if (download_ == nullptr) {
         download_ =
             std::make_unique<RawBuffer>(device_, kStagingBytes, VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
@@ -90,7 +92,7 @@ void Stream::download(const Tensor& from, std::byte* to, std::size_t bytes) {
         const std::size_t part = std::min(bytes - done, kStagingBytes);
         const Access read{source.block, source.begin + done, source.begin + done + part, false};
         guard({&read, 1});
-        const VkCommandBuffer commands = current().commands;
+        const VkCommandBuffer commands = current().commands.buffer;
         const VkBufferCopy region{source.begin + done, 0, part};
         device_.functions().vkCmdCopyBuffer(commands, memory_->block(source.block), download_->handle(), 1, &region);
         VkMemoryBarrier barrier{};

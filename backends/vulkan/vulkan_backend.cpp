@@ -87,6 +87,14 @@ ProductDevice product_device(const Capabilities& found, const Options& options) 
             .tiles = options.tiles};
 }
 
+// More shapes than a corpus has in lengths of eight.
+constexpr std::size_t kMostReplays = 128;
+
+Address address_of(const Tensor& tensor) {
+    const Binding binding = binding_of(tensor, 1);
+    return {.block = binding.block, .byte = binding.begin};
+}
+
 // Beside the thread that records; drivers compile single kernels no faster by more.
 unsigned pipeline_threads(const Options& options) {
     constexpr unsigned kMost = 8;
@@ -105,11 +113,29 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
       memory_(std::make_shared<Memory>(device_, options.max_memory_bytes)),
       pipelines_(device_, options.cache_directory, pipeline_threads(options)),
       stream_(device_, memory_, pipelines_, options.lost_at_submission),
-      matrices_(std::make_unique<MatrixProducts>(*this, device_, pipelines_, options)) {}
+      replays_(kMostReplays),
+      matrices_(std::make_unique<MatrixProducts>(*this, device_, pipelines_, options)) {
+    memory_->make_room = [this] { return make_room(); };
+}
+
+bool VulkanBackend::make_room() {
+    if (stream_.recording()) {
+        return false;  // what was not carried out yet cannot be waited for; replay() does without the recording
+    }
+    stream_.synchronize();
+    replays_.clear();
+    return true;
+}
+
+void VulkanBackend::trim() {
+    if (memory_->trim()) {
+        replays_.clear();  // another block may get the number of one that went
+    }
+}
 
 Tensor VulkanBackend::empty(const Shape& shape, DType dtype) {
     const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
-    return make_tensor(memory_->allocate(bytes, [this] { stream_.synchronize(); }), shape, dtype);
+    return make_tensor(memory_->allocate(bytes), shape, dtype);
 }
 
 void VulkanBackend::upload(const Tensor& to, const void* from, std::size_t bytes) {
@@ -122,12 +148,12 @@ void VulkanBackend::download(const Tensor& from, void* to, std::size_t bytes) {
     HEADSCOPE_CHECK(from.contiguous() && static_cast<std::size_t>(from.elements()) * size_of(from.dtype) == bytes,
                     fmt::format("{} bytes cannot be downloaded from {}", bytes, from.to_string()));
     stream_.download(from, static_cast<std::byte*>(to), bytes);
-    memory_->trim();
+    trim();
 }
 
 void VulkanBackend::synchronize() {
     stream_.synchronize();
-    memory_->trim();
+    trim();
 }
 
 std::shared_ptr<Event> VulkanBackend::record_event() {
@@ -135,6 +161,54 @@ std::shared_ptr<Event> VulkanBackend::record_event() {
         return Backend::record_event();
     }
     return std::make_shared<StreamEvent>(stream_);
+}
+
+void VulkanBackend::replay(const std::string& name, const std::vector<Tensor>& operands,
+                           const std::function<void()>& body) {
+    using Turn = Replays<Recording>::Turn;
+    if (!options_.replays || stream_.recording()) {
+        body();
+        return;
+    }
+    const std::string key = replay_key(name, operands, address_of);
+    const Turn turn = replays_.next(key);
+    if (turn == Turn::Launch) {
+        stream_.launch(replays_.recording(key));
+        return;
+    }
+    if (turn == Turn::Record && record_and_launch(key, body)) {
+        return;
+    }
+    const Stream::Load before = stream_.asked();
+    body();
+    const Stream::Load after = stream_.asked();
+    // Beside long dispatches recording costs nothing, and a recording holds memory of its own.
+    if (!Stream::short_dispatches({after.dispatches - before.dispatches, after.work - before.work})) {
+        replays_.disregard(key);
+    }
+}
+
+bool VulkanBackend::record_and_launch(const std::string& key, const std::function<void()>& body) {
+    const std::size_t before = memory_->live(Pool::Recordings);
+    memory_->use(Pool::Recordings);
+    try {
+        const std::shared_ptr<const Recording> recording = stream_.record(body);
+        HEADSCOPE_CHECK(memory_->live(Pool::Recordings) == before,
+                        "what the body of a replay allocates must not outlive it");
+        replays_.keep(key, recording);
+        stream_.launch(recording);
+    } catch (const OutOfMemory&) {
+        // There is no room for a second set of activations. Op by op the same is computed, a little slower.
+        memory_->use(Pool::Ops);
+        make_room();
+        replays_.postpone();
+        return false;
+    } catch (...) {
+        memory_->use(Pool::Ops);
+        throw;
+    }
+    memory_->use(Pool::Ops);
+    return true;
 }
 
 Support VulkanBackend::events() const {

@@ -3,8 +3,10 @@
 //    storage; products round their operands to BF16 on request, or to F16, which cooperative matrices then multiply
 //    where the device has them and they pass a trial
 //  - attention and its way back in F32 without weights in memory, where that is likely to be faster (heads of at most
-//  64
-//    columns on a GPU, 32 on the way back and on a CPU's Vulkan) or the weights are too large; else they are composed
+//    64 columns on a GPU, 32 on the way back and on a CPU's Vulkan) or the weights are too large; else they are
+//    composed
+//  - runs of short dispatches that come again (Backend::replay) are recorded once, in command buffers that run again
+//    and again
 //  - the loader is opened at run time; VulkanDevices says why a device, or the whole of Vulkan, cannot be used
 //  - HEADSCOPE_VULKAN_VALIDATION=1 runs under the validation layer, whose messages become Errors
 //  - HEADSCOPE_VULKAN_DISABLE switches fast paths off (options.h)

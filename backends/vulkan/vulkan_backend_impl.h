@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/replays.h"
 #include "backends/vulkan/device.h"
 #include "backends/vulkan/matrix_products.h"
 #include "backends/vulkan/memory.h"
@@ -47,6 +48,8 @@ public:
     void synchronize() override;
     std::shared_ptr<Event> record_event() override;
     Support events() const override;
+    void replay(const std::string& name, const std::vector<Tensor>& operands,
+                const std::function<void()>& body) override;
     std::vector<std::string> take_kernels() override { return stream_.take_kernels(); }
     ProductWays* product_ways() override { return &tuning_; }
     MemoryUse memory() const override { return memory_->use(); }
@@ -116,6 +119,10 @@ private:
     void layer_norm_gain(const AddLayerNormBackward& op);
     void layer_norm_rows(const AddLayerNormBackward& op);
 
+    bool record_and_launch(const std::string& key, const std::function<void()>& body);
+    bool make_room();  // Memory::make_room
+    void trim();
+
     const Options options_;
     const Device device_;
     const ProductDevice product_device_;
@@ -123,6 +130,7 @@ private:
     const std::shared_ptr<Memory> memory_;
     Pipelines pipelines_;
     Stream stream_;
+    Replays<Recording> replays_;
     const std::unique_ptr<MatrixProducts> matrices_;
 };
 

@@ -1,4 +1,5 @@
 // Memory that the host can see, and a queue that notes what it was given and is done with it at once.
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -10,8 +11,13 @@ namespace headscope::fake {
 
 namespace {
 
+struct Command {
+    std::string text;
+    VkCommandBuffer secondary = nullptr;  // that runs here
+};
+
 struct Commands {
-    std::vector<std::string> recorded;
+    std::vector<Command> recorded;
 };
 
 Commands& commands_of(VkCommandBuffer handle) {
@@ -63,12 +69,14 @@ VKAPI_ATTR VkResult VKAPI_CALL allocate_commands(VkDevice /*device*/, const VkCo
                                                  VkCommandBuffer* made) {
     all_commands.push_back(std::make_unique<Commands>());
     *made = reinterpret_cast<VkCommandBuffer>(all_commands.back().get());
+    ++state.commands_live;
     return VK_SUCCESS;
 }
 
 VKAPI_ATTR void VKAPI_CALL destroy_commands(VkDevice /*device*/, VkCommandPool /*pool*/,
                                             const VkAllocationCallbacks* /*allocator*/) {
     all_commands.clear();
+    state.commands_live = 0;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo* /*info*/) {
@@ -82,17 +90,17 @@ VKAPI_ATTR VkResult VKAPI_CALL end(VkCommandBuffer /*commands*/) {
 
 VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, std::uint32_t groups, std::uint32_t /*y*/,
                                     std::uint32_t /*z*/) {
-    commands_of(commands).recorded.push_back("dispatch " + std::to_string(groups));
+    commands_of(commands).recorded.push_back({"dispatch " + std::to_string(groups)});
 }
 
 VKAPI_ATTR void VKAPI_CALL fill(VkCommandBuffer commands, VkBuffer /*buffer*/, VkDeviceSize /*offset*/,
                                 VkDeviceSize /*size*/, std::uint32_t word) {
-    commands_of(commands).recorded.push_back("fill " + std::to_string(word));
+    commands_of(commands).recorded.push_back({"fill " + std::to_string(word)});
 }
 
 VKAPI_ATTR void VKAPI_CALL copy(VkCommandBuffer commands, VkBuffer /*from*/, VkBuffer /*to*/, std::uint32_t /*count*/,
                                 const VkBufferCopy* regions) {
-    commands_of(commands).recorded.push_back("copy " + std::to_string(regions->size));
+    commands_of(commands).recorded.push_back({"copy " + std::to_string(regions->size)});
 }
 
 VKAPI_ATTR void VKAPI_CALL bind_pipeline(VkCommandBuffer /*commands*/, VkPipelineBindPoint /*point*/,
@@ -107,19 +115,53 @@ VKAPI_ATTR void VKAPI_CALL push_constants(VkCommandBuffer /*commands*/, VkPipeli
                                           VkShaderStageFlags /*stages*/, std::uint32_t /*offset*/,
                                           std::uint32_t /*size*/, const void* /*values*/) {}
 
-VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer /*commands*/, VkPipelineStageFlags /*from*/,
-                                   VkPipelineStageFlags /*to*/, VkDependencyFlags /*flags*/, std::uint32_t /*count*/,
+VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer commands, VkPipelineStageFlags /*from*/, VkPipelineStageFlags /*to*/,
+                                   VkDependencyFlags /*flags*/, std::uint32_t /*count*/,
                                    const VkMemoryBarrier* /*barriers*/, std::uint32_t /*buffers*/,
                                    const VkBufferMemoryBarrier* /*buffer_barriers*/, std::uint32_t /*images*/,
-                                   const VkImageMemoryBarrier* /*image_barriers*/) {}
+                                   const VkImageMemoryBarrier* /*image_barriers*/) {
+    if (state.notes_barriers) {
+        commands_of(commands).recorded.push_back({"barrier"});
+    }
+}
+
+VKAPI_ATTR void VKAPI_CALL free_commands(VkDevice /*device*/, VkCommandPool /*pool*/, std::uint32_t count,
+                                         const VkCommandBuffer* buffers) {
+    for (std::uint32_t index = 0; index < count; ++index) {
+        std::erase_if(all_commands, [&](const auto& each) { return each.get() == &commands_of(buffers[index]); });
+        --state.commands_live;
+    }
+}
+
+// What a secondary one has is carried out where the primary one is: it may not be gone by then.
+VKAPI_ATTR void VKAPI_CALL execute(VkCommandBuffer commands, std::uint32_t count, const VkCommandBuffer* buffers) {
+    for (std::uint32_t index = 0; index < count; ++index) {
+        commands_of(commands).recorded.push_back({"", buffers[index]});
+    }
+}
+
+void carry_out(VkCommandBuffer handle) {
+    for (const Command& command : commands_of(handle).recorded) {
+        if (command.secondary == nullptr) {
+            state.executed.push_back(command.text);
+            continue;
+        }
+        const bool alive = std::any_of(all_commands.begin(), all_commands.end(),
+                                       [&](const auto& each) { return each.get() == &commands_of(command.secondary); });
+        if (alive) {
+            carry_out(command.secondary);
+        } else {
+            state.executed.emplace_back("commands that are gone");
+        }
+    }
+}
 
 VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue /*queue*/, std::uint32_t /*count*/, const VkSubmitInfo* info,
                                       VkFence /*fence*/) {
     if (state.submitting != VK_SUCCESS) {
         return state.submitting;
     }
-    const Commands& commands = commands_of(*info->pCommandBuffers);
-    state.executed.insert(state.executed.end(), commands.recorded.begin(), commands.recorded.end());
+    carry_out(*info->pCommandBuffers);
     return VK_SUCCESS;
 }
 
@@ -167,6 +209,7 @@ PFN_vkVoidFunction queue_function(const char* name) {
         named("vkCreateCommandPool", create_any<VkCommandPoolCreateInfo, VkCommandPool>),
         named("vkDestroyCommandPool", destroy_commands),
         named("vkAllocateCommandBuffers", allocate_commands),
+        named("vkFreeCommandBuffers", free_commands),
         named("vkBeginCommandBuffer", begin),
         named("vkEndCommandBuffer", end),
         named("vkCmdDispatch", dispatch),
@@ -176,6 +219,7 @@ PFN_vkVoidFunction queue_function(const char* name) {
         named("vkCmdBindDescriptorSets", bind_sets),
         named("vkCmdPushConstants", push_constants),
         named("vkCmdPipelineBarrier", barrier),
+        named("vkCmdExecuteCommands", execute),
         named("vkCreateFence", create_any<VkFenceCreateInfo, VkFence>),
         named("vkDestroyFence", destroy_any<VkFence>),
         named("vkWaitForFences", wait_for_fences),

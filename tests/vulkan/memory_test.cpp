@@ -24,8 +24,6 @@ Shape mebibytes(std::int64_t count) {
     return {count, std::int64_t{1} << 18U};
 }
 
-void nothing() {}
-
 }  // namespace
 
 TEST_CASE("what may be held is the least of what driver, device and user allow", "[vulkan][memory]") {
@@ -78,10 +76,10 @@ TEST_CASE("empty blocks beyond what was in use lately go back, and what steps sh
     const VkPhysicalDevice physical = instance->devices().at(0);
     const Device device(instance, physical, probe(instance->functions(), physical, 0, Options()));
     const auto memory = std::make_shared<Memory>(device);
-    const auto kept = memory->allocate(kMiB, nothing);
+    const auto kept = memory->allocate(kMiB);
     // A step takes 200 MiB and gives it back; so long as steps do, nothing goes.
     for (int step = 0; step < 600; ++step) {
-        { const auto large = memory->allocate(200 * kMiB, nothing); }
+        { const auto large = memory->allocate(200 * kMiB); }
         memory->trim();
         CHECK(memory->held() == 264 * kMiB);
     }
@@ -94,7 +92,7 @@ TEST_CASE("empty blocks beyond what was in use lately go back, and what steps sh
     CHECK(memory->held() == 64 * kMiB);
     CHECK(calls > 256);
     CHECK(memory->use().live == kMiB);
-    const auto again = memory->allocate(200 * kMiB, nothing);
+    const auto again = memory->allocate(200 * kMiB);
     CHECK(memory->held() == 264 * kMiB);
 }
 
@@ -115,7 +113,7 @@ TEST_CASE("tensors are in the largest heap that buffers may be in, which is the 
         const VkPhysicalDevice physical = instance->devices().at(0);
         const Device device(instance, physical, probe(instance->functions(), physical, 0, Options()));
         const auto memory = std::make_shared<Memory>(device);
-        (void)memory->allocate(kMiB, nothing);
+        (void)memory->allocate(kMiB);
         return Found{device.info().memory_bytes, device.heap().size, fake->types_allocated};
     };
     CHECK(find(256 * kMiB, 1024 * kMiB, 3) == Found{1024 * kMiB, 1024 * kMiB, 2});

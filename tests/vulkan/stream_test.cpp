@@ -2,55 +2,23 @@
 // which notes what reaches its queue.
 #include "backends/vulkan/stream.h"
 
-#include <atomic>
 #include <catch2/catch.hpp>
 #include <thread>
 
 #include "backends/vulkan/vulkan_backend.h"
 #include "fake_loader.h"
-#include "shaders/include/params.h"
 #include "standard_error.h"
+#include "streamed.h"
 #include "support/check.h"
 
 using namespace headscope;
 using namespace headscope::vulkan;
 using headscope::vulkan_tests::Environment;
+using headscope::vulkan_tests::Executed;
 using headscope::vulkan_tests::FakeLoader;
+using headscope::vulkan_tests::let_compile;
 using headscope::vulkan_tests::StandardError;
-
-namespace {
-
-using Executed = std::vector<std::string>;
-
-void let_compile(FakeLoader& fake, bool may) {
-    std::atomic_ref<bool>(fake->compiles_nothing) = !may;
-}
-
-struct Streamed {
-    explicit Streamed(unsigned threads, std::uint64_t lost_at = 0)
-        : pipelines(device, "", threads), stream(device, memory, pipelines, lost_at) {}
-
-    std::shared_ptr<const Instance> instance = std::make_shared<const Instance>(false);
-    VkPhysicalDevice physical = instance->devices().at(0);
-    Device device{instance, physical, probe(instance->functions(), physical, 0, Options())};
-    std::shared_ptr<Memory> memory = std::make_shared<Memory>(device);
-    Pipelines pipelines;
-    Stream stream;
-
-    Tensor tensor(std::int64_t elements = 4) {
-        return make_tensor(memory->allocate(static_cast<std::size_t>(elements) * sizeof(float), [] {}), {elements},
-                           DType::F32);
-    }
-    // Told apart by their number of workgroups.
-    void dispatch_fill(const Tensor& to, std::uint64_t groups) {
-        stream.dispatch({.kernel = Kernel::Fill, .groups = groups}, FillParams{}, std::array{&to});
-    }
-    void dispatch_copy(const Tensor& from, const Tensor& to, std::uint64_t groups) {
-        stream.dispatch({.kernel = Kernel::Copy, .groups = groups}, CopyParams{}, std::array{&from, &to});
-    }
-};
-
-}  // namespace
+using headscope::vulkan_tests::Streamed;
 
 TEST_CASE("what waits for a pipeline keeps its place, and fills and copies wait behind it", "[vulkan][stream]") {
     FakeLoader fake(1);

@@ -1,0 +1,94 @@
+// Which runs of ops are kept, and by what they are told apart.
+#include "backend/replays.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+using namespace headscope;
+
+TEST_CASE("runs are kept at the second coming, and the one not used for longest goes", "[replays]") {
+    using Turn = Replays<int>::Turn;
+    Replays<int> replays(2);
+    CHECK(replays.next("a") == Turn::Run);
+    CHECK(replays.next("a") == Turn::Record);
+    replays.keep("a", std::make_shared<int>(1));
+    CHECK(replays.next("a") == Turn::Launch);
+    CHECK(*replays.recording("a") == 1);
+    CHECK(replays.next("b") == Turn::Run);
+    CHECK(replays.next("a") == Turn::Launch);
+    CHECK(replays.next("c") == Turn::Run);  // b goes
+    CHECK(replays.size() == 2);
+    CHECK(replays.next("a") == Turn::Launch);
+    CHECK(replays.next("b") == Turn::Run);
+    CHECK(replays.next("b") == Turn::Record);  // which failed: nothing was kept
+    CHECK(replays.next("b") == Turn::Record);
+    replays.clear();
+    CHECK(replays.next("a") == Turn::Run);
+}
+
+TEST_CASE("where there was no memory to keep a run, it is tried again after longer and longer pauses", "[replays]") {
+    using Turn = Replays<int>::Turn;
+    Replays<int> replays(2, 3);
+    replays.next("a");
+    for (const int pause : {3, 6, 12}) {
+        CHECK(replays.next("a") == Turn::Record);
+        replays.clear();  // which gave memory back, in vain
+        replays.postpone();
+        for (int run = 0; run < pause; ++run) {
+            CHECK(replays.next(run % 2 == 0 ? "a" : "b") == Turn::Run);
+        }
+        CHECK(replays.next("a") == Turn::Run);  // for the first time since
+    }
+    CHECK(replays.next("a") == Turn::Record);
+    replays.keep("a", std::make_shared<int>(1));
+    CHECK(replays.next("a") == Turn::Launch);
+}
+
+TEST_CASE("a run that is not worth keeping is never recorded", "[replays]") {
+    using Turn = Replays<int>::Turn;
+    Replays<int> replays(2);
+    for (int run = 0; run < 5; ++run) {
+        CHECK(replays.next("a") == Turn::Run);
+        replays.disregard("a");
+    }
+    CHECK(replays.next("a") == Turn::Run);
+    CHECK(replays.next("a") == Turn::Record);
+}
+
+TEST_CASE("runs are told apart by name, place, type and layout of every operand", "[replays]") {
+    struct Place final : Buffer {
+        explicit Place(std::uint64_t from) : block(from) {}
+        std::size_t bytes() const override { return 4096; }
+        std::uint64_t block;
+    };
+    const auto address_of = [](const Tensor& tensor) {
+        return Address{static_cast<const Place&>(*tensor.buffer).block,
+                       static_cast<std::uint64_t>(tensor.offset) * size_of(tensor.dtype)};
+    };
+    const auto key = [&](const std::string& name, const std::vector<Tensor>& operands) {
+        return replay_key(name, operands, address_of);
+    };
+    const auto buffer = std::make_shared<Place>(1);
+    const Tensor x = make_tensor(buffer, {6, 4}, DType::F32);
+    const Tensor undefined;
+    const std::set<std::string> keys{
+        key("a", {x}),
+        key("b", {x}),
+        key("a", {}),
+        key("a", {undefined}),
+        key("a", {x, undefined}),
+        key("a", {undefined, x}),
+        key("a", {x, x}),
+        key("a", {x.narrow(0, 1, 5)}),
+        key("a", {x.narrow(1, 0, 2)}),
+        key("a", {x.narrow(0, 0, 5)}),
+        key("a", {x.reshape({4, 6})}),
+        key("a", {x.reshape({24})}),
+        key("a", {make_tensor(buffer, {6, 4}, DType::I32)}),
+        key("a", {make_tensor(std::make_shared<Place>(2), {6, 4}, DType::F32)}),
+        key("a", {make_tensor(buffer, {6, 4}, DType::F32, 4)}),
+    };
+    CHECK(keys.size() == 15);
+    // The same memory by another buffer's name is the same.
+    CHECK(keys.count(key("a", {make_tensor(std::make_shared<Place>(1), {6, 4}, DType::F32)})) == 1);
+}

@@ -1,0 +1,45 @@
+// A stream on the fake driver, with small tensors and dispatches to tell apart.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/vulkan/stream.h"
+#include "fake_loader.h"
+#include "shaders/include/params.h"
+
+namespace headscope::vulkan_tests {
+
+using Executed = std::vector<std::string>;
+
+inline void let_compile(FakeLoader& fake, bool may) {
+    std::atomic_ref<bool>(fake->compiles_nothing) = !may;
+}
+
+struct Streamed {
+    explicit Streamed(unsigned threads, std::uint64_t lost_at = 0)
+        : pipelines(device, "", threads), stream(device, memory, pipelines, lost_at) {}
+
+    std::shared_ptr<const Instance> instance = std::make_shared<const Instance>(false);
+    VkPhysicalDevice physical = instance->devices().at(0);
+    Device device{instance, physical, probe(instance->functions(), physical, 0, Options())};
+    std::shared_ptr<Memory> memory = std::make_shared<Memory>(device);
+    Pipelines pipelines;
+    Stream stream;
+
+    Tensor tensor(std::int64_t elements = 4) {
+        return make_tensor(memory->allocate(static_cast<std::size_t>(elements) * sizeof(float)), {elements},
+                           DType::F32);
+    }
+    // Told apart by their number of workgroups.
+    void dispatch_fill(const Tensor& to, std::uint64_t groups) {
+        stream.dispatch({.kernel = Kernel::Fill, .groups = groups}, FillParams{}, std::array{&to});
+    }
+    void dispatch_copy(const Tensor& from, const Tensor& to, std::uint64_t groups) {
+        stream.dispatch({.kernel = Kernel::Copy, .groups = groups}, CopyParams{}, std::array{&from, &to});
+    }
+};
+
+}  // namespace headscope::vulkan_tests
