@@ -1,4 +1,5 @@
-// The softmax over each query's allowed keys, which are always the first few: 0 for the rest. One workgroup a few rows.
+// The softmax over each query's allowed keys, which are always the first few: 0 for the rest. One workgroup a few rows, or
+// each invocation one.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -11,6 +12,7 @@ layout(push_constant) uniform Push { MaskedSoftmaxParams p; };
 #include "storage.glsl"
 layout(constant_id = 3) const uint kRows = 1u;  // of a workgroup
 layout(constant_id = 4) const uint kHeld = 0u;  // fours that an invocation keeps: all that it has of a row, or none
+layout(constant_id = 5) const bool kAlone = false;  // each invocation has a row to itself, which it keeps
 HEADSCOPE_READ_FOURS(0, scores)
 HEADSCOPE_WRITE_FOURS(3, weights)
 
@@ -27,23 +29,30 @@ vec4 exponentials(vec4 score, float most, uint key, uint allowed) {
     return first_of_four(precise_exp(score - most), allowed - min(key, allowed));
 }
 
+// The first key of a row's i-th four that an invocation keeps.
+uint held_key(uint i) { return kAlone ? 4u * i : 4u * (i * lanes() + lane()); }
+
 void hold_row(uint from, uint to, uint allowed) {
     vec4 held[kHeld + 1u];  // one at least
     float most = -infinity();
     [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
-        uint key = 4u * (i * lanes() + lane());
+        uint key = held_key(i);
         held[i] = key < p.keys ? allowed_scores(from, key, allowed) : vec4(-infinity());
         most = max(most, largest(held[i]));
     }
-    most = group_max(most);
+    if (!kAlone) {
+        most = group_max(most);
+    }
     float total = 0.0;
     [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
-        held[i] = exponentials(held[i], most, 4u * (i * lanes() + lane()), allowed);
+        held[i] = exponentials(held[i], most, held_key(i), allowed);
         total += sum_of_four(held[i]);
     }
-    total = group_sum(total);
+    if (!kAlone) {
+        total = group_sum(total);
+    }
     [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
-        uint key = 4u * (i * lanes() + lane());
+        uint key = held_key(i);
         if (key < p.keys) {
             weights_put(to + key, p.keys - key, first_of_four(held[i] / total, allowed - min(key, allowed)));
         }
@@ -85,6 +94,13 @@ void walk_row(uint from, uint to, uint allowed) {
 }
 
 void main() {
+    if (kAlone) {
+        uint row = element_index();
+        if (row < p.rows) {
+            hold_row(p.offset[0] + row * p.keys, p.offset[3] + row * p.keys, allowed_keys(p.first_row + row));
+        }
+        return;
+    }
     uint end = min((group_index() + 1u) * kRows, p.rows);
     for (uint row = group_index() * kRows; row < end; ++row) {
         uint from = p.offset[0] + row * p.keys;

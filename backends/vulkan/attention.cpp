@@ -20,19 +20,39 @@ Params masked_params(const Tensor& rows, const AttentionMask& mask) {
     return params;
 }
 
-// A workgroup of a kernel that takes several rows and may keep them. Where a CPU plays the GPU a workgroup costs as
-// much as a short row, so it takes many where there are many.
-void take_rows(Launch& launch, std::uint64_t columns, bool software) {
-    constexpr std::uint32_t kRows = 16;
+// Where a CPU plays the GPU and has rows enough to keep it busy.
+bool many_rows(const Launch& launch, bool software) {
     constexpr std::uint64_t kMany = 1024;
-    constexpr std::uint64_t kMostHeld = 4;
-    const std::uint32_t rows = software && launch.groups >= kMany ? kRows : 1;
-    const std::uint64_t in_fours = 4 * std::uint64_t{launch.specialisation.local_size};
-    const std::uint64_t held = (columns + in_fours - 1) / in_fours;
+    return software && launch.groups >= kMany;
+}
+
+void take_rows(Launch& launch, std::uint32_t rows, std::uint64_t held) {
     launch.groups = (launch.groups + rows - 1) / rows;
     launch.work_per_group *= rows;
     launch.specialisation.extra[1] = rows;
-    launch.specialisation.extra[2] = held <= kMostHeld ? static_cast<std::uint32_t>(held) : 0;
+    launch.specialisation.extra[2] = static_cast<std::uint32_t>(held);
+}
+
+// A workgroup of a kernel that takes several rows and may keep them. On a CPU one costs as much as a short row, so it
+// takes many where there are many.
+void take_rows_together(Launch& launch, std::uint64_t columns, bool software) {
+    constexpr std::uint32_t kRows = 16;
+    constexpr std::uint64_t kMostHeld = 4;
+    const std::uint64_t in_fours = 4 * std::uint64_t{launch.specialisation.local_size};
+    const std::uint64_t held = (columns + in_fours - 1) / in_fours;
+    take_rows(launch, many_rows(launch, software) ? kRows : 1, held <= kMostHeld ? held : 0);
+}
+
+// Or each invocation takes a short row to itself, where there are many: no reductions, and a CPU reads and writes
+// invocation by invocation in any case.
+void take_rows_alone_or_together(Launch& launch, std::uint64_t columns, bool software) {
+    constexpr std::uint64_t kShort = 96;
+    if (columns > kShort || !many_rows(launch, software)) {
+        take_rows_together(launch, columns, software);
+        return;
+    }
+    take_rows(launch, launch.specialisation.local_size, (columns + 3) / 4);
+    launch.specialisation.extra[3] = 1;
 }
 
 }  // namespace
@@ -51,7 +71,7 @@ void VulkanBackend::run(const MaskedSoftmax& op) {
         const Tensor weights_part = weights.narrow(0, first, count);
         params.rows = u32(count);
         Launch launch = row_launch(Kernel::MaskedSoftmax, static_cast<std::uint64_t>(count), params.keys);
-        take_rows(launch, params.keys, device_.capabilities().software);
+        take_rows_alone_or_together(launch, params.keys, device_.capabilities().software);
         stream_.dispatch(by_fours(launch, params.keys, {&scores_part, &weights_part}), params,
                          std::array{&scores_part, &or_else(op.mask.key_lengths, scores_part),
                                     &or_else(op.mask.query_offset, scores_part), &weights_part});
@@ -75,7 +95,7 @@ void VulkanBackend::run(const MaskedSoftmaxBackward& op) {
         const Tensor grad_scores_part = grad_scores.narrow(0, first, count);
         params.rows = u32(count);
         Launch launch = row_launch(Kernel::MaskedSoftmaxBackward, static_cast<std::uint64_t>(count), params.keys);
-        take_rows(launch, params.keys, device_.capabilities().software);
+        take_rows_together(launch, params.keys, device_.capabilities().software);
         launch.specialisation.extra[3] = accumulates;
         stream_.dispatch(by_fours(launch, params.keys, {&weights_part, &grad_weights_part, &grad_scores_part}), params,
                          std::array{&weights_part, &grad_weights_part, &grad_scores_part});

@@ -140,6 +140,10 @@ mutant attention vulkan 'forbidden weights are not zeroed' shaders/masked_softma
     'first_of_four(held[i] / total, allowed - min(key, allowed))' 'held[i] / total'
 mutant attention vulkan 'the mean is not taken off the gradient' shaders/masked_softmax_backward.comp \
     '(grad_weight - dot_product)' 'grad_weight'
+mutant attention vulkan 'a row alone takes the mask of the next' shaders/masked_softmax.comp \
+    'allowed_keys(p.first_row + row));' 'allowed_keys(p.first_row + row + 1u));'
+mutant attention vulkan 'the last row that is alone is left out' shaders/masked_softmax.comp \
+    'if (row < p.rows)' 'if (row + 1u < p.rows)'
 mutant attention vulkan 'the last of a workgroup'\''s rows is left out' shaders/masked_softmax.comp \
     'row < end' 'row + 1u < end'
 mutant attention vulkan 'a cache row too many is written' shaders/cache_append.comp \
