@@ -10,6 +10,7 @@
 #include "params.h"
 layout(push_constant) uniform Push { MatmulParams p; };
 #include "grid.glsl"
+#include "storage.glsl"
 
 // RoundingModeRTE for 16 bits, by its capability of the same name: a conversion rounds to nearest even, as round.glsl.
 spirv_execution_mode(capabilities = [4467], 4462, 16);
@@ -29,4 +30,5 @@ spirv_execution_mode(capabilities = [4467], 4462, 16);
 #define subgroup() gl_SubgroupID
 #define subgroup_lane() gl_SubgroupInvocationID
 #define pair_of(x, y) f16vec2(x, y)
+#define pair_of_bits(bits) unpackFloat2x16(bits)
 #include "cooperative_product.glsl"

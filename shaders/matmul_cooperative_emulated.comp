@@ -7,6 +7,7 @@
 layout(push_constant) uniform Push { MatmulParams p; };
 #include "grid.glsl"
 #include "round.glsl"
+#include "storage.glsl"
 
 #define Pair uint
 #include "cooperative_tiles.glsl"
@@ -17,6 +18,7 @@ layout(push_constant) uniform Push { MatmulParams p; };
 uint subgroup() { return lane() / kSubgroupSize; }
 uint subgroup_lane() { return lane() % kSubgroupSize; }
 uint pair_of(float x, float y) { return to_f16(x) | (to_f16(y) << 16u); }
+uint pair_of_bits(uint bits) { return bits; }
 
 // Entries of an invocation: of 16 x 8 among 8, since a structure's array cannot depend on what is specialised.
 const uint kOwn = 16u;

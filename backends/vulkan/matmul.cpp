@@ -217,35 +217,18 @@ void VulkanBackend::multiply(const Matmul& op, const Epilogue& epilogue) {
     }
 }
 
-// Whether the device's matrices took it. They read and write F32: operands in F16 are widened first, which loses
-// nothing, since they are rounded to F16 again, where a binding can hold them at twice their size.
+// Whether the device's matrices took it: operands in F32 are rounded to F16 where they are staged, those in F16 are
+// staged as they are.
 bool VulkanBackend::multiply_by_matrices(const Matmul& op, const Epilogue& epilogue) {
-    Matmul product = op;
-    product.compute = op.a.dtype == DType::F16 ? Compute::F16 : op.compute;
-    const MatmulParams params = params_of(op);
-    std::optional<Launch> launch = matrices_->launch(product, params);
-    if (!launch || op.a.dtype == DType::BF16) {
+    if (op.a.dtype == DType::BF16 || (op.a.dtype == DType::F32 && op.compute != Compute::F16)) {
         return false;
     }
-    if (op.a.dtype == DType::F32) {
-        launch->specialisation.extra[kEpilogueConstant] = epilogue.bits();
-        stream_.dispatch(*launch, params, std::array{&op.a, &op.b, &op.out, &or_else(epilogue.bias, op.a)});
-        return true;
+    const MatmulParams params = params_of(op);
+    std::optional<Launch> launch = matrices_->launch(shape_of(op, params, epilogue), op.a.dtype);
+    if (!launch) {
+        return false;
     }
-    for (const Tensor* tensor : {&op.a, &op.b, &op.out}) {
-        if (!fits_binding(tensor->elements(), DType::F32)) {
-            return false;
-        }
-    }
-    product.a = widened(op.a);
-    product.b = widened(op.b);
-    if (op.out.dtype != DType::F32) {
-        product.out = op.beta == 0.0F ? empty(op.out.shape, DType::F32) : widened(op.out);
-    }
-    multiply(product, epilogue);
-    if (op.out.dtype != DType::F32) {
-        run(Copy{.x = product.out, .out = op.out});
-    }
+    stream_.dispatch(*launch, params, std::array{&op.a, &op.b, &op.out, &or_else(epilogue.bias, op.a)});
     return true;
 }
 

@@ -15,7 +15,8 @@ namespace headscope::vulkan {
 
 namespace {
 
-constexpr std::uint32_t kTile = 64;  // cooperative_tiles.glsl
+constexpr std::uint32_t kTile = 64;       // cooperative_tiles.glsl
+constexpr std::size_t kLiesConstant = 4;  // of Specialisation::extra: cooperative_product.glsl
 
 // Of the emulation: no two sizes are alike that could be mixed up, and an invocation has 16 entries of a matrix.
 constexpr MatrixSizes kEmulated{16, 8, 16};
@@ -26,7 +27,7 @@ std::uint64_t tiles_over(std::uint32_t size) {
 }
 
 // A product that the device and the host compute. Shapes are a tile, its edges, more than one of it, and depths that
-// what is staged does not divide.
+// what is staged does not divide; operands lie along the terms and across them, in fours and not.
 struct Trial {
     std::int64_t batch, m, n, k;
     bool transpose_a, transpose_b;
@@ -35,13 +36,25 @@ struct Trial {
     Shape shape_a() const { return transpose_a ? Shape{batch, k, m} : Shape{batch, m, k}; }
     Shape shape_b() const { return transpose_b ? Shape{batch, n, k} : Shape{batch, k, n}; }
     Shape shape_out() const { return {batch, m, n}; }
+    ProductShape shape() const {
+        ProductShape shape;
+        shape.m = static_cast<std::uint32_t>(m);
+        shape.n = static_cast<std::uint32_t>(n);
+        shape.k = static_cast<std::uint32_t>(k);
+        shape.a_along_k = !transpose_a;
+        shape.b_along_k = transpose_b;
+        shape.a_in_fours = shape_a()[2] % 4 == 0;
+        shape.b_in_fours = shape_b()[2] % 4 == 0;
+        return shape;
+    }
 };
 
-constexpr std::array<Trial, 5> kTrials{{{1, 64, 64, 32, false, false, 1.0F, 0.0F},
+constexpr std::array<Trial, 6> kTrials{{{1, 64, 64, 32, false, false, 1.0F, 0.0F},
                                         {1, 16, 16, 16, false, true, 1.0F, 0.0F},
                                         {2, 33, 17, 65, true, false, -0.5F, 1.0F},
                                         {1, 70, 130, 40, true, true, 0.5F, -2.0F},
-                                        {3, 5, 7, 9, false, false, 1.0F, 0.5F}}};
+                                        {3, 5, 7, 9, false, false, 1.0F, 0.5F},
+                                        {2, 68, 36, 33, true, false, 2.0F, 0.0F}}};
 
 std::vector<float> noise(const Shape& shape, std::uint64_t seed) {
     Random random(seed);
@@ -77,12 +90,12 @@ Entry entry_of(const Trial& trial, const std::vector<float>& a, const std::vecto
 }
 
 // The largest error over what it is an error of.
-double worst_error(Backend& backend, const Trial& trial, float factor) {
+double worst_error(Backend& backend, const Trial& trial, DType stored, float factor) {
     const std::vector<float> a = noise(trial.shape_a(), 1);
     const std::vector<float> b = noise(trial.shape_b(), 2);
     const std::vector<float> before = noise(trial.shape_out(), 3);
-    const Matmul op{.a = make_from_host(backend, trial.shape_a(), DType::F32, a),
-                    .b = make_from_host(backend, trial.shape_b(), DType::F32, b),
+    const Matmul op{.a = make_from_host(backend, trial.shape_a(), stored, a),
+                    .b = make_from_host(backend, trial.shape_b(), stored, b),
                     .out = make_from_host(backend, trial.shape_out(), DType::F32, before),
                     .transpose_a = trial.transpose_a,
                     .transpose_b = trial.transpose_b,
@@ -104,10 +117,13 @@ double worst_error(Backend& backend, const Trial& trial, float factor) {
 
 }  // namespace
 
-MatrixProducts::MatrixProducts(Backend& backend, const Device& device, Pipelines& pipelines, const Options& options)
+MatrixProducts::MatrixProducts(Backend& backend, const Device& device, const ProductDevice& product_device,
+                               Pipelines& pipelines, const Options& options)
     : backend_(backend),
       pipelines_(pipelines),
       info_(device.info()),
+      product_device_(product_device),
+      storage16_(device.capabilities().storage16),
       factor_(1.0F + 1e-6F * static_cast<float>(options.trial_error.value_or(0))) {
     const Capabilities& found = device.capabilities();
     const bool emulated = options.emulated_matrices;
@@ -131,20 +147,28 @@ Support MatrixProducts::support() {
                                         (state_ == State::Wrong ? ", since its cooperative matrices err" : "")};
 }
 
-std::optional<Launch> MatrixProducts::launch(const Matmul& op, const MatmulParams& params) {
+std::optional<Launch> MatrixProducts::launch(const ProductShape& shape, DType stored) {
     // Below this a tile would be nearly all edge.
     constexpr std::uint32_t kFewest = 5;
-    if (op.compute != Compute::F16 || params.m < kFewest || params.n < kFewest || !usable()) {
+    if (shape.m < kFewest || shape.n < kFewest || !usable()) {
         return std::nullopt;
     }
-    const std::int64_t batch_outer = op.out.rank() == 4 ? op.out.dim(0) : 1;
     Launch launch;
     launch.kernel = *kernel_;
-    launch.specialisation = specialisation_;
-    launch.groups =
-        tiles_over(params.m) * tiles_over(params.n) * params.batch_inner * static_cast<std::uint64_t>(batch_outer);
-    launch.work_per_group = std::uint64_t{2} * kTile * kTile * std::max(params.k, 1U);
+    launch.specialisation = specialisation_of(shape, stored);
+    launch.groups = tiles_over(shape.m) * tiles_over(shape.n) * shape.batch;
+    launch.work_per_group = std::uint64_t{2} * kTile * kTile * std::max(shape.k, 1U);
     return launch;
+}
+
+Specialisation MatrixProducts::specialisation_of(const ProductShape& shape, DType stored) const {
+    Specialisation specialisation = specialisation_;
+    specialisation.storage = stored;
+    specialisation.extra[kLiesConstant] = (shape.a_along_k ? 1U : 0U) | (shape.b_along_k ? 2U : 0U) |
+                                          (loads_a_in_fours(product_device_, shape) ? 4U : 0U) |
+                                          (loads_b_in_fours(product_device_, shape) ? 8U : 0U);
+    specialisation.extra[kEpilogueConstant] = shape.epilogue;
+    return specialisation;
 }
 
 bool MatrixProducts::usable() {
@@ -161,20 +185,28 @@ void MatrixProducts::hold_trial() {
     // Sums in F32 err by some 2^-20 here, operands that were not rounded to nearest by some 2^-13.
     constexpr double kAllowed = 0x1p-16;
     backend_.synchronize();  // where work from before fails, that is no verdict
+    const std::vector<DType> types = storage16_ ? std::vector{DType::F32, DType::F16} : std::vector{DType::F32};
     try {
         // Waited for, since a kernel that fails in the stream's hands would be the end of all that follows, too.
-        pipelines_.get(*kernel_, specialisation_).handle();
+        for (const DType stored : types) {
+            for (const Trial& trial : kTrials) {
+                pipelines_.get(*kernel_, specialisation_of(trial.shape(), stored)).handle();
+            }
+        }
     } catch (const Error& error) {
         give_up(error.what());
         return;
     }
     state_ = State::OnTrial;
     try {
-        for (const Trial& trial : kTrials) {
-            if (const double error = worst_error(backend_, trial, factor_); error > kAllowed) {
-                give_up(fmt::format("a product of {} x {} x {} is off by {:.1e} of its terms, and {:.1e} is allowed",
-                                    trial.m, trial.n, trial.k, error, kAllowed));
-                return;
+        for (const DType stored : types) {
+            for (const Trial& trial : kTrials) {
+                if (const double error = worst_error(backend_, trial, stored, factor_); error > kAllowed) {
+                    give_up(fmt::format(
+                        "a product of {} x {} x {} in {} is off by {:.1e} of its terms, and {:.1e} is allowed", trial.m,
+                        trial.n, trial.k, name_of(stored), error, kAllowed));
+                    return;
+                }
             }
         }
     } catch (...) {

@@ -10,15 +10,16 @@
 #include "backend/backend.h"
 #include "backends/vulkan/device.h"
 #include "backends/vulkan/options.h"
+#include "backends/vulkan/product_plan.h"
 #include "backends/vulkan/stream.h"
-#include "shaders/include/params.h"
 
 namespace headscope::vulkan {
 
 class MatrixProducts {
 public:
     // `backend` runs the trial. Nothing is done before the first product in F16.
-    MatrixProducts(Backend& backend, const Device& device, Pipelines& pipelines, const Options& options);
+    MatrixProducts(Backend& backend, const Device& device, const ProductDevice& product_device, Pipelines& pipelines,
+                   const Options& options);
 
     // The device's, and what the trial said of its matrices.
     const DeviceInfo& info() const { return info_; }
@@ -26,21 +27,24 @@ public:
     // How operands are multiplied that are rounded to F16.
     Support support();
 
-    // The launch of a product; nothing where the plain kernels have to do it. The first in F16 waits for a trial: some
-    // products are held against the host's, and a device whose matrices err goes without, with a word on standard
-    // error.
-    std::optional<Launch> launch(const Matmul& op, const MatmulParams& params);
+    // The launch of a product of operands that are stored in F16, or in F32 and rounded; nothing where the plain
+    // kernels have to do it. The first waits for a trial: some products are held against the host's, and a device whose
+    // matrices err goes without, with a word on standard error.
+    std::optional<Launch> launch(const ProductShape& shape, DType stored);
 
 private:
     enum class State : std::uint8_t { Untried, OnTrial, Right, Wrong };
 
     bool usable();
+    Specialisation specialisation_of(const ProductShape& shape, DType stored) const;
     void hold_trial();
     void give_up(const std::string& why);
 
     Backend& backend_;
     Pipelines& pipelines_;
     DeviceInfo info_;
+    const ProductDevice product_device_;
+    const bool storage16_;          // then what is stored in F16 is tried, too
     std::optional<Kernel> kernel_;  // none where the device has no matrices
     Specialisation specialisation_;
     float factor_;  // on what is tried: Options::trial_error

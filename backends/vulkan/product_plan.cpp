@@ -27,14 +27,6 @@ bool loads_in_fours(const ProductDevice& device, const ProductShape& shape, bool
     return device.vector_loads && fours && in_fours(along_k ? shape.k : outputs);
 }
 
-bool loads_a_in_fours(const ProductDevice& device, const ProductShape& shape) {
-    return loads_in_fours(device, shape, shape.a_in_fours, shape.a_along_k, shape.m);
-}
-
-bool loads_b_in_fours(const ProductDevice& device, const ProductShape& shape) {
-    return loads_in_fours(device, shape, shape.b_in_fours, shape.b_along_k, shape.n);
-}
-
 bool takes_subgroups(const ProductDevice& device, const ProductShape& shape) {
     const bool lanes_do = device.subgroup_size >= 4 && device.subgroup_size <= 16;
     return device.software && device.tiles == ProductTiles::Device && device.subgroup_shuffles && lanes_do &&
@@ -183,6 +175,14 @@ ProductPlan plan_kernel(const ProductDevice& device, const ProductShape& shape, 
 }
 
 }  // namespace
+
+bool loads_a_in_fours(const ProductDevice& device, const ProductShape& shape) {
+    return loads_in_fours(device, shape, shape.a_in_fours, shape.a_along_k, shape.m);
+}
+
+bool loads_b_in_fours(const ProductDevice& device, const ProductShape& shape) {
+    return loads_in_fours(device, shape, shape.b_in_fours, shape.b_along_k, shape.n);
+}
 
 std::string to_string(const ProductChoice& choice) {
     constexpr std::array kNames{"blocks", "subgroup", "tiles", "rows"};

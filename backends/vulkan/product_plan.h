@@ -51,6 +51,10 @@ struct ProductChoice {
     bool operator==(const ProductChoice&) const = default;
 };
 
+// Whether all of an operand's fours can be loaded by vectors.
+bool loads_a_in_fours(const ProductDevice& device, const ProductShape& shape);
+bool loads_b_in_fours(const ProductDevice& device, const ProductShape& shape);
+
 // "tiles 8, 4 parts"
 std::string to_string(const ProductChoice& choice);
 

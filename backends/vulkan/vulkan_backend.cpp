@@ -114,7 +114,7 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
       pipelines_(device_, options.cache_directory, pipeline_threads(options)),
       stream_(device_, memory_, pipelines_, options.lost_at_submission),
       replays_(kMostReplays),
-      matrices_(std::make_unique<MatrixProducts>(*this, device_, pipelines_, options)) {
+      matrices_(std::make_unique<MatrixProducts>(*this, device_, product_device_, pipelines_, options)) {
     memory_->make_room = [this] { return make_room(); };
 }
 

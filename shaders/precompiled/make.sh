@@ -29,20 +29,26 @@ sources() {
 # hashes NAME: those of a shader's sources, as the head of its file has them
 hashes() {
     local file
-    sources "$1.comp" | while read -r file; do
+    sources "$(shader "$1").comp" | while read -r file; do
         printf '// sha256 %s %s\n' "$(sha256sum <"$shaders/$file" | cut -d ' ' -f 1)" "$file"
     done
 }
 
+# shader NAME: what NAME.inc is made of: NAME_16 is the module of NAME for tensors in 16 bits.
+shader() {
+    printf '%s' "${1%_16}"
+}
+
 # make NAME COMPILER..: NAME.inc
 make() {
-    local name=$1 folder
+    local name=$1 folder definitions=(-DHEADSCOPE_SUBGROUPS)
     shift
+    [ "$(shader "$name")" = "$name" ] || definitions+=(-DHEADSCOPE_16_BITS)
     folder=$(mktemp -d)
-    "$@" --quiet --target-env vulkan1.2 -DHEADSCOPE_SUBGROUPS "-I$shaders/include" -o "$folder/spirv" \
-        "$shaders/$name.comp"
+    "$@" --quiet --target-env vulkan1.2 "${definitions[@]}" "-I$shaders/include" -o "$folder/spirv" \
+        "$shaders/$(shader "$name").comp"
     {
-        printf '// SPIR-V of shaders/%s.comp, by shaders/precompiled/make.sh with %s.\n' "$name" \
+        printf '// SPIR-V of shaders/%s.comp, by shaders/precompiled/make.sh with %s.\n' "$(shader "$name")" \
             "$("$@" --version | sed -n 's/^Glslang Version: [0-9]*:/glslang /p')"
         hashes "$name"
         # Words as they are, whatever the byte order of this machine.

@@ -51,6 +51,7 @@ expect "finds the references as likely" [ "$(jq '.nll * 1e5 | round' out)" = "$(
 expect "and is as sure of them" [ "$(jq '.calibration.bins[].tokens' out)" = "$(jq '.calibration.bins[].tokens' alone)" ]
 cp reference.txt $'r\xff.txt'
 run evaluate --hypotheses $'r\xff.txt' --reference reference.txt --json
+# shellcheck disable=SC2016 # bash prints the bytes that way: $'...'
 expect "a name that is no UTF-8 stands in JSON by its bytes" eval 'ended_with 0 && [ "$(jq -r .command out)" = "headscope evaluate --hypotheses \$'"'"'r\\xff.txt'"'"' --reference reference.txt --json" ]'
 cp alone out
 expect "with the perplexity" holds '(.nll | exp) - .perplexity | fabs < 1e-6'

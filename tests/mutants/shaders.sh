@@ -83,7 +83,13 @@ mutant matmul vulkan 'past the end of k a tile has what lies there' shaders/matm
     'column + at.outer < p.n && k + at.k < p.k' 'column + at.outer < p.n' "${SHARED_TILES[@]}"
 
 mutant matmul vulkan 'a term past the last is staged' shaders/include/cooperative_product.glsl \
-    'inside && term + 1u < p.k' 'inside' "${EMULATED[@]}"
+    'inside && term + 1u < p.k ?' 'inside ?' "${EMULATED[@]}"
+mutant matmul vulkan 'a four past the last term is staged' shaders/include/cooperative_product.glsl \
+    $'uvec4 four = uvec4(0u);                                                                  \\\n                if (first + row < rows && term < p.k) {                                                  \\\n                    four = name##_four_at(base' $'uvec4 four = uvec4(0u);                                                                  \\\n                if (first + row < rows) {                                                  \\\n                    four = name##_four_at(base' "${EMULATED[@]}"
+mutant matmul vulkan 'terms across an operand are staged the wrong way round' shaders/include/cooperative_product.glsl \
+    'couple(four[i], next[i])' 'couple(next[i], four[i])' "${EMULATED[@]}"
+mutant matmul vulkan 'of two in F16 the first is staged twice' shaders/include/cooperative_product.glsl \
+    'pair_of_bits(x | y << 16u)' 'pair_of_bits(x | x << 16u)' "${EMULATED[@]}"
 mutant matmul vulkan 'columns past the edge of a tile are stored' shaders/include/cooperative_product.glsl \
     'row < p.m && column < p.n' 'row < p.m' "${EMULATED[@]}"
 mutant matmul vulkan 'the next terms are staged while the last are read' shaders/include/cooperative_product.glsl \

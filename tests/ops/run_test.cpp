@@ -9,6 +9,7 @@
 #include "conformance/speed.h"
 #include "devices.h"
 #include "registry/registry.h"
+#include "tests/house/environment.h"
 
 using namespace headscope;
 using namespace headscope::conformance;
@@ -99,6 +100,7 @@ TEST_CASE("an op, a dtype or a device that is not there is an error that says wh
 }
 
 TEST_CASE("a path is tried where it runs other kernels, and nowhere else", "[run]") {
+    const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
     const std::string id = a_vulkan_device();
     if (id.empty()) {
         return;
@@ -135,6 +137,7 @@ TEST_CASE("a path is tried where it runs other kernels, and nowhere else", "[run
 }
 
 TEST_CASE("a path is tried where one layout of a case runs other kernels, whatever its first one does", "[run]") {
+    const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
     const std::string id = a_vulkan_device();
     if (id.empty()) {
         return;

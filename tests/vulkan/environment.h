@@ -1,42 +1,19 @@
-// Environment variables for the length of a test, and whether there is a device at all.
+// Whether there is a device at all, for tests that set environment variables, too.
 #pragma once
-
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "backends/vulkan/pipeline_cache.h"
 #include "backends/vulkan/vulkan_backend.h"
+#include "tests/house/environment.h"
 
 namespace headscope::vulkan_tests {
 
-class Environment {
-public:
-    Environment(const char* name, const std::string& value) : name_(name) {
-        if (const char* before = std::getenv(name)) {
-            before_ = before;
-        }
-        setenv(name, value.c_str(), 1);
-    }
-    Environment(const Environment&) = delete;
-    Environment& operator=(const Environment&) = delete;
-    ~Environment() {
-        if (before_) {
-            setenv(name_.c_str(), before_->c_str(), 1);
-        } else {
-            unsetenv(name_.c_str());
-        }
-    }
-
-private:
-    std::string name_;
-    std::optional<std::string> before_;
-};
+using headscope::Environment;
 
 // Says why not. A failure where HEADSCOPE_REQUIRE_BACKENDS names vulkan.
 inline bool usable_device() {

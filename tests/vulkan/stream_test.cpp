@@ -136,6 +136,7 @@ TEST_CASE("a submission that fails is told for good, and what is lost stays lost
 
 TEST_CASE("the trial of matrices takes another kernel's failure for no verdict, and its own for one",
           "[vulkan][stream]") {
+    const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
     const Environment emulate("HEADSCOPE_VULKAN_EMULATE_MATRICES", "1");
     const Environment try_them("HEADSCOPE_VULKAN_TRIAL_ERROR", "0");
     // Without threads a kernel is compiled where it is used, and fails there.

@@ -258,6 +258,21 @@ std::vector<Case> huge_cases() {
             matmul({{}, 4, 480, 70001}).past_a_grid()};
 }
 
+// A device may take every denormal for 0, or some: what so many terms of them come to, and anything between that and 0.
+Case::Accept flushed_terms(const Case& stated, std::int64_t terms) {
+    return [a = stated.operands[0].name, b = stated.operands[1].name, terms](
+               const std::string& /*output*/, std::size_t /*index*/, double got, const HostValues& inputs) {
+        const auto largest = [&inputs](const std::string& name) {
+            double most = 0.0;
+            for (const double value : inputs.at(name)) {
+                most = std::max(most, std::abs(value));
+            }
+            return most;
+        };
+        return std::abs(got) <= static_cast<double>(terms) * largest(a) * largest(b);
+    };
+}
+
 std::vector<Case> extreme_cases() {
     std::vector<Case> cases;
     for (const auto& [what, values] :
@@ -267,6 +282,9 @@ std::vector<Case> extreme_cases() {
         Case stated = matmul({{}, 9, 17, 33});
         stated.name += fmt::format(" of {} numbers", what);
         stated.operands[0].values = these(values);
+        if (std::abs(values[0]) < 0x1p-126) {
+            stated.accept = flushed_terms(stated, 33);
+        }
         cases.push_back(stated);
     }
     return cases;
