@@ -2,11 +2,11 @@
 #include "backends/cuda/linear.h"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <memory>
 
 #include "backends/cuda/cuda_backend.h"
 #include "emulator.h"
+#include "tests/house/environment.h"
 
 using namespace headscope;
 using namespace headscope::cuda;
@@ -35,12 +35,6 @@ struct Machine {
         return lt_heuristics().asked - before;
     }
     double first(const Tensor& tensor) const { return to_host<double>(*backend, tensor)[0]; }
-};
-
-// As long as it lives devices are of this architecture.
-struct Architecture {
-    explicit Architecture(const char* sm) { setenv("HEADSCOPE_EMULATION_SM", sm, 1); }
-    ~Architecture() { unsetenv("HEADSCOPE_EMULATION_SM"); }
 };
 
 // As long as it lives there is no algorithm for anything.
@@ -136,6 +130,7 @@ TEST_CASE("the shapes that are kept are bounded", "[linear]") {
 }
 
 TEST_CASE("where there is no algorithm a product and its bias run one after the other", "[linear]") {
+    const Environment hopper("HEADSCOPE_EMULATION_SM", "90");  // which has products of BF16
     const Machine machine;
     for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
         Linear op = machine.layer(dtype == DType::F32 ? 9 : 10, dtype);
@@ -157,7 +152,7 @@ TEST_CASE("where there is no algorithm a product and its bias run one after the 
 }
 
 TEST_CASE("a device without products of BF16 is not asked for them", "[linear]") {
-    const Architecture turing("75");
+    const Environment turing("HEADSCOPE_EMULATION_SM", "75");
     const Machine machine;
     Linear op = machine.layer(11, DType::BF16);
     CHECK(machine.backend->support(Linear::kName, DType::BF16).level == SupportLevel::Composed);
@@ -171,6 +166,7 @@ TEST_CASE("a device without products of BF16 is not asked for them", "[linear]")
 }
 
 TEST_CASE("operands are rounded as asked, and the result is not", "[linear]") {
+    const Environment hopper("HEADSCOPE_EMULATION_SM", "90");  // which rounds to all of them
     const Machine machine;
     const std::pair<Compute, double> expected[] = {
         {Compute::F32, 1.0 + 0x1p-9 + 0x1p-12}, {Compute::TF32, 1.0 + 0x1p-9}, {Compute::BF16, 1.0}};
