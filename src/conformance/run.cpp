@@ -33,13 +33,21 @@ bool has(const std::vector<std::string>& words, const std::string& word) {
 // A device by one of its paths, and what was found out there.
 class Bench {
 public:
-    Bench(std::unique_ptr<Backend> backend, std::string path) : backend_(std::move(backend)), path_(std::move(path)) {}
+    Bench(std::string id, std::string path) : id_(std::move(id)), path_(std::move(path)) {}
 
-    Backend& backend() { return *backend_; }
+    // Opened when it is first used, and again after close(): a driver keeps each kernel that it was given, which by a
+    // dozen paths comes to gigabytes.
+    Backend& backend() {
+        if (backend_ == nullptr) {
+            backend_ = path_.empty() ? open_device(id_) : open_device_by(path_, id_);
+        }
+        return *backend_;
+    }
+    void close() { backend_.reset(); }
     const std::string& path() const { return path_; }
 
     Result& result(const Family& family, const Group& group, const Case& stated) {
-        const std::string precision = precision_of(stated, backend_->real());
+        const std::string precision = precision_of(stated, backend().real());
         auto [at, is_new] = places_.try_emplace({family.name, group.name, stated.op, precision}, results_.size());
         if (is_new) {
             results_.push_back({.op = stated.op,
@@ -54,8 +62,9 @@ public:
     std::vector<Result>& results() { return results_; }
 
 private:
-    std::unique_ptr<Backend> backend_;
+    std::string id_;
     std::string path_;
+    std::unique_ptr<Backend> backend_;
     std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places_;
     std::vector<Result> results_;
 };
@@ -96,10 +105,10 @@ void add(Result& result, const Case& stated, const Outcome& outcome) {
 class DeviceRun {
 public:
     DeviceRun(const Plan& plan, const std::string& id) : plan_(plan), oracle_(open_device("cpu:oracle")) {
-        benches_.emplace_back(open_device(id), "");
+        benches_.emplace_back(id, "");
         info_ = benches_.front().backend().device();
         for (const std::string& path : plan.full ? info_.paths : std::vector<std::string>{}) {
-            benches_.emplace_back(open_device_by(path, info_.id), path);
+            benches_.emplace_back(info_.id, path);
         }
     }
 
@@ -114,6 +123,8 @@ public:
                 for (const Case& stated : group.cases()) {
                     examine(family, group, stated);
                 }
+                // The first stays: what it says of the device in the end is what it has found out by then.
+                std::for_each(benches_.begin() + 1, benches_.end(), [](Bench& bench) { bench.close(); });
             }
             if (plan_.timed && family.speeds != nullptr) {
                 time(family);
