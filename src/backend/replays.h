@@ -59,8 +59,12 @@ public:
     const std::shared_ptr<const Recording>& recording(const std::string& key) const {
         return entries_.at(key).recording;
     }
-    // A run that is not worth keeping: the next of this key is taken for the first, too.
-    void disregard(const std::string& key) { entries_.at(key).runs = 0; }
+    // A run that is not worth keeping: the next of this key is taken for the first, too. It may be forgotten already.
+    void disregard(const std::string& key) {
+        if (const auto entry = entries_.find(key); entry != entries_.end()) {
+            entry->second.runs = 0;
+        }
+    }
     void clear() { entries_.clear(); }
     // There was no memory to keep a run.
     void postpone() {

@@ -125,6 +125,33 @@ TEST_CASE("memory that is needed elsewhere is had from recordings", "[vulkan][re
     CHECK(to_host<float>(*backend, x)[0] == 3.0F);
 }
 
+TEST_CASE("a run of long dispatches may take the memory of the recordings", "[vulkan][replay]") {
+    if (!usable_device()) {
+        return;
+    }
+    const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
+    const Environment limit("HEADSCOPE_VULKAN_MAX_MEMORY", "128");  // two blocks
+    const std::unique_ptr<Backend> backend = open_vulkan_device(0);
+    const Tensor a = backend->empty({1024, 1024}, DType::F32);
+    backend->run(Fill{.out = a, .value = 1.0F});
+    for (int run = 0; run < 4; ++run) {
+        backend->replay("short", {a}, [&] {
+            const Tensor some = backend->empty({kMiB}, DType::F32);
+            backend->run(Copy{.x = a.reshape({kMiB}), .out = some});
+        });
+    }
+    for (int run = 0; run < 2; ++run) {
+        backend->replay("long", {a}, [&] {
+            const Tensor all = backend->empty({62 * kMiB}, DType::I8);  // more than is left beside them
+            const Tensor sums = backend->empty({512, 512}, DType::F32);
+            const Tensor part = a.narrow(0, 0, 512).narrow(1, 0, 512);
+            backend->run(Matmul{.a = part, .b = part, .out = sums});
+            CHECK(all.defined());
+        });
+    }
+    CHECK(to_host<float>(*backend, a)[0] == 1.0F);
+}
+
 TEST_CASE("a recording ends with the block that its operands were in", "[vulkan][replay]") {
     if (!usable_device()) {
         return;
