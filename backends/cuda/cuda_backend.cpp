@@ -80,8 +80,8 @@ std::shared_ptr<CudaBuffer> CudaBackend::scratch(std::size_t bytes) {
 }
 
 bool CudaBackend::make_room() {
-    if (recording_) {
-        return false;  // the stream cannot be waited for; record() does without the graph
+    if (recording()) {
+        return false;  // the stream cannot be waited for; replay() does without the graph
     }
     stream_.synchronize();
     replays_.clear();
@@ -89,69 +89,35 @@ bool CudaBackend::make_room() {
 }
 
 std::shared_ptr<Event> CudaBackend::record_event() {
-    HEADSCOPE_CHECK(!recording_, "the body of a replay enqueues ops and nothing else; it recorded an event");
+    HEADSCOPE_CHECK(!recording(), not_in_a_replay("recorded an event"));
     stream_.use_device();
     return std::make_shared<StreamEvent>(stream_);
 }
 
 void CudaBackend::replay(const std::string& name, const std::vector<Tensor>& operands,
                          const std::function<void()>& body) {
-    const std::string key = graphs_ && !recording_ ? replay_key(name, operands, address_of) : "";
     stream_.use_device();
-    switch (key.empty() ? Replays<Graph>::Turn::Run : replays_.next(key)) {
-        case Replays<Graph>::Turn::Launch: replays_.recording(key)->launch(stream_); return;
-        case Replays<Graph>::Turn::Record:
-            if (record_and_launch(key, body)) {
-                return;
-            }
-            break;
-        case Replays<Graph>::Turn::Run: break;
+    const auto record = [&] { return Graph::record(stream_, body); };
+    const auto launch = [&](const std::shared_ptr<const Graph>& graph) { graph->launch(stream_); };
+    if (!graphs_ || recording() || !replays_.replay(replay_key(name, operands, address_of), *memory_, record, launch)) {
+        body();
     }
-    body();
-}
-
-bool CudaBackend::record_and_launch(const std::string& key, const std::function<void()>& body) {
-    const std::size_t before = memory_->live(Pool::Graphs);
-    const auto recording = [this](bool on) {
-        memory_->use(on ? Pool::Graphs : Pool::Ops);
-        recording_ = on;
-    };
-    recording(true);
-    try {
-        const std::shared_ptr<const Graph> graph = Graph::record(stream_, body);
-        HEADSCOPE_CHECK(memory_->live(Pool::Graphs) == before,
-                        "what the body of a replay allocates must not outlive it");
-        graph->launch(stream_);  // the first launch may need memory of its own
-        replays_.keep(key, graph);
-    } catch (const OutOfMemory&) {
-        // There is no room for a second set of activations. Op by op the same is computed, a little slower.
-        recording(false);
-        make_room();
-        replays_.postpone();
-        return false;
-    } catch (...) {
-        recording(false);
-        throw;
-    }
-    recording(false);
-    return true;
 }
 
 void CudaBackend::synchronize() {
-    HEADSCOPE_CHECK(!recording_, "the body of a replay enqueues ops and nothing else; it waited for the device");
+    HEADSCOPE_CHECK(!recording(), not_in_a_replay("waited for the device"));
     stream_.synchronize();
 }
 
 void CudaBackend::upload(const Tensor& to, const void* from, std::size_t bytes) {
-    HEADSCOPE_CHECK(!recording_, "the body of a replay enqueues ops and nothing else; it uploaded " + to.to_string());
+    HEADSCOPE_CHECK(!recording(), not_in_a_replay("uploaded " + to.to_string()));
     HEADSCOPE_CHECK(to.contiguous() && static_cast<std::size_t>(to.elements()) * size_of(to.dtype) == bytes,
                     fmt::format("{} bytes cannot be uploaded to {}", bytes, to.to_string()));
     stream_.upload(data_of<void>(to), static_cast<const std::byte*>(from), bytes);
 }
 
 void CudaBackend::download(const Tensor& from, void* to, std::size_t bytes) {
-    HEADSCOPE_CHECK(!recording_,
-                    "the body of a replay enqueues ops and nothing else; it downloaded " + from.to_string());
+    HEADSCOPE_CHECK(!recording(), not_in_a_replay("downloaded " + from.to_string()));
     HEADSCOPE_CHECK(from.contiguous() && static_cast<std::size_t>(from.elements()) * size_of(from.dtype) == bytes,
                     fmt::format("{} bytes cannot be downloaded from {}", bytes, from.to_string()));
     stream_.download(static_cast<std::byte*>(to), data_of<void>(from), bytes);

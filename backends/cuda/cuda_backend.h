@@ -56,9 +56,10 @@ public:
 #undef HEADSCOPE_DECLARE
 
 private:
-    // False where the graph's memory does not fit: nothing is recorded for a while.
-    bool record_and_launch(const std::string& key, const std::function<void()>& body);
-    bool make_room();
+    bool recording() const {
+        return memory_->pool() == Pool::Recordings;
+    }
+    bool make_room();  // Memory::make_room
     std::shared_ptr<CudaBuffer> scratch(std::size_t bytes);
     // A contiguous copy in another dtype.
     Tensor converted(const Tensor& x, DType dtype);
@@ -72,7 +73,6 @@ private:
     FusedProducts fused_products_;
     const bool graphs_;
     Replays<Graph> replays_;
-    bool recording_ = false;
 };
 
 // The address of a tensor's first element; null where it is not defined.

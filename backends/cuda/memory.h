@@ -20,8 +20,6 @@ namespace headscope::cuda {
 
 class Memory;
 
-enum class Pool : std::uint8_t { Ops, Graphs };
-
 // What a Tensor of this backend holds.
 class CudaBuffer final : public Buffer {
 public:
@@ -54,6 +52,7 @@ public:
     void give_back(Pool pool, const Place& place, std::size_t bytes);
     // Where allocate() looks from here on.
     void use(Pool pool) { pool_ = pool; }
+    Pool pool() const { return pool_; }
     Backend::MemoryUse use() const { return use_; }
     std::size_t live(Pool pool) const { return spaces_[static_cast<std::size_t>(pool)].live; }
 

@@ -38,8 +38,6 @@ private:
 
 class Memory;
 
-enum class Pool : std::uint8_t { Ops, Recordings };
-
 // What a Tensor of this backend holds.
 class VulkanBuffer final : public Buffer {
 public:
@@ -70,6 +68,7 @@ public:
     void give_back(Pool pool, const Place& place, std::size_t bytes);
     // Where allocate() looks from here on.
     void use(Pool pool) { pool_ = pool; }
+    Pool pool() const { return pool_; }
     // The numbers of blocks tell them apart over all pools.
     static std::uint32_t number(Pool pool, std::uint32_t block) {
         return block * kPools + static_cast<std::uint32_t>(pool);

@@ -28,7 +28,7 @@ struct Commands {
     std::vector<VkBufferView> views;  // of texels
 };
 
-// Where `commands` takes up anew; pools stay.
+// The commands are done, or were never submitted.
 void destroy_views(const Device& device, Commands& commands);
 void destroy_pools(const Device& device, Commands& commands);
 

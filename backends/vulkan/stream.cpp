@@ -140,16 +140,6 @@ void Stream::submit() {
     now_ = (now_ + 1) % slots_.size();
 }
 
-template <class Step>
-void Stream::keep_failure(const Step& step) {
-    try {
-        step();
-    } catch (...) {
-        failure_ = failure_ == nullptr ? std::current_exception() : failure_;
-        throw;
-    }
-}
-
 void Stream::require_whole() const {
     if (failure_ != nullptr) {
         std::rethrow_exception(failure_);
@@ -331,73 +321,6 @@ void Stream::count(std::uint32_t dispatches, std::uint64_t work) {
 
 bool Stream::short_dispatches(const Load& load) {
     return load.work < kWorkPerSlice / kDispatchesPerSlice * load.dispatches;
-}
-
-Commands& Stream::target() {
-    return recording() ? recording_->part() : current().commands;
-}
-
-void Stream::require_enqueued(const char* what) const {
-    HEADSCOPE_CHECK(!recording(), std::string("the body of a replay enqueues ops and nothing else; it ") + what);
-}
-
-std::shared_ptr<const Recording> Stream::record(const std::function<void()>& body) {
-    require_enqueued("recorded another");
-    record_all();
-    // What comes before it and after it may touch the same memory, or may not: nobody knows when it will be launched.
-    const Hazards outside = std::exchange(hazards_, {});
-    recording_ = std::make_unique<Recording>(device_, pool_);
-    try {
-        barrier();
-        body();
-        barrier();
-        recording_->end_part();
-    } catch (...) {
-        recording_.reset();
-        hazards_ = outside;
-        throw;
-    }
-    hazards_ = outside;
-    return std::exchange(recording_, nullptr);
-}
-
-void Stream::launch(const std::shared_ptr<const Recording>& recording) {
-    require_enqueued("launched another");
-    record_all();
-    keep_failure([&] {
-        for (const Commands& part : recording->parts()) {
-            Slot& slot = current();
-            device_.functions().vkCmdExecuteCommands(slot.commands.buffer, 1, &part.buffer);
-            slot.commands.kernels |= part.kernels;
-            slot.launched.push_back(recording);
-            count(part.dispatches, part.work);
-        }
-    });
-    hazards_.clear();
-    if (notes_kernels_) {
-        notes_.dispatched.insert(recording->notes.dispatched.begin(), recording->notes.dispatched.end());
-        notes_.moved.insert(recording->notes.moved.begin(), recording->notes.moved.end());
-    }
-}
-
-KernelNotes* Stream::notes() {
-    if (recording()) {
-        return &recording_->notes;
-    }
-    return notes_kernels_ ? &notes_ : nullptr;
-}
-
-std::vector<std::string> Stream::take_kernels() {
-    notes_kernels_ = true;
-    std::vector<std::string> names;
-    for (const auto& [kernel, specialisation] : notes_.dispatched) {
-        names.push_back(pipelines_.title(kernel, specialisation));
-    }
-    for (const Kernel kernel : notes_.moved) {
-        names.push_back(std::string(module_of(kernel).name) + " by the queue");
-    }
-    notes_ = {};
-    return names;
 }
 
 }  // namespace headscope::vulkan

@@ -134,7 +134,14 @@ private:
     void record_transfer(const Pending& pending);
     // Keeps what `step` throws, whose work is lost with it.
     template <class Step>
-    void keep_failure(const Step& step);
+    void keep_failure(const Step& step) {
+        try {
+            step();
+        } catch (...) {
+            failure_ = failure_ == nullptr ? std::current_exception() : failure_;
+            throw;
+        }
+    }
     void require_whole() const;  // throws what was kept
     std::uint64_t binding_alignment() const;
     void bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers);

@@ -165,18 +165,14 @@ std::shared_ptr<Event> VulkanBackend::record_event() {
 
 void VulkanBackend::replay(const std::string& name, const std::vector<Tensor>& operands,
                            const std::function<void()>& body) {
-    using Turn = Replays<Recording>::Turn;
     if (!options_.replays || stream_.recording()) {
         body();
         return;
     }
     const std::string key = replay_key(name, operands, address_of);
-    const Turn turn = replays_.next(key);
-    if (turn == Turn::Launch) {
-        stream_.launch(replays_.recording(key));
-        return;
-    }
-    if (turn == Turn::Record && record_and_launch(key, body)) {
+    const auto record = [&] { return stream_.record(body); };
+    const auto launch = [&](const std::shared_ptr<const Recording>& recording) { stream_.launch(recording); };
+    if (replays_.replay(key, *memory_, record, launch)) {
         return;
     }
     const Stream::Load before = stream_.asked();
@@ -186,29 +182,6 @@ void VulkanBackend::replay(const std::string& name, const std::vector<Tensor>& o
     if (!Stream::short_dispatches({after.dispatches - before.dispatches, after.work - before.work})) {
         replays_.disregard(key);
     }
-}
-
-bool VulkanBackend::record_and_launch(const std::string& key, const std::function<void()>& body) {
-    const std::size_t before = memory_->live(Pool::Recordings);
-    memory_->use(Pool::Recordings);
-    try {
-        const std::shared_ptr<const Recording> recording = stream_.record(body);
-        HEADSCOPE_CHECK(memory_->live(Pool::Recordings) == before,
-                        "what the body of a replay allocates must not outlive it");
-        replays_.keep(key, recording);
-        stream_.launch(recording);
-    } catch (const OutOfMemory&) {
-        // There is no room for a second set of activations. Op by op the same is computed, a little slower.
-        memory_->use(Pool::Ops);
-        make_room();
-        replays_.postpone();
-        return false;
-    } catch (...) {
-        memory_->use(Pool::Ops);
-        throw;
-    }
-    memory_->use(Pool::Ops);
-    return true;
 }
 
 Support VulkanBackend::events() const {

@@ -119,7 +119,6 @@ private:
     void layer_norm_gain(const AddLayerNormBackward& op);
     void layer_norm_rows(const AddLayerNormBackward& op);
 
-    bool record_and_launch(const std::string& key, const std::function<void()>& body);
     bool make_room();  // Memory::make_room
     void trim();
 

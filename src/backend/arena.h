@@ -11,6 +11,9 @@
 
 namespace headscope {
 
+// What is recorded to run again (Backend::replay) writes to the same places each time: they are nobody else's.
+enum class Pool : std::uint8_t { Ops, Recordings };
+
 struct Place {
     std::uint32_t block = 0;
     std::uint64_t offset = 0;

@@ -16,6 +16,10 @@ void append(std::string& key, const Value& value) {
 
 }  // namespace
 
+std::string not_in_a_replay(const std::string& what) {
+    return "the body of a replay enqueues ops and nothing else; it " + what;
+}
+
 std::string replay_key(const std::string& name, const std::vector<Tensor>& operands,
                        const std::function<Address(const Tensor&)>& address_of) {
     constexpr std::size_t kBytesOfMost = 96;

@@ -12,6 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "backend/arena.h"
+#include "backend/backend.h"
+#include "support/check.h"
 #include "tensor/tensor.h"
 
 namespace headscope {
@@ -27,6 +30,23 @@ struct Address {
 std::string replay_key(const std::string& name, const std::vector<Tensor>& operands,
                        const std::function<Address(const Tensor&)>& address_of);
 
+// Why a backend refuses what it was asked for within a replay: `what` it was, in the past tense.
+std::string not_in_a_replay(const std::string& what);
+
+// Within its life a backend's `Memory` gives from another pool.
+template <class Memory>
+class PoolScope {
+public:
+    PoolScope(Memory& memory, Pool pool) : memory_(memory), before_(memory.pool()) { memory_.use(pool); }
+    PoolScope(const PoolScope&) = delete;
+    PoolScope& operator=(const PoolScope&) = delete;
+    ~PoolScope() { memory_.use(before_); }
+
+private:
+    Memory& memory_;
+    const Pool before_;
+};
+
 // `Recording` is whatever a run is kept as. A run is kept when it comes for the second time, since many never come
 // again; of those kept, the one not used for longest makes room for the next. Where one could not be kept for lack of
 // memory, all are run as they come for a while, twice as long each time, so that what a recording costs is not paid in
@@ -38,7 +58,7 @@ public:
     explicit Replays(std::size_t most, std::uint64_t pause = 256) : most_(most), pause_(pause) {}
 
     enum class Turn : std::uint8_t { Run, Record, Launch };
-    // What to do with a run of this key. After Record, keep() or nothing if that failed.
+    // What to do with a run of this key.
     Turn next(const std::string& key) {
         Entry& entry = entries_[key];
         entry.used = ++clock_;
@@ -53,8 +73,33 @@ public:
         return ++entry.runs == 1 ? Turn::Run : Turn::Record;
     }
 
-    void keep(const std::string& key, std::shared_ptr<const Recording> recording) {
-        entries_.at(key).recording = std::move(recording);
+    // Whether a run of this key was launched: what was kept, or what is kept from now on (record()).
+    template <class Memory, class Make, class Launch>
+    bool replay(const std::string& key, Memory& memory, const Make& make, const Launch& launch) {
+        const Turn turn = next(key);
+        if (turn == Turn::Launch) {
+            launch(recording(key));
+        }
+        return turn == Turn::Launch || (turn == Turn::Record && record(key, memory, make, launch));
+    }
+
+    // Launches what `make` records, whose ops have `memory` of the recordings' own, and keeps it. False where there is
+    // too little for that: then what was kept has made room, and op by op the same is computed, a little slower.
+    // CheckFailure if something allocated by `make` outlives it.
+    template <class Memory, class Make, class Launch>
+    bool record(const std::string& key, Memory& memory, const Make& make, const Launch& launch) {
+        try {
+            std::shared_ptr<const Recording> made = recorded(memory, make);
+            launch(made);  // which may need memory, too
+            Entry& entry = entries_[key];
+            entry.used = clock_;
+            entry.recording = std::move(made);
+            return true;
+        } catch (const OutOfMemory&) {
+            memory.make_room();
+            postpone();
+            return false;
+        }
     }
     const std::shared_ptr<const Recording>& recording(const std::string& key) const {
         return entries_.at(key).recording;
@@ -66,12 +111,6 @@ public:
         }
     }
     void clear() { entries_.clear(); }
-    // There was no memory to keep a run.
-    void postpone() {
-        constexpr std::uint64_t kLongest = std::uint64_t{1} << 20U;
-        waiting_ = pause_;
-        pause_ = std::min(2 * pause_, kLongest);
-    }
     std::size_t size() const { return entries_.size(); }
 
 private:
@@ -80,6 +119,22 @@ private:
         std::uint64_t used = 0;
         std::shared_ptr<const Recording> recording;
     };
+
+    template <class Memory, class Make>
+    static std::shared_ptr<const Recording> recorded(Memory& memory, const Make& make) {
+        const PoolScope scope(memory, Pool::Recordings);
+        const std::size_t before = memory.live(Pool::Recordings);
+        std::shared_ptr<const Recording> made = make();
+        HEADSCOPE_CHECK(memory.live(Pool::Recordings) == before,
+                        "what the body of a replay allocates must not outlive it");
+        return made;
+    }
+
+    void postpone() {
+        constexpr std::uint64_t kLongest = std::uint64_t{1} << 20U;
+        waiting_ = pause_;
+        pause_ = std::min(2 * pause_, kLongest);
+    }
 
     void forget_surplus(const Entry& but) {
         while (entries_.size() > most_) {

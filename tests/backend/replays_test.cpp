@@ -6,12 +6,40 @@
 
 using namespace headscope;
 
+namespace {
+
+// As the backends' are: what is allocated comes from a pool, and room can be made.
+struct FakeMemory {
+    Pool pool() const { return now; }
+    void use(Pool pool) { now = pool; }
+    std::size_t live(Pool pool) const { return pool == Pool::Recordings ? recordings : 0; }
+    std::function<void()> make_room = [] {};
+    Pool now = Pool::Ops;
+    std::size_t recordings = 0;
+};
+
+constexpr auto kNoLaunch = [](const std::shared_ptr<const int>& /*recording*/) {};
+
+}  // namespace
+
 TEST_CASE("runs are kept at the second coming, and the one not used for longest goes", "[replays]") {
     using Turn = Replays<int>::Turn;
     Replays<int> replays(2);
+    FakeMemory memory;
+    int launched = 0;
     CHECK(replays.next("a") == Turn::Run);
     CHECK(replays.next("a") == Turn::Record);
-    replays.keep("a", std::make_shared<int>(1));
+    CHECK(replays.record(
+        "a", memory,
+        [&] {
+            CHECK(memory.pool() == Pool::Recordings);
+            return std::make_shared<int>(1);
+        },
+        [&](const std::shared_ptr<const int>& recording) {
+            CHECK(memory.pool() == Pool::Ops);
+            launched += *recording;
+        }));
+    CHECK(launched == 1);
     CHECK(replays.next("a") == Turn::Launch);
     CHECK(*replays.recording("a") == 1);
     CHECK(replays.next("b") == Turn::Run);
@@ -20,8 +48,15 @@ TEST_CASE("runs are kept at the second coming, and the one not used for longest 
     CHECK(replays.size() == 2);
     CHECK(replays.next("a") == Turn::Launch);
     CHECK(replays.next("b") == Turn::Run);
-    CHECK(replays.next("b") == Turn::Record);  // which failed: nothing was kept
     CHECK(replays.next("b") == Turn::Record);
+    const auto broken = [&] {
+        memory.recordings = 16;
+        return std::make_shared<int>(2);
+    };
+    CHECK_THROWS_AS(replays.record("b", memory, broken, [&](const auto& /*recording*/) { ++launched; }), CheckFailure);
+    CHECK(memory.pool() == Pool::Ops);
+    CHECK(launched == 1);                      // nothing was launched,
+    CHECK(replays.next("b") == Turn::Record);  // or kept
     replays.clear();
     CHECK(replays.next("a") == Turn::Run);
 }
@@ -29,18 +64,27 @@ TEST_CASE("runs are kept at the second coming, and the one not used for longest 
 TEST_CASE("where there was no memory to keep a run, it is tried again after longer and longer pauses", "[replays]") {
     using Turn = Replays<int>::Turn;
     Replays<int> replays(2, 3);
+    FakeMemory memory;
+    memory.make_room = [&] {
+        CHECK(memory.pool() == Pool::Ops);
+        replays.clear();  // in vain
+    };
+    const auto too_large = [](const auto&...) -> std::shared_ptr<int> { throw OutOfMemory("by intent"); };
+    const auto small = [] { return std::make_shared<int>(1); };
     replays.next("a");
     for (const int pause : {3, 6, 12}) {
         CHECK(replays.next("a") == Turn::Record);
-        replays.clear();  // which gave memory back, in vain
-        replays.postpone();
+        // The recording's own memory, or what its first launch takes.
+        const bool kept = pause == 6 ? replays.record("a", memory, small, too_large)
+                                     : replays.record("a", memory, too_large, kNoLaunch);
+        CHECK_FALSE(kept);
         for (int run = 0; run < pause; ++run) {
             CHECK(replays.next(run % 2 == 0 ? "a" : "b") == Turn::Run);
         }
         CHECK(replays.next("a") == Turn::Run);  // for the first time since
     }
     CHECK(replays.next("a") == Turn::Record);
-    replays.keep("a", std::make_shared<int>(1));
+    CHECK(replays.record("a", memory, small, kNoLaunch));
     CHECK(replays.next("a") == Turn::Launch);
 }
 

@@ -13,12 +13,7 @@
 
 using namespace headscope;
 using namespace headscope::vulkan;
-using headscope::vulkan_tests::Environment;
-using headscope::vulkan_tests::Executed;
-using headscope::vulkan_tests::FakeLoader;
-using headscope::vulkan_tests::let_compile;
-using headscope::vulkan_tests::StandardError;
-using headscope::vulkan_tests::Streamed;
+using namespace headscope::vulkan_tests;
 
 TEST_CASE("what waits for a pipeline keeps its place, and fills and copies wait behind it", "[vulkan][stream]") {
     FakeLoader fake(1);

@@ -1,0 +1,124 @@
+// What a recording puts before the queue, and when: on the fake driver, which notes what reaches it.
+#include "backends/vulkan/recording.h"
+
+#include <catch2/catch.hpp>
+
+#include "backends/vulkan/stream.h"
+#include "fake_loader.h"
+#include "streamed.h"
+#include "support/check.h"
+
+using namespace headscope;
+using namespace headscope::vulkan;
+using namespace headscope::vulkan_tests;
+
+TEST_CASE("a recording is as many command buffers as slices, in order, and lives until it is done",
+          "[vulkan][stream]") {
+    FakeLoader fake(1);
+    fake->opens = true;
+    Streamed made(0);
+    const Tensor x = made.tensor();
+    const Tensor y = made.tensor();
+    Executed expected;
+    std::shared_ptr<const Recording> recording = made.stream.record([&] {
+        for (std::uint64_t groups = 1; groups <= 130; ++groups) {
+            made.dispatch_fill(x, groups);
+            expected.push_back("dispatch " + std::to_string(groups));
+        }
+        made.stream.fill(y, 9);
+        expected.emplace_back("fill 9");
+    });
+    CHECK(recording->parts().size() == 3);
+    made.stream.synchronize();
+    CHECK(fake->executed.empty());
+    CHECK(fake->commands_live == 4 + 3);
+    made.stream.copy(x, y);
+    made.stream.launch(recording);
+    made.stream.copy(x, y);
+    made.stream.launch(recording);
+    recording.reset();  // while the last of it waits to be submitted
+    made.stream.synchronize();
+    CHECK(fake->commands_live == 4);
+    Executed all;
+    for (int run = 0; run < 2; ++run) {
+        all.emplace_back("copy 16");
+        all.insert(all.end(), expected.begin(), expected.end());
+    }
+    CHECK(fake->executed == all);
+}
+
+TEST_CASE("a recording stands between barriers, whatever was before it", "[vulkan][stream]") {
+    FakeLoader fake(1);
+    fake->opens = true;
+    fake->notes_barriers = true;
+    Streamed made(0);
+    const Tensor x = made.tensor();
+    const Tensor y = made.tensor();
+    const auto recording = made.stream.record([&] {
+        made.dispatch_fill(x, 1);
+        made.dispatch_fill(y, 2);
+    });
+    made.dispatch_fill(x, 3);
+    made.stream.launch(recording);
+    made.dispatch_fill(y, 4);
+    made.stream.synchronize();
+    CHECK(fake->executed == Executed{"dispatch 3", "barrier", "dispatch 1", "dispatch 2", "barrier", "dispatch 4"});
+}
+
+TEST_CASE("what is recorded waits for its pipelines, and for those of what came before", "[vulkan][stream]") {
+    FakeLoader fake(1);
+    fake->opens = true;
+    fake->compiles_nothing = true;
+    Streamed made(2);
+    const Tensor x = made.tensor();
+    const Tensor y = made.tensor();
+    made.dispatch_fill(x, 1);
+    let_compile(fake, true);
+    const auto recording = made.stream.record([&] { made.dispatch_copy(x, y, 2); });
+    made.dispatch_fill(x, 3);
+    made.stream.launch(recording);
+    made.stream.synchronize();
+    CHECK(fake->executed == Executed{"dispatch 1", "dispatch 3", "dispatch 2"});
+}
+
+TEST_CASE("a recording that fails loses nothing, and a device that is lost names what was launched",
+          "[vulkan][stream]") {
+    FakeLoader fake(1);
+    fake->opens = true;
+    {
+        fake->fails_to_compile = 1;
+        Streamed made(0);
+        const Tensor x = made.tensor();
+        CHECK_THROWS_WITH(made.stream.record([&] { made.dispatch_fill(x, 1); }),
+                          Catch::Contains("cannot compile the kernel fill"));
+        CHECK_FALSE(made.stream.recording());
+        made.stream.fill(x, 1);
+        made.stream.synchronize();
+        CHECK(fake->executed == Executed{"fill 1"});
+    }
+    Streamed made(0, 1);
+    const Tensor x = made.tensor();
+    const Tensor y = made.tensor();
+    const auto recording = made.stream.record([&] { made.dispatch_copy(x, y, 1); });
+    made.stream.launch(recording);
+    CHECK_THROWS_WITH(made.stream.synchronize(), Catch::Contains("it was running copy"));
+    CHECK_THROWS_AS(made.stream.launch(recording), DeviceLost);
+}
+
+TEST_CASE("kernels that a recording runs are told where they are launched", "[vulkan][stream]") {
+    FakeLoader fake(1);
+    fake->opens = true;
+    Streamed made(0);
+    (void)made.stream.take_kernels();
+    const Tensor x = made.tensor();
+    const auto recording = made.stream.record([&] {
+        made.dispatch_fill(x, 1);
+        made.stream.fill(x, 2);
+    });
+    CHECK(made.stream.take_kernels().empty());
+    made.stream.launch(recording);
+    const std::vector<std::string> told = made.stream.take_kernels();
+    REQUIRE(told.size() == 2);
+    CHECK_THAT(told[0], Catch::StartsWith("fill, 64 lanes"));
+    CHECK(told[1] == "fill by the queue");
+}
