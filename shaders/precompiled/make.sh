@@ -6,6 +6,8 @@
 #       lib=trixie/usr/lib/x86_64-linux-gnu
 #       make.sh $lib/ld-linux-x86-64.so.2 --library-path $lib trixie/usr/bin/glslangValidator
 #   shaders/precompiled/make.sh --check                whether what is here was made of the sources as they are
+#
+# NAME.inc is made of shaders/NAME.comp, NAME_16.inc of the same for tensors in 16 bits. A new one begins as an empty file.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
