@@ -88,6 +88,10 @@ Tolerance tolerance_of(const Case& stated, const Operand& output) {
     return tolerance;
 }
 
+bool must_be_exact(const Case& stated, const Operand& output, bool accumulated) {
+    return stated.dtype_of(output) == DType::I32 || (output.is_exact && !accumulated);
+}
+
 Values row_magnitude(const Shape& shape, const Values& values) {
     const std::size_t columns = shape.rank() > 0 && shape[-1] > 1 ? static_cast<std::size_t>(shape[-1]) : values.size();
     Values largest(values.size());
@@ -106,7 +110,7 @@ Comparison compare(const Case& stated, const Operand& output, bool accumulated, 
     HEADSCOPE_CHECK(expected.size() == got.size() && expected.size() == magnitude.size(),
                     "two results of one case differ in size");
     const DType dtype = stated.dtype_of(output);
-    const bool exact = dtype == DType::I32 || (output.is_exact && !accumulated);
+    const bool exact = must_be_exact(stated, output, accumulated);
     const Tolerance tolerance = tolerance_of(stated, output);
     Comparison result;
     std::size_t wrong = 0;

@@ -42,6 +42,9 @@ struct Tolerance {
 };
 Tolerance tolerance_of(const Case& stated, const Operand& output);
 
+// Whether nothing but the oracle's value rounded to the output's dtype will do, so that no magnitude is asked for.
+bool must_be_exact(const Case& stated, const Operand& output, bool accumulated);
+
 // The largest finite |value| of an element's row; of the whole tensor where rows have one element.
 Values row_magnitude(const Shape& shape, const Values& values);
 

@@ -15,7 +15,7 @@ struct Group {
     std::string name;  // "transposes"
     std::string says;  // what holds where they pass: "products of all four transposes"
     std::vector<Case> (*cases)() = nullptr;
-    bool is_large = false;  // takes long, or much memory
+    bool is_large = false;  // takes long, and as much memory as it does in F32: 16 bits of it would show nothing
 };
 
 // The Transformer whose shapes are timed, and how it computes.

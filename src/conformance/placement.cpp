@@ -21,27 +21,6 @@ constexpr std::int64_t kGuardAligned = 80;
 constexpr std::int64_t kGuardOdd = 67;
 constexpr std::int64_t kGuardAfter = 41;
 
-// The place of every element after `origin`, in row-major order.
-std::vector<std::size_t> places_of(const Tensor& tensor, std::int64_t origin) {
-    std::vector<std::size_t> places;
-    places.reserve(static_cast<std::size_t>(tensor.elements()));
-    std::array<std::int64_t, kMaxRank> at{};
-    std::int64_t place = tensor.offset - origin;
-    for (std::int64_t count = tensor.elements(); count > 0; --count) {
-        places.push_back(static_cast<std::size_t>(place));
-        for (int dim = tensor.rank() - 1; dim >= 0; --dim) {
-            std::int64_t& index = at[static_cast<std::size_t>(dim)];
-            place += tensor.stride(dim);
-            if (++index < tensor.dim(dim)) {
-                break;
-            }
-            place -= index * tensor.stride(dim);
-            index = 0;
-        }
-    }
-    return places;
-}
-
 // Strides for memory that visits the dimensions in `order`, innermost first, with room for `members` tensors side by
 // side once dimension `widened` is done.
 Strides strides_in_order(const Shape& shape, const std::vector<int>& order, int widened, std::int64_t members) {
@@ -112,6 +91,28 @@ const char* name_of(Layout layout) {
 }
 
 }  // namespace
+
+Places::Places(const Tensor& tensor, std::int64_t begin)
+    : size_(static_cast<std::size_t>(tensor.elements())), first_(static_cast<std::size_t>(tensor.offset - begin)) {
+    if (tensor.contiguous()) {
+        return;
+    }
+    listed_.reserve(size_);
+    std::array<std::int64_t, kMaxRank> at{};
+    std::int64_t place = tensor.offset - begin;
+    for (std::int64_t count = tensor.elements(); count > 0; --count) {
+        listed_.push_back(static_cast<std::size_t>(place));
+        for (int dim = tensor.rank() - 1; dim >= 0; --dim) {
+            std::int64_t& index = at[static_cast<std::size_t>(dim)];
+            place += tensor.stride(dim);
+            if (++index < tensor.dim(dim)) {
+                break;
+            }
+            place -= index * tensor.stride(dim);
+            index = 0;
+        }
+    }
+}
 
 std::string Variant::title() const {
     std::string text = name_of(layout);
@@ -187,7 +188,7 @@ void Placement::place(const std::vector<const Operand*>& group, Layout layout) {
         Tensor& view = operands_.tensors[operand->name];
         view.buffer = region.whole.buffer;
         view.offset += region.whole.offset;
-        const std::vector<std::size_t>& places = places_[operand->name] = places_of(view, region.whole.offset);
+        const Places& places = places_[operand->name] = Places(view, region.whole.offset);
         for (std::size_t i = 0; i < places.size() && may_change(*operand); ++i) {
             region.writable[places[i]] = 1;
         }
@@ -210,15 +211,14 @@ void Placement::fill(const HostValues& values, Garbage garbage) {
             const bool reads = operand->role == Role::In || operand->role == Role::InOut ||
                                variant_.accumulated.count(operand->name) == 1;
             const Values& given = values.at(operand->name);
-            std::size_t index = 0;
-            for (const std::size_t place : places_.at(operand->name)) {
-                std::byte* to = region.before.data() + place * width;
+            const Places& places = places_.at(operand->name);
+            for (std::size_t i = 0; i < places.size(); ++i) {
+                std::byte* to = region.before.data() + places[i] * width;
                 if (reads) {
-                    store_as(region.whole.dtype, to, given[index]);
+                    store_as(region.whole.dtype, to, given[i]);
                 } else {
                     store_garbage(region.whole.dtype, to, garbage);
                 }
-                ++index;
             }
         }
         backend_.upload(region.whole, region.before.data(), region.before.size());
@@ -257,7 +257,7 @@ Values Placement::values_of(const std::string& name) const {
             continue;
         }
         const std::size_t width = size_of(tensor.dtype);
-        const std::vector<std::size_t>& places = places_.at(name);
+        const Places& places = places_.at(name);
         Values values(places.size());
         for (std::size_t i = 0; i < places.size(); ++i) {
             values[i] = load_as<double>(tensor.dtype, region.after.data() + places[i] * width);

@@ -33,6 +33,21 @@ struct Variant {
 // Two kinds of garbage for what is overwritten: NaN, and large numbers.
 enum class Garbage { Nan, Large };
 
+// Where every element of a tensor lies in its region, in row-major order.
+class Places {
+public:
+    // `begin`: the first element of the region.
+    Places(const Tensor& tensor, std::int64_t begin);
+    Places() = default;
+    std::size_t size() const { return size_; }
+    std::size_t operator[](std::size_t index) const { return listed_.empty() ? first_ + index : listed_[index]; }
+
+private:
+    std::size_t size_ = 0;
+    std::size_t first_ = 0;            // of a contiguous one, whose elements may be many
+    std::vector<std::size_t> listed_;  // of any other
+};
+
 class Placement {
 public:
     Placement(Backend& backend, const Case& stated, const Variant& variant);
@@ -65,7 +80,7 @@ private:
     const Case& case_;
     Variant variant_;
     Operands operands_;
-    std::map<std::string, std::vector<std::size_t>> places_;  // of every element in its region, in row-major order
+    std::map<std::string, Places> places_;
     std::vector<Region> regions_;
 };
 

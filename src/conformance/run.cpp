@@ -35,8 +35,7 @@ class Bench {
 public:
     Bench(std::string id, std::string path) : id_(std::move(id)), path_(std::move(path)) {}
 
-    // Opened when it is first used, and again after close(): a driver keeps each kernel that it was given, which by a
-    // dozen paths comes to gigabytes.
+    // Opened when it is first used, and again after close().
     Backend& backend() {
         if (backend_ == nullptr) {
             backend_ = path_.empty() ? open_device(id_) : open_device_by(path_, id_);
@@ -70,9 +69,9 @@ private:
 };
 
 // The case in F32 and in every storage that it may be tried in.
-std::vector<Case> stored_cases(const Case& stated) {
+std::vector<Case> stored_cases(const Group& group, const Case& stated) {
     std::vector<Case> all{stated};
-    for (const DType dtype : storages_of(stated)) {
+    for (const DType dtype : group.is_large ? std::vector<DType>{} : storages_of(stated)) {
         all.push_back(stated.stored_in(dtype));
     }
     return all;
@@ -123,8 +122,7 @@ public:
                 for (const Case& stated : group.cases()) {
                     examine(family, group, stated);
                 }
-                // The first stays: what it says of the device in the end is what it has found out by then.
-                std::for_each(benches_.begin() + 1, benches_.end(), [](Bench& bench) { bench.close(); });
+                close_paths();
             }
             if (plan_.timed && family.speeds != nullptr) {
                 time(family);
@@ -140,6 +138,15 @@ public:
     }
 
 private:
+    // A driver keeps each kernel that it was given, which on a CPU, by a dozen paths, comes to gigabytes; a GPU's are
+    // small, and opening it anew tries its matrices anew. The first bench stays: what it says of the device in the end
+    // is what it has found out by then.
+    void close_paths() {
+        if (info_.software) {
+            std::for_each(benches_.begin() + 1, benches_.end(), [](Bench& bench) { bench.close(); });
+        }
+    }
+
     void say(const std::string& what) const {
         if (plan_.progress) {
             plan_.progress(info_.id + ": " + what);
@@ -160,7 +167,7 @@ private:
     }
 
     void examine(const Family& family, const Group& group, const Case& stated) {
-        for (const Case& stored : stored_cases(stated)) {
+        for (const Case& stored : stored_cases(group, stated)) {
             if (!wanted(family, stored)) {
                 continue;
             }
@@ -200,7 +207,7 @@ private:
     void time(const Family& family) {
         const Group group{.name = "speed", .says = "how fast it is"};
         for (const Case& stated : family.speeds(info_.gpu ? kOnGpus : kOnCpus)) {
-            for (const Case& stored : stored_cases(stated)) {
+            for (const Case& stored : stored_cases(group, stated)) {
                 Bench& bench = benches_.front();
                 if (!wanted(family, stored) || standing_of(bench.backend(), stored).level == SupportLevel::None) {
                     continue;
