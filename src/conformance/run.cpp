@@ -13,7 +13,6 @@
 
 #include "conformance/harness.h"
 #include "conformance/speed.h"
-#include "registry/registry.h"
 #include "support/check.h"
 
 namespace headscope::conformance {
@@ -33,16 +32,27 @@ bool has(const std::vector<std::string>& words, const std::string& word) {
 // A device by one of its paths, and what was found out there.
 class Bench {
 public:
-    Bench(std::string id, std::string path) : id_(std::move(id)), path_(std::move(path)) {}
+    Bench(const Plan& plan, std::string id, std::string path)
+        : plan_(plan), id_(std::move(id)), path_(std::move(path)) {}
 
     // Opened when it is first used, and again after close().
     Backend& backend() {
         if (backend_ == nullptr) {
-            backend_ = path_.empty() ? open_device(id_) : open_device_by(path_, id_);
+            backend_ = plan_.open(path_, id_);
         }
         return *backend_;
     }
-    void close() { backend_.reset(); }
+    void close() {
+        backend_.reset();
+        kernels_.clear();
+    }
+    // The kernels that it was given since it was opened, as far as it tells.
+    const std::set<std::string>& kernels() const { return kernels_; }
+    std::vector<std::string> kernels_of(const Examination& examination) {
+        std::vector<std::string> names = examination.kernels_on(backend());
+        kernels_.insert(names.begin(), names.end());
+        return names;
+    }
     const std::string& path() const { return path_; }
 
     Result& result(const Family& family, const Group& group, const Case& stated) {
@@ -61,9 +71,11 @@ public:
     std::vector<Result>& results() { return results_; }
 
 private:
+    const Plan& plan_;
     std::string id_;
     std::string path_;
     std::unique_ptr<Backend> backend_;
+    std::set<std::string> kernels_;
     std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places_;
     std::vector<Result> results_;
 };
@@ -104,10 +116,10 @@ void add(Result& result, const Case& stated, const Outcome& outcome) {
 class DeviceRun {
 public:
     DeviceRun(const Plan& plan, const std::string& id) : plan_(plan), oracle_(open_device("cpu:oracle")) {
-        benches_.emplace_back(id, "");
+        benches_.emplace_back(plan, id, "");
         info_ = benches_.front().backend().device();
         for (const std::string& path : plan.full ? info_.paths : std::vector<std::string>{}) {
-            benches_.emplace_back(info_.id, path);
+            benches_.emplace_back(plan, info_.id, path);
         }
     }
 
@@ -121,8 +133,8 @@ public:
                 say(family.name + ": " + group.says);
                 for (const Case& stated : group.cases()) {
                     examine(family, group, stated);
+                    close_full_paths();
                 }
-                close_paths();
             }
             if (plan_.timed && family.speeds != nullptr) {
                 time(family);
@@ -138,12 +150,12 @@ public:
     }
 
 private:
-    // A driver keeps each kernel that it was given, which on a CPU, by a dozen paths, comes to gigabytes; a GPU's are
-    // small, and opening it anew tries its matrices anew. The first bench stays: what it says of the device in the end
-    // is what it has found out by then.
-    void close_paths() {
-        if (info_.software) {
-            std::for_each(benches_.begin() + 1, benches_.end(), [](Bench& bench) { bench.close(); });
+    // The first bench stays: what it says of the device in the end is what it has found out by then.
+    void close_full_paths() {
+        for (std::size_t path = 1; info_.software && path < benches_.size(); ++path) {
+            if (benches_[path].kernels().size() > plan_.kernels_held) {
+                benches_[path].close();
+            }
         }
     }
 
@@ -198,7 +210,7 @@ private:
             return true;
         }
         try {
-            return seen.insert(examination.kernels_on(bench.backend())).second;
+            return seen.insert(bench.kernels_of(examination)).second;
         } catch (const std::exception&) {
             return true;  // the examination says what is wrong
         }

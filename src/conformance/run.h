@@ -1,12 +1,15 @@
 // The whole catalogue on devices: what `headscope conform` does.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "conformance/family.h"
 #include "conformance/report.h"
+#include "registry/registry.h"
 
 namespace headscope::conformance {
 
@@ -17,6 +20,10 @@ struct Plan {
     bool full = true;                      // by every path of a device, and what is too large to be quick
     bool timed = true;
     std::function<void(const std::string& line)> progress = {};  // what is being done, for someone who waits
+    // How many kernels a path holds before it is opened anew, where the CPU plays the device: there each takes
+    // megabytes, which drivers keep, and all paths have thousands. A GPU's are small.
+    std::size_t kernels_held = 64;
+    std::function<std::unique_ptr<Backend>(const std::string& path, const std::string& device)> open = open_device_by;
 };
 
 // Error for a device, op or dtype that is not there, and where the plan leaves nothing to do.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
 
 #include "conformance/cases/catalogue.h"
@@ -134,6 +135,29 @@ TEST_CASE("a path is tried where it runs other kernels, and nowhere else", "[run
     CHECK(paths.count("cache_append no-vector-loads") == 0);
     CHECK(paths.count("masked_softmax ") == 1);
     CHECK(paths.count("cache_append ") == 1);
+}
+
+TEST_CASE("where the CPU plays the device a path that holds many kernels is opened anew", "[run]") {
+    const std::string id = a_vulkan_device();
+    if (id.empty()) {
+        return;
+    }
+    Plan wanted = plan({"masked_softmax"}, {"f32"});
+    wanted.devices = {id};
+    wanted.full = true;
+    std::map<std::string, int> opened;
+    wanted.open = [&](const std::string& path, const std::string& device) {
+        ++opened[path];
+        return open_device_by(path, device);
+    };
+    CHECK(run(wanted, catalogue()).passed());
+    CHECK(opened.at("no-vector-loads") == 1);  // a few of it
+    opened.clear();
+    wanted.kernels_held = 0;
+    const Report report = run(wanted, catalogue());
+    CHECK(report.passed());
+    CHECK((opened.at("no-vector-loads") > 1) == report.devices[0].device.software);
+    CHECK(opened.at("") == 1);  // what the device chooses stays open
 }
 
 TEST_CASE("a path is tried where one layout of a case runs other kernels, whatever its first one does", "[run]") {
