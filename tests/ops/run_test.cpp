@@ -138,6 +138,7 @@ TEST_CASE("a path is tried where it runs other kernels, and nowhere else", "[run
 }
 
 TEST_CASE("where the CPU plays the device a path that holds many kernels is opened anew", "[run]") {
+    const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
     const std::string id = a_vulkan_device();
     if (id.empty()) {
         return;
