@@ -67,9 +67,17 @@ std::string summary(const conformance::Report& report) {
     for (const conformance::DeviceReport& device : report.devices) {
         if (!device.passed()) {
             text += (text.empty() ? "" : "; ") + device.device.id + ": ";
-            text += device.failures() > 0
-                        ? fmt::format("{} of {} results failed", device.failures(), device.results.size())
-                        : "nothing ran: it has none of what was asked for, and that is no pass";
+            std::vector<std::string> words;
+            if (device.failures() > 0) {
+                words.push_back(fmt::format("{} of {} results failed", device.failures(), device.results.size()));
+            }
+            if (!device.failure.empty()) {
+                words.push_back("the rest was not tried: " + device.failure);
+            }
+            if (words.empty()) {
+                words.emplace_back("nothing ran: it has none of what was asked for, and that is no pass");
+            }
+            text += fmt::format("{}", fmt::join(words, ", "));
         }
     }
     return text;

@@ -178,11 +178,18 @@ Outcome Examination::on(Backend& device) {
     device.take_kernels();
     for (const Variant& variant : variants_of(case_)) {
         ++outcome.runs;
-        try {
-            run(device, variant, outcome);
-        } catch (const std::exception& error) {
+        const auto complain = [&](const std::exception& error) {
             outcome.complaints.push_back(device.device().id + ": " + case_.title() + " (" + variant.title() +
                                          "): " + error.what());
+        };
+        try {
+            run(device, variant, outcome);
+        } catch (const DeviceLost& error) {
+            complain(error);
+            outcome.lost = true;
+            break;
+        } catch (const std::exception& error) {
+            complain(error);
         }
     }
     outcome.kernels = device.take_kernels();

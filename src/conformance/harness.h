@@ -36,6 +36,7 @@ struct Outcome {
     Closeness closeness;
     std::vector<std::string> kernels;     // Backend::take_kernels
     std::vector<std::string> complaints;  // every promise that the device breaks, in words
+    bool lost = false;                    // the device with it: DeviceLost was among them, and ended it
 };
 
 // One case, on one device after the other: the oracle is asked once.

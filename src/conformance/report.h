@@ -52,11 +52,12 @@ struct DeviceReport {
     DeviceInfo device;
     std::vector<Result> results;
     double seconds = 0.0;
+    std::string failure = {};  // why it was not tried, or not to its end
 
     int runs() const;
     std::size_t failures() const;  // results
     // True where something ran and nothing failed: no proof is no pass.
-    bool passed() const { return runs() > 0 && failures() == 0; }
+    bool passed() const { return runs() > 0 && failures() == 0 && failure.empty(); }
 };
 
 struct Report {

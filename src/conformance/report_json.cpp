@@ -88,6 +88,7 @@ Json to_json(const DeviceReport& report) {
               {"runs", report.runs()},
               {"failed", report.failures()},
               {"seconds", report.seconds},
+              {"failure", report.failure},
               {"results", Json::array()}};
     for (const Result& result : report.results) {
         json["results"].push_back(to_json(result));

@@ -43,13 +43,14 @@ std::string property(const std::string& name, const std::string& value) {
 }
 
 std::string suite(const DeviceReport& report) {
-    const std::size_t nothing = report.runs() == 0 ? 1 : 0;
+    const std::size_t cut = report.failure.empty() ? 0 : 1;
+    const std::size_t nothing = report.runs() == 0 && cut == 0 ? 1 : 0;
     const auto skipped = std::count_if(report.results.begin(), report.results.end(), is_skipped);
     std::string text = fmt::format(
-        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{:.3f}\">\n"
+        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\">\n"
         "    <properties>\n",
-        escape_xml(report.device.id + " " + report.device.name), report.results.size() + nothing,
-        report.failures() + nothing, skipped, report.seconds);
+        escape_xml(report.device.id + " " + report.device.name), report.results.size() + nothing + cut,
+        report.failures() + nothing, cut, skipped, report.seconds);
     text += property("driver", report.device.driver);
     for (const auto& [name, value] : report.device.limits) {
         text += property("limit: " + name, value);
@@ -61,7 +62,11 @@ std::string suite(const DeviceReport& report) {
     for (const Result& result : report.results) {
         text += test_case(result);
     }
-    if (report.runs() == 0) {
+    if (cut != 0) {
+        text += fmt::format("    <testcase classname=\"device\" name=\"the rest\"><error message=\"{}\"/></testcase>\n",
+                            escape_xml(report.failure));
+    }
+    if (nothing != 0) {
         text +=
             "    <testcase classname=\"device\" name=\"something ran\"><failure message=\"nothing ran, which is no "
             "pass\"/></testcase>\n";

@@ -164,8 +164,10 @@ std::string report_table(const DeviceReport& report) {
         text += row(line, width);
     }
     text += shortfalls(report) + skipped(report) + failures(report);
-    return text + fmt::format("\n{}: {} runs, {} of {} results failed, {:.0f} s\n", report.device.id, report.runs(),
-                              report.failures(), report.results.size(), report.seconds);
+    text += report.failure.empty() ? "" : fmt::format("\nFAILED  the rest was not tried\n    {}\n", report.failure);
+    return text + fmt::format("\n{}: {} runs, {} of {} results failed, {:.0f} s{}\n", report.device.id, report.runs(),
+                              report.failures(), report.results.size(), report.seconds,
+                              report.failure.empty() ? "" : ", not to the end");
 }
 
 }  // namespace headscope::conformance

@@ -9,6 +9,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 #include "conformance/harness.h"
@@ -125,23 +126,17 @@ public:
 
     DeviceReport operator()(const std::vector<Family>& families) {
         const auto begin = Clock::now();
-        for (const Family& family : families) {
-            for (const Group& group : family.groups) {
-                if (group.is_large && !plan_.full) {
-                    continue;
-                }
-                say(family.name + ": " + group.says);
-                for (const Case& stated : group.cases()) {
-                    examine(family, group, stated);
-                    close_full_paths();
-                }
+        DeviceReport report;
+        try {
+            for (const Family& family : families) {
+                examine(family);
             }
-            if (plan_.timed && family.speeds != nullptr) {
-                time(family);
-            }
+            // As it is now: some of what a device can do shows only when it is used.
+            info_ = benches_.front().backend().device();
+        } catch (const Error& error) {
+            report.failure = error.what();  // it cannot be opened any more
         }
-        // As it is now: some of what a device can do shows only when it is used.
-        DeviceReport report{.device = benches_.front().backend().device(), .results = {}, .seconds = 0.0};
+        report.device = info_;
         for (Bench& bench : benches_) {
             report.results.insert(report.results.end(), bench.results().begin(), bench.results().end());
         }
@@ -150,6 +145,22 @@ public:
     }
 
 private:
+    void examine(const Family& family) {
+        for (const Group& group : family.groups) {
+            if (group.is_large && !plan_.full) {
+                continue;
+            }
+            say(family.name + ": " + group.says);
+            for (const Case& stated : group.cases()) {
+                examine(family, group, stated);
+                close_full_paths();
+            }
+        }
+        if (plan_.timed && family.speeds != nullptr) {
+            time(family);
+        }
+    }
+
     // The first bench stays: what it says of the device in the end is what it has found out by then.
     void close_full_paths() {
         for (std::size_t path = 1; info_.software && path < benches_.size(); ++path) {
@@ -199,7 +210,11 @@ private:
                 }
                 Result& result = bench.result(family, group, stored);
                 note_standing(standing, bench.backend(), stored, result);
-                add(result, stored, examination.on(bench.backend()));
+                const Outcome outcome = examination.on(bench.backend());
+                add(result, stored, outcome);
+                if (outcome.lost) {
+                    bench.close();  // what comes is tried on a fresh one
+                }
             }
         }
     }
@@ -228,10 +243,17 @@ private:
                 Result& result = bench.result(family, group, stored);
                 note_standing(standing_of(bench.backend(), stored), bench.backend(), stored, result);
                 bench.backend().take_kernels();
+                const auto complain = [&](const std::exception& error) {
+                    result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
+                };
                 try {
                     result.speeds.push_back(measure(bench.backend(), stored));
+                } catch (const DeviceLost& error) {
+                    complain(error);
+                    bench.close();
+                    continue;
                 } catch (const std::exception& error) {
-                    result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
+                    complain(error);
                 }
                 for (const std::string& kernel : bench.backend().take_kernels()) {
                     result.kernels.insert(kernel);
@@ -245,6 +267,20 @@ private:
     DeviceInfo info_;
     std::vector<Bench> benches_;  // the first is what the device chooses
 };
+
+// Of a device that cannot be opened, too: those before and after it have theirs.
+DeviceReport report_of(const Plan& plan, const std::string& id, const std::vector<Family>& families) {
+    std::optional<DeviceRun> device;
+    try {
+        device.emplace(plan, id);
+    } catch (const Error& error) {
+        DeviceReport report;
+        report.device.id = id;
+        report.failure = error.what();
+        return report;
+    }
+    return (*device)(families);
+}
 
 // Error for a word that no case knows.
 void require_known(const Plan& plan, const std::vector<Family>& families) {
@@ -318,11 +354,11 @@ Report run(const Plan& plan, const std::vector<Family>& families) {
     Report report;
     report.scope = plan.full ? "full" : "quick";
     for (const std::string& id : plan.devices) {
-        static_cast<void>(open_device(id));  // one that is not there is told before minutes are spent on others
+        static_cast<void>(plan.open("", id));  // one that is not there is told before minutes are spent on others
     }
     for (const std::string& id : plan.devices) {
-        report.devices.push_back(DeviceRun(plan, id)(families));
-        if (report.devices.back().results.empty()) {
+        report.devices.push_back(report_of(plan, id, families));
+        if (report.devices.back().results.empty() && report.devices.back().failure.empty()) {
             throw Error(
                 fmt::format("nothing was to be done on {}: no case has the ops and dtypes that were asked for", id));
         }

@@ -73,6 +73,19 @@ TEST_CASE("a report passes where something ran and nothing failed", "[report]") 
     CHECK_FALSE(two.passed());
 }
 
+TEST_CASE("what was not tried to its end is no pass, and says so", "[report]") {
+    Report cut = some_report();
+    cut.devices[0].failure = "it is <gone>";
+    CHECK_FALSE(cut.passed());
+    CHECK_THAT(report_table(cut.devices[0]), Contains("FAILED  the rest was not tried\n    it is <gone>\n") &&
+                                                 Contains("0 of 4 results failed, 0 s, not to the end"));
+    CHECK(nlohmann::json::parse(report_json(cut).dump())["devices"][0]["failure"] == "it is <gone>");
+    CHECK_THAT(report_junit(cut), Contains("tests=\"5\" failures=\"0\" errors=\"1\"") &&
+                                      Contains("<error message=\"it is &lt;gone&gt;\"/>"));
+    cut.devices[0].results.clear();  // one thing is wrong, not two
+    CHECK_THAT(report_junit(cut), Contains("tests=\"1\" failures=\"0\" errors=\"1\""));
+}
+
 TEST_CASE("the table has a line for each op, precision and path, the fastest speed, and what is not native",
           "[report]") {
     const std::string text = report_table(some_report().devices[0]);

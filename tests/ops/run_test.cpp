@@ -42,6 +42,19 @@ std::vector<Case> doublings() {
     return {stated};
 }
 
+// Doubles what it is given; on any device but the oracle `then` follows.
+template <class Then>
+Case doubling(Then then) {
+    Case stated = doublings()[0];
+    stated.run = [then](Backend& backend, const Operands& t) {
+        backend.run(AddScaled{.a = t["a"], .out = t["out"], .alpha = 2.0F});
+        if (backend.real() != DType::F64) {
+            then();
+        }
+    };
+    return stated;
+}
+
 template <class Words>
 bool has(const Words& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) != words.end();
@@ -89,6 +102,73 @@ TEST_CASE("a device that is wrong fails, and is told how far off it is", "[run]"
     CHECK(result.closeness.nmse == Approx(2.5e-7).epsilon(0.01));
     REQUIRE_FALSE(result.complaints.empty());
     CHECK_THAT(result.complaints[0], Contains("cpu: add_scaled [3, 33] (contiguous): out[0] of [3, 33]"));
+}
+
+TEST_CASE("a case that loses the device fails, and what follows has a fresh one", "[run]") {
+    static int runs = 0;  // groups make their cases by functions that hold nothing
+    runs = 0;
+    const auto three = [] {
+        return std::vector{doubling([] {}), doubling([] {
+                               ++runs;
+                               throw DeviceLost("it is gone");
+                           }),
+                           doubling([] {})};
+    };
+    Plan wanted = plan({}, {"f32"});
+    int opened = 0;
+    wanted.open = [&](const std::string& path, const std::string& device) {
+        ++opened;
+        return open_device_by(path, device);
+    };
+    const Report report = run(wanted, {{.name = "three", .groups = {{"three", "three", three}}}});
+    CHECK(opened == 3);  // before all, for the first case, and after the second
+    REQUIRE(report.devices[0].results.size() == 1);
+    const Result& result = report.devices[0].results[0];
+    CHECK(result.cases == 3);
+    REQUIRE(result.complaints.size() == 1);
+    CHECK_THAT(result.complaints[0], Contains("it is gone"));
+    CHECK(report.devices[0].failure.empty());
+    CHECK(runs == 1);  // no other layout is tried on what is lost
+}
+
+TEST_CASE("a device that cannot be opened any more fails, and others have their reports", "[run]") {
+    Plan wanted = plan({"fill"}, {"f32"});
+    wanted.devices = {"cpu", "abacus", "cpu"};
+    int asked = 0;
+    wanted.open = [&](const std::string& path, const std::string& device) -> std::unique_ptr<Backend> {
+        if (device == "abacus" && ++asked > 1) {  // it was there before
+            throw Error("all beads are gone");
+        }
+        return open_device_by(path, "cpu");
+    };
+    const Report report = run(wanted, catalogue());
+    REQUIRE(report.devices.size() == 3);
+    CHECK(report.devices[0].passed());
+    CHECK(report.devices[2].passed());
+    CHECK_FALSE(report.devices[1].passed());
+    CHECK(report.devices[1].device.id == "abacus");
+    CHECK(report.devices[1].failure == "all beads are gone");
+    CHECK_FALSE(report.passed());
+}
+
+TEST_CASE("a device that is lost and does not come back keeps what was found out", "[run]") {
+    const auto three = [] {
+        return std::vector{doubling([] {}), doubling([] { throw DeviceLost("it is gone"); }), doubling([] {})};
+    };
+    Plan wanted = plan({}, {"f32"});
+    int opened = 0;
+    wanted.open = [&](const std::string& path, const std::string& device) {
+        if (++opened > 2) {
+            throw Error("and does not come back");
+        }
+        return open_device_by(path, device);
+    };
+    const DeviceReport report = run(wanted, {{.name = "three", .groups = {{"three", "three", three}}}}).devices.at(0);
+    CHECK(report.device.id == "cpu");
+    CHECK(report.failure == "and does not come back");
+    REQUIRE(report.results.size() == 1);
+    CHECK(report.results[0].cases == 2);
+    CHECK(report.results[0].runs > 1);
 }
 
 TEST_CASE("an op, a dtype or a device that is not there is an error that says what there is", "[run]") {
@@ -158,7 +238,7 @@ TEST_CASE("where the CPU plays the device a path that holds many kernels is open
     const Report report = run(wanted, catalogue());
     CHECK(report.passed());
     CHECK((opened.at("no-vector-loads") > 1) == report.devices[0].device.software);
-    CHECK(opened.at("") == 1);  // what the device chooses stays open
+    CHECK(opened.at("") == 2);  // once to see that it is there; then what the device chooses stays open
 }
 
 TEST_CASE("a path is tried where one layout of a case runs other kernels, whatever its first one does", "[run]") {
