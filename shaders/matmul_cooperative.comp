@@ -29,6 +29,7 @@ spirv_execution_mode(capabilities = [4467], 4462, 16);
 #define store_results(sums, at) coopMatStore(sums, results, at, kN, gl_CooperativeMatrixLayoutRowMajor)
 #define subgroup() gl_SubgroupID
 #define subgroup_lane() gl_SubgroupInvocationID
+#define subgroup_barrier() subgroupBarrier()
 #define pair_of(x, y) f16vec2(x, y)
 #define pair_of_bits(bits) unpackFloat2x16(bits)
 #include "cooperative_product.glsl"

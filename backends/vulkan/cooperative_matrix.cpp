@@ -4,18 +4,11 @@
 
 #include <algorithm>
 
+#include "backends/vulkan/matrix_tiles.h"
+
 namespace headscope::vulkan {
 
 namespace {
-
-// As in shaders/include/cooperative_tiles.glsl.
-constexpr std::uint32_t kQuarter = 32;         // outputs of a subgroup, each way
-constexpr std::uint32_t kDepth = 32;           // terms that are staged at once
-constexpr std::uint32_t kStagedBytes = 10240;  // of both operands
-
-bool divides(std::uint32_t part, std::uint32_t whole) {
-    return part != 0 && whole % part == 0;
-}
 
 bool has_wanted_types(const VkCooperativeMatrixPropertiesKHR& kind) {
     return kind.scope == VK_SCOPE_SUBGROUP_KHR && kind.saturatingAccumulation == VK_FALSE &&
@@ -23,17 +16,15 @@ bool has_wanted_types(const VkCooperativeMatrixPropertiesKHR& kind) {
            kind.CType == VK_COMPONENT_TYPE_FLOAT32_KHR && kind.ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR;
 }
 
-bool fits_tile(const VkCooperativeMatrixPropertiesKHR& kind, std::uint32_t shared_bytes) {
-    const std::uint32_t results = 4 * kind.MSize * kind.NSize * static_cast<std::uint32_t>(sizeof(float));
-    return divides(kind.MSize, kQuarter) && divides(kind.NSize, kQuarter) && divides(kind.KSize, kDepth) &&
-           kStagedBytes + results <= shared_bytes;
-}
-
 // The largest: fewest instructions for the same work.
-MatrixSizes largest(const std::vector<VkCooperativeMatrixPropertiesKHR>& kinds, std::uint32_t shared_bytes) {
+MatrixSizes largest(const std::vector<VkCooperativeMatrixPropertiesKHR>& kinds, const MatrixGround& ground) {
     MatrixSizes best;
     for (const VkCooperativeMatrixPropertiesKHR& kind : kinds) {
-        if (has_wanted_types(kind) && fits_tile(kind, shared_bytes) &&
+        const MatrixDevice device{.sizes = {kind.MSize, kind.NSize, kind.KSize},
+                                  .subgroup_size = ground.subgroup_size,
+                                  .shared_bytes = ground.limits.maxComputeSharedMemorySize,
+                                  .most_invocations = ground.limits.maxComputeWorkGroupInvocations};
+        if (has_wanted_types(kind) && !matrix_tiles(device).empty() &&
             kind.MSize * kind.NSize * kind.KSize > best.m * best.n * best.k) {
             best = {kind.MSize, kind.NSize, kind.KSize};
         }
@@ -135,7 +126,7 @@ CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysica
     if (!properties.rounds_to_nearest) {
         return {{}, "no rounding to nearest in F16"};
     }
-    const MatrixSizes sizes = largest(kinds_of(functions, device), ground.limits.maxComputeSharedMemorySize);
+    const MatrixSizes sizes = largest(kinds_of(functions, device), ground);
     return {sizes, sizes.m == 0 ? "none of F16 that sum in F32 and divide 32" : ""};
 }
 

@@ -218,6 +218,9 @@ std::vector<std::string> paths_of(const Capabilities& found, const Options& opti
     std::vector<std::string> paths;
     if (found.matrices.usable()) {
         paths.emplace_back(path::kNoCooperativeMatrix);
+        if (!found.software) {
+            paths.emplace_back(path::kLargeMatrixTiles);
+        }
     }
     if (found.subgroup_arithmetic || found.subgroup_shuffles) {
         paths.emplace_back(path::kNoSubgroups);
@@ -236,6 +239,7 @@ std::vector<std::string> paths_of(const Capabilities& found, const Options& opti
     }
     if (!options.emulated_matrices) {
         paths.emplace_back(path::kEmulatedMatrices);
+        paths.emplace_back(path::kEmulatedLargeMatrixTiles);
     }
     if (options.fused_attention == FusedAttention::WhereFaster) {
         paths.emplace_back(path::kNoFusedAttention);

@@ -199,14 +199,16 @@ ProductShape VulkanBackend::shape_of(const Matmul& op, const MatmulParams& param
     shape.rounding = rounding_of(op.compute);
     shape.epilogue = epilogue.bits();
     shape.texels = device_.capabilities().texel_loads && op.a.dtype == DType::F32;
+    shape.narrow = op.a.dtype != DType::F32;
+    // Operands in F32 are rounded to F16 where they are staged, those in F16 are staged as they are.
+    const bool in_f16 = op.a.dtype == DType::F16 || (op.a.dtype == DType::F32 && op.compute == Compute::F16);
+    shape.matrices = in_f16 && takes_matrices(product_device_, shape) && matrices_->usable();
     return shape;
 }
 
 void VulkanBackend::multiply(const Matmul& op, const Epilogue& epilogue) {
-    if (multiply_by_matrices(op, epilogue)) {
-        return;
-    }
-    ProductChoice choice = tuning_.choose(shape_of(op, params_of(op), epilogue));
+    const ProductShape shape = shape_of(op, params_of(op), epilogue);
+    ProductChoice choice = matrices_->on_trial() ? *matrices_->on_trial() : tuning_.choose(shape);
     if (!op.out.contiguous() || op.out.dtype != DType::F32) {
         choice.parts = 1;
     }
@@ -215,21 +217,6 @@ void VulkanBackend::multiply(const Matmul& op, const Epilogue& epilogue) {
     } else {
         multiply_by(op, choice, epilogue);
     }
-}
-
-// Whether the device's matrices took it: operands in F32 are rounded to F16 where they are staged, those in F16 are
-// staged as they are.
-bool VulkanBackend::multiply_by_matrices(const Matmul& op, const Epilogue& epilogue) {
-    if (op.a.dtype == DType::BF16 || (op.a.dtype == DType::F32 && op.compute != Compute::F16)) {
-        return false;
-    }
-    const MatmulParams params = params_of(op);
-    std::optional<Launch> launch = matrices_->launch(shape_of(op, params, epilogue), op.a.dtype);
-    if (!launch) {
-        return false;
-    }
-    stream_.dispatch(*launch, params, std::array{&op.a, &op.b, &op.out, &or_else(epilogue.bias, op.a)});
-    return true;
 }
 
 // As a whole, whatever the choice says of parts.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <span>
 #include <vector>
 
 #include "support/random.h"
@@ -14,17 +15,6 @@
 namespace headscope::vulkan {
 
 namespace {
-
-constexpr std::uint32_t kTile = 64;       // cooperative_tiles.glsl
-constexpr std::size_t kLiesConstant = 4;  // of Specialisation::extra: cooperative_product.glsl
-
-// Of the emulation: no two sizes are alike that could be mixed up, and an invocation has 16 entries of a matrix.
-constexpr MatrixSizes kEmulated{16, 8, 16};
-constexpr std::uint32_t kEmulatedSubgroup = 8;
-
-std::uint64_t tiles_over(std::uint32_t size) {
-    return (std::uint64_t{size} + kTile - 1) / kTile;
-}
 
 // A product that the device and the host compute. Shapes are a tile, its edges, more than one of it, and depths that
 // what is staged does not divide; operands lie along the terms and across them, in fours and not.
@@ -55,6 +45,31 @@ constexpr std::array<Trial, 6> kTrials{{{1, 64, 64, 32, false, false, 1.0F, 0.0F
                                         {1, 70, 130, 40, true, true, 0.5F, -2.0F},
                                         {3, 5, 7, 9, false, false, 1.0F, 0.5F},
                                         {2, 68, 36, 33, true, false, 2.0F, 0.0F}}};
+
+struct Attempt {
+    Trial trial;
+    DType stored;
+    ProductChoice choice;
+};
+
+// All trials in the first tiles. Others are only cut in another way, which shows where there are several of them, or a
+// part of one.
+std::vector<Attempt> attempts_of(const ProductDevice& device, bool storage16) {
+    constexpr std::array kOfAll{kTrials[2], kTrials[3]};
+    std::vector<Attempt> attempts;
+    for (const DType stored : storage16 ? std::vector{DType::F32, DType::F16} : std::vector{DType::F32}) {
+        for (const MatrixTile& tile : matrix_tiles(*device.matrices)) {
+            const ProductChoice choice{
+                .kernel = ProductKernel::Matrices, .block = tile.side, .subgroups = tile.subgroups};
+            const std::span<const Trial> trials =
+                tile == matrix_tiles(*device.matrices).front() ? std::span<const Trial>(kTrials) : kOfAll;
+            for (const Trial& trial : trials) {
+                attempts.push_back({trial, stored, choice});
+            }
+        }
+    }
+    return attempts;
+}
 
 std::vector<float> noise(const Shape& shape, std::uint64_t seed) {
     Random random(seed);
@@ -115,6 +130,19 @@ double worst_error(Backend& backend, const Trial& trial, DType stored, float fac
     return worst;
 }
 
+// What is wrong with what the device makes of it; empty if nothing is.
+std::string complaint(Backend& backend, const Attempt& attempt, float factor) {
+    // Sums in F32 err by some 2^-20 here, operands that were not rounded to nearest by some 2^-13.
+    constexpr double kAllowed = 0x1p-16;
+    const Trial& trial = attempt.trial;
+    const double error = worst_error(backend, trial, attempt.stored, factor);
+    return error <= kAllowed
+               ? ""
+               : fmt::format(
+                     "a product of {} x {} x {} in {} by {} is off by {:.1e} of its terms, and {:.1e} is allowed",
+                     trial.m, trial.n, trial.k, name_of(attempt.stored), to_string(attempt.choice), error, kAllowed);
+}
+
 }  // namespace
 
 MatrixProducts::MatrixProducts(Backend& backend, const Device& device, const ProductDevice& product_device,
@@ -125,54 +153,23 @@ MatrixProducts::MatrixProducts(Backend& backend, const Device& device, const Pro
       product_device_(product_device),
       storage16_(device.capabilities().storage16),
       factor_(1.0F + 1e-6F * static_cast<float>(options.trial_error.value_or(0))) {
-    const Capabilities& found = device.capabilities();
-    const bool emulated = options.emulated_matrices;
-    if (emulated || found.matrices.usable()) {
-        const MatrixSizes sizes = emulated ? kEmulated : found.matrices.sizes;
-        const std::uint32_t subgroup = emulated ? kEmulatedSubgroup : found.subgroup_size;
-        kernel_ = emulated ? Kernel::MatmulCooperativeEmulated : Kernel::MatmulCooperative;
-        specialisation_.local_size = 4 * subgroup;
-        specialisation_.extra = {sizes.m, sizes.n, sizes.k, subgroup};
-        const bool tried = emulated ? options.trial_error.has_value() : options.matrix_trial;
+    if (product_device_.matrices) {
+        const bool tried = product_device_.matrices->emulated ? options.trial_error.has_value() : options.matrix_trial;
         state_ = tried ? State::Untried : State::Right;
     }
 }
 
 Support MatrixProducts::support() {
     const bool used = usable();
-    if (used && *kernel_ == Kernel::MatmulCooperative) {
+    if (used && !product_device_.matrices->emulated) {
         return {};
     }
     return {SupportLevel::Composed, std::string("operands are rounded, then multiplied in F32") +
                                         (state_ == State::Wrong ? ", since its cooperative matrices err" : "")};
 }
 
-std::optional<Launch> MatrixProducts::launch(const ProductShape& shape, DType stored) {
-    // Below this a tile would be nearly all edge.
-    constexpr std::uint32_t kFewest = 5;
-    if (shape.m < kFewest || shape.n < kFewest || !usable()) {
-        return std::nullopt;
-    }
-    Launch launch;
-    launch.kernel = *kernel_;
-    launch.specialisation = specialisation_of(shape, stored);
-    launch.groups = tiles_over(shape.m) * tiles_over(shape.n) * shape.batch;
-    launch.work_per_group = std::uint64_t{2} * kTile * kTile * std::max(shape.k, 1U);
-    return launch;
-}
-
-Specialisation MatrixProducts::specialisation_of(const ProductShape& shape, DType stored) const {
-    Specialisation specialisation = specialisation_;
-    specialisation.storage = stored;
-    specialisation.extra[kLiesConstant] = (shape.a_along_k ? 1U : 0U) | (shape.b_along_k ? 2U : 0U) |
-                                          (loads_a_in_fours(product_device_, shape) ? 4U : 0U) |
-                                          (loads_b_in_fours(product_device_, shape) ? 8U : 0U);
-    specialisation.extra[kEpilogueConstant] = shape.epilogue;
-    return specialisation;
-}
-
 bool MatrixProducts::usable() {
-    if (!kernel_) {
+    if (!product_device_.matrices) {
         return false;
     }
     if (state_ == State::Untried) {
@@ -182,38 +179,39 @@ bool MatrixProducts::usable() {
 }
 
 void MatrixProducts::hold_trial() {
-    // Sums in F32 err by some 2^-20 here, operands that were not rounded to nearest by some 2^-13.
-    constexpr double kAllowed = 0x1p-16;
     backend_.synchronize();  // where work from before fails, that is no verdict
-    const std::vector<DType> types = storage16_ ? std::vector{DType::F32, DType::F16} : std::vector{DType::F32};
+    const std::vector<Attempt> attempts = attempts_of(product_device_, storage16_);
     try {
         // Waited for, since a kernel that fails in the stream's hands would be the end of all that follows, too.
-        for (const DType stored : types) {
-            for (const Trial& trial : kTrials) {
-                pipelines_.get(*kernel_, specialisation_of(trial.shape(), stored)).handle();
-            }
+        for (const Attempt& attempt : attempts) {
+            const ProductPlan plan = plan_product(product_device_, attempt.trial.shape(), attempt.choice);
+            Specialisation specialisation = plan.specialisation;
+            specialisation.storage = attempt.stored;
+            pipelines_.get(plan.kernel, specialisation).handle();
         }
     } catch (const Error& error) {
         give_up(error.what());
         return;
     }
     state_ = State::OnTrial;
+    std::string why;
     try {
-        for (const DType stored : types) {
-            for (const Trial& trial : kTrials) {
-                if (const double error = worst_error(backend_, trial, stored, factor_); error > kAllowed) {
-                    give_up(fmt::format(
-                        "a product of {} x {} x {} in {} is off by {:.1e} of its terms, and {:.1e} is allowed", trial.m,
-                        trial.n, trial.k, name_of(stored), error, kAllowed));
-                    return;
-                }
+        for (const Attempt& attempt : attempts) {
+            on_trial_ = attempt.choice;
+            if (why = complaint(backend_, attempt, factor_); !why.empty()) {
+                break;
             }
         }
     } catch (...) {
+        on_trial_.reset();
         state_ = State::Untried;
         throw;
     }
+    on_trial_.reset();
     state_ = State::Right;
+    if (!why.empty()) {
+        give_up(why);
+    }
 }
 
 void MatrixProducts::give_up(const std::string& why) {

@@ -10,8 +10,8 @@
 #include "backend/backend.h"
 #include "backends/vulkan/device.h"
 #include "backends/vulkan/options.h"
+#include "backends/vulkan/pipelines.h"
 #include "backends/vulkan/product_plan.h"
-#include "backends/vulkan/stream.h"
 
 namespace headscope::vulkan {
 
@@ -27,16 +27,16 @@ public:
     // How operands are multiplied that are rounded to F16.
     Support support();
 
-    // The launch of a product of operands that are stored in F16, or in F32 and rounded; nothing where the plain
-    // kernels have to do it. The first waits for a trial: some products are held against the host's, and a device whose
-    // matrices err goes without, with a word on standard error.
-    std::optional<Launch> launch(const ProductShape& shape, DType stored);
+    // Whether there are matrices that multiply rightly. The first call waits for a trial: some products are held
+    // against the host's, and a device whose matrices err goes without, with a word on standard error.
+    bool usable();
+
+    // How to compute what is on trial.
+    const std::optional<ProductChoice>& on_trial() const { return on_trial_; }
 
 private:
     enum class State : std::uint8_t { Untried, OnTrial, Right, Wrong };
 
-    bool usable();
-    Specialisation specialisation_of(const ProductShape& shape, DType stored) const;
     void hold_trial();
     void give_up(const std::string& why);
 
@@ -44,11 +44,10 @@ private:
     Pipelines& pipelines_;
     DeviceInfo info_;
     const ProductDevice product_device_;
-    const bool storage16_;          // then what is stored in F16 is tried, too
-    std::optional<Kernel> kernel_;  // none where the device has no matrices
-    Specialisation specialisation_;
-    float factor_;  // on what is tried: Options::trial_error
+    const bool storage16_;  // then what is stored in F16 is tried, too
+    float factor_;          // on what is tried: Options::trial_error
     State state_ = State::Untried;
+    std::optional<ProductChoice> on_trial_;
 };
 
 }  // namespace headscope::vulkan

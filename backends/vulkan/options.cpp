@@ -128,6 +128,11 @@ Options with_path(Options options, const std::string& path, std::uint32_t subgro
         options.cooperative_matrix = false;
     } else if (path == path::kEmulatedMatrices) {
         options.emulated_matrices = true;
+    } else if (path == path::kLargeMatrixTiles) {
+        options.matrix_side = kLargeMatrixSide;
+    } else if (path == path::kEmulatedLargeMatrixTiles) {
+        options.emulated_matrices = true;
+        options.matrix_side = kLargeMatrixSide;
     } else if (path == path::kNoFusedAttention) {
         options.fused_attention = FusedAttention::Never;
     } else if (path == path::kFusedAttention) {

@@ -14,7 +14,8 @@ enum class ProductTiles : std::uint8_t {
     None,
 };
 
-constexpr std::uint32_t kMostRowLanes = 256;  // reduce.glsl
+constexpr std::uint32_t kMostRowLanes = 256;     // reduce.glsl
+constexpr std::uint32_t kLargeMatrixSide = 128;  // cooperative_tiles.glsl
 
 // Who decides whether attention runs as one op or is composed of products.
 enum class FusedAttention : std::uint8_t { WhereFaster, Never, Always };
@@ -27,6 +28,7 @@ struct Options {
     bool transfers = true;           // fills and copies by the queue's commands, where a CPU plays the GPU
     bool cooperative_matrix = true;  // products in F16 by the device's matrices, where it has them
     bool emulated_matrices = false;  // these products by matrices of plain numbers: matrix_products.h
+    std::uint32_t matrix_side = 0;   // of all tiles in which matrices multiply; 0 for the choice by shape
     bool matrix_trial = true;        // else a device's matrices are believed: to see what they err in
     bool subgroups = true;           // else reductions through shared memory alone
     ProductTiles tiles = ProductTiles::Device;
@@ -73,6 +75,8 @@ inline constexpr const char* kNoTexelLoads = "no-texel-loads";
 inline constexpr const char* kNoTransfers = "no-transfers";
 inline constexpr const char* kNoCooperativeMatrix = "no-cooperative-matrix";
 inline constexpr const char* kEmulatedMatrices = "cooperative-matrix-emulated";
+inline constexpr const char* kLargeMatrixTiles = "large-matrix-tiles";
+inline constexpr const char* kEmulatedLargeMatrixTiles = "large-matrix-tiles-emulated";
 inline constexpr const char* kNoFusedAttention = "no-fused-attention";
 inline constexpr const char* kFusedAttention = "fused-attention";  // also where the device composes what is faster so
 inline constexpr const char* kNoPushDescriptors = "no-push-descriptors";

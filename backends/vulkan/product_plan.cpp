@@ -164,11 +164,41 @@ ProductPlan plan_tiles(const ProductDevice& device, const ProductShape& shape, s
     return plan;
 }
 
+std::vector<ProductChoice> by_matrices(const std::vector<MatrixTile>& tiles) {
+    std::vector<ProductChoice> choices;
+    for (const MatrixTile& tile : tiles) {
+        choices.push_back({.kernel = ProductKernel::Matrices, .block = tile.side, .subgroups = tile.subgroups});
+    }
+    return choices;
+}
+
+ProductPlan plan_matrices(const ProductDevice& device, const ProductShape& shape, const ProductChoice& choice) {
+    const MatrixDevice& matrices = device.matrices.value();
+    ProductPlan plan =
+        with_tile(shape, matrices.emulated ? Kernel::MatmulCooperativeEmulated : Kernel::MatmulCooperative,
+                  choice.block, choice.block);
+    plan.specialisation.local_size = choice.subgroups * matrices.subgroup_size;
+    const std::array manner{shape.a_along_k,
+                            shape.b_along_k,
+                            loads_a_in_fours(device, shape),
+                            loads_b_in_fours(device, shape),
+                            choice.block == kLargeMatrixSide,
+                            choice.subgroups == 8,
+                            !matrices.software};  // a CPU has nothing to do while it loads
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < manner.size(); ++i) {
+        bits |= manner[i] ? 1U << i : 0U;
+    }
+    plan.specialisation.extra = {matrices.sizes.m, matrices.sizes.n, matrices.sizes.k, matrices.subgroup_size, bits};
+    return plan;
+}
+
 ProductPlan plan_kernel(const ProductDevice& device, const ProductShape& shape, const ProductChoice& choice) {
     switch (choice.kernel) {
         case ProductKernel::Tiles: return plan_tiles(device, shape, choice.block);
         case ProductKernel::Subgroup: return plan_subgroups(device, shape, choice.block);
         case ProductKernel::Rows: return plan_rows(device, shape);
+        case ProductKernel::Matrices: return plan_matrices(device, shape, choice);
         case ProductKernel::Blocks: break;
     }
     return plan_blocks(device, shape);
@@ -184,26 +214,37 @@ bool loads_b_in_fours(const ProductDevice& device, const ProductShape& shape) {
     return loads_in_fours(device, shape, shape.b_in_fours, shape.b_along_k, shape.n);
 }
 
+bool takes_matrices(const ProductDevice& device, const ProductShape& shape) {
+    constexpr std::uint32_t kFewest = 5;
+    return device.matrices && shape.m >= kFewest && shape.n >= kFewest;
+}
+
 std::string to_string(const ProductChoice& choice) {
-    constexpr std::array kNames{"blocks", "subgroup", "tiles", "rows"};
+    constexpr std::array kNames{"blocks", "subgroup", "tiles", "rows", "matrices"};
     std::string text = kNames.at(static_cast<std::size_t>(choice.kernel));
     text += choice.block == 0 ? "" : fmt::format(" {}", choice.block);
+    text += choice.subgroups == 0 ? "" : fmt::format(" by {}", choice.subgroups);
     return text + (choice.parts == 1 ? "" : fmt::format(", {} parts", choice.parts));
 }
 
 ProductChoice choose_product(const ProductDevice& device, const ProductShape& shape) {
-    constexpr std::uint64_t kEnough = 256;  // workgroups for the largest GPU
+    // Workgroups for the largest GPU, of four subgroups or so; and of tiles of matrices that have more, fewer.
+    constexpr std::uint64_t kEnough = 256;
+    constexpr std::uint64_t kEnoughSubgroups = 4 * kEnough;
     ProductChoice choice;
     if (has_many_cores(device) && takes_rows(device, shape)) {
         return {ProductKernel::Rows};  // whose invocations share the sum as it is
     }
-    if (takes_tiles(device, shape)) {
+    if (shape.matrices) {
+        choice = by_matrices({choose_matrix_tile(*device.matrices, shape.m, shape.n, shape.batch)}).front();
+    } else if (takes_tiles(device, shape)) {
         choice = {ProductKernel::Tiles, choose_tile(device, shape)};
     } else if (takes_subgroups(device, shape) && !(shape.texels && shape.m <= kFewRows)) {
         choice = {ProductKernel::Subgroup, choose_subgroup_rows(device, shape)};
     }
     const std::uint64_t groups = plan_product(device, shape, choice).groups;
-    while (has_many_cores(device) && choice.parts < kMostParts && groups * choice.parts < kEnough &&
+    const std::uint64_t enough = shape.matrices ? kEnoughSubgroups / choice.subgroups : kEnough;
+    while (has_many_cores(device) && choice.parts < kMostParts && groups * choice.parts < enough &&
            takes_parts(shape, 2 * choice.parts)) {
         choice.parts *= 2;
     }
@@ -212,6 +253,9 @@ ProductChoice choose_product(const ProductDevice& device, const ProductShape& sh
 
 std::vector<ProductChoice> product_choices(const ProductDevice& device, const ProductShape& shape) {
     std::vector<ProductChoice> kernels;
+    if (shape.matrices) {
+        kernels = by_matrices(matrix_tiles(*device.matrices));
+    }
     if (takes_tiles(device, shape)) {
         kernels.push_back({ProductKernel::Tiles, 4});
         if (has_room_for_tile(device, 8)) {
@@ -238,7 +282,7 @@ std::vector<ProductChoice> product_choices(const ProductDevice& device, const Pr
 ProductPlan plan_product(const ProductDevice& device, const ProductShape& shape, const ProductChoice& choice) {
     ProductPlan plan = plan_kernel(device, shape, choice);
     plan.specialisation.extra[kEpilogueConstant] = shape.epilogue;
-    plan.specialisation.texels = shape.texels;
+    plan.specialisation.texels = shape.texels && choice.kernel != ProductKernel::Matrices;
     return plan;
 }
 

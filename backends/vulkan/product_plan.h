@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "backends/vulkan/matrix_tiles.h"
 #include "backends/vulkan/options.h"
 #include "backends/vulkan/pipelines.h"
 
@@ -17,6 +19,7 @@ struct ProductDevice {
     std::uint32_t subgroup_size = 1;
     std::uint32_t shared_bytes = 16384;  // of a workgroup: what Vulkan promises
     ProductTiles tiles = ProductTiles::Device;
+    std::optional<MatrixDevice> matrices = {};
 };
 
 // out [m, n] = a b, `batch` times. An operand lies in fours where each row or column of it, whichever way it is
@@ -34,6 +37,8 @@ struct ProductShape {
     std::uint32_t rounding = 0;  // as numbered in round.glsl
     std::uint32_t epilogue = 0;  // as numbered in product_out.glsl
     bool texels = false;         // the operands can come through texel buffers
+    bool narrow = false;         // the operands are stored in 16 bits
+    bool matrices = false;       // the device's matrices are to take it: takes_matrices(), and they are right
 };
 
 enum class ProductKernel : std::uint8_t {
@@ -41,19 +46,25 @@ enum class ProductKernel : std::uint8_t {
     Subgroup,  // matmul_subgroup.comp
     Tiles,     // matmul_tiled.comp
     Rows,      // matmul_rows.comp
+    Matrices,  // matmul_cooperative.comp
 };
 
 // One way to compute a product.
 struct ProductChoice {
     ProductKernel kernel = ProductKernel::Blocks;
-    std::uint32_t block = 0;  // Subgroup: rows as a multiple of its lanes, 1, 2 or 4; Tiles: of an invocation, 4 or 8
-    std::uint32_t parts = 1;  // that the sum is cut into, of one length, a multiple of 4
+    // Subgroup: rows as a multiple of its lanes, 1, 2 or 4; Tiles: of an invocation, 4 or 8; Matrices: MatrixTile::side
+    std::uint32_t block = 0;
+    std::uint32_t parts = 1;      // that the sum is cut into, of one length, a multiple of 4
+    std::uint32_t subgroups = 0;  // Matrices: of a tile
     bool operator==(const ProductChoice&) const = default;
 };
 
 // Whether all of an operand's fours can be loaded by vectors.
 bool loads_a_in_fours(const ProductDevice& device, const ProductShape& shape);
 bool loads_b_in_fours(const ProductDevice& device, const ProductShape& shape);
+
+// Whether matrices are worth while: below their size a tile would be nearly all edge.
+bool takes_matrices(const ProductDevice& device, const ProductShape& shape);
 
 // "tiles 8, 4 parts"
 std::string to_string(const ProductChoice& choice);

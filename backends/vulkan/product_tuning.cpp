@@ -18,11 +18,11 @@ namespace headscope::vulkan {
 
 namespace {
 
-constexpr int kFormat = 2;  // of the file; what a choice means may change with it
+constexpr int kFormat = 3;  // of the file; what a choice means may change with it
 
 ProductKernel kernel_of(const std::string& name) {
-    for (const ProductKernel kernel :
-         {ProductKernel::Blocks, ProductKernel::Subgroup, ProductKernel::Tiles, ProductKernel::Rows}) {
+    for (const ProductKernel kernel : {ProductKernel::Blocks, ProductKernel::Subgroup, ProductKernel::Tiles,
+                                       ProductKernel::Rows, ProductKernel::Matrices}) {
         if (name == to_string(ProductChoice{kernel})) {
             return kernel;
         }
@@ -37,10 +37,13 @@ std::string class_of(const ProductShape& shape) {
     const auto lies = [](bool along_k, bool fours) {
         return std::string(along_k ? "along k" : "across k") + (fours ? " in fours" : "");
     };
-    return fmt::format("{} {} {} x{}, a {}, b {}{}{}", power(shape.m), power(shape.n), power(shape.k),
+    return fmt::format("{} {} {} x{}, a {}, b {}{}{}{}", power(shape.m), power(shape.n), power(shape.k),
                        shape.batch == 1 ? 1 : power(shape.batch) + 1, lies(shape.a_along_k, shape.a_in_fours),
                        lies(shape.b_along_k, shape.b_in_fours), shape.k % 4 == 0 ? "" : ", odd k",
-                       shape.texels ? ", texels" : "");
+                       shape.texels ? ", texels" : "",
+                       !shape.matrices ? ""
+                       : shape.narrow  ? ", matrices of f16"
+                                       : ", matrices");
 }
 
 ProductTuning::ProductTuning(const ProductDevice& device, const Capabilities& capabilities,
@@ -106,7 +109,7 @@ void ProductTuning::load() {
         std::map<std::string, Kept> kept;
         for (const auto& [name, each] : json.at("products").items()) {
             kept[name] = {{kernel_of(each.at("kernel").get<std::string>()), each.at("block").get<std::uint32_t>(),
-                           each.at("parts").get<std::uint32_t>()},
+                           each.at("parts").get<std::uint32_t>(), each.at("subgroups").get<std::uint32_t>()},
                           each.at("seconds").get<double>()};
         }
         kept_ = std::move(kept);
@@ -124,6 +127,7 @@ bool ProductTuning::save() const {
         products[name] = {{"kernel", to_string(ProductChoice{kept.choice.kernel})},
                           {"block", kept.choice.block},
                           {"parts", kept.choice.parts},
+                          {"subgroups", kept.choice.subgroups},
                           {"seconds", kept.seconds}};
     }
     return write_cache_file(path_, nlohmann::ordered_json{{"format", kFormat}, {"products", products}}.dump(1) + "\n");

@@ -78,13 +78,32 @@ namespace {
 
 constexpr const char* kNoStorage16 = "no 16-bit storage buffers (storageBuffer16BitAccess)";
 
+// Of the emulation: no two sizes are alike that could be mixed up, and an invocation has 16 entries of a matrix.
+constexpr MatrixSizes kEmulatedSizes{16, 8, 16};
+constexpr std::uint32_t kEmulatedSubgroup = 8;
+
+std::optional<MatrixDevice> matrix_device(const Capabilities& found, const Options& options) {
+    if (!options.emulated_matrices && !found.matrices.usable()) {
+        return std::nullopt;
+    }
+    const VkPhysicalDeviceLimits& limits = found.properties.limits;
+    return MatrixDevice{.sizes = options.emulated_matrices ? kEmulatedSizes : found.matrices.sizes,
+                        .subgroup_size = options.emulated_matrices ? kEmulatedSubgroup : found.subgroup_size,
+                        .shared_bytes = limits.maxComputeSharedMemorySize,
+                        .most_invocations = limits.maxComputeWorkGroupInvocations,
+                        .software = found.software && !options.emulated_matrices,  // which shows the way of a GPU
+                        .emulated = options.emulated_matrices,
+                        .side = options.matrix_side};
+}
+
 ProductDevice product_device(const Capabilities& found, const Options& options) {
     return {.software = found.software,
             .vector_loads = options.vector_loads,
             .subgroup_shuffles = found.subgroup_shuffles && found.full_subgroups,
             .subgroup_size = found.subgroup_size,
             .shared_bytes = found.properties.limits.maxComputeSharedMemorySize,
-            .tiles = options.tiles};
+            .tiles = options.tiles,
+            .matrices = matrix_device(found, options)};
 }
 
 // More shapes than a corpus has in lengths of eight.

@@ -106,7 +106,6 @@ private:
     };
     ProductShape shape_of(const Matmul& op, const MatmulParams& params, const Epilogue& epilogue) const;
     void multiply(const Matmul& op, const Epilogue& epilogue);
-    bool multiply_by_matrices(const Matmul& op, const Epilogue& epilogue);
     void multiply_by(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue);
     void multiply_in_parts(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue);
     // `goes_back`: AttentionBackward follows, or this is it.

@@ -61,11 +61,15 @@ std::string verdict(const Line& line) {
     return line.level == SupportLevel::Composed ? "passed, composed" : "passed";
 }
 
-std::string row(const Line& line, std::size_t width) {
+std::string path_of(const Line& line) {
+    return line.path.empty() ? "as it chooses" : line.path;
+}
+
+std::string row(const Line& line, std::size_t width, std::size_t path_width) {
     const bool ran = line.runs > 0;
     std::string text =
-        fmt::format("{:<{}} {:<13} {:<23} {:>5} {:>5} {:>7} {:>7} {:>7}  {:<16} ", line.op, width, line.precision,
-                    line.path.empty() ? "as it chooses" : line.path, ran ? std::to_string(line.cases) : "",
+        fmt::format("{:<{}} {:<13} {:<{}} {:>5} {:>5} {:>7} {:>7} {:>7}  {:<16} ", line.op, width, line.precision,
+                    path_of(line), path_width, ran ? std::to_string(line.cases) : "",
                     ran ? std::to_string(line.runs) : "", ran ? fmt::format("{:.1e}", line.closeness.nmse) : "",
                     ran ? fmt::format("{:.1e}", line.closeness.worst_relative) : "",
                     ran ? fmt::format("{:.0f} %", 100 * line.closeness.of_bound) : "", verdict(line));
@@ -154,14 +158,16 @@ std::string skipped(const DeviceReport& report) {
 std::string report_table(const DeviceReport& report) {
     const std::vector<Line> lines = lines_of(report);
     std::size_t width = 2;
+    std::size_t path_width = 4;
     for (const Line& line : lines) {
         width = std::max(width, line.op.size());
+        path_width = std::max(path_width, path_of(line).size());
     }
     std::string text = heading(report.device);
-    text += fmt::format("{:<{}} {:<13} {:<23} {:>5} {:>5} {:>7} {:>7} {:>7}  {:<16} {}\n", "OP", width, "PRECISION",
-                        "PATH", "CASES", "RUNS", "NMSE", "WORST", "ALLOWED", "RESULT", "FASTEST");
+    text += fmt::format("{:<{}} {:<13} {:<{}} {:>5} {:>5} {:>7} {:>7} {:>7}  {:<16} {}\n", "OP", width, "PRECISION",
+                        "PATH", path_width, "CASES", "RUNS", "NMSE", "WORST", "ALLOWED", "RESULT", "FASTEST");
     for (const Line& line : lines) {
-        text += row(line, width);
+        text += row(line, width, path_width);
     }
     text += shortfalls(report) + skipped(report) + failures(report);
     text += report.failure.empty() ? "" : fmt::format("\nFAILED  the rest was not tried\n    {}\n", report.failure);

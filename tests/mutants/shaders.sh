@@ -85,9 +85,9 @@ mutant matmul vulkan 'past the end of k a tile has what lies there' shaders/matm
 mutant matmul vulkan 'a term past the last is staged' shaders/include/cooperative_product.glsl \
     'inside && term + 1u < p.k ?' 'inside ?' "${EMULATED[@]}"
 mutant matmul vulkan 'a four past the last term is staged' shaders/include/cooperative_product.glsl \
-    $'uvec4 four = uvec4(0u);                                                                  \\\n                if (first + row < rows && term < p.k) {                                                  \\\n                    four = name##_four_at(base' $'uvec4 four = uvec4(0u);                                                                  \\\n                if (first + row < rows) {                                                  \\\n                    four = name##_four_at(base' "${EMULATED[@]}"
+    $'                if (first + piece.row < rows && term < p.k) {                                                \\\n                    four = name##_four_at(base' $'                if (first + piece.row < rows) {                                                \\\n                    four = name##_four_at(base' "${EMULATED[@]}"
 mutant matmul vulkan 'terms across an operand are staged the wrong way round' shaders/include/cooperative_product.glsl \
-    'couple(four[i], next[i])' 'couple(next[i], four[i])' "${EMULATED[@]}"
+    'couple(four[j], next[j])' 'couple(next[j], four[j])' "${EMULATED[@]}"
 mutant matmul vulkan 'of two in F16 the first is staged twice' shaders/include/cooperative_product.glsl \
     'pair_of_bits(x | y << 16u)' 'pair_of_bits(x | x << 16u)' "${EMULATED[@]}"
 mutant matmul vulkan 'columns past the edge of a tile are stored' shaders/include/cooperative_product.glsl \
@@ -96,6 +96,12 @@ mutant matmul vulkan 'the next terms are staged while the last are read' shaders
     $'        }\n        barrier();\n    }' $'        }\n    }' "${EMULATED[@]}"
 mutant matmul vulkan 'rows overlap where they are staged' shaders/include/cooperative_tiles.glsl \
     '(kDepth + 8u) / 2u' 'kDepth / 2u - 1u' "${EMULATED[@]}"
+mutant matmul vulkan 'what comes next is what is there' shaders/include/cooperative_product.glsl \
+    'fetch_b(b_base, first_column, p.n, p.b_column, k + kDepth, p.b_row)' 'fetch_b(b_base, first_column, p.n, p.b_column, k, p.b_row)' "${EMULATED[@]}"
+mutant matmul vulkan 'subgroups side by side have the columns of two' shaders/include/cooperative_product.glsl \
+    'subgroup() % kAcross * kOwnColumns' 'subgroup() % 2u * kOwnColumns' "${EMULATED[@]}"
+mutant matmul vulkan 'of rows across an operand the first 16 alone are staged' shaders/include/cooperative_product.glsl \
+    'index % 4u + index / (2u * kDepth) * 4u' 'index % 4u' "${EMULATED[@]}"
 mutant matmul vulkan 'the second of two terms is left out' shaders/matmul_cooperative_emulated.comp \
     'from_f16(x >> 16u)' '0.0' "${EMULATED[@]}"
 

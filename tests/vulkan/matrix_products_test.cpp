@@ -2,7 +2,9 @@
 // err. That the products are right tests/ops says, by every path.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <set>
 
+#include "backend/product_ways.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
 #include "standard_error.h"
@@ -76,7 +78,7 @@ TEST_CASE("products in F16 alone go by matrices, and equal the plain ones but fo
     const Ran by_matrices = product(*emulated, Compute::F16);
     const Ran by_numbers = product(*plain, Compute::F16);
     CHECK_THAT(by_matrices.kernels,
-               Catch::StartsWith("matmul_cooperative_emulated, 32 lanes, constants 16 8 16 8 15; "));
+               Catch::StartsWith("matmul_cooperative_emulated, 64 lanes, constants 16 8 16 8 111; "));
     CHECK_THAT(by_numbers.kernels, !Catch::Contains("matmul_cooperative"));
     CHECK(farthest(by_matrices.values, by_numbers.values) < 1e-5);
     CHECK(farthest(by_matrices.values, product(*plain, Compute::F32).values) > 1e-5);
@@ -88,6 +90,33 @@ TEST_CASE("products in F16 alone go by matrices, and equal the plain ones but fo
     // Numbers in the place of matrices are no native products.
     CHECK(emulated->products(Compute::F16).level == SupportLevel::Composed);
     CHECK(plain->products(Compute::F16).level == SupportLevel::Composed);
+}
+
+TEST_CASE("in every tile matrices give the same sums", "[vulkan][matmul]") {
+    if (!usable_device()) {
+        return;
+    }
+    const VulkanDevices devices;
+    const auto emulated = devices.open(0, "cooperative-matrix-emulated");
+    const Environment disable("HEADSCOPE_VULKAN_DISABLE", "cooperative_matrix");
+    const auto plain = devices.open(0);
+    const std::int64_t rows = 150;
+    const Ran by_numbers = product(*plain, Compute::F16, rows);
+    ProductWays& ways = *emulated->product_ways();
+    (void)product(*emulated, Compute::F16, rows);
+    std::set<std::string> kernels;
+    for (const char* tile : {"64 by 4", "64 by 8", "128 by 4", "128 by 8"}) {
+        const std::string way = std::string("matrices ") + tile;
+        const std::vector<std::string> known = ways.ways();
+        REQUIRE(std::find(known.begin(), known.end(), way) != known.end());
+        ways.force(way);
+        const Ran ran = product(*emulated, Compute::F16, rows);
+        INFO(way);
+        CHECK(kernels.insert(ran.kernels).second);
+        CHECK(farthest(ran.values, by_numbers.values) < 1e-5);
+    }
+    ways.force("");
+    CHECK(ways.ways().front() == "matrices 64 by 8");
 }
 
 TEST_CASE("a device whose matrices err goes without them, and says so once", "[vulkan][matmul]") {
@@ -105,7 +134,7 @@ TEST_CASE("a device whose matrices err goes without them, and says so once", "[v
                    Catch::StartsWith("matmul") && !Catch::Contains("matmul_cooperative"));
     }
     CHECK_THAT(said.text(), Catch::StartsWith("headscope: vulkan:0 ") &&
-                                Catch::Contains("a product of 64 x 64 x 32 in F32 is off by ") &&
+                                Catch::Contains("a product of 64 x 64 x 32 in F32 by matrices 64 by 4 is off by ") &&
                                 Catch::EndsWith("HEADSCOPE_VULKAN_DISABLE=cooperative_matrix\n"));
     CHECK(matrices_of(*backend) == "fail their trial");
     const Support support = backend->products(Compute::F16);
@@ -123,8 +152,9 @@ TEST_CASE("matrices that multiply as the host does pass their trial", "[vulkan][
     const auto backend = open_vulkan_device(0);
     backend->take_kernels();
     (void)backend->products(Compute::F16);
-    // It was held, of operands that lie in six ways, in F32 and in F16 where that can be stored.
-    CHECK(backend->take_kernels().size() == (backend->weights(DType::F16).level == SupportLevel::None ? 6 : 12));
+    // It was held, of operands that lie in six ways and in three further tiles in two ways each, in F32 and in F16
+    // where that can be stored.
+    CHECK(backend->take_kernels().size() == (backend->weights(DType::F16).level == SupportLevel::None ? 12 : 24));
     CHECK_THAT(product(*backend, Compute::F16).kernels, Catch::StartsWith("matmul_cooperative_emulated, "));
     CHECK(said.text().empty());
 }

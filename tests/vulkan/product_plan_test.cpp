@@ -129,6 +129,42 @@ TEST_CASE("each kernel of products has the epilogue, and reads texels where it i
     }
 }
 
+TEST_CASE("what the device's matrices take goes in their tiles, in parts where there are few",
+          "[vulkan][product_plan]") {
+    ProductDevice device = kGpu;
+    device.matrices = kMatrices;
+    CHECK(takes_matrices(device, shape(5, 5, 1)));
+    CHECK_FALSE(takes_matrices(device, shape(4, 512, 512)));
+    CHECK_FALSE(takes_matrices(device, shape(512, 4, 512)));
+    CHECK_FALSE(takes_matrices(kGpu, shape(512, 512, 512)));
+    ProductShape large = shape(4096, 4096, 4096);
+    CHECK(to_string(choose_product(device, large)) == "tiles 8");  // in F32
+    large.matrices = true;
+    large.b_along_k = true;
+    large.texels = true;
+    CHECK(to_string(choose_product(device, large)) == "matrices 128 by 8");
+    const ProductPlan plan = plan_product(device, large, choose_product(device, large));
+    CHECK(plan.kernel == Kernel::MatmulCooperative);
+    CHECK(plan.groups == 32 * 32);
+    CHECK(plan.specialisation.local_size == 256);
+    // The sizes; a and b along k, both in fours, a large tile of eight subgroups that looks ahead.
+    CHECK(plan.specialisation.extra == std::array<std::uint32_t, 6>{16, 16, 16, 32, 127, 0});
+    CHECK_FALSE(plan.specialisation.texels);
+    ProductShape thin = shape(512, 512, 24576);  // a weight's gradient
+    thin.matrices = true;
+    CHECK(to_string(choose_product(device, thin)) == "matrices 64 by 4, 4 parts");
+    ProductShape flat = shape(4096, 512, 2048);
+    flat.matrices = true;
+    CHECK(to_string(choose_product(device, flat)) == "matrices 128 by 8");  // 128 workgroups of eight subgroups
+    flat.m = 3968;
+    CHECK(to_string(choose_product(device, flat)) == "matrices 128 by 8, 2 parts");
+    CHECK(product_choices(device, large).size() == product_choices(kGpu, large).size() + 4);
+    device.matrices->software = true;
+    CHECK(plan_product(device, large, choose_product(device, large)).specialisation.extra[4] == 15);
+    device.matrices->emulated = true;
+    CHECK(plan_product(device, large, choose_product(device, large)).kernel == Kernel::MatmulCooperativeEmulated);
+}
+
 TEST_CASE("tiles can be asked for and refused", "[vulkan][product_plan]") {
     ProductDevice device = kSoftware;
     device.tiles = ProductTiles::Shared;

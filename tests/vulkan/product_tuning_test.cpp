@@ -65,6 +65,27 @@ TEST_CASE("the way that was kept is chosen, by later processes too", "[vulkan][t
     CHECK(class_of(other) == class_of(wanted) + ", texels");
 }
 
+TEST_CASE("tiles of matrices are kept, apart for operands in F32 and in F16", "[vulkan][tuning]") {
+    const TuningFolder folder;
+    ProductDevice device = kGpu;
+    device.matrices = kMatrices;
+    ProductShape wanted = shape(4096, 512, 2048);
+    wanted.matrices = true;
+    {
+        ProductTuning first = tuning(folder, device);
+        CHECK(to_string(first.choose(wanted)) == "matrices 128 by 8");
+        CHECK(first.keep("matrices 64 by 8, 2 parts", 1e-3));
+    }
+    ProductTuning second = tuning(folder, device);
+    CHECK(to_string(second.choose(wanted)) == "matrices 64 by 8, 2 parts");
+    wanted.narrow = true;
+    CHECK(to_string(second.choose(wanted)) == "matrices 128 by 8");
+    CHECK(second.keep("tiles 4", 1e-3));  // where matrices are slower than numbers
+    CHECK(to_string(second.choose(wanted)) == "tiles 4");
+    wanted.matrices = false;
+    CHECK(second.choose(wanted) == choose_product(device, wanted));
+}
+
 TEST_CASE("a way that the device has not for this shape is not chosen", "[vulkan][tuning]") {
     const TuningFolder folder;
     ProductTuning gpu = tuning(folder);

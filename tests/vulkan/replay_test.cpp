@@ -14,7 +14,7 @@ using namespace headscope::vulkan_tests;
 
 namespace {
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20U;
+constexpr std::int64_t kMebi = std::int64_t{1} << 20U;
 
 }  // namespace
 
@@ -69,7 +69,7 @@ TEST_CASE("without room for a recording's own memory the ops run one by one", "[
     const Environment limit("HEADSCOPE_VULKAN_MAX_MEMORY", "100");  // a block of 64 MiB, and the rest
     const std::unique_ptr<Backend> backend = open_vulkan_device(0);
     const Tensor x = backend->empty({8}, DType::F32);
-    std::int64_t large = 50 * kMiB;
+    std::int64_t large = 50 * kMebi;
     int calls = 0;
     const auto run = [&] {
         backend->replay("large", {x}, [&] {
@@ -83,7 +83,7 @@ TEST_CASE("without room for a recording's own memory the ops run one by one", "[
     }
     CHECK(calls == 5);  // the second time twice: once to be recorded, in vain
     CHECK(to_host<float>(*backend, x)[0] == 5.0F);
-    large = 20 * kMiB;  // as if something else had let go of memory
+    large = 20 * kMebi;  // as if something else had let go of memory
     for (int i = 0; i < 400; ++i) {
         run();
     }
@@ -97,12 +97,12 @@ TEST_CASE("memory that is needed elsewhere is had from recordings", "[vulkan][re
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
     const Environment limit("HEADSCOPE_VULKAN_MAX_MEMORY", "128");  // two blocks
     const std::unique_ptr<Backend> backend = open_vulkan_device(0);
-    const Tensor x = backend->empty({2 * kMiB}, DType::F32);
+    const Tensor x = backend->empty({2 * kMebi}, DType::F32);
     int calls = 0;
     const auto run = [&] {
         backend->replay("some", {x}, [&] {
             ++calls;
-            const Tensor some = backend->empty({kMiB}, DType::F32);
+            const Tensor some = backend->empty({kMebi}, DType::F32);
             backend->run(Fill{.out = some, .value = 1.0F});
             backend->run(Fill{.out = x, .value = static_cast<float>(calls)});
         });
@@ -112,7 +112,7 @@ TEST_CASE("memory that is needed elsewhere is had from recordings", "[vulkan][re
     }
     CHECK(calls == 2);
     {
-        const Tensor all = backend->empty({60 * kMiB}, DType::I8);
+        const Tensor all = backend->empty({60 * kMebi}, DType::I8);
         CHECK(all.defined());
     }
     run();
@@ -131,13 +131,13 @@ TEST_CASE("a run of long dispatches may take the memory of the recordings", "[vu
     backend->run(Fill{.out = a, .value = 1.0F});
     for (int run = 0; run < 4; ++run) {
         backend->replay("short", {a}, [&] {
-            const Tensor some = backend->empty({kMiB}, DType::F32);
-            backend->run(Copy{.x = a.reshape({kMiB}), .out = some});
+            const Tensor some = backend->empty({kMebi}, DType::F32);
+            backend->run(Copy{.x = a.reshape({kMebi}), .out = some});
         });
     }
     for (int run = 0; run < 2; ++run) {
         backend->replay("long", {a}, [&] {
-            const Tensor all = backend->empty({62 * kMiB}, DType::I8);  // more than is left beside them
+            const Tensor all = backend->empty({62 * kMebi}, DType::I8);  // more than is left beside them
             const Tensor sums = backend->empty({512, 512}, DType::F32);
             const Tensor part = a.narrow(0, 0, 512).narrow(1, 0, 512);
             backend->run(Matmul{.a = part, .b = part, .out = sums});
@@ -156,7 +156,7 @@ TEST_CASE("a recording ends with the block that its operands were in", "[vulkan]
     const Tensor small = backend->empty({8}, DType::F32);
     int calls = 0;
     const auto run = [&](float value) {
-        const Tensor large = backend->empty({200 * kMiB / 4}, DType::F32);
+        const Tensor large = backend->empty({200 * kMebi / 4}, DType::F32);
         const Tensor end = large.narrow(0, 0, 8);
         backend->run(Fill{.out = small, .value = value});
         backend->replay("copy", {small, end}, [&] {

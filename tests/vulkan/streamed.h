@@ -22,12 +22,12 @@ struct Streamed {
     explicit Streamed(unsigned threads, std::uint64_t lost_at = 0)
         : pipelines(device, "", threads), stream(device, memory, pipelines, lost_at) {}
 
-    std::shared_ptr<const Instance> instance = std::make_shared<const Instance>(false);
+    std::shared_ptr<const vulkan::Instance> instance = std::make_shared<const vulkan::Instance>(false);
     VkPhysicalDevice physical = instance->devices().at(0);
-    Device device{instance, physical, probe(instance->functions(), physical, 0, Options())};
-    std::shared_ptr<Memory> memory = std::make_shared<Memory>(device);
-    Pipelines pipelines;
-    Stream stream;
+    vulkan::Device device{instance, physical, vulkan::probe(instance->functions(), physical, 0, vulkan::Options())};
+    std::shared_ptr<vulkan::Memory> memory = std::make_shared<vulkan::Memory>(device);
+    vulkan::Pipelines pipelines;
+    vulkan::Stream stream;
 
     Tensor tensor(std::int64_t elements = 4) {
         return make_tensor(memory->allocate(static_cast<std::size_t>(elements) * sizeof(float)), {elements},
@@ -35,10 +35,11 @@ struct Streamed {
     }
     // Told apart by their number of workgroups.
     void dispatch_fill(const Tensor& to, std::uint64_t groups) {
-        stream.dispatch({.kernel = Kernel::Fill, .groups = groups}, FillParams{}, std::array{&to});
+        stream.dispatch({.kernel = vulkan::Kernel::Fill, .groups = groups}, vulkan::FillParams{}, std::array{&to});
     }
     void dispatch_copy(const Tensor& from, const Tensor& to, std::uint64_t groups) {
-        stream.dispatch({.kernel = Kernel::Copy, .groups = groups}, CopyParams{}, std::array{&from, &to});
+        stream.dispatch({.kernel = vulkan::Kernel::Copy, .groups = groups}, vulkan::CopyParams{},
+                        std::array{&from, &to});
     }
 };
 
