@@ -199,6 +199,7 @@ ProductShape VulkanBackend::shape_of(const Matmul& op, const MatmulParams& param
     shape.rounding = rounding_of(op.compute);
     shape.epilogue = epilogue.bits();
     shape.texels = device_.capabilities().texel_loads && op.a.dtype == DType::F32;
+    shape.whole = !op.out.contiguous() || op.out.dtype != DType::F32;
     shape.narrow = op.a.dtype != DType::F32;
     // Operands in F32 are rounded to F16 where they are staged, those in F16 are staged as they are.
     const bool in_f16 = op.a.dtype == DType::F16 || (op.a.dtype == DType::F32 && op.compute == Compute::F16);
@@ -208,10 +209,7 @@ ProductShape VulkanBackend::shape_of(const Matmul& op, const MatmulParams& param
 
 void VulkanBackend::multiply(const Matmul& op, const Epilogue& epilogue) {
     const ProductShape shape = shape_of(op, params_of(op), epilogue);
-    ProductChoice choice = matrices_->on_trial() ? *matrices_->on_trial() : tuning_.choose(shape);
-    if (!op.out.contiguous() || op.out.dtype != DType::F32) {
-        choice.parts = 1;
-    }
+    const ProductChoice choice = matrices_->on_trial() ? *matrices_->on_trial() : tuning_.choose(shape);
     if (choice.parts > 1) {
         multiply_in_parts(op, choice, epilogue);
     } else {

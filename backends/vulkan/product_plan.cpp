@@ -54,8 +54,8 @@ bool takes_rows(const ProductDevice& device, const ProductShape& shape) {
 bool takes_parts(const ProductShape& shape, std::uint32_t parts) {
     constexpr std::uint32_t kLeastPart = 128;                     // of k: less would cost more in sums than it gains
     constexpr std::uint64_t kMostSums = std::uint64_t{1} << 24U;  // elements, 64 MiB
-    return parts == 1 || (shape.batch == 1 && shape.k % (4 * parts) == 0 && shape.k / parts >= kLeastPart &&
-                          std::uint64_t{parts} * shape.m * shape.n <= kMostSums);
+    return parts == 1 || (!shape.whole && shape.batch == 1 && shape.k % (4 * parts) == 0 &&
+                          shape.k / parts >= kLeastPart && std::uint64_t{parts} * shape.m * shape.n <= kMostSums);
 }
 
 // Every invocation keeps a block in registers. A load costs as much as a dozen multiplications on a CPU's Vulkan, so

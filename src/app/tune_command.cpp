@@ -12,6 +12,7 @@
 #include "app/bench_ops_command.h"
 #include "app/bench_shapes.h"
 #include "app/command.h"
+#include "app/precision_option.h"
 #include "app/progress_line.h"
 #include "conformance/cases/catalogue.h"
 #include "conformance/tune.h"
@@ -28,6 +29,7 @@ struct TuneOptions {
     std::string device;
     BenchSizes sizes;
     std::vector<std::int64_t> sides = {512, 1024};
+    Precision precision = Precision::F32;
     int repeat = 5;
     bool json = false;
 };
@@ -53,8 +55,9 @@ std::string line_of(const ProductTuned& product) {
     return fmt::format("{:<28}{:<22}{}\n", product.shape, product.kept, times);
 }
 
-std::string to_text(const Backend& device, const std::vector<ProductTuned>& products) {
-    std::string text = fmt::format("{} ({}), {}\n\n", device.device().id, device.device().name, device.device().driver);
+std::string to_text(const Backend& device, const Arithmetic& arithmetic, const std::vector<ProductTuned>& products) {
+    std::string text = fmt::format("{} ({}), {}; {}\n\n", device.device().id, device.device().name,
+                                   device.device().driver, name_of(arithmetic));
     text += fmt::format("{:<28}{:<22}{}\n", "PRODUCT", "FASTEST", "TIME");
     for (const ProductTuned& product : products) {
         text += line_of(product);
@@ -62,10 +65,12 @@ std::string to_text(const Backend& device, const std::vector<ProductTuned>& prod
     return text;
 }
 
-nlohmann::ordered_json to_json(const Backend& device, const std::vector<ProductTuned>& products) {
+nlohmann::ordered_json to_json(const Backend& device, const Arithmetic& arithmetic,
+                               const std::vector<ProductTuned>& products) {
     nlohmann::ordered_json json = {{"device", device.device().id},
                                    {"device_name", device.device().name},
                                    {"driver", device.device().driver},
+                                   {"precision", name_of(arithmetic)},
                                    {"products", nlohmann::ordered_json::array()}};
     for (const ProductTuned& product : products) {
         nlohmann::ordered_json ways = nlohmann::ordered_json::array();
@@ -102,7 +107,10 @@ std::string wrong_ways(const std::vector<ProductTuned>& products) {
 
 void tune(const TuneOptions& options) {
     const std::unique_ptr<Backend> device = open_device(options.device);
-    conformance::TunePlan plan{.work = workload_of(options.sizes.shape), .repeat = options.repeat, .progress = {}};
+    conformance::TunePlan plan{.work = workload_of(options.sizes.shape),
+                               .repeat = options.repeat,
+                               .arithmetic = chosen_arithmetic(*device, options.precision),
+                               .progress = {}};
     plan.work.sides = options.sides;
     std::vector<ProductTuned> products;
     {
@@ -110,7 +118,8 @@ void tune(const TuneOptions& options) {
         plan.progress = [&line](const std::string& text) { line.show(text); };
         products = conformance::tune_products(*device, plan, conformance::matmul_family());
     }
-    write_output(options.json ? to_json(*device, products).dump(2) + "\n" : to_text(*device, products));
+    write_output(options.json ? to_json(*device, plan.arithmetic, products).dump(2) + "\n"
+                              : to_text(*device, plan.arithmetic, products));
     if (const std::string wrong = wrong_ways(products); !wrong.empty()) {
         throw Error(
             "some ways are not used, since their results are wrong; update the driver, and run headscope conform "
@@ -139,6 +148,8 @@ void add_tune_command(CLI::App& app) {
     command->add_option("--size", options->sides, "Of square products; again for several")
         ->check(CLI::Range(1, 32768))
         ->capture_default_str();
+    add_precision_option(*command, options->precision,
+                         "f32 (default) or f16, where the device has it: products of it are kept apart");
     command->add_option("--repeat", options->repeat, "Turns of each way; the median counts")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
@@ -149,6 +160,7 @@ void add_tune_command(CLI::App& app) {
         "HOME/.cache/headscope, and used from then on.\n\n"
         "Examples:\n"
         "  headscope tune --device vulkan\n"
+        "  headscope tune --device vulkan --precision f16 --size 4096\n"
         "  headscope tune --device vulkan --model assets/models/en-de --json");
     command->callback([options] { tune(*options); });
 }

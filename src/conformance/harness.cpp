@@ -52,6 +52,12 @@ double root_mean_square(const Values& values) {
     return values.empty() ? 0.0 : std::sqrt(squares / static_cast<double>(values.size()));
 }
 
+Case unstored(const Case& stated) {
+    Case same = stated;
+    same.storage.reset();
+    return same;
+}
+
 bool is_narrow(const Case& stated) {
     return std::any_of(stated.operands.begin(), stated.operands.end(),
                        [](const Operand& operand) { return operand.is_narrow; });
@@ -60,11 +66,11 @@ bool is_narrow(const Case& stated) {
 }  // namespace
 
 Examination::Examination(Backend& oracle, const Case& stated)
-    : oracle_(oracle), case_(stated), values_(generate(case_)) {}
+    : oracle_(oracle), case_(stated), unstored_(unstored(stated)), values_(generate(case_)) {}
 
 HostValues Examination::run_oracle(const Case::Run& run, const HostValues& values,
                                    const std::set<std::string>& accumulated) const {
-    Placement placement(oracle_, case_, {.accumulated = accumulated});
+    Placement placement(oracle_, unstored_, {.accumulated = accumulated});
     placement.fill(values, Garbage::Nan);
     run(oracle_, placement.operands());
     placement.read();

@@ -42,7 +42,8 @@ struct Outcome {
 // One case, on one device after the other: the oracle is asked once.
 class Examination {
 public:
-    // `oracle` is "cpu:oracle".
+    // `oracle` is "cpu:oracle", or a device in F32 that stands for it: then the results of a case that is stored in 16
+    // bits are what it makes of the same numbers in F32.
     Examination(Backend& oracle, const Case& stated);
 
     const Case& stated() const { return case_; }
@@ -66,6 +67,7 @@ private:
 
     Backend& oracle_;
     const Case case_;
+    const Case unstored_;  // for the oracle
     const HostValues values_;
     std::vector<HostValues> moved_;  // those values by one rounding each, some times over
     std::map<std::set<std::string>, Expected> expected_;

@@ -20,20 +20,10 @@ namespace {
 
 using Cases = std::map<std::pair<std::string, std::string>, Case>;  // by op and name
 
-// The family's cases as a model of this arithmetic runs them. One whose weights alone are narrow has no others.
-Cases cases_of(const Family& family, Workload work, const Arithmetic& arithmetic) {
-    work.compute = arithmetic.compute;
-    work.weights = arithmetic.weights_alone ? arithmetic.storage : DType::F32;
+Cases cases_of(const Family& family, const Workload& work, const Arithmetic& arithmetic) {
     Cases found;
-    for (const Case& stated : family.speeds(work)) {
-        const std::vector<DType> storages = storages_of(stated);
-        const bool is_stored = !arithmetic.weights_alone &&
-                               std::find(storages.begin(), storages.end(), arithmetic.storage) != storages.end();
-        const bool has_weights = std::any_of(stated.operands.begin(), stated.operands.end(),
-                                             [](const Operand& operand) { return operand.is_narrow; });
-        if (!arithmetic.weights_alone || has_weights) {
-            found.emplace(std::pair{stated.op, stated.name}, is_stored ? stated.stored_in(arithmetic.storage) : stated);
-        }
+    for (const Case& stated : speed_cases(family, work, arithmetic)) {
+        found.emplace(std::pair{stated.op, stated.name}, stated);
     }
     return found;
 }

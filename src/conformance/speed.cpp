@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "conformance/harness.h"
 #include "support/median.h"
 
 namespace headscope::conformance {
@@ -58,6 +59,23 @@ int runs_in_a_row(Backend& device, const std::function<void()>& run) {
         count = std::min(kMost, 1 + static_cast<int>(more * count));
     }
     return count;
+}
+
+std::vector<Case> speed_cases(const Family& family, Workload work, const Arithmetic& arithmetic) {
+    work.compute = arithmetic.compute;
+    work.weights = arithmetic.weights_alone ? arithmetic.storage : DType::F32;
+    std::vector<Case> found;
+    for (const Case& stated : family.speeds(work)) {
+        const std::vector<DType> storages = storages_of(stated);
+        const bool is_stored = !arithmetic.weights_alone &&
+                               std::find(storages.begin(), storages.end(), arithmetic.storage) != storages.end();
+        const bool has_weights = std::any_of(stated.operands.begin(), stated.operands.end(),
+                                             [](const Operand& operand) { return operand.is_narrow; });
+        if (!arithmetic.weights_alone || has_weights) {
+            found.push_back(is_stored ? stated.stored_in(arithmetic.storage) : stated);
+        }
+    }
+    return found;
 }
 
 TimedCase::TimedCase(Backend& device, const Case& stated, const HostValues& values)

@@ -3,11 +3,17 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "backend/precision.h"
 #include "conformance/case.h"
+#include "conformance/family.h"
 #include "conformance/report.h"
 
 namespace headscope::conformance {
+
+// What the family times, as a model of this arithmetic runs it: where its weights alone are narrow, what has weights.
+std::vector<Case> speed_cases(const Family& family, Workload work, const Arithmetic& arithmetic);
 
 // Of one of `count` runs in a row; the last is waited for.
 double seconds_each(Backend& device, int count, const std::function<void()>& run);

@@ -109,7 +109,7 @@ std::vector<ProductTuned> tune_products(Backend& device, const TunePlan& plan, c
     Tuner tuner(device, *ways, plan);
     std::set<std::string> seen;
     std::vector<ProductTuned> found;
-    for (const Case& stated : products.speeds(plan.work)) {
+    for (const Case& stated : speed_cases(products, plan.work, plan.arithmetic)) {
         if (seen.insert(stated.name).second) {
             found.push_back(tuner.tune(stated));
         }

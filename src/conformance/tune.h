@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/precision.h"
 #include "conformance/family.h"
 #include "conformance/speed.h"
 
@@ -28,6 +29,7 @@ struct ProductTuned {
 struct TunePlan {
     Workload work = {};
     int repeat = 5;  // turns of each way
+    Arithmetic arithmetic = {};
     std::function<void(const std::string& line)> progress = {};
     std::function<double(const TimedCase&)> seconds = &TimedCase::seconds;  // the clock
 };

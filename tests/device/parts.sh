@@ -150,6 +150,7 @@ each_measured_part() { # RUN-A-PART END: what matters most first, nothing beside
     "$go" "$end" 45 translate_vulkan "speed of greedy decoding on Vulkan, small" bench_small translate vulkan
     "$go" "$end" 120 ops_speed "every op on every device beside the CPU" bench_ops
     "$go" "$end" 90 tune_vulkan "the fastest way of each product on Vulkan" tune
+    "$go" "$end" 60 tune_vulkan_f16 "the same of products in F16, by matrices" tune f16
     "$go" "$end" 45 tuned_vulkan "the small training on Vulkan once more, tuned" bench_small train vulkan tuned
 }
 
@@ -313,11 +314,11 @@ part_bench_ops() {
     return "${PIPESTATUS[0]}"
 }
 
-part_tune() {
+part_tune() { # PRECISION
     # shellcheck disable=SC2046
-    run headscope tune --device vulkan --json $(if dry; then echo --sentences 2 --length 3 --size 16 --repeat 1; else
-        echo --sentences 64 --length 32; fi) |
-        tee bench/tuned.json
+    run headscope tune --device vulkan --precision "${1:-f32}" --json $(if dry; then echo --sentences 2 --length 3 --size 16 --repeat 1; else
+        echo --sentences 64 --length 32 --size 512 --size 1024 --size 4096; fi) |
+        tee "bench/tuned-${1:-f32}.json"
     return "${PIPESTATUS[0]}"
 }
 

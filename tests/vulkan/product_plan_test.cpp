@@ -189,6 +189,16 @@ TEST_CASE("long sums with few outputs are cut into equal parts where there are m
     CHECK(split_sum(kGpu, heads) == 1);
 }
 
+TEST_CASE("a sum that cannot be cut has no ways in parts", "[vulkan][product_plan]") {
+    ProductShape thin = shape(64, 64, 4096);
+    CHECK(choose_product(kGpu, thin).parts > 1);
+    thin.whole = true;
+    CHECK(choose_product(kGpu, thin).parts == 1);
+    for (const ProductChoice& choice : product_choices(kGpu, thin)) {
+        CHECK(choice.parts == 1);
+    }
+}
+
 TEST_CASE("what is chosen is one of the ways there are", "[vulkan][product_plan]") {
     for (const ProductDevice& device : {kSoftware, kGpu}) {
         for (const std::uint32_t m : {1U, 4U, 5U, 40U, 512U}) {
