@@ -160,7 +160,7 @@ void add_tune_command(CLI::App& app) {
         "HOME/.cache/headscope, and used from then on.\n\n"
         "Examples:\n"
         "  headscope tune --device vulkan\n"
-        "  headscope tune --device vulkan --precision f16 --size 4096\n"
+        "  headscope tune --device vulkan --precision f16 --size 2048\n"
         "  headscope tune --device vulkan --model assets/models/en-de --json");
     command->callback([options] { tune(*options); });
 }

@@ -317,7 +317,7 @@ part_bench_ops() {
 part_tune() { # PRECISION
     # shellcheck disable=SC2046
     run headscope tune --device vulkan --precision "${1:-f32}" --json $(if dry; then echo --sentences 2 --length 3 --size 16 --repeat 1; else
-        echo --sentences 64 --length 32 --size 512 --size 1024 --size 4096; fi) |
+        echo --sentences 64 --length 32 --size 512 --size $([ "${1:-}" = f16 ] && echo 2048 || echo 1024); fi) |
         tee "bench/tuned-${1:-f32}.json"
     return "${PIPESTATUS[0]}"
 }
