@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <future>
 #include <span>
 #include <vector>
 
@@ -182,12 +183,16 @@ void MatrixProducts::hold_trial() {
     backend_.synchronize();  // where work from before fails, that is no verdict
     const std::vector<Attempt> attempts = attempts_of(product_device_, storage16_);
     try {
-        // Waited for, since a kernel that fails in the stream's hands would be the end of all that follows, too.
+        std::vector<std::shared_future<VkPipeline>> compiled;
         for (const Attempt& attempt : attempts) {
             const ProductPlan plan = plan_product(product_device_, attempt.trial.shape(), attempt.choice);
             Specialisation specialisation = plan.specialisation;
             specialisation.storage = attempt.stored;
-            pipelines_.get(plan.kernel, specialisation).handle();
+            compiled.push_back(pipelines_.get(plan.kernel, specialisation).compiled);
+        }
+        // Waited for, since a kernel that fails in the stream's hands would be the end of all that follows, too.
+        for (const std::shared_future<VkPipeline>& pipeline : compiled) {
+            pipeline.get();
         }
     } catch (const Error& error) {
         give_up(error.what());
