@@ -88,7 +88,8 @@ void add_bench_ops_command(CLI::App& bench, const std::function<ResultOrigin()>&
     CLI::App* command = bench.add_subcommand("ops", "Each op in the shapes of a model, on devices side by side");
     add_named_sizes(*command, BenchKind::Ops, options->sizes);
     add_bench_device_option(*command, options->devices);
-    command->add_option("--op", options->ops, "Only this op, or family of ops; again for several");
+    command->add_option("--op", options->ops, "Only these ops, or families of ops, such as matmul,linear")
+        ->delimiter(',');
     command
         ->add_option("--size", options->sides,
                      "Of square products; again for several. Without it 512 and 1024, and 2048 and 4096 where the "

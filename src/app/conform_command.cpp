@@ -150,15 +150,19 @@ void add_conform_command(CLI::App& app) {
         "Examples:\n"
         "  headscope conform --quick\n"
         "  headscope conform --device vulkan:0 --json report.json --junit report.xml\n"
-        "  headscope conform --device cuda --op matmul --op attention --dtype f16\n"
+        "  headscope conform --device cuda --op matmul,attention --dtype f16\n"
         "  headscope conform --onnx-node-tests site-packages/onnx/backend/test/data/node");
     command->add_option(
         "--device", options->devices,
         "cpu, cuda, vulkan, vulkan:1, ... or all; again for several. Without it every GPU, also one that "
         "the CPU plays");
-    CLI::Option* op = command->add_option("--op", options->ops, "Only this op, or family of ops; again for several");
-    CLI::Option* dtype = command->add_option("--dtype", options->dtypes,
-                                             "Only cases in f32, f16, bf16, tf32, i8, i32; again for several");
+    CLI::Option* op =
+        command->add_option("--op", options->ops, "Only these ops, or families of ops, such as matmul,linear")
+            ->delimiter(',');
+    CLI::Option* dtype = command
+                             ->add_option("--dtype", options->dtypes,
+                                          "Only cases in f32, f16, bf16, tf32, i8, i32; or several, such as f32,f16")
+                             ->delimiter(',');
     CLI::Option* quick =
         command->add_flag("--quick", options->quick, "Only by the path that the device chooses, and nothing large");
     CLI::Option* full = command->add_flag("--full", options->full, "By every path: what is done without either");
