@@ -85,11 +85,6 @@ HostValues Examination::run_oracle(const Case::Run& run, const HostValues& value
 
 const std::vector<HostValues>& Examination::moved_values() {
     constexpr std::uint64_t kProbes = 3;
-    // Enough to draw from, and drawn faster than they are made.
-    static const Values steps = [] {
-        Random random(kProbes);
-        return normal(kStep)(4096, random);
-    }();
     for (std::uint64_t probe = moved_.size(); probe < kProbes; ++probe) {
         HostValues moved = values_;
         for (auto& [name, numbers] : moved) {
@@ -97,8 +92,9 @@ const std::vector<HostValues>& Examination::moved_values() {
                 continue;
             }
             Random random(probe, numbers.size());
-            for (double& number : numbers) {
-                number *= 1 + steps[random.below(steps.size())];
+            const Values steps = normal(kStep)(static_cast<std::int64_t>(numbers.size()), random);
+            for (std::size_t i = 0; i < numbers.size(); ++i) {
+                numbers[i] *= 1 + steps[i];
             }
         }
         moved_.push_back(std::move(moved));
