@@ -35,13 +35,11 @@ void main() {
         }
     }
     for (uint key = 0u; key < limit; ++key) {
+        float weight[kRows];
+        float left[kRows];
         vec4 k[kFours];
-        vec4 v[kValueFours];
         [[unroll]] for (uint d = 0u; d < kFours; ++d) {
             k[d] = load_k(k_start + key * p.k_strides[2], d);
-        }
-        [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
-            v[d] = load_v(v_start + key * p.v_strides[2], d);
         }
         [[unroll]] for (uint i = 0u; i < kRows; ++i) {
             float score = 0.0;
@@ -50,16 +48,22 @@ void main() {
             }
             bool sees = key < allowed[i];
             float most = sees ? max(largest[i], score) : largest[i];
-            float left = precise_exp(largest[i] - exponent_base(most));
-            float weight = sees ? precise_exp(score - exponent_base(most)) : 0.0;
+            left[i] = precise_exp(largest[i] - exponent_base(most));
+            weight[i] = sees ? precise_exp(score - exponent_base(most)) : 0.0;
             largest[i] = most;
-            total[i] = fma(total[i], left, weight);
+            total[i] = fma(total[i], left[i], weight[i]);
             if (kDrops) {
                 uint query = place.first + i * lanes() + lane();
-                weight = dropout_apply(drop_rule(), drop_words(place, query, key), key, weight);
+                weight[i] = dropout_apply(drop_rule(), drop_words(place, query, key), key, weight[i]);
             }
+        }
+        vec4 v[kValueFours];  // not before: registers that held k can hold it
+        [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
+            v[d] = load_v(v_start + key * p.v_strides[2], d);
+        }
+        [[unroll]] for (uint i = 0u; i < kRows; ++i) {
             [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
-                sum[i][d] = fma(vec4(weight), v[d], left * sum[i][d]);
+                sum[i][d] = fma(vec4(weight[i]), v[d], left[i] * sum[i][d]);
             }
         }
     }

@@ -120,7 +120,7 @@ check_subgroups() {
 # nor are the trial of matrices and the probe of drivers. tests/vulkan says itself what it switches off.
 check_plain() {
     build release
-    HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,pipeline_cache,vector_loads,texel_loads,transfers,cooperative_matrix,fused_attention,tuning,replays,timestamps,pipeline_threads HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan \
+    HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,pipeline_cache,vector_loads,texel_loads,transfers,cooperative_matrix,half_conversions,fused_attention,tuning,replays,timestamps,pipeline_threads HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan \
         ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" -R '^(ops|backend|autograd|model)'
 }
 

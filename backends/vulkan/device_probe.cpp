@@ -6,6 +6,7 @@
 
 #include "backends/vulkan/device.h"
 #include "backends/vulkan/device_features.h"
+#include "backends/vulkan/half_trial.h"
 #include "support/check.h"
 
 namespace headscope::vulkan {
@@ -206,6 +207,7 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
         {"subgroup shuffles", say(found.subgroup_shuffles, options.subgroups)},
         {"full subgroups", say(found.full_subgroups, true)},
         {"16-bit storage", say(found.storage16, options.storage16)},
+        {kHalfFeature, half_conversion(found, options).says},
         {kMatrixFeature, say_matrices(found.matrices, options.cooperative_matrix && options.subgroups)},
         {"texel loads", say(has_texel_loads(found), options.texel_loads && options.vector_loads)},
         {"timestamps", say(found.timestamp_bits > 0, options.timestamps)},
@@ -240,6 +242,9 @@ std::vector<std::string> paths_of(const Capabilities& found, const Options& opti
     if (!options.emulated_matrices) {
         paths.emplace_back(path::kEmulatedMatrices);
         paths.emplace_back(path::kEmulatedLargeMatrixTiles);
+    }
+    if (found.storage16 && options.half_conversions == HalfConversions::OfGpus) {
+        paths.emplace_back(found.software ? path::kHalfConversions : path::kNoHalfConversions);
     }
     if (options.fused_attention == FusedAttention::WhereFaster) {
         paths.emplace_back(path::kNoFusedAttention);

@@ -146,13 +146,13 @@ std::string complaint(Backend& backend, const Attempt& attempt, float factor) {
 
 }  // namespace
 
-MatrixProducts::MatrixProducts(Backend& backend, const Device& device, const ProductDevice& product_device,
-                               Pipelines& pipelines, const Options& options)
+MatrixProducts::MatrixProducts(Backend& backend, const ProductDevice& product_device, Pipelines& pipelines,
+                               bool storage16, const Options& options, DeviceInfo& info)
     : backend_(backend),
       pipelines_(pipelines),
-      info_(device.info()),
+      info_(info),
       product_device_(product_device),
-      storage16_(device.capabilities().storage16),
+      storage16_(storage16),
       factor_(1.0F + 1e-6F * static_cast<float>(options.trial_error.value_or(0))) {
     if (product_device_.matrices) {
         const bool tried = product_device_.matrices->emulated ? options.trial_error.has_value() : options.matrix_trial;

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "backend/backend.h"
-#include "backends/vulkan/device.h"
 #include "backends/vulkan/options.h"
 #include "backends/vulkan/pipelines.h"
 #include "backends/vulkan/product_plan.h"
@@ -17,12 +16,10 @@ namespace headscope::vulkan {
 
 class MatrixProducts {
 public:
-    // `backend` runs the trial. Nothing is done before the first product in F16.
-    MatrixProducts(Backend& backend, const Device& device, const ProductDevice& product_device, Pipelines& pipelines,
-                   const Options& options);
-
-    // The device's, and what the trial said of its matrices.
-    const DeviceInfo& info() const { return info_; }
+    // `backend` runs the trial, and `info` is told where matrices fail it. Nothing is done before the first product in
+    // F16.
+    MatrixProducts(Backend& backend, const ProductDevice& product_device, Pipelines& pipelines, bool storage16,
+                   const Options& options, DeviceInfo& info);
 
     // How operands are multiplied that are rounded to F16.
     Support support();
@@ -42,7 +39,7 @@ private:
 
     Backend& backend_;
     Pipelines& pipelines_;
-    DeviceInfo info_;
+    DeviceInfo& info_;
     const ProductDevice product_device_;
     const bool storage16_;  // then what is stored in F16 is tried, too
     float factor_;          // on what is tried: Options::trial_error

@@ -47,6 +47,8 @@ constexpr Switch kSwitches[] = {
     {"matrix_trial", [](Options& options) { options.matrix_trial = false; }},
     {"fused_attention", [](Options& options) { options.fused_attention = FusedAttention::Never; }},
     {"storage16", [](Options& options) { options.storage16 = false; }},
+    {"half_conversions", [](Options& options) { options.half_conversions = HalfConversions::Never; }},
+    {"half_trial", [](Options& options) { options.half_trial = false; }},
     {"tuning", [](Options& options) { options.tuning = false; }},
     {"replays", [](Options& options) { options.replays = false; }},
     {"timestamps", [](Options& options) { options.timestamps = false; }},
@@ -133,6 +135,10 @@ Options with_path(Options options, const std::string& path, std::uint32_t subgro
     } else if (path == path::kEmulatedLargeMatrixTiles) {
         options.emulated_matrices = true;
         options.matrix_side = kLargeMatrixSide;
+    } else if (path == path::kHalfConversions) {
+        options.half_conversions = HalfConversions::Always;
+    } else if (path == path::kNoHalfConversions) {
+        options.half_conversions = HalfConversions::Never;
     } else if (path == path::kNoFusedAttention) {
         options.fused_attention = FusedAttention::Never;
     } else if (path == path::kFusedAttention) {

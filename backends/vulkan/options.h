@@ -20,6 +20,9 @@ constexpr std::uint32_t kLargeMatrixSide = 128;  // cooperative_tiles.glsl
 // Who decides whether attention runs as one op or is composed of products.
 enum class FusedAttention : std::uint8_t { WhereFaster, Never, Always };
 
+// Whether F16 is widened by the device's own conversion, once that has passed its trial, or by bits.
+enum class HalfConversions : std::uint8_t { OfGpus, Never, Always };
+
 struct Options {
     bool validation = false;         // the Khronos layer; any message becomes an Error
     bool push_descriptors = true;    // else descriptor sets from pools
@@ -32,7 +35,9 @@ struct Options {
     bool matrix_trial = true;        // else a device's matrices are believed: to see what they err in
     bool subgroups = true;           // else reductions through shared memory alone
     ProductTiles tiles = ProductTiles::Device;
-    bool storage16 = true;         // else nothing is stored in 16 bits
+    bool storage16 = true;  // else nothing is stored in 16 bits
+    HalfConversions half_conversions = HalfConversions::OfGpus;
+    bool half_trial = true;        // else a device's conversions are believed
     bool tuning = true;            // products as headscope tune found them fastest
     bool driver_probe = true;      // a child process asks new drivers first: driver_probe.h
     bool pipeline_threads = true;  // else pipelines are compiled one by one, where they are used
@@ -51,12 +56,13 @@ struct Options {
     // The submission, counted from 1, at which the device is taken to be lost, to try what happens then; 0 for none.
     std::uint64_t lost_at_submission = 0;
 
-    // Has the emulated matrices tried as a device's own are, with products that are off by so many millionths.
+    // Has what is on trial err by so many millionths: the emulated matrices, which otherwise have none, and
+    // conversions.
     std::optional<std::uint32_t> trial_error;
 
     // HEADSCOPE_VULKAN_VALIDATION=1,
     // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,texel_loads,transfers,cooperative_matrix,
-    // matrix_trial,fused_attention,storage16,tuning,replays,timestamps,pipeline_threads,driver_probe,pipeline_cache,
+    // matrix_trial,fused_attention,storage16,half_conversions,half_trial,tuning,replays,timestamps,pipeline_threads,driver_probe,pipeline_cache,
     // HEADSCOPE_VULKAN_EMULATE_MATRICES=1, HEADSCOPE_VULKAN_MAX_MEMORY=MiB, HEADSCOPE_VULKAN_TRIAL_ERROR=millionths,
     // HEADSCOPE_VULKAN_TILES=shared or none,
     // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
@@ -77,6 +83,8 @@ inline constexpr const char* kNoCooperativeMatrix = "no-cooperative-matrix";
 inline constexpr const char* kEmulatedMatrices = "cooperative-matrix-emulated";
 inline constexpr const char* kLargeMatrixTiles = "large-matrix-tiles";
 inline constexpr const char* kEmulatedLargeMatrixTiles = "large-matrix-tiles-emulated";
+inline constexpr const char* kHalfConversions = "half-conversions";  // also where a CPU plays the GPU
+inline constexpr const char* kNoHalfConversions = "no-half-conversions";
 inline constexpr const char* kNoFusedAttention = "no-fused-attention";
 inline constexpr const char* kFusedAttention = "fused-attention";  // also where the device composes what is faster so
 inline constexpr const char* kNoPushDescriptors = "no-push-descriptors";

@@ -169,17 +169,20 @@ VkPipeline Pipelines::build(Kernel kernel, const Specialisation& specialisation,
     // Only a driver that promises full subgroups lets a workgroup of their size be taken for one of them.
     const bool whole =
         found.subgroup_arithmetic && found.full_subgroups && specialisation.local_size % found.subgroup_size == 0;
-    std::array<std::uint32_t, 3 + Specialisation::kExtra> values{};
+    std::array<std::uint32_t, 4 + Specialisation::kExtra> values{};
     values[0] = specialisation.local_size;
     values[1] = whole && specialisation.local_size == found.subgroup_size ? VK_TRUE : VK_FALSE;
     std::copy(specialisation.extra.begin(), specialisation.extra.end(), values.begin() + 2);
-    values.back() = specialisation.storage == DType::BF16 ? VK_TRUE : VK_FALSE;
+    values[values.size() - 2] = specialisation.storage == DType::BF16 ? VK_TRUE : VK_FALSE;
+    values.back() = specialisation.converts_halves ? VK_TRUE : VK_FALSE;
     std::array<VkSpecializationMapEntry, values.size()> entries{};
     for (std::uint32_t index = 0; index < values.size(); ++index) {
         entries[index] = {index, static_cast<std::uint32_t>(index * sizeof values[0]), sizeof values[0]};
     }
-    constexpr std::uint32_t kBf16 = 30;  // storage.glsl
-    entries.back().constantID = kBf16;
+    constexpr std::uint32_t kBf16 = 30;            // storage.glsl
+    constexpr std::uint32_t kConvertsHalves = 31;  // round.glsl
+    entries[entries.size() - 2].constantID = kBf16;
+    entries.back().constantID = kConvertsHalves;
     const VkSpecializationInfo special{static_cast<std::uint32_t>(entries.size()), entries.data(), sizeof values,
                                        values.data()};
     VkComputePipelineCreateInfo info{};
@@ -218,6 +221,7 @@ std::string Pipelines::title(Kernel kernel, const Specialisation& specialisation
     if (specialisation.storage != DType::F32) {
         text += fmt::format(", {}", headscope::name_of(specialisation.storage));
     }
+    text += specialisation.converts_halves ? ", by its own conversion" : "";
     const Capabilities& found = device_.capabilities();
     const bool reduces = module.spirv.data() != module.spirv_shared.data();
     text += !reduces ? "" : found.subgroup_arithmetic ? ", reduces by subgroups" : ", reduces through shared memory";

@@ -21,13 +21,14 @@
 namespace headscope::vulkan {
 
 // constant_id 0 is the workgroup's size and 1 whether it is one subgroup; kernels number theirs from 2, and
-// storage.glsl has one of its own.
+// storage.glsl and round.glsl have one each of their own.
 struct Specialisation {
     static constexpr std::size_t kExtra = 6;
     std::uint32_t local_size = 64;
     std::array<std::uint32_t, kExtra> extra{};
-    bool texels = false;         // the module that reads through texel buffers
-    DType storage = DType::F32;  // of the op's own type: the stream fills it in
+    bool texels = false;           // the module that reads through texel buffers
+    DType storage = DType::F32;    // of the op's own type: the stream fills it in, and the next
+    bool converts_halves = false;  // HalfConversions
     // clang-tidy 14 takes the comparison's 0 for a pointer. NOLINTNEXTLINE(modernize-use-nullptr)
     auto operator<=>(const Specialisation&) const = default;
 };

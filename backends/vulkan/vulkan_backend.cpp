@@ -133,7 +133,10 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
       pipelines_(device_, options.cache_directory, pipeline_threads(options)),
       stream_(device_, memory_, pipelines_, options.lost_at_submission),
       replays_(kMostReplays),
-      matrices_(std::make_unique<MatrixProducts>(*this, device_, product_device_, pipelines_, options)) {
+      info_(device_.info()),
+      half_trial_(*this, stream_, device_.capabilities(), options, info_),
+      matrices_(std::make_unique<MatrixProducts>(*this, product_device_, pipelines_, device_.capabilities().storage16,
+                                                 options, info_)) {
     memory_->make_room = [this] { return make_room(); };
 }
 
@@ -153,6 +156,9 @@ void VulkanBackend::trim() {
 }
 
 Tensor VulkanBackend::empty(const Shape& shape, DType dtype) {
+    if (dtype == DType::F16) {
+        half_trial_.hold();
+    }
     const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
     return make_tensor(memory_->allocate(bytes), shape, dtype);
 }

@@ -12,6 +12,7 @@
 #include "backend/backend.h"
 #include "backend/replays.h"
 #include "backends/vulkan/device.h"
+#include "backends/vulkan/half_trial.h"
 #include "backends/vulkan/matrix_products.h"
 #include "backends/vulkan/memory.h"
 #include "backends/vulkan/options.h"
@@ -41,7 +42,7 @@ public:
     VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysicalDevice physical, Probe probed,
                   const Options& options);
 
-    const DeviceInfo& device() const override { return matrices_->info(); }
+    const DeviceInfo& device() const override { return info_; }
     Tensor empty(const Shape& shape, DType dtype) override;
     void upload(const Tensor& to, const void* from, std::size_t bytes) override;
     void download(const Tensor& from, void* to, std::size_t bytes) override;
@@ -129,6 +130,8 @@ private:
     Pipelines pipelines_;
     Stream stream_;
     Replays<Recording> replays_;
+    DeviceInfo info_;  // the device's, and what trials said
+    HalfTrial half_trial_;
     const std::unique_ptr<MatrixProducts> matrices_;
 };
 

@@ -1,6 +1,8 @@
 #ifndef HEADSCOPE_ROUND_GLSL
 #define HEADSCOPE_ROUND_GLSL
 
+layout(constant_id = 31) const bool kConvertsHalves = false;  // F16 is widened by the device's own conversion
+
 // The twin of to_bf16 in src/tensor/dtype.cpp: to nearest, ties to even; NaN stays NaN.
 uint to_bf16(float value) {
     uint bits = floatBitsToUint(value);
@@ -31,8 +33,12 @@ uint to_f16(float value) {
     return sign | ((magnitude + 0xfffu + ((magnitude >> 13u) & 1u) - 0x38000000u) >> 13u);
 }
 
-// Without branches, which a CPU's Vulkan takes both ways, and without a subnormal number, which a device may take for 0.
+// Without branches, which a CPU's Vulkan takes both ways, and without a subnormal number, which a device may take for 0;
+// or by the device's own conversion, where it was seen to keep those.
 float from_f16(uint bits) {
+    if (kConvertsHalves) {
+        return unpackHalf2x16(bits).x;
+    }
     uint magnitude = (bits & 0x7fffu) << 13u;  // as in F32, but for the exponent's bias
     precise float subnormal = uintBitsToFloat(magnitude + 0x38800000u) - 6.103515625e-5;
     uint other = magnitude + (magnitude < 0x0f800000u ? 0x38000000u : 0x70000000u);  // a number, or infinity and NaN
@@ -42,6 +48,11 @@ float from_f16(uint bits) {
 
 const uint kRoundToBf16 = 1u;
 const uint kRoundToF16 = 2u;
+
+// Two that lie in a word, the first in its low bits.
+vec2 from_two_f16(uint bits) {
+    return kConvertsHalves ? unpackHalf2x16(bits) : vec2(from_f16(bits), from_f16(bits >> 16u));
+}
 
 // A product's operand in the type it is computed in.
 float round_operand(uint rounding, float value) {

@@ -24,7 +24,7 @@ uint to_16(float value) { return kBf16 ? to_bf16(value) : to_f16(value); }
 
 vec4 widen_four(uvec2 four) {
     return kBf16 ? uintBitsToFloat(uvec4(four.x << 16u, four.x & 0xffff0000u, four.y << 16u, four.y & 0xffff0000u))
-                 : vec4(from_f16(four.x), from_f16(four.x >> 16u), from_f16(four.y), from_f16(four.y >> 16u));
+                 : vec4(from_two_f16(four.x), from_two_f16(four.y));
 }
 
 uvec2 narrow_four(vec4 value) {

@@ -32,7 +32,7 @@ std::vector<DeviceInfo> after_cuda() {
 }  // namespace
 
 TEST_CASE("devices are listed from one instance, GPUs first, and the first GPU is the default", "[vulkan][device]") {
-    const FakeLoader fake(3);
+    const FakeLoader fake({.devices = 3});
     const NoCuda no_cuda;  // which names a driver, and so makes a GPU possible
     const std::vector<DeviceInfo> devices = after_cuda();
     REQUIRE(devices.size() == 4);
@@ -48,7 +48,7 @@ TEST_CASE("devices are listed from one instance, GPUs first, and the first GPU i
 
 TEST_CASE("a device is found and opened with one instance", "[vulkan][device]") {
     for (const char* wanted : {"", "vulkan", "vulkan:1"}) {
-        const FakeLoader fake(3);
+        const FakeLoader fake({.devices = 3});
         const NoCuda no_cuda;
         INFO("\"" << wanted << "\"");
         // The GPU is there and fails: that is said, not passed over for the CPU.
@@ -58,7 +58,7 @@ TEST_CASE("a device is found and opened with one instance", "[vulkan][device]") 
 }
 
 TEST_CASE("the default device is the CPU where the only GPU is software", "[vulkan][device]") {
-    const FakeLoader software(1);
+    const FakeLoader software({.devices = 1});
     const NoCuda no_cuda;
     CHECK(open_device("")->device().id == "cpu");
     CHECK(software->instances_made == 1);
@@ -70,7 +70,7 @@ TEST_CASE("drivers are not asked for the default device where no GPU is possible
         WARN("SKIPPED: this machine may have a GPU");
         return;
     }
-    const FakeLoader real(2);
+    const FakeLoader real({.devices = 2});
     CHECK(open_device("")->device().id == "cpu");
     CHECK(real->instances_made == 0);
     CHECK(default_device(list_devices()) == "cpu");
@@ -79,9 +79,7 @@ TEST_CASE("drivers are not asked for the default device where no GPU is possible
 TEST_CASE("a driver that says what Vulkan does not allow is not believed", "[vulkan][device]") {
     const NoCuda no_cuda;
     const auto reason = [](void (*bend)(VkPhysicalDeviceLimits&), std::uint32_t subgroup_size) {
-        const FakeLoader fake(1);
-        fake->bend = bend;
-        fake->subgroup_size = subgroup_size;
+        const FakeLoader fake({.devices = 1, .bend = bend, .subgroup_size = subgroup_size});
         return after_cuda()[0].rejected;
     };
     CHECK(reason(nullptr, 32).empty());
@@ -102,9 +100,7 @@ TEST_CASE("a driver that says what Vulkan does not allow is not believed", "[vul
 TEST_CASE("texels are loaded where a CPU plays the GPU and its views are as long as bindings, with bounds",
           "[vulkan][device]") {
     const auto loads = [](std::uint32_t device, void (*bend)(VkPhysicalDeviceLimits&)) {
-        FakeLoader fake(2);
-        fake->bend = bend;
-        fake->opens = true;
+        FakeLoader fake({.devices = 2, .bend = bend, .opens = true});
         const auto backend = open_vulkan_device(static_cast<int>(device));
         const std::vector<std::string>& paths = backend->device().paths;
         const bool loads_texels = std::count(paths.begin(), paths.end(), "no-texel-loads") == 1;
@@ -129,9 +125,7 @@ TEST_CASE("of a device's cooperative matrices the list says the sizes, or what i
           "[vulkan][device]") {
     const NoCuda no_cuda;
     const auto said = [](const FakeMatrices* matrices, std::uint32_t subgroup_size = 32, bool software = false) {
-        const FakeLoader fake(2);
-        fake->subgroup_size = subgroup_size;
-        fake->matrices = matrices;
+        const FakeLoader fake({.devices = 2, .subgroup_size = subgroup_size, .matrices = matrices});
         const DeviceInfo device = after_cuda()[software ? 1 : 0];
         const bool has_path = std::count(device.paths.begin(), device.paths.end(), "no-cooperative-matrix") == 1;
         for (const auto& [name, value] : device.features) {
@@ -165,8 +159,7 @@ TEST_CASE("of a device's cooperative matrices the list says the sizes, or what i
     odd.sizes[1][0] = 24;
     CHECK(said(&odd) == "8 x 8 x 16");
     const Environment disable("HEADSCOPE_VULKAN_DISABLE", "cooperative_matrix");
-    const FakeLoader fake(2);
-    fake->matrices = &has_all;
+    const FakeLoader fake({.devices = 2, .matrices = &has_all});
     const DeviceInfo device = after_cuda()[0];
     for (const auto& [name, value] : device.features) {
         CHECK((name != "cooperative matrices" || value == "switched off"));
@@ -174,7 +167,7 @@ TEST_CASE("of a device's cooperative matrices the list says the sizes, or what i
 }
 
 TEST_CASE("a driver that crashes when it is asked takes nobody along", "[vulkan][device]") {
-    const FakeLoader fake(3);
+    const FakeLoader fake({.devices = 3});
     const NoCuda no_cuda;
     const TemporaryFolder folder;
     const Environment cache("XDG_CACHE_HOME", folder.file(""));
@@ -191,7 +184,7 @@ TEST_CASE("a driver that crashes when it is asked takes nobody along", "[vulkan]
 }
 
 TEST_CASE("drivers that did not crash are not asked twice in a child", "[vulkan][device]") {
-    const FakeLoader fake(2);
+    const FakeLoader fake({.devices = 2});
     const TemporaryFolder folder;
     namespace fs = std::filesystem;
     const std::string first = vulkan::installed_drivers();
@@ -210,7 +203,7 @@ TEST_CASE("drivers that did not crash are not asked twice in a child", "[vulkan]
 }
 
 TEST_CASE("a driver that fails to list its devices is the reason given", "[vulkan][device]") {
-    const FakeLoader fake(3);
+    const FakeLoader fake({.devices = 3});
     const NoCuda no_cuda;
     fake->enumerating = VK_ERROR_INITIALIZATION_FAILED;
     const std::vector<DeviceInfo> devices = after_cuda();

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <catch2/catch.hpp>
+#include <utility>
 
 #include "environment.h"
 #include "tests/fake_vulkan/fake_vulkan.h"
@@ -16,7 +17,7 @@ namespace headscope::vulkan_tests {
 // (its DT_SONAME) rather than look for one.
 class FakeLoader {
 public:
-    explicit FakeLoader(std::uint32_t devices) {
+    explicit FakeLoader(FakeVulkan state) {
         REQUIRE(dlopen("libvulkan.so.1", RTLD_NOW | RTLD_NOLOAD) == nullptr);
         const std::string file = built_file("HEADSCOPE_FAKE_VULKAN", HEADSCOPE_FAKE_VULKAN);
         library_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -24,7 +25,7 @@ public:
         REQUIRE(library_ != nullptr);
         using Get = FakeVulkan* (*)();
         state_ = reinterpret_cast<Get>(dlsym(library_, "fake_vulkan"))();
-        *state_ = FakeVulkan{.devices = devices};
+        *state_ = std::move(state);
     }
     FakeLoader(const FakeLoader&) = delete;
     FakeLoader& operator=(const FakeLoader&) = delete;

@@ -104,8 +104,7 @@ TEST_CASE("tensors are in the largest heap that buffers may be in, which is the 
         bool operator==(const Found&) const = default;
     };
     const auto find = [](std::uint64_t first, std::uint64_t second, std::uint32_t buffer_types) {
-        FakeLoader fake(1);
-        fake->opens = true;
+        FakeLoader fake({.devices = 1, .opens = true});
         fake->heaps[0] = first;
         fake->heaps[1] = second;
         fake->buffer_types = buffer_types;

@@ -76,8 +76,7 @@ TEST_CASE("a second start uses what the first one left", "[vulkan][cache]") {
 }
 
 TEST_CASE("a second start compiles no pipeline that the first one compiled", "[vulkan][cache]") {
-    FakeLoader fake(1);
-    fake->opens = true;
+    FakeLoader fake({.devices = 1, .opens = true});
     const Folder folder;
     const Start first = start(folder.path);
     CHECK(first.use.found == 0);
@@ -106,9 +105,7 @@ struct FakeDevice {
 
 TEST_CASE("pipelines are compiled side by side, or one by one where that is asked for", "[vulkan][cache]") {
     for (const int threads : {3, 0}) {
-        FakeLoader fake(1);
-        fake->opens = true;
-        fake->meet = std::max(threads, 1);
+        FakeLoader fake({.devices = 1, .opens = true, .meet = std::max(threads, 1)});
         {
             const FakeDevice made;
             Pipelines pipelines(made.device, "", static_cast<unsigned>(threads));
@@ -129,9 +126,7 @@ TEST_CASE("pipelines are compiled side by side, or one by one where that is aske
 
 TEST_CASE("a kernel that cannot be compiled is an Error where it is waited for, each time", "[vulkan][cache]") {
     for (const unsigned threads : {2U, 0U}) {
-        FakeLoader fake(1);
-        fake->opens = true;
-        fake->fails_to_compile = 1;
+        FakeLoader fake({.devices = 1, .opens = true, .fails_to_compile = 1});
         {
             const FakeDevice made;
             Pipelines pipelines(made.device, "", threads);
@@ -162,8 +157,7 @@ TEST_CASE("a thread is started for what no other is free to do, and no sooner", 
 }
 
 TEST_CASE("pipelines that nobody waits for are dropped in the end", "[vulkan][cache]") {
-    FakeLoader fake(1);
-    fake->opens = true;
+    FakeLoader fake({.devices = 1, .opens = true});
     {
         const FakeDevice made;
         Pipelines pipelines(made.device, "", 1);

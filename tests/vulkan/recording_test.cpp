@@ -14,8 +14,7 @@ using namespace headscope::vulkan_tests;
 
 TEST_CASE("a recording is as many command buffers as slices, in order, and lives until it is done",
           "[vulkan][stream]") {
-    FakeLoader fake(1);
-    fake->opens = true;
+    FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
     const Tensor x = made.tensor();
     const Tensor y = made.tensor();
@@ -48,9 +47,7 @@ TEST_CASE("a recording is as many command buffers as slices, in order, and lives
 }
 
 TEST_CASE("a recording stands between barriers, whatever was before it", "[vulkan][stream]") {
-    FakeLoader fake(1);
-    fake->opens = true;
-    fake->notes_barriers = true;
+    FakeLoader fake({.devices = 1, .opens = true, .notes_barriers = true});
     Streamed made(0);
     const Tensor x = made.tensor();
     const Tensor y = made.tensor();
@@ -66,9 +63,7 @@ TEST_CASE("a recording stands between barriers, whatever was before it", "[vulka
 }
 
 TEST_CASE("what is recorded waits for its pipelines, and for those of what came before", "[vulkan][stream]") {
-    FakeLoader fake(1);
-    fake->opens = true;
-    fake->compiles_nothing = true;
+    FakeLoader fake({.devices = 1, .opens = true, .compiles_nothing = true});
     Streamed made(2);
     const Tensor x = made.tensor();
     const Tensor y = made.tensor();
@@ -83,8 +78,7 @@ TEST_CASE("what is recorded waits for its pipelines, and for those of what came 
 
 TEST_CASE("a recording that fails loses nothing, and a device that is lost names what was launched",
           "[vulkan][stream]") {
-    FakeLoader fake(1);
-    fake->opens = true;
+    FakeLoader fake({.devices = 1, .opens = true});
     {
         fake->fails_to_compile = 1;
         Streamed made(0);
@@ -106,8 +100,7 @@ TEST_CASE("a recording that fails loses nothing, and a device that is lost names
 }
 
 TEST_CASE("kernels that a recording runs are told where they are launched", "[vulkan][stream]") {
-    FakeLoader fake(1);
-    fake->opens = true;
+    FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
     (void)made.stream.take_kernels();
     const Tensor x = made.tensor();

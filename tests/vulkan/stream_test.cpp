@@ -16,9 +16,7 @@ using namespace headscope::vulkan;
 using namespace headscope::vulkan_tests;
 
 TEST_CASE("what waits for a pipeline keeps its place, and fills and copies wait behind it", "[vulkan][stream]") {
-    FakeLoader fake(1);
-    fake->opens = true;
-    fake->compiles_nothing = true;
+    FakeLoader fake({.devices = 1, .opens = true, .compiles_nothing = true});
     Streamed made(2);
     const Tensor x = made.tensor();
     const Tensor y = made.tensor();
@@ -40,9 +38,7 @@ TEST_CASE("what waits for a pipeline keeps its place, and fills and copies wait 
 }
 
 TEST_CASE("no more than some hundreds of dispatches wait for a pipeline", "[vulkan][stream]") {
-    FakeLoader fake(1);
-    fake->opens = true;
-    fake->compiles_nothing = true;
+    FakeLoader fake({.devices = 1, .opens = true, .compiles_nothing = true});
     Streamed made(1);
     const Tensor x = made.tensor();
     for (std::uint64_t groups = 1; groups <= 512; ++groups) {
@@ -60,9 +56,7 @@ TEST_CASE("no more than some hundreds of dispatches wait for a pipeline", "[vulk
 }
 
 TEST_CASE("a stream that ends drops what still waits for a pipeline", "[vulkan][stream]") {
-    FakeLoader fake(1);
-    fake->opens = true;
-    fake->compiles_nothing = true;
+    FakeLoader fake({.devices = 1, .opens = true, .compiles_nothing = true});
     {
         Streamed made(1);
         const Tensor x = made.tensor();
@@ -76,10 +70,7 @@ TEST_CASE("a stream that ends drops what still waits for a pipeline", "[vulkan][
 TEST_CASE("after a kernel that does not compile nothing that follows is taken for done", "[vulkan][stream]") {
     for (const unsigned threads : {1U, 0U}) {
         INFO(threads << " threads");
-        FakeLoader fake(1);
-        fake->opens = true;
-        fake->fails_to_compile = 1;
-        fake->compiles_nothing = threads > 0;
+        FakeLoader fake({.devices = 1, .opens = true, .fails_to_compile = 1, .compiles_nothing = threads > 0});
         Streamed made(threads);
         const Tensor x = made.tensor();
         const Tensor y = made.tensor();
@@ -109,8 +100,7 @@ TEST_CASE("after a kernel that does not compile nothing that follows is taken fo
 }
 
 TEST_CASE("a submission that fails is told for good, and what is lost stays lost", "[vulkan][stream]") {
-    FakeLoader fake(1);
-    fake->opens = true;
+    FakeLoader fake({.devices = 1, .opens = true});
     {
         Streamed made(0);
         const Tensor x = made.tensor();
@@ -137,10 +127,8 @@ TEST_CASE("the trial of matrices takes another kernel's failure for no verdict, 
     // Without threads a kernel is compiled where it is used, and fails there.
     const bool threads = std::thread::hardware_concurrency() > 1;
     for (const bool own : {false, true}) {
-        FakeLoader fake(2);
-        fake->opens = true;
-        fake->fails_to_compile = own ? 2 : 1;
-        fake->compiles_nothing = threads && !own;
+        FakeLoader fake(
+            {.devices = 2, .opens = true, .fails_to_compile = own ? 2 : 1, .compiles_nothing = threads && !own});
         const StandardError said;
         const auto backend = open_vulkan_device(1);
         const Tensor x = backend->empty({4}, DType::F32);

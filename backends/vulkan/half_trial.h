@@ -1,0 +1,41 @@
+// How what is stored in F16 is widened: by the device's own conversion, an instruction where bits take ten, or by bits.
+// Vulkan lets a device take subnormal numbers for 0, so a device's conversion is on trial first. No number differs.
+#pragma once
+
+#include "backend/backend.h"
+#include "backends/vulkan/device.h"
+#include "backends/vulkan/options.h"
+#include "backends/vulkan/stream.h"
+
+namespace headscope::vulkan {
+
+inline constexpr const char* kHalfFeature = "half conversions";
+
+// What DeviceInfo::features says of them before a trial, and whether there is to be one.
+struct HalfConversion {
+    bool own = false;
+    const char* says = "by bits";
+};
+HalfConversion half_conversion(const Capabilities& found, const Options& options);
+
+class HalfTrial {
+public:
+    // `backend` runs the trial, `stream` is told what came of it, `info` too where that is not what it says already.
+    HalfTrial(Backend& backend, Stream& stream, const Capabilities& found, const Options& options, DeviceInfo& info);
+
+    // To be called before a tensor in F16 is made. The first call has the device widen every number there is, and waits
+    // for it.
+    void hold();
+
+private:
+    bool passes();
+
+    Backend& backend_;
+    Stream& stream_;
+    DeviceInfo& info_;
+    const bool tried_;
+    const float factor_;  // on what is tried: Options::trial_error
+    bool open_;
+};
+
+}  // namespace headscope::vulkan
