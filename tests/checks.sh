@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # MODEL, HEADSCOPE and PACKAGES are ./do's
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap)
-readonly CHECKS=(format shell agreement bleu digits cpuonly sanitize validation conform subgroups plain emulation cuda damage mutants tidy fuzz trixie)
+readonly CHECKS=(format shell agreement bleu digits cpuonly sanitize validation conform amd subgroups plain emulation cuda damage mutants tidy fuzz trixie)
 # How a part of check ends that proved nothing because something that a person has to give is not there.
 readonly SKIPPED=77
 
@@ -103,6 +103,12 @@ check_conform() {
             fail "with LP_NATIVE_VECTOR_WIDTH=$bits the driver has other subgroups than were asked for"
     done
     HEADSCOPE_VULKAN_VALIDATION=1 "$HEADSCOPE" conform --device vulkan --quick --no-speed
+}
+
+# What AMD's compiler makes of the kernels, for GPUs that are not there.
+check_amd() {
+    build release headscope headscope_compile_only
+    tests/compile_only/families.sh build/release out/check/amd
 }
 
 # Subgroups of 4, 8 and 16 invocations on the software driver.

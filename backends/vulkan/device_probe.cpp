@@ -229,6 +229,7 @@ std::vector<std::string> paths_of(const Capabilities& found, const Options& opti
     }
     if (options.tiles == ProductTiles::Device) {
         paths.emplace_back(found.software ? path::kSharedTiles : path::kNoSharedTiles);
+        paths.emplace_back(path::kLargeTiles);
     }
     if (options.vector_loads) {
         paths.emplace_back(path::kNoVectorLoads);

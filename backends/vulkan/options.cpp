@@ -120,6 +120,9 @@ Options with_path(Options options, const std::string& path, std::uint32_t subgro
         options.tiles = ProductTiles::Shared;
     } else if (path == path::kNoSharedTiles) {
         options.tiles = ProductTiles::None;
+    } else if (path == path::kLargeTiles) {
+        options.tiles = ProductTiles::Shared;
+        options.tile = kLargeTile;
     } else if (path == path::kNoVectorLoads) {
         options.vector_loads = false;
     } else if (path == path::kNoTexelLoads) {

@@ -16,6 +16,7 @@ enum class ProductTiles : std::uint8_t {
 
 constexpr std::uint32_t kMostRowLanes = 256;     // reduce.glsl
 constexpr std::uint32_t kLargeMatrixSide = 128;  // cooperative_tiles.glsl
+constexpr std::uint32_t kLargeTile = 8;          // matmul_tiled.comp
 
 // Who decides whether attention runs as one op or is composed of products.
 enum class FusedAttention : std::uint8_t { WhereFaster, Never, Always };
@@ -35,7 +36,8 @@ struct Options {
     bool matrix_trial = true;        // else a device's matrices are believed: to see what they err in
     bool subgroups = true;           // else reductions through shared memory alone
     ProductTiles tiles = ProductTiles::Device;
-    bool storage16 = true;  // else nothing is stored in 16 bits
+    std::uint32_t tile = 0;  // outputs of an invocation along each side, of all tiles in shared memory; 0 by shape
+    bool storage16 = true;   // else nothing is stored in 16 bits
     HalfConversions half_conversions = HalfConversions::OfGpus;
     bool half_trial = true;        // else a device's conversions are believed
     bool tuning = true;            // products as headscope tune found them fastest
@@ -76,6 +78,7 @@ namespace path {
 inline constexpr const char* kNoSubgroups = "no-subgroups";
 inline constexpr const char* kSharedTiles = "shared-tiles";
 inline constexpr const char* kNoSharedTiles = "no-shared-tiles";
+inline constexpr const char* kLargeTiles = "large-tiles";
 inline constexpr const char* kNoVectorLoads = "no-vector-loads";
 inline constexpr const char* kNoTexelLoads = "no-texel-loads";
 inline constexpr const char* kNoTransfers = "no-transfers";

@@ -150,9 +150,10 @@ bool has_room_for_tile(const ProductDevice& device, std::uint32_t block) {
 // Tiles of 128 x 128 need half the loads of those of 64 x 64, where there are enough for every core.
 std::uint32_t choose_tile(const ProductDevice& device, const ProductShape& shape) {
     constexpr std::uint64_t kEnough = 96;
-    return has_room_for_tile(device, 8) && shape.m > kSide * 4 && shape.n > kSide * 4 && tiles_of(shape, 8) >= kEnough
-               ? 8
-               : 4;
+    constexpr std::uint32_t kSmall = 4;
+    const bool many = shape.m > kSide * kSmall && shape.n > kSide * kSmall && tiles_of(shape, kLargeTile) >= kEnough;
+    const bool large = device.tile == 0 ? many : device.tile == kLargeTile;
+    return large && has_room_for_tile(device, kLargeTile) ? kLargeTile : kSmall;
 }
 
 ProductPlan plan_tiles(const ProductDevice& device, const ProductShape& shape, std::uint32_t block) {
@@ -258,8 +259,8 @@ std::vector<ProductChoice> product_choices(const ProductDevice& device, const Pr
     }
     if (takes_tiles(device, shape)) {
         kernels.push_back({ProductKernel::Tiles, 4});
-        if (has_room_for_tile(device, 8)) {
-            kernels.push_back({ProductKernel::Tiles, 8});
+        if (has_room_for_tile(device, kLargeTile)) {
+            kernels.push_back({ProductKernel::Tiles, kLargeTile});
         }
     }
     for (std::uint32_t rows = 1; takes_subgroups(device, shape) && rows <= most_subgroup_rows(device, shape);

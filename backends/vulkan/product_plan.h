@@ -19,6 +19,7 @@ struct ProductDevice {
     std::uint32_t subgroup_size = 1;
     std::uint32_t shared_bytes = 16384;  // of a workgroup: what Vulkan promises
     ProductTiles tiles = ProductTiles::Device;
+    std::uint32_t tile = 0;  // Options::tile
     std::optional<MatrixDevice> matrices = {};
 };
 
@@ -53,7 +54,8 @@ enum class ProductKernel : std::uint8_t {
 // One way to compute a product.
 struct ProductChoice {
     ProductKernel kernel = ProductKernel::Blocks;
-    // Subgroup: rows as a multiple of its lanes, 1, 2 or 4; Tiles: of an invocation, 4 or 8; Matrices: MatrixTile::side
+    // Subgroup: rows as a multiple of its lanes, 1, 2 or 4; Tiles: of an invocation, 4 or kLargeTile; Matrices:
+    // MatrixTile::side
     std::uint32_t block = 0;
     std::uint32_t parts = 1;      // that the sum is cut into, of one length, a multiple of 4
     std::uint32_t subgroups = 0;  // Matrices: of a tile

@@ -103,6 +103,7 @@ ProductDevice product_device(const Capabilities& found, const Options& options) 
             .subgroup_size = found.subgroup_size,
             .shared_bytes = found.properties.limits.maxComputeSharedMemorySize,
             .tiles = options.tiles,
+            .tile = options.tile,
             .matrices = matrix_device(found, options)};
 }
 

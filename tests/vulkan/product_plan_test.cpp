@@ -34,6 +34,11 @@ TEST_CASE("a GPU multiplies in shared tiles, larger ones where there are enough"
     least.shared_bytes = 16384;  // two tiles of 128 x 16, with their padding, are more
     CHECK(plan_product(least, shape(4096, 4096, 4096)).specialisation.extra[0] == 4);
     CHECK(product_choices(least, shape(64, 64, 64)).size() == 2);
+    for (ProductDevice forced : {kGpu, least}) {
+        forced.tile = kLargeTile;  // the path large-tiles, where it has room
+        const std::uint32_t expected = forced.shared_bytes == least.shared_bytes ? 4 : 8;
+        CHECK(plan_product(forced, shape(5, 7, 9)).specialisation.extra[0] == expected);
+    }
 }
 
 TEST_CASE("operands that do not lie in fours are loaded one by one", "[vulkan][product_plan]") {

@@ -120,6 +120,19 @@ std::vector<Case> activations_back_cases() {
     return cases;
 }
 
+std::vector<Case> models_cases() {
+    std::vector<Case> cases;
+    for (const float rate : {0.0F, 0.1F}) {
+        for (const bool bias : {false, true}) {
+            const Layer layer{{1, 3, 2048}, Activation::Relu, bias, rate};
+            cases.push_back(forward(layer));
+            cases.push_back(backward(layer, "x"));
+        }
+        cases.push_back(backward({{1, 3, 2048}, Activation::Relu, false, rate}, "y"));
+    }
+    return cases;
+}
+
 std::vector<Case> column_sums_cases() {
     std::vector<Case> cases;
     for (const std::int64_t rows : {0, 1, 3, 33, 257, 1000}) {
@@ -182,6 +195,7 @@ Family bias_family() {
                 {
                     {"activations", "bias with activation", activations_cases},
                     {"activations-back", "the way back through an activation", activations_back_cases},
+                    {"models", "the feed-forward layers of the paper's models", models_cases},
                     {"column-sums", "column sums", column_sums_cases},
                     {"special-values", "NaN and infinity spread through activations", special_values_cases},
                 },

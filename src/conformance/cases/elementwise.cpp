@@ -11,8 +11,8 @@ namespace headscope::conformance {
 namespace {
 
 const std::vector<Shape>& shapes() {
-    static const std::vector<Shape> kShapes{{1},        {257},        {3, 33},       {33, 1},   {2, 3, 5},
-                                            {3, 1, 33}, {2, 3, 5, 7}, {1, 3, 33, 4}, {2, 0, 3}, {0}};
+    static const std::vector<Shape> kShapes{{1},          {257},         {3, 33}, {33, 1},   {2, 3, 5}, {3, 1, 33},
+                                            {2, 3, 5, 7}, {1, 3, 33, 4}, {3, 64}, {2, 0, 3}, {0}};
     return kShapes;
 }
 
@@ -21,6 +21,13 @@ Case fill(const Shape& shape, DType dtype, float value) {
     return make_case(fmt::format("{} {} {}", shape.to_string(), name_of(dtype), value),
                      {dtype == DType::F32 ? target : target.typed(dtype)},
                      [=](const Operands& t) { return Fill{.out = t["out"], .value = value}; });
+}
+
+// Columns out of longer rows, as the rows of a cache are: loaded by fours all the same.
+Case fill_columns(std::int64_t first, std::int64_t count) {
+    return make_case(fmt::format("columns {} to {} of 64", first, first + count),
+                     {in_out("out", {3, 64}).strided().exact()},
+                     [=](const Operands& t) { return Fill{.out = t["out"].narrow(1, first, count), .value = 0.5F}; });
 }
 
 Case copy(const Shape& shape, DType from, DType to, Generator values = normal()) {
@@ -98,6 +105,8 @@ std::vector<Case> fill_cases() {
     cases.push_back(fill({3, 33}, DType::F16, 0.3F));
     cases.push_back(fill({3, 33}, DType::BF16, 0.3F));
     cases.push_back(fill({400, 1000}, DType::F32, 2.0F));
+    cases.push_back(fill_columns(8, 32));
+    cases.push_back(fill_columns(7, 33));
     return cases;
 }
 

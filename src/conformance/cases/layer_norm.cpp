@@ -184,6 +184,22 @@ std::vector<Case> size_cases() {
     return cases;
 }
 
+// Rows that kernels keep in registers, as many of them as subgroups of 32 and of 64 have.
+std::vector<Case> models_cases() {
+    std::vector<Case> cases;
+    for (const std::int64_t columns : {512, 1024}) {
+        for (const float rate : {0.0F, 0.1F}) {
+            for (const bool residual : {false, true}) {
+                cases.push_back(forward({.shape = {1, 3, columns}, .residual = residual, .rate = rate}));
+            }
+            for (const bool direct : {false, true}) {
+                cases.push_back(backward({.shape = {1, 3, columns}, .rate = rate, .grad_sum = direct}));
+            }
+        }
+    }
+    return cases;
+}
+
 std::vector<Case> extreme_cases() {
     std::vector<Case> cases;
     for (const auto& [what, values] :
@@ -216,6 +232,7 @@ Family layer_norm_family() {
                     {"add-norm-back", "the way back of add and norm", add_norm_back_cases},
                     {"special-values", "NaN and infinity spoil one row of a norm", special_values_cases},
                     {"sizes", "rows of sizes that no workgroup divides", size_cases},
+                    {"models", "rows of the paper's models", models_cases},
                     {"extreme", "rows of very large, very small, equal and denormal numbers", extreme_cases},
                 },
             .differentiations = differentiations,

@@ -103,8 +103,8 @@ Case linear(const Layer& layer) {
 }
 
 std::vector<Layer> layer_shapes() {
-    return {{1, 1, 1}, {1, 33, 3},   {3, 257, 33},  {257, 3, 33}, {33, 1, 257}, {33, 64, 1},
-            {2, 2, 2}, {64, 32, 48}, {65, 130, 72}, {1, 64, 40},  {3, 132, 37}};
+    return {{1, 1, 1},     {1, 33, 3},  {3, 257, 33}, {257, 3, 33}, {33, 1, 257}, {33, 64, 1},  {2, 2, 2}, {64, 32, 48},
+            {65, 130, 72}, {1, 64, 40}, {3, 132, 37}, {1, 512, 64}, {2, 512, 64}, {4, 2048, 64}};  // decoding
 }
 
 Case product(const char* a, const Shape& shape_a, bool transpose_a, const char* b, const Shape& shape_b, const char* to,

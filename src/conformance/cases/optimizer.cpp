@@ -130,7 +130,7 @@ std::vector<Case> special_values_cases() {
 
 std::vector<Case> adam_cases() {
     std::vector<Case> cases;
-    for (const std::int64_t count : {0, 1, 3, 33, 257, 10007}) {
+    for (const std::int64_t count : {0, 1, 3, 33, 257, 1024, 10007}) {
         for (const std::optional<DType> working :
              {std::optional<DType>{}, std::optional{DType::F16}, std::optional{DType::BF16}}) {
             cases.push_back(adam({.count = count, .working = working}));
