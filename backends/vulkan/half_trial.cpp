@@ -32,7 +32,7 @@ HalfTrial::HalfTrial(Backend& backend, Stream& stream, const Capabilities& found
       stream_(stream),
       info_(info),
       tried_(options.half_trial),
-      factor_(1.0F + 1e-6F * static_cast<float>(options.trial_error.value_or(0))),
+      factor_(options.trial_error.value_or(TrialError{}).factor(0)),
       open_(half_conversion(found, options).own) {}
 
 void HalfTrial::hold() {

@@ -40,37 +40,16 @@ struct Trial {
     }
 };
 
-constexpr std::array<Trial, 6> kTrials{{{1, 64, 64, 32, false, false, 1.0F, 0.0F},
-                                        {1, 16, 16, 16, false, true, 1.0F, 0.0F},
-                                        {2, 33, 17, 65, true, false, -0.5F, 1.0F},
-                                        {1, 70, 130, 40, true, true, 0.5F, -2.0F},
-                                        {3, 5, 7, 9, false, false, 1.0F, 0.5F},
-                                        {2, 68, 36, 33, true, false, 2.0F, 0.0F}}};
-
-struct Attempt {
-    Trial trial;
-    DType stored;
-    ProductChoice choice;
-};
-
-// All trials in the first tiles. Others are only cut in another way, which shows where there are several of them, or a
-// part of one.
-std::vector<Attempt> attempts_of(const ProductDevice& device, bool storage16) {
-    constexpr std::array kOfAll{kTrials[2], kTrials[3]};
-    std::vector<Attempt> attempts;
-    for (const DType stored : storage16 ? std::vector{DType::F32, DType::F16} : std::vector{DType::F32}) {
-        for (const MatrixTile& tile : matrix_tiles(*device.matrices)) {
-            const ProductChoice choice{
-                .kernel = ProductKernel::Matrices, .block = tile.side, .subgroups = tile.subgroups};
-            const std::span<const Trial> trials =
-                tile == matrix_tiles(*device.matrices).front() ? std::span<const Trial>(kTrials) : kOfAll;
-            for (const Trial& trial : trials) {
-                attempts.push_back({trial, stored, choice});
-            }
-        }
-    }
-    return attempts;
-}
+constexpr std::array<Trial, 8> kTrials{{{1, 64, 64, 32, false, false, 1.0F, 0.0F},
+                                        {3, 5, 7, 9, true, false, 1.0F, 0.5F},
+                                        {2, 68, 36, 33, true, false, 2.0F, 0.0F},
+                                        // and in every tile, since each stages its operands in code of its own
+                                        {1, 136, 140, 48, false, true, 1.0F, 0.0F},
+                                        {2, 33, 17, 65, false, false, -0.5F, 1.0F},
+                                        {1, 70, 130, 41, true, true, 0.5F, -2.0F},
+                                        {1, 140, 36, 72, false, false, 1.0F, 1.0F},
+                                        {1, 36, 132, 68, true, true, 1.0F, 0.0F}}};
+constexpr std::size_t kOfFirstTile = 3;
 
 std::vector<float> noise(const Shape& shape, std::uint64_t seed) {
     Random random(seed);
@@ -131,29 +110,23 @@ double worst_error(Backend& backend, const Trial& trial, DType stored, float fac
     return worst;
 }
 
-// What is wrong with what the device makes of it; empty if nothing is.
-std::string complaint(Backend& backend, const Attempt& attempt, float factor) {
-    // Sums in F32 err by some 2^-20 here, operands that were not rounded to nearest by some 2^-13.
-    constexpr double kAllowed = 0x1p-16;
-    const Trial& trial = attempt.trial;
-    const double error = worst_error(backend, trial, attempt.stored, factor);
-    return error <= kAllowed
-               ? ""
-               : fmt::format(
-                     "a product of {} x {} x {} in {} by {} is off by {:.1e} of its terms, and {:.1e} is allowed",
-                     trial.m, trial.n, trial.k, name_of(attempt.stored), to_string(attempt.choice), error, kAllowed);
-}
-
 }  // namespace
 
-MatrixProducts::MatrixProducts(Backend& backend, const ProductDevice& product_device, Pipelines& pipelines,
-                               bool storage16, const Options& options, DeviceInfo& info)
+struct MatrixProducts::Attempt {
+    Trial trial;
+    DType stored;
+    ProductChoice choice;
+    std::shared_future<VkPipeline> compiled;
+};
+
+MatrixProducts::MatrixProducts(Backend& backend, ProductDevice& product_device, Pipelines& pipelines, bool storage16,
+                               const Options& options, DeviceInfo& info)
     : backend_(backend),
       pipelines_(pipelines),
       info_(info),
       product_device_(product_device),
       storage16_(storage16),
-      factor_(1.0F + 1e-6F * static_cast<float>(options.trial_error.value_or(0))) {
+      error_(options.trial_error.value_or(TrialError{})) {
     if (product_device_.matrices) {
         const bool tried = product_device_.matrices->emulated ? options.trial_error.has_value() : options.matrix_trial;
         state_ = tried ? State::Untried : State::Right;
@@ -181,31 +154,26 @@ bool MatrixProducts::usable() {
 
 void MatrixProducts::hold_trial() {
     backend_.synchronize();  // where work from before fails, that is no verdict
-    const std::vector<Attempt> attempts = attempts_of(product_device_, storage16_);
-    try {
-        std::vector<std::shared_future<VkPipeline>> compiled;
-        for (const Attempt& attempt : attempts) {
-            const ProductPlan plan = plan_product(product_device_, attempt.trial.shape(), attempt.choice);
-            Specialisation specialisation = plan.specialisation;
-            specialisation.storage = attempt.stored;
-            compiled.push_back(pipelines_.get(plan.kernel, specialisation).compiled);
+    const std::vector<MatrixTile> tiles = matrix_tiles(*product_device_.matrices);
+    std::vector<std::vector<Attempt>> attempts;
+    for (const MatrixTile& tile : tiles) {
+        const ProductChoice choice{.kernel = ProductKernel::Matrices, .block = tile.side, .subgroups = tile.subgroups};
+        attempts.emplace_back();
+        for (const DType stored : storage16_ ? std::vector{DType::F32, DType::F16} : std::vector{DType::F32}) {
+            for (const Trial& trial : std::span(kTrials).subspan(tile == tiles.front() ? 0 : kOfFirstTile)) {
+                const ProductPlan plan = plan_product(product_device_, trial.shape(), choice);
+                Specialisation specialisation = plan.specialisation;
+                specialisation.storage = stored;
+                attempts.back().push_back(
+                    {trial, stored, choice, pipelines_.get(plan.kernel, specialisation).compiled});
+            }
         }
-        // Waited for, since a kernel that fails in the stream's hands would be the end of all that follows, too.
-        for (const std::shared_future<VkPipeline>& pipeline : compiled) {
-            pipeline.get();
-        }
-    } catch (const Error& error) {
-        give_up(error.what());
-        return;
     }
     state_ = State::OnTrial;
-    std::string why;
+    std::vector<std::string> wrong;  // for each tile, why
     try {
-        for (const Attempt& attempt : attempts) {
-            on_trial_ = attempt.choice;
-            if (why = complaint(backend_, attempt, factor_); !why.empty()) {
-                break;
-            }
+        for (const std::vector<Attempt>& of_tile : attempts) {
+            wrong.push_back(complaint(of_tile));
         }
     } catch (...) {
         on_trial_.reset();
@@ -213,21 +181,52 @@ void MatrixProducts::hold_trial() {
         throw;
     }
     on_trial_.reset();
+    if (std::none_of(wrong.begin(), wrong.end(), [](const std::string& why) { return why.empty(); })) {
+        state_ = State::Wrong;
+        do_without("its cooperative matrices", wrong.front());
+        return;
+    }
     state_ = State::Right;
-    if (!why.empty()) {
-        give_up(why);
+    for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
+        if (!wrong[tile].empty()) {
+            product_device_.matrices->wrong.push_back(tiles[tile]);
+            do_without(to_string(attempts[tile].front().choice), wrong[tile]);
+        }
     }
 }
 
-void MatrixProducts::give_up(const std::string& why) {
-    state_ = State::Wrong;
+std::string MatrixProducts::complaint(const std::vector<Attempt>& attempts) {
+    // Sums in F32 err by some 2^-20 here, operands that were not rounded to nearest by some 2^-13.
+    constexpr double kAllowed = 0x1p-16;
+    for (const Attempt& attempt : attempts) {
+        try {
+            // Waited for, since a kernel that fails in the stream's hands would be the end of all that follows, too.
+            attempt.compiled.get();
+        } catch (const Error& error) {
+            return error.what();
+        }
+    }
+    for (const Attempt& attempt : attempts) {
+        on_trial_ = attempt.choice;
+        const Trial& trial = attempt.trial;
+        const double error = worst_error(backend_, trial, attempt.stored, error_.factor(attempt.choice.block));
+        if (error > kAllowed) {
+            return fmt::format(
+                "a product of {} x {} x {} in {} by {} is off by {:.1e} of its terms, and {:.1e} is allowed", trial.m,
+                trial.n, trial.k, name_of(attempt.stored), to_string(attempt.choice), error, kAllowed);
+        }
+    }
+    return "";
+}
+
+void MatrixProducts::do_without(const std::string& what, const std::string& why) {
     const auto feature = std::find_if(info_.features.begin(), info_.features.end(),
                                       [](const auto& each) { return each.first == kMatrixFeature; });
-    feature->second = "fail their trial";
+    feature->second = state_ == State::Wrong ? "fail their trial" : feature->second + ", without " + what;
     fmt::print(stderr,
-               "headscope: {} ({}) does without its cooperative matrices: {}; update its driver, or switch them off "
-               "with HEADSCOPE_VULKAN_DISABLE=cooperative_matrix\n",
-               info_.id, info_.name, why);
+               "headscope: {} ({}) does without {}: {}; update its driver, or switch its matrices off with "
+               "HEADSCOPE_VULKAN_DISABLE=cooperative_matrix\n",
+               info_.id, info_.name, what, why);
 }
 
 }  // namespace headscope::vulkan

@@ -16,16 +16,17 @@ namespace headscope::vulkan {
 
 class MatrixProducts {
 public:
-    // `backend` runs the trial, and `info` is told where matrices fail it. Nothing is done before the first product in
-    // F16.
-    MatrixProducts(Backend& backend, const ProductDevice& product_device, Pipelines& pipelines, bool storage16,
+    // `backend` runs the trial; `product_device` and `info` are told what fails it. Nothing is done before the first
+    // product in F16.
+    MatrixProducts(Backend& backend, ProductDevice& product_device, Pipelines& pipelines, bool storage16,
                    const Options& options, DeviceInfo& info);
 
     // How operands are multiplied that are rounded to F16.
     Support support();
 
     // Whether there are matrices that multiply rightly. The first call waits for a trial: some products are held
-    // against the host's, and a device whose matrices err goes without, with a word on standard error.
+    // against the host's in each tile that there is, and a device goes without those tiles in which its matrices err,
+    // or without matrices where that is all, with a word on standard error.
     bool usable();
 
     // How to compute what is on trial.
@@ -34,15 +35,18 @@ public:
 private:
     enum class State : std::uint8_t { Untried, OnTrial, Right, Wrong };
 
+    struct Attempt;
     void hold_trial();
-    void give_up(const std::string& why);
+    // What is wrong with what the device makes of a tile's; empty if nothing is.
+    std::string complaint(const std::vector<Attempt>& attempts);
+    void do_without(const std::string& what, const std::string& why);
 
     Backend& backend_;
     Pipelines& pipelines_;
     DeviceInfo& info_;
-    const ProductDevice product_device_;
-    const bool storage16_;  // then what is stored in F16 is tried, too
-    float factor_;          // on what is tried: Options::trial_error
+    ProductDevice& product_device_;
+    const bool storage16_;    // then what is stored in F16 is tried, too
+    const TrialError error_;  // of what is tried
     State state_ = State::Untried;
     std::optional<ProductChoice> on_trial_;
 };

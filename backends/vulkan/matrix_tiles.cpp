@@ -42,18 +42,14 @@ bool has_room(const MatrixDevice& device, const MatrixTile& tile) {
 }
 
 std::vector<MatrixTile> matrix_tiles(const MatrixDevice& device) {
-    std::vector<MatrixTile> tiles;
-    const MatrixTile smallest;
-    if (device.software) {  // whose registers are memory: larger tiles gain nothing, and take minutes to compile
-        tiles.assign(has_room(device, smallest) ? 1 : 0, smallest);
-        return tiles;
-    }
-    for (const MatrixTile& tile :
-         {smallest, MatrixTile{64, 8}, MatrixTile{kLargeMatrixSide, 4}, MatrixTile{kLargeMatrixSide, 8}}) {
-        if (has_room(device, tile)) {
-            tiles.push_back(tile);
-        }
-    }
+    // Of software, whose registers are memory, the smallest alone: larger ones gain nothing, and take minutes to
+    // compile.
+    std::vector<MatrixTile> tiles{{}, {64, 8}, {kLargeMatrixSide, 4}, {kLargeMatrixSide, 8}};
+    tiles.resize(device.software ? 1 : tiles.size());
+    std::erase_if(tiles, [&](const MatrixTile& tile) {
+        return !has_room(device, tile) ||
+               std::find(device.wrong.begin(), device.wrong.end(), tile) != device.wrong.end();
+    });
     const bool has_side =
         std::any_of(tiles.begin(), tiles.end(), [&](const auto& tile) { return tile.side == device.side; });
     std::erase_if(tiles, [&](const MatrixTile& tile) { return has_side && tile.side != device.side; });

@@ -9,6 +9,13 @@
 
 namespace headscope::vulkan {
 
+// side x side outputs of a workgroup of so many subgroups.
+struct MatrixTile {
+    std::uint32_t side = 64;
+    std::uint32_t subgroups = 4;
+    bool operator==(const MatrixTile&) const = default;
+};
+
 // Matrices that a subgroup's invocations share: a device's own, or those of the emulation.
 struct MatrixDevice {
     MatrixSizes sizes;
@@ -17,19 +24,13 @@ struct MatrixDevice {
     std::uint32_t most_invocations = 0;  // of a workgroup
     bool software = false;
     bool emulated = false;
-    std::uint32_t side = 0;  // of all tiles, where there are such; 0 for the choice
-};
-
-// side x side outputs of a workgroup of so many subgroups.
-struct MatrixTile {
-    std::uint32_t side = 64;
-    std::uint32_t subgroups = 4;
-    bool operator==(const MatrixTile&) const = default;
+    std::uint32_t side = 0;              // of all tiles, where there are such; 0 for the choice
+    std::vector<MatrixTile> wrong = {};  // that failed their trial
 };
 
 bool has_room(const MatrixDevice& device, const MatrixTile& tile);
 
-// All that the device has room for, the smallest first.
+// All that the device has room for and gets right, the smallest first.
 std::vector<MatrixTile> matrix_tiles(const MatrixDevice& device);
 
 // What is likely to be fast for `batch` products [m, k] . [k, n]. There is a tile.

@@ -22,15 +22,20 @@ bool is_set(const char* name) {
     return !text.empty() && text != "0";
 }
 
+// Of a variable, or of a part of one.
 template <class Number>
-Number number(const char* name) {
-    const std::string text = variable(name);
+Number number(const char* name, const std::string& text) {
     Number value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (!text.empty() && (error != std::errc{} || end != text.data() + text.size())) {
         throw Error(std::string(name) + " is \"" + text + "\"; expected a whole number");
     }
     return value;
+}
+
+template <class Number>
+Number number(const char* name) {
+    return number<Number>(name, variable(name));
 }
 
 struct Switch {
@@ -83,8 +88,12 @@ Options Options::from_environment() {
     Options options;
     options.validation = is_set("HEADSCOPE_VULKAN_VALIDATION");
     options.emulated_matrices = is_set("HEADSCOPE_VULKAN_EMULATE_MATRICES");
-    if (!variable("HEADSCOPE_VULKAN_TRIAL_ERROR").empty()) {
-        options.trial_error = number<std::uint32_t>("HEADSCOPE_VULKAN_TRIAL_ERROR");
+    constexpr const char* kTrialError = "HEADSCOPE_VULKAN_TRIAL_ERROR";
+    if (const std::string error = variable(kTrialError); !error.empty()) {
+        const std::size_t slash = error.find('/');
+        options.trial_error = {
+            number<std::uint32_t>(kTrialError, error.substr(0, slash)),
+            slash == std::string::npos ? 0 : number<std::uint32_t>(kTrialError, error.substr(slash + 1))};
     }
     if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty()) {
         options.cache_directory = cache + "/headscope";

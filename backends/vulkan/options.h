@@ -24,6 +24,15 @@ enum class FusedAttention : std::uint8_t { WhereFaster, Never, Always };
 // Whether F16 is widened by the device's own conversion, once that has passed its trial, or by bits.
 enum class HalfConversions : std::uint8_t { OfGpus, Never, Always };
 
+// What makes that which is on trial err, to try what happens then.
+struct TrialError {
+    std::uint32_t millionths = 0;
+    std::uint32_t side = 0;  // of the tiles that err, where matrices are on trial; 0 for all
+    float factor(std::uint32_t of_side) const {
+        return side == 0 || side == of_side ? 1.0F + 1e-6F * static_cast<float>(millionths) : 1.0F;
+    }
+};
+
 struct Options {
     bool validation = false;         // the Khronos layer; any message becomes an Error
     bool push_descriptors = true;    // else descriptor sets from pools
@@ -60,12 +69,13 @@ struct Options {
 
     // Has what is on trial err by so many millionths: the emulated matrices, which otherwise have none, and
     // conversions.
-    std::optional<std::uint32_t> trial_error;
+    std::optional<TrialError> trial_error;
 
     // HEADSCOPE_VULKAN_VALIDATION=1,
     // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,texel_loads,transfers,cooperative_matrix,
     // matrix_trial,fused_attention,storage16,half_conversions,half_trial,tuning,replays,timestamps,pipeline_threads,driver_probe,pipeline_cache,
-    // HEADSCOPE_VULKAN_EMULATE_MATRICES=1, HEADSCOPE_VULKAN_MAX_MEMORY=MiB, HEADSCOPE_VULKAN_TRIAL_ERROR=millionths,
+    // HEADSCOPE_VULKAN_EMULATE_MATRICES=1, HEADSCOPE_VULKAN_MAX_MEMORY=MiB, HEADSCOPE_VULKAN_TRIAL_ERROR=millionths or
+    // millionths/side,
     // HEADSCOPE_VULKAN_TILES=shared or none,
     // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
     // of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in XDG_CACHE_HOME/headscope, else

@@ -14,8 +14,8 @@ namespace headscope::vulkan {
 
 class ProductTuning final : public ProductWays {
 public:
-    // With what the file of this device holds; nothing where there is none, or one that cannot be read: it only saves
-    // time.
+    // `device` outlives it. With what the file of this device holds; nothing where there is none, or one that cannot be
+    // read: it only saves time.
     ProductTuning(const ProductDevice& device, const Capabilities& capabilities, const std::string& cache_directory);
 
     // How this product is to be computed: as forced, as kept for its class, or as is likely to be fast.
@@ -34,7 +34,7 @@ private:
     void load();
     bool save() const;
 
-    const ProductDevice device_;
+    const ProductDevice& device_;
     const std::string path_;  // empty: nothing is kept on disk
     std::map<std::string, Kept> kept_;
     std::string forced_;

@@ -124,7 +124,7 @@ private:
 
     const Options options_;
     const Device device_;
-    const ProductDevice product_device_;
+    ProductDevice product_device_;  // whose matrices a trial may cut down
     ProductTuning tuning_;
     const std::shared_ptr<Memory> memory_;
     Pipelines pipelines_;

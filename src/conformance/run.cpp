@@ -44,9 +44,12 @@ public:
         return *backend_;
     }
     void close() {
+        info_ = info();
         backend_.reset();
         kernels_.clear();
     }
+    // The device as it was when it was last seen: some of what it can do shows only when it is used.
+    DeviceInfo info() const { return backend_ == nullptr ? info_ : backend_->device(); }
     // The kernels that it was given since it was opened, as far as it tells.
     const std::set<std::string>& kernels() const { return kernels_; }
     std::vector<std::string> kernels_of(const Examination& examination) {
@@ -76,6 +79,7 @@ private:
     std::string id_;
     std::string path_;
     std::unique_ptr<Backend> backend_;
+    DeviceInfo info_;
     std::set<std::string> kernels_;
     std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places_;
     std::vector<Result> results_;
@@ -131,12 +135,10 @@ public:
             for (const Family& family : families) {
                 examine(family);
             }
-            // As it is now: some of what a device can do shows only when it is used.
-            info_ = benches_.front().backend().device();
         } catch (const Error& error) {
             report.failure = error.what();  // it cannot be opened any more
         }
-        report.device = info_;
+        report.device = benches_.front().info();
         for (Bench& bench : benches_) {
             report.results.insert(report.results.end(), bench.results().begin(), bench.results().end());
         }
@@ -197,25 +199,45 @@ private:
             Examination examination(*oracle_, stored);
             std::set<std::vector<std::string>> seen;
             for (Bench& bench : benches_) {
-                const Standing standing = standing_of(bench.backend(), stored);
-                const bool is_chosen = bench.path().empty();
-                if (standing.level == SupportLevel::None) {
-                    if (is_chosen) {
-                        note_standing(standing, bench.backend(), stored, bench.result(family, group, stored));
-                    }
-                    continue;
-                }
-                if (!is_new(examination, bench, seen)) {
-                    continue;
-                }
-                Result& result = bench.result(family, group, stored);
-                note_standing(standing, bench.backend(), stored, result);
-                const Outcome outcome = examination.on(bench.backend());
-                add(result, stored, outcome);
-                if (outcome.lost) {
-                    bench.close();  // what comes is tried on a fresh one
-                }
+                unless_lost(bench, family, group, stored, [&] {
+                    examine(bench, examination, seen, [&]() -> Result& { return bench.result(family, group, stored); });
+                });
             }
+        }
+    }
+
+    template <class ResultOf>
+    void examine(Bench& bench, Examination& examination, std::set<std::vector<std::string>>& seen,
+                 const ResultOf& result_of) {
+        const Case& stored = examination.stated();
+        const Standing standing = standing_of(bench.backend(), stored);  // what has a trial is tried by this
+        if (standing.level == SupportLevel::None) {
+            if (bench.path().empty()) {
+                note_standing(standing, bench.backend(), stored, result_of());
+            }
+            return;
+        }
+        if (!is_new(examination, bench, seen)) {
+            return;
+        }
+        Result& result = result_of();
+        note_standing(standing, bench.backend(), stored, result);
+        const Outcome outcome = examination.on(bench.backend());
+        add(result, stored, outcome);
+        if (outcome.lost) {
+            bench.close();  // what comes is tried on a fresh one
+        }
+    }
+
+    // Where `step` loses the device the case has failed, and what comes has a fresh one.
+    template <class Step>
+    void unless_lost(Bench& bench, const Family& family, const Group& group, const Case& stored, const Step& step) {
+        try {
+            step();
+        } catch (const DeviceLost& error) {
+            bench.close();
+            bench.result(family, group, stored)
+                .complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
         }
     }
 
@@ -235,30 +257,32 @@ private:
         const Group group{.name = "speed", .says = "how fast it is"};
         for (const Case& stated : family.speeds(info_.gpu ? kOnGpus : kOnCpus)) {
             for (const Case& stored : stored_cases(group, stated)) {
-                Bench& bench = benches_.front();
-                if (!wanted(family, stored) || standing_of(bench.backend(), stored).level == SupportLevel::None) {
-                    continue;
-                }
-                say("how fast is " + stored.title());
-                Result& result = bench.result(family, group, stored);
-                note_standing(standing_of(bench.backend(), stored), bench.backend(), stored, result);
-                bench.backend().take_kernels();
-                const auto complain = [&](const std::exception& error) {
-                    result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
-                };
-                try {
-                    result.speeds.push_back(measure(bench.backend(), stored));
-                } catch (const DeviceLost& error) {
-                    complain(error);
-                    bench.close();
-                    continue;
-                } catch (const std::exception& error) {
-                    complain(error);
-                }
-                for (const std::string& kernel : bench.backend().take_kernels()) {
-                    result.kernels.insert(kernel);
+                if (wanted(family, stored)) {
+                    Bench& bench = benches_.front();
+                    unless_lost(bench, family, group, stored, [&] { time(bench, family, group, stored); });
                 }
             }
+        }
+    }
+
+    void time(Bench& bench, const Family& family, const Group& group, const Case& stored) {
+        const Standing standing = standing_of(bench.backend(), stored);
+        if (standing.level == SupportLevel::None) {
+            return;
+        }
+        say("how fast is " + stored.title());
+        Result& result = bench.result(family, group, stored);
+        note_standing(standing, bench.backend(), stored, result);
+        bench.backend().take_kernels();
+        try {
+            result.speeds.push_back(measure(bench.backend(), stored));
+        } catch (const DeviceLost&) {
+            throw;
+        } catch (const std::exception& error) {
+            result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
+        }
+        for (const std::string& kernel : bench.backend().take_kernels()) {
+            result.kernels.insert(kernel);
         }
     }
 

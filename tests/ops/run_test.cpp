@@ -5,11 +5,13 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "conformance/cases/catalogue.h"
 #include "conformance/speed.h"
 #include "devices.h"
 #include "registry/registry.h"
+#include "tests/backend/forwarding_backend.h"
 #include "tests/house/environment.h"
 
 using namespace headscope;
@@ -129,6 +131,66 @@ TEST_CASE("a case that loses the device fails, and what follows has a fresh one"
     CHECK_THAT(result.complaints[0], Contains("it is gone"));
     CHECK(report.devices[0].failure.empty());
     CHECK(runs == 1);  // no other layout is tried on what is lost
+}
+
+namespace {
+
+// A device that is lost when it is asked for products in BF16, as where they are tried first.
+class LostInTrial final : public ForwardingBackend {
+public:
+    LostInTrial(std::unique_ptr<Backend> inner, bool& lost) : ForwardingBackend(std::move(inner)), lost_(lost) {}
+    Support products(Compute compute) const override {
+        if (compute == Compute::BF16 && !std::exchange(lost_, true)) {
+            throw DeviceLost("it hung in its trial");
+        }
+        return ForwardingBackend::products(compute);
+    }
+
+private:
+    bool& lost_;
+};
+
+}  // namespace
+
+TEST_CASE("a device that is lost before a case runs fails it, and what follows has a fresh one", "[run]") {
+    const auto products = [] {
+        Case rounded = doublings()[0];
+        rounded.run = doubling([] {}).run;
+        rounded.compute = Compute::BF16;
+        return std::vector{rounded, doubling([] {})};
+    };
+    Plan wanted = plan({});
+    bool lost = false;
+    int opened = 0;
+    wanted.open = [&](const std::string& path, const std::string& device) {
+        ++opened;
+        return std::make_unique<LostInTrial>(open_device_by(path, device), lost);
+    };
+    const DeviceReport report = run(wanted, {{.name = "two", .groups = {{"two", "two", products}}}}).devices.at(0);
+    CHECK(report.failure.empty());
+    CHECK(opened == 3);  // before all, for the case that loses it, and after that
+    REQUIRE_FALSE(report.results.empty());
+    CHECK(report.results[0].precision == "bf16 products");
+    REQUIRE(report.results[0].complaints.size() == 1);
+    CHECK_THAT(report.results[0].complaints[0], Contains("it hung in its trial"));
+    CHECK(report.failures() == 1);
+    CHECK(report.results.size() > 1);
+}
+
+TEST_CASE("a device whose last case loses it is not opened again, and is told as it was", "[run]") {
+    const auto one = [] { return std::vector{doubling([] { throw DeviceLost("it is gone"); })}; };
+    Plan wanted = plan({}, {"f32"});
+    int opened = 0;
+    wanted.open = [&](const std::string& path, const std::string& device) {
+        if (++opened > 2) {
+            throw Error("and does not come back");
+        }
+        return open_device_by(path, device);
+    };
+    const DeviceReport report = run(wanted, {{.name = "one", .groups = {{"one", "one", one}}}}).devices.at(0);
+    CHECK(report.failure.empty());
+    CHECK(report.failures() == 1);
+    CHECK(report.device.id == "cpu");
 }
 
 TEST_CASE("a device that cannot be opened any more fails, and others have their reports", "[run]") {
