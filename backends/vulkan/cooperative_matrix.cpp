@@ -127,7 +127,7 @@ CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysica
         return {{}, "no rounding to nearest in F16"};
     }
     const MatrixSizes sizes = largest(kinds_of(functions, device), ground);
-    return {sizes, sizes.m == 0 ? "none of F16 that sum in F32 and divide 32" : ""};
+    return {sizes, sizes.m == 0 ? "none of F16 that sum in F32 and fit a tile" : ""};
 }
 
 }  // namespace headscope::vulkan

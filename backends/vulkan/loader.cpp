@@ -97,7 +97,11 @@ void check(VkResult result, const char* call) {
                         "then start again (--device cpu works without it)",
                         call));
     }
-    throw Error(fmt::format("{} failed with {}", call, name_of(result)));
+    const std::string what = fmt::format("{} failed with {}", call, name_of(result));
+    if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+        throw DriverOutOfMemory(what);
+    }
+    throw Error(what);
 }
 
 }  // namespace headscope::vulkan

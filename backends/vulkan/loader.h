@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backends/vulkan/vk_cooperative_matrix.h"
+#include "support/check.h"
 
 namespace headscope::vulkan {
 
@@ -121,7 +122,13 @@ DeviceFunctions load_device_functions(const InstanceFunctions& functions, VkDevi
 
 // "VK_ERROR_DEVICE_LOST (-4)".
 std::string name_of(VkResult result);
-// Error naming the call and the result unless it succeeded.
+// The driver had no memory for an object of its own.
+class DriverOutOfMemory : public Error {
+public:
+    using Error::Error;
+};
+
+// Error naming the call and the result unless it succeeded, DeviceLost and DriverOutOfMemory where it is one of these.
 void check(VkResult result, const char* call);
 
 }  // namespace headscope::vulkan

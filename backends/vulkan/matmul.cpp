@@ -200,7 +200,7 @@ ProductShape VulkanBackend::shape_of(const Matmul& op, const MatmulParams& param
     shape.epilogue = epilogue.bits();
     shape.texels = device_.capabilities().texel_loads && op.a.dtype == DType::F32;
     shape.whole = !op.out.contiguous() || op.out.dtype != DType::F32;
-    shape.narrow = op.a.dtype != DType::F32;
+    shape.storage = op.a.dtype;
     // Operands in F32 are rounded to F16 where they are staged, those in F16 are staged as they are.
     const bool in_f16 = op.a.dtype == DType::F16 || (op.a.dtype == DType::F32 && op.compute == Compute::F16);
     shape.matrices = in_f16 && takes_matrices(product_device_, shape) && matrices_->usable();

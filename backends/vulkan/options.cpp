@@ -117,6 +117,7 @@ Options Options::from_environment() {
     } else if (!tiles.empty()) {
         throw Error("HEADSCOPE_VULKAN_TILES is \"" + tiles + "\"; expected shared or none");
     }
+    options.tuning = !options.emulated_matrices;  // what is fast by plain numbers is not what is fast by matrices
     disable(options, variable("HEADSCOPE_VULKAN_DISABLE"));
     return options;
 }

@@ -39,7 +39,7 @@ struct ProductShape {
     std::uint32_t epilogue = 0;  // as numbered in product_out.glsl
     bool texels = false;         // the operands can come through texel buffers
     bool whole = false;          // its sums cannot be cut: parts are added in contiguous F32 alone
-    bool narrow = false;         // the operands are stored in 16 bits
+    DType storage = DType::F32;  // of the operands
     bool matrices = false;       // the device's matrices are to take it: takes_matrices(), and they are right
 };
 

@@ -18,7 +18,7 @@ namespace headscope::vulkan {
 
 namespace {
 
-constexpr int kFormat = 3;  // of the file; what a choice means may change with it
+constexpr int kFormat = 4;  // of the file; what a choice means may change with it
 
 ProductKernel kernel_of(const std::string& name) {
     for (const ProductKernel kernel : {ProductKernel::Blocks, ProductKernel::Subgroup, ProductKernel::Tiles,
@@ -37,13 +37,11 @@ std::string class_of(const ProductShape& shape) {
     const auto lies = [](bool along_k, bool fours) {
         return std::string(along_k ? "along k" : "across k") + (fours ? " in fours" : "");
     };
-    return fmt::format("{} {} {} x{}, a {}, b {}{}{}{}{}", power(shape.m), power(shape.n), power(shape.k),
+    return fmt::format("{} {} {} x{}, a {}, b {}{}{}{}{}{}", power(shape.m), power(shape.n), power(shape.k),
                        shape.batch == 1 ? 1 : power(shape.batch) + 1, lies(shape.a_along_k, shape.a_in_fours),
                        lies(shape.b_along_k, shape.b_in_fours), shape.k % 4 == 0 ? "" : ", odd k",
-                       shape.texels ? ", texels" : "", shape.whole ? ", whole" : "",
-                       !shape.matrices ? ""
-                       : shape.narrow  ? ", matrices of f16"
-                                       : ", matrices");
+                       shape.texels ? ", texels" : "", shape.whole ? ", whole" : "", shape.matrices ? ", matrices" : "",
+                       shape.storage == DType::F32 ? "" : fmt::format(", {}", headscope::name_of(shape.storage)));
 }
 
 ProductTuning::ProductTuning(const ProductDevice& device, const Capabilities& capabilities,

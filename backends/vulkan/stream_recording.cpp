@@ -21,18 +21,23 @@ std::shared_ptr<const Recording> Stream::record(const std::function<void()>& bod
     // What comes before it and after it may touch the same memory, or may not: nobody knows when it will be launched.
     const Hazards outside = std::exchange(hazards_, {});
     recording_ = std::make_unique<Recording>(device_, pool_);
+    const auto end = [&] {
+        hazards_ = outside;
+        return std::exchange(recording_, nullptr);
+    };
     try {
         barrier();
         body();
         barrier();
         recording_->end_part();
+    } catch (const DriverOutOfMemory& error) {
+        end();
+        throw OutOfMemory(error.what());  // nothing was carried out: op by op there may be enough
     } catch (...) {
-        recording_.reset();
-        hazards_ = outside;
+        end();
         throw;
     }
-    hazards_ = outside;
-    return std::exchange(recording_, nullptr);
+    return end();
 }
 
 void Stream::launch(const std::shared_ptr<const Recording>& recording) {

@@ -67,6 +67,9 @@ VKAPI_ATTR VkResult VKAPI_CALL bind_memory(VkDevice /*device*/, VkBuffer /*buffe
 
 VKAPI_ATTR VkResult VKAPI_CALL allocate_commands(VkDevice /*device*/, const VkCommandBufferAllocateInfo* /*info*/,
                                                  VkCommandBuffer* made) {
+    if (state.allocating_commands != VK_SUCCESS) {
+        return state.allocating_commands;
+    }
     all_commands.push_back(std::make_unique<Commands>());
     *made = reinterpret_cast<VkCommandBuffer>(all_commands.back().get());
     ++state.commands_live;

@@ -46,6 +46,7 @@ struct FakeVulkan {
     std::uint32_t types_allocated = 0;          // a bit each
     VkBool32 robust = VK_FALSE;                 // what was asked for of robustBufferAccess
     VkResult submitting = VK_SUCCESS;           // what vkQueueSubmit returns
+    VkResult allocating_commands = VK_SUCCESS;  // what vkAllocateCommandBuffers returns
     int commands_live = 0;                      // command buffers
     bool notes_barriers = false;
     std::vector<std::string> executed = {};  // "dispatch GROUPS", "fill WORD", "copy BYTES", "barrier" where noted

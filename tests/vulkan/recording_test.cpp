@@ -99,6 +99,27 @@ TEST_CASE("a recording that fails loses nothing, and a device that is lost names
     CHECK_THROWS_AS(made.stream.launch(recording), DeviceLost);
 }
 
+TEST_CASE("a recording that the driver has no memory for is none, and op by op work goes on", "[vulkan][stream]") {
+    for (const VkResult result : {VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY}) {
+        FakeLoader fake({.devices = 1, .opens = true});
+        Streamed made(0);
+        const Tensor x = made.tensor();
+        fake->allocating_commands = result;
+        CHECK_THROWS_AS(made.stream.record([&] { made.dispatch_fill(x, 1); }), OutOfMemory);
+        CHECK_FALSE(made.stream.recording());
+        made.dispatch_fill(x, 2);
+        made.stream.synchronize();
+        CHECK(fake->executed == Executed{"dispatch 2"});
+        CHECK(fake->commands_live == 4);
+    }
+    FakeLoader fake({.devices = 1, .opens = true});
+    Streamed made(0);
+    const Tensor x = made.tensor();
+    fake->allocating_commands = VK_ERROR_INITIALIZATION_FAILED;  // which less memory does not mend
+    CHECK_THROWS_WITH(made.stream.record([&] { made.dispatch_fill(x, 1); }),
+                      Catch::Contains("vkAllocateCommandBuffers failed with VK_ERROR_INITIALIZATION_FAILED"));
+}
+
 TEST_CASE("kernels that a recording runs are told where they are launched", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
