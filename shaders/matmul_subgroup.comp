@@ -68,17 +68,6 @@ vec4 load_b(uint at, uint count) {
 // The column of a lane's output j, from the block's first: by fours.
 uint column_of(uint me, uint j) { return 4u * (me + kLanes * (j / 4u)) + j % 4u; }
 
-void store_four(uint target, float sums[kColumns], float added[kColumns], uint first) {
-    vec4 value;
-    [[unroll]] for (uint one = 0u; one < 4u; ++one) {
-        value[one] = finished(sums[first + one], added[first + one]);
-    }
-    if (p.beta != 0.0) {  // else the output may be noise
-        value = fma(vec4(p.beta), out_four(target / 4u), value);
-    }
-    out_put_four(target / 4u, value);
-}
-
 void main() {
     uint blocks_m = (p.m + kRows - 1u) / kRows;
     uint blocks_n = (p.n + kColumns * kLanes - 1u) / (kColumns * kLanes);
@@ -145,7 +134,8 @@ void main() {
             uint to_column = column + column_of(me, j);
             uint target = out_base + (row + i) * p.out_row + to_column;
             if (kOutFours && row + i < p.m && to_column < p.n) {
-                store_four(target, sums[i], added, j);
+                store_four(target, vec4(sums[i][j], sums[i][j + 1u], sums[i][j + 2u], sums[i][j + 3u]),
+                           vec4(added[j], added[j + 1u], added[j + 2u], added[j + 3u]));
             }
             [[unroll]] for (uint one = 0u; one < 4u; ++one) {
                 if (!kOutFours && row + i < p.m && to_column + one < p.n) {

@@ -1,6 +1,6 @@
 // The product of matmul.comp, in the same order of sums, by workgroups of 16 x 16 invocations that share what they load:
 // tiles of both operands lie in shared memory, and an invocation keeps kRows x kColumns outputs in registers, by fours
-// that are 64 apart, so that neighbours read neighbouring words.
+// that are 64 apart, so that neighbours read neighbouring words. While they multiply what comes next is on its way.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -14,11 +14,12 @@ layout(push_constant) uniform Push { MatmulParams p; };
 layout(constant_id = 2) const uint kRows = 4u;     // 4 or 8
 layout(constant_id = 3) const uint kColumns = 4u;  // 4 or 8
 layout(constant_id = 4) const uint kRounding = 0u;
-layout(constant_id = 5) const uint kALoads = 0u;  // kAlongK, kInFours
+layout(constant_id = 5) const uint kALoads = 0u;  // kAlongK, kInFours; and kOutInFours
 layout(constant_id = 6) const uint kBLoads = 0u;
 
 const uint kAlongK = 1u;
 const uint kInFours = 2u;
+const bool kOutInFours = (kALoads & 4u) != 0u;
 const uint kSide = 16u;
 const uint kDepth = 16u;  // of k in a tile
 const uint kTileM = kSide * kRows;
@@ -35,8 +36,10 @@ struct Place {
     uint k;
 };
 
-// Neighbours load neighbours, whichever way the operand is contiguous; `size` is kTileM or kTileN.
-Place place_of(uint unit, uint loads, uint size) {
+// Of an invocation's loads for a tile of `size` rows or columns that of `turn`. Neighbours load neighbours, whichever
+// way the operand is contiguous.
+Place place_of(uint turn, uint loads, uint size) {
+    uint unit = turn * kSide * kSide + lane();
     uint width = (loads & kInFours) != 0u ? 4u : 1u;
     if ((loads & kAlongK) != 0u) {
         return Place(unit / (kDepth / width), unit % (kDepth / width) * width);
@@ -44,39 +47,56 @@ Place place_of(uint unit, uint loads, uint size) {
     return Place(unit % (size / width) * width, unit / (size / width));
 }
 
-void load_a(uint base, uint row, uint k) {
-    uint units = kTileM * kDepth / ((kALoads & kInFours) != 0u ? 4u : 1u);
-    for (uint unit = lane(); unit < units; unit += kSide * kSide) {
-        Place at = place_of(unit, kALoads, kTileM);
+// Of each operand an invocation loads as many elements as it has rows or columns: kDepth is kSide.
+const uint kATurns = (kALoads & kInFours) != 0u ? kRows / 4u : kRows;
+const uint kBTurns = (kBLoads & kInFours) != 0u ? kColumns / 4u : kColumns;
+
+void load_a(uint base, uint row, uint k, out float loaded[kRows]) {
+    [[unroll]] for (uint turn = 0u; turn < kATurns; ++turn) {
+        Place at = place_of(turn, kALoads, kTileM);
         bool inside = row + at.outer < p.m && k + at.k < p.k;
         uint index = base + (row + at.outer) * p.a_row + (k + at.k) * p.a_column;
         if ((kALoads & kInFours) == 0u) {
-            a_tile[at.k * kStrideM + at.outer] = inside ? round_operand(kRounding, a_one(index)) : 0.0;
+            loaded[turn] = inside ? a_one(index) : 0.0;
             continue;
         }
         vec4 value = inside ? a_four(index / 4u) : vec4(0.0);
-        uint to_step = (kALoads & kAlongK) != 0u ? kStrideM : 1u;
         [[unroll]] for (uint d = 0u; d < 4u; ++d) {
-            a_tile[at.k * kStrideM + at.outer + d * to_step] = round_operand(kRounding, value[d]);
+            loaded[4u * turn + d] = value[d];
         }
     }
 }
 
-void load_b(uint base, uint column, uint k) {
-    uint units = kTileN * kDepth / ((kBLoads & kInFours) != 0u ? 4u : 1u);
-    for (uint unit = lane(); unit < units; unit += kSide * kSide) {
-        Place at = place_of(unit, kBLoads, kTileN);
+void load_b(uint base, uint column, uint k, out float loaded[kColumns]) {
+    [[unroll]] for (uint turn = 0u; turn < kBTurns; ++turn) {
+        Place at = place_of(turn, kBLoads, kTileN);
         bool inside = column + at.outer < p.n && k + at.k < p.k;
         uint index = base + (column + at.outer) * p.b_column + (k + at.k) * p.b_row;
         if ((kBLoads & kInFours) == 0u) {
-            b_tile[at.k * kStrideN + at.outer] = inside ? round_operand(kRounding, b_one(index)) : 0.0;
+            loaded[turn] = inside ? b_one(index) : 0.0;
             continue;
         }
         vec4 value = inside ? b_four(index / 4u) : vec4(0.0);
-        uint to_step = (kBLoads & kAlongK) != 0u ? kStrideN : 1u;
         [[unroll]] for (uint d = 0u; d < 4u; ++d) {
-            b_tile[at.k * kStrideN + at.outer + d * to_step] = round_operand(kRounding, value[d]);
+            loaded[4u * turn + d] = value[d];
         }
+    }
+}
+
+// Where element i of what an invocation loaded goes.
+uint place_in_tile(uint i, uint loads, uint size, uint stride) {
+    bool fours = (loads & kInFours) != 0u;
+    Place at = place_of(fours ? i / 4u : i, loads, size);
+    uint d = fours ? i % 4u : 0u;
+    return (loads & kAlongK) != 0u ? (at.k + d) * stride + at.outer : at.k * stride + at.outer + d;
+}
+
+void stage(float a_loaded[kRows], float b_loaded[kColumns]) {
+    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        a_tile[place_in_tile(i, kALoads, kTileM, kStrideM)] = round_operand(kRounding, a_loaded[i]);
+    }
+    [[unroll]] for (uint i = 0u; i < kColumns; ++i) {
+        b_tile[place_in_tile(i, kBLoads, kTileN, kStrideN)] = round_operand(kRounding, b_loaded[i]);
     }
 }
 
@@ -103,10 +123,15 @@ void main() {
             sums[i][j] = 0.0;
         }
     }
+    float a_loaded[kRows];
+    float b_loaded[kColumns];
+    load_a(a_base, row, 0u, a_loaded);
+    load_b(b_base, column, 0u, b_loaded);
     for (uint k = 0u; k < p.k; k += kDepth) {
-        load_a(a_base, row, k);
-        load_b(b_base, column, k);
+        stage(a_loaded, b_loaded);
         barrier();
+        load_a(a_base, row, k + kDepth, a_loaded);
+        load_b(b_base, column, k + kDepth, b_loaded);
         for (uint d = 0u; d < kDepth; ++d) {
             float b_values[kColumns];
             [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
@@ -127,11 +152,18 @@ void main() {
         added[j] = bias_of(column + spread(me_n, j));
     }
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-        [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
-            uint to_row = row + spread(me_m, i);
+        uint to_row = row + spread(me_m, i);
+        [[unroll]] for (uint j = 0u; j < kColumns; j += 4u) {
             uint to_column = column + spread(me_n, j);
-            if (to_row < p.m && to_column < p.n) {
-                store(out_base + to_row * p.out_row + to_column, sums[i][j], added[j]);
+            uint target = out_base + to_row * p.out_row + to_column;
+            if (kOutInFours && to_row < p.m && to_column < p.n) {
+                store_four(target, vec4(sums[i][j], sums[i][j + 1u], sums[i][j + 2u], sums[i][j + 3u]),
+                           vec4(added[j], added[j + 1u], added[j + 2u], added[j + 3u]));
+            }
+            [[unroll]] for (uint one = 0u; one < 4u; ++one) {
+                if (!kOutInFours && to_row < p.m && to_column + one < p.n) {
+                    store(target + one, sums[i][j + one], added[j + one]);
+                }
             }
         }
     }

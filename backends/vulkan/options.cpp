@@ -88,6 +88,9 @@ Options Options::from_environment() {
     Options options;
     options.validation = is_set("HEADSCOPE_VULKAN_VALIDATION");
     options.emulated_matrices = is_set("HEADSCOPE_VULKAN_EMULATE_MATRICES");
+    if (is_set("HEADSCOPE_VULKAN_HALF_CONVERSIONS")) {
+        options.half_conversions = HalfConversions::Always;
+    }
     constexpr const char* kTrialError = "HEADSCOPE_VULKAN_TRIAL_ERROR";
     if (const std::string error = variable(kTrialError); !error.empty()) {
         const std::size_t slash = error.find('/');

@@ -73,10 +73,10 @@ struct Options {
 
     // HEADSCOPE_VULKAN_VALIDATION=1,
     // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,texel_loads,transfers,cooperative_matrix,
-    // matrix_trial,fused_attention,storage16,half_conversions,half_trial,tuning,replays,timestamps,pipeline_threads,driver_probe,pipeline_cache,
-    // HEADSCOPE_VULKAN_EMULATE_MATRICES=1, HEADSCOPE_VULKAN_MAX_MEMORY=MiB, HEADSCOPE_VULKAN_TRIAL_ERROR=millionths or
-    // millionths/side,
-    // HEADSCOPE_VULKAN_TILES=shared or none,
+    // matrix_trial,fused_attention,storage16,half_conversions,half_trial,tuning,replays,timestamps,pipeline_threads,
+    // driver_probe,pipeline_cache,
+    // HEADSCOPE_VULKAN_EMULATE_MATRICES=1, HEADSCOPE_VULKAN_HALF_CONVERSIONS=1, HEADSCOPE_VULKAN_MAX_MEMORY=MiB,
+    // HEADSCOPE_VULKAN_TRIAL_ERROR=millionths or millionths/side, HEADSCOPE_VULKAN_TILES=shared or none,
     // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
     // of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in XDG_CACHE_HOME/headscope, else
     // HOME/.cache/headscope. Error for a value that means nothing.

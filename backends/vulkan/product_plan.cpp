@@ -27,6 +27,10 @@ bool loads_in_fours(const ProductDevice& device, const ProductShape& shape, bool
     return device.vector_loads && fours && in_fours(along_k ? shape.k : outputs);
 }
 
+bool stores_in_fours(const ProductDevice& device, const ProductShape& shape) {
+    return device.vector_loads && shape.out_in_fours && in_fours(shape.n);
+}
+
 bool takes_subgroups(const ProductDevice& device, const ProductShape& shape) {
     const bool lanes_do = device.subgroup_size >= 4 && device.subgroup_size <= 16;
     return device.software && device.tiles == ProductTiles::Device && device.subgroup_shuffles && lanes_do &&
@@ -130,10 +134,9 @@ ProductPlan plan_subgroups(const ProductDevice& device, const ProductShape& shap
     ProductPlan plan = with_tile(shape, Kernel::MatmulSubgroup, rows, kColumns * device.subgroup_size);
     plan.specialisation.local_size = device.subgroup_size;
     const auto bits = [](bool first, bool second) { return (first ? 1U : 0U) + (second ? 2U : 0U); };
-    plan.specialisation.extra = {
-        rows, kColumns, shape.rounding, bits(shape.a_along_k, shape.b_along_k),
-        bits(loads_a_in_fours(device, shape), loads_b_in_fours(device, shape)) +
-            4 * bits(device.vector_loads && shape.out_in_fours && in_fours(shape.n), in_fours(shape.k))};
+    plan.specialisation.extra = {rows, kColumns, shape.rounding, bits(shape.a_along_k, shape.b_along_k),
+                                 bits(loads_a_in_fours(device, shape), loads_b_in_fours(device, shape)) +
+                                     4 * bits(stores_in_fours(device, shape), in_fours(shape.k))};
     return plan;
 }
 
@@ -160,7 +163,9 @@ ProductPlan plan_tiles(const ProductDevice& device, const ProductShape& shape, s
     const auto loads = [](bool along_k, bool fours) { return (along_k ? 1U : 0U) + (fours ? 2U : 0U); };
     ProductPlan plan = with_tile(shape, Kernel::MatmulTiled, kSide * block, kSide * block);
     plan.specialisation.local_size = kSide * kSide;
-    plan.specialisation.extra = {block, block, shape.rounding, loads(shape.a_along_k, loads_a_in_fours(device, shape)),
+    const std::uint32_t out = stores_in_fours(device, shape) ? 4 : 0;
+    plan.specialisation.extra = {block, block, shape.rounding,
+                                 loads(shape.a_along_k, loads_a_in_fours(device, shape)) + out,
                                  loads(shape.b_along_k, loads_b_in_fours(device, shape))};
     return plan;
 }

@@ -1,6 +1,7 @@
 // What becomes of a product's sums: alpha times a sum and beta times what was there or, in a linear layer, the bias of
 // its column, under its activation. To be included after the push constants `p`; p.wide_out says that the output of
 // operands in 16 bits is F32.
+#extension GL_EXT_control_flow_attributes : require
 #include "storage.glsl"
 
 layout(constant_id = 7) const uint kEpilogue = 0u;  // kAddsBias, kRectifies
@@ -60,4 +61,16 @@ void store(uint target, float sum, float added) {
     float value = finished(sum, added);
     // beta = 0 never reads: the output may be noise.
     out_put(target, p.beta == 0.0 ? value : fma(p.beta, out_one(target), value));
+}
+
+// Four neighbours, where they begin at a multiple of four.
+void store_four(uint target, vec4 sums, vec4 added) {
+    vec4 value;
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+        value[i] = finished(sums[i], added[i]);
+    }
+    if (p.beta != 0.0) {
+        value = fma(vec4(p.beta), out_four(target / 4u), value);
+    }
+    out_put_four(target / 4u, value);
 }

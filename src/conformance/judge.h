@@ -21,8 +21,8 @@ public:
     // Whether there is anything that so large a case can be held against.
     bool can_judge(const Backend& device, const Case& stated) const { return reference_for(device, stated) != nullptr; }
 
-    // Of a case in the layout that is timed, against the oracle where that takes a second or two, else against the CPU in
-    // F32, which has the same numbers where the case is stored in 16 bits.
+    // Of a case in the layout that is timed, against the oracle where that takes a second or two, else against the CPU
+    // in F32, which has the same numbers where the case is stored in 16 bits.
     Verdict verdict(Backend& device, const Case& stated);
 
 private:

@@ -134,6 +134,7 @@ baseline() {
     ! is_wanted matmul vulkan || prove_without vulkan matmul "${NO_SUBGROUPS[@]}"
     ! is_wanted matmul vulkan || prove_without vulkan matmul "${SHARED_TILES[@]}"
     ! is_wanted elementwise vulkan || prove_without vulkan elementwise "${SMALL_BINDINGS[@]}"
+    ! is_wanted elementwise vulkan || prove_without vulkan elementwise "${HALF_CONVERSIONS[@]}"
     ! is_wanted layer_norm vulkan || prove_without vulkan layer_norm "${SEVERAL_SUBGROUPS[@]}"
     ! is_wanted matmul vulkan || prove_without vulkan matmul "${EMULATED[@]}"
 }
@@ -154,6 +155,8 @@ readonly SHARED_TILES=(HEADSCOPE_VULKAN_TILES=shared)
 readonly NO_TEXELS=("HEADSCOPE_VULKAN_DISABLE=texel_loads,tuning")
 # Tensors in parts.
 readonly SMALL_BINDINGS=(HEADSCOPE_VULKAN_MAX_BINDING=8192)
+# F16 as GPUs widen it.
+readonly HALF_CONVERSIONS=(HEADSCOPE_VULKAN_HALF_CONVERSIONS=1)
 # The tiles of products in F16, on a device that may have no cooperative matrices.
 readonly EMULATED=(HEADSCOPE_VULKAN_EMULATE_MATRICES=1)
 

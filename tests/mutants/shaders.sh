@@ -36,7 +36,9 @@ mutant elementwise vulkan 'the texel before is read' shaders/include/fours.glsl 
 mutant elementwise vulkan 'two elements of the second texel are those of the first' shaders/include/fours.glsl \
     'uvec4(odd.zw, rest)' 'uvec4(odd.zw, odd.xy)'
 mutant elementwise vulkan 'the pairs of four neighbours in F16 change places' shaders/include/storage.glsl \
-    'vec4(from_f16(four.x), from_f16(four.x >> 16u),' 'vec4(from_f16(four.y), from_f16(four.y >> 16u),'
+    'vec4(from_two_f16(four.x), from_two_f16(four.y))' 'vec4(from_two_f16(four.y), from_two_f16(four.x))'
+mutant elementwise vulkan 'a conversion widens the first of two halves twice' shaders/include/round.glsl \
+    'unpackHalf2x16(bits) : vec2(' 'unpackHalf2x16(bits).xx : vec2(' "${HALF_CONVERSIONS[@]}"
 mutant elementwise vulkan 'one value is stored in F16 whatever the type' shaders/include/storage.glsl \
     'kBf16 ? to_bf16(value) : to_f16(value)' 'to_f16(value)'
 mutant elementwise vulkan 'a round of Philox is left out' shaders/include/philox.glsl \
@@ -57,8 +59,8 @@ mutant linear vulkan 'the last column has the bias of the one before' shaders/in
     'min(column, p.n - 1u)' 'min(column, p.n - 2u)'
 mutant linear vulkan 'what is below 0 stays' shaders/include/product_out.glsl \
     'value <= 0.0 ? 0.0 : value' 'value <= -1e30 ? 0.0 : value'
-mutant linear vulkan 'four columns have the bias of the first' shaders/matmul_subgroup.comp \
-    'added[first + one]' 'added[first]'
+mutant linear vulkan 'four columns have the bias of the first' shaders/include/product_out.glsl \
+    'finished(sums[i], added[i])' 'finished(sums[i], added[0])'
 mutant matmul vulkan 'a texel gives its neighbour' shaders/include/operands.glsl \
     'b_four(at / 4u)[at % 4u]' 'b_four(at / 4u)[(at + 1u) % 4u]'
 mutant matmul vulkan 'the last four terms are left out of few rows' shaders/matmul_rows.comp \
@@ -78,7 +80,11 @@ mutant matmul vulkan 'of loads along the rows the second has the first'\''s k' s
 mutant matmul vulkan 'past the end of k a subgroup has what lies there' shaders/matmul_subgroup.comp \
     'step < left ? p.n - b_column[j] : 0u' 'p.n - b_column[j]'
 mutant matmul vulkan 'a tile is read before it is whole' shaders/matmul_tiled.comp \
-    $'column, k);\n        barrier();' 'column, k);' "${SHARED_TILES[@]}"
+    $'b_loaded);\n        barrier();' 'b_loaded);' "${SHARED_TILES[@]}"
+mutant matmul vulkan 'what is loaded ahead is the tile that is there' shaders/matmul_tiled.comp \
+    'load_b(b_base, column, k + kDepth, b_loaded)' 'load_b(b_base, column, k, b_loaded)' "${SHARED_TILES[@]}"
+mutant matmul vulkan 'four outputs of a tile lie a four too far' shaders/matmul_tiled.comp \
+    'store_four(target, vec4(' 'store_four(target + 4u, vec4(' "${SHARED_TILES[@]}"
 mutant matmul vulkan 'past the end of k a tile has what lies there' shaders/matmul_tiled.comp \
     'column + at.outer < p.n && k + at.k < p.k' 'column + at.outer < p.n' "${SHARED_TILES[@]}"
 
@@ -161,7 +167,7 @@ mutant attention vulkan 'the last of a workgroup'\''s rows is left out' shaders/
 mutant attention vulkan 'a cache row too many is written' shaders/cache_append.comp \
     'start >= int(p.capacity) - int(row)' 'start > int(p.capacity) - int(row)'
 mutant attention vulkan 'the running sum is not brought to the new maximum' shaders/attend.comp \
-    'total[i] = fma(total[i], left, weight);' 'total[i] += weight;'
+    'total[i] = fma(total[i], left[i], weight[i]);' 'total[i] += weight[i];'
 mutant attention vulkan 'sums against several maxima meet as they are' shaders/attend_few.comp \
     'group_sum(total * share)' 'group_sum(total)'
 mutant attention vulkan 'a column past the last is read' shaders/include/heads.glsl \
