@@ -57,6 +57,17 @@ Case doubling(Then then) {
     return stated;
 }
 
+// Which sees that the device is there and runs the first case on it, and then no more.
+Plan opened_twice(Plan wanted) {
+    wanted.open = [opened = 0](const std::string& path, const std::string& device) mutable {
+        if (++opened > 2) {
+            throw Error("and does not come back");
+        }
+        return open_device_by(path, device);
+    };
+    return wanted;
+}
+
 template <class Words>
 bool has(const Words& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) != words.end();
@@ -179,14 +190,7 @@ TEST_CASE("a device that is lost before a case runs fails it, and what follows h
 
 TEST_CASE("a device whose last case loses it is not opened again, and is told as it was", "[run]") {
     const auto one = [] { return std::vector{doubling([] { throw DeviceLost("it is gone"); })}; };
-    Plan wanted = plan({}, {"f32"});
-    int opened = 0;
-    wanted.open = [&](const std::string& path, const std::string& device) {
-        if (++opened > 2) {
-            throw Error("and does not come back");
-        }
-        return open_device_by(path, device);
-    };
+    const Plan wanted = opened_twice(plan({}, {"f32"}));
     const DeviceReport report = run(wanted, {{.name = "one", .groups = {{"one", "one", one}}}}).devices.at(0);
     CHECK(report.failure.empty());
     CHECK(report.failures() == 1);
@@ -217,14 +221,7 @@ TEST_CASE("a device that is lost and does not come back keeps what was found out
     const auto three = [] {
         return std::vector{doubling([] {}), doubling([] { throw DeviceLost("it is gone"); }), doubling([] {})};
     };
-    Plan wanted = plan({}, {"f32"});
-    int opened = 0;
-    wanted.open = [&](const std::string& path, const std::string& device) {
-        if (++opened > 2) {
-            throw Error("and does not come back");
-        }
-        return open_device_by(path, device);
-    };
+    const Plan wanted = opened_twice(plan({}, {"f32"}));
     const DeviceReport report = run(wanted, {{.name = "three", .groups = {{"three", "three", three}}}}).devices.at(0);
     CHECK(report.device.id == "cpu");
     CHECK(report.failure == "and does not come back");

@@ -166,8 +166,8 @@ std::vector<std::pair<Heads, Manner>> fused_sizes() {
         {{1, 1, 9, 17, 256, 256}, {.rate = 0.3F}},
         {{1, 1, 6, 5, 300, 257}, {.rule = {.causal = true}, .rate = 0.3F}},  // deeper than kernels are made for
         {{1, 2, 3, 257, 64, 64}, {}},
-        {{1, 2, 33, 35, 32, 32}, {.rule = {.lengths = true}, .rate = 0.1F}},  // the paper's models and ours
-        {{1, 2, 33, 35, 64, 64}, {.rule = {.lengths = true}, .rate = 0.1F}},
+        {{1, 2, 5, 9, 32, 32}, {.rule = {.lengths = true}, .rate = 0.1F}},  // the paper's models and ours
+        {{1, 2, 5, 9, 64, 64}, {.rule = {.lengths = true}, .rate = 0.1F}},
         {{3, 1, 1, 300, 64, 65}, {.rule = {.lengths = true}}},  // decoding
         {{1, 2, 1, 130, 128, 16}, {.rule = {.causal = true, .offset = 128}, .rate = 0.3F}},
         {{1, 1, 3, 33, 256, 5}, {.rule = {.causal = true, .offset = 20}}},

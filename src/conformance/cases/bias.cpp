@@ -124,11 +124,11 @@ std::vector<Case> models_cases() {
     std::vector<Case> cases;
     for (const float rate : {0.0F, 0.1F}) {
         for (const bool bias : {false, true}) {
-            const Layer layer{{1, 3, 2048}, Activation::Relu, bias, rate};
+            const Layer layer{{1, 2, 1024}, Activation::Relu, bias, rate};
             cases.push_back(forward(layer));
             cases.push_back(backward(layer, "x"));
         }
-        cases.push_back(backward({{1, 3, 2048}, Activation::Relu, false, rate}, "y"));
+        cases.push_back(backward({{1, 2, 1024}, Activation::Relu, false, rate}, "y"));
     }
     return cases;
 }

@@ -103,8 +103,8 @@ Case linear(const Layer& layer) {
 }
 
 std::vector<Layer> layer_shapes() {
-    return {{1, 1, 1},     {1, 33, 3},  {3, 257, 33}, {257, 3, 33}, {33, 1, 257}, {33, 64, 1},  {2, 2, 2}, {64, 32, 48},
-            {65, 130, 72}, {1, 64, 40}, {3, 132, 37}, {1, 512, 64}, {2, 512, 64}, {4, 2048, 64}};  // decoding
+    return {{1, 1, 1}, {1, 33, 3},   {3, 257, 33},  {257, 3, 33}, {33, 1, 257}, {33, 64, 1},
+            {2, 2, 2}, {64, 32, 48}, {65, 130, 72}, {1, 64, 40},  {3, 132, 37}};
 }
 
 Case product(const char* a, const Shape& shape_a, bool transpose_a, const char* b, const Shape& shape_b, const char* to,
@@ -160,6 +160,16 @@ std::vector<Case> activations_cases() {
                 layer.bias = bias;
                 cases.push_back(linear(layer));
             }
+        }
+    }
+    return cases;
+}
+
+std::vector<Case> decoding_cases() {
+    std::vector<Case> cases;
+    for (const std::int64_t rows : {1, 2, 4}) {
+        for (const Activation activation : {Activation::None, Activation::Relu}) {
+            cases.push_back(linear({rows, 512, 12, activation}));
         }
     }
     return cases;
@@ -244,6 +254,7 @@ Family linear_family() {
             {
                 {"narrow-weights", "a product of weights in F16 or I8 with bias and activation", narrow_weights_cases},
                 {"activations", "a product with bias and activation", activations_cases},
+                {"decoding", "few rows by a weight with bias and activation", decoding_cases},
                 {"empty", "a linear layer of nothing", empty_cases},
                 {"rounded-operands", "a linear layer of rounded operands", rounded_operands_cases},
                 {"special-values", "NaN and infinity spread through a linear layer", special_values_cases},
