@@ -171,6 +171,7 @@ std::vector<Case> decoding_cases() {
         for (const Activation activation : {Activation::None, Activation::Relu}) {
             cases.push_back(linear({rows, 512, 12, activation}));
         }
+        cases.push_back(linear({rows, 512, 12, Activation::None, false}));
     }
     return cases;
 }
