@@ -26,10 +26,11 @@ HalfConversion half_conversion(const Capabilities& found, const Options& options
     return {.own = true, .says = "yes"};
 }
 
-HalfTrial::HalfTrial(Backend& backend, Stream& stream, const Capabilities& found, const Options& options,
-                     DeviceInfo& info)
+HalfTrial::HalfTrial(Backend& backend, const Stream& stream, Pipelines& pipelines, const Capabilities& found,
+                     const Options& options, DeviceInfo& info)
     : backend_(backend),
       stream_(stream),
+      pipelines_(pipelines),
       info_(info),
       tried_(options.half_trial),
       factor_(options.trial_error.value_or(TrialError{}).factor(0)),
@@ -40,7 +41,7 @@ void HalfTrial::hold() {
         return;
     }
     open_ = false;  // passes() makes such a tensor itself
-    stream_.convert_halves(true);
+    pipelines_.convert_halves(true);
     if (!tried_) {
         return;
     }
@@ -49,11 +50,11 @@ void HalfTrial::hold() {
             return;
         }
     } catch (...) {
-        stream_.convert_halves(false);
+        pipelines_.convert_halves(false);
         open_ = true;
         throw;
     }
-    stream_.convert_halves(false);
+    pipelines_.convert_halves(false);
     const auto feature = std::find_if(info_.features.begin(), info_.features.end(),
                                       [](const auto& each) { return each.first == kHalfFeature; });
     feature->second = "by bits, since its own err";

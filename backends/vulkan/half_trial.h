@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "backends/vulkan/device.h"
 #include "backends/vulkan/options.h"
+#include "backends/vulkan/pipelines.h"
 #include "backends/vulkan/stream.h"
 
 namespace headscope::vulkan {
@@ -20,8 +21,10 @@ HalfConversion half_conversion(const Capabilities& found, const Options& options
 
 class HalfTrial {
 public:
-    // `backend` runs the trial, `stream` is told what came of it, `info` too where that is not what it says already.
-    HalfTrial(Backend& backend, Stream& stream, const Capabilities& found, const Options& options, DeviceInfo& info);
+    // `backend` runs the trial, on `stream`; `pipelines` are told what came of it, `info` too where that is not what it
+    // says already.
+    HalfTrial(Backend& backend, const Stream& stream, Pipelines& pipelines, const Capabilities& found,
+              const Options& options, DeviceInfo& info);
 
     // To be called before a tensor in F16 is made. The first call has the device widen every number there is, and waits
     // for it.
@@ -31,7 +34,8 @@ private:
     bool passes();
 
     Backend& backend_;
-    Stream& stream_;
+    const Stream& stream_;
+    Pipelines& pipelines_;
     DeviceInfo& info_;
     const bool tried_;
     const float factor_;  // on what is tried: Options::trial_error

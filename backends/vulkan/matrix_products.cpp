@@ -154,6 +154,9 @@ bool MatrixProducts::usable() {
 
 void MatrixProducts::hold_trial() {
     backend_.synchronize();  // where work from before fails, that is no verdict
+    if (storage16_) {
+        (void)backend_.empty({1}, DType::F16);  // how these are widened is settled before kernels are compiled for them
+    }
     const std::vector<MatrixTile> tiles = matrix_tiles(*product_device_.matrices);
     std::vector<std::vector<Attempt>> attempts;
     for (const MatrixTile& tile : tiles) {
@@ -164,6 +167,7 @@ void MatrixProducts::hold_trial() {
                 const ProductPlan plan = plan_product(product_device_, trial.shape(), choice);
                 Specialisation specialisation = plan.specialisation;
                 specialisation.storage = stored;
+                specialisation.converts_halves = pipelines_.converts_halves(plan.kernel, stored);
                 attempts.back().push_back(
                     {trial, stored, choice, pipelines_.get(plan.kernel, specialisation).compiled});
             }

@@ -71,6 +71,13 @@ public:
     std::string title(Kernel kernel, const Specialisation& specialisation) const;
     CacheUse cache_use() const;
 
+    // Whether kernels widen F16 by the device's own conversion from now on; they do not at first.
+    void convert_halves(bool own) { converts_halves_ = own; }
+    // Specialisation::converts_halves of a kernel over tensors that are stored so.
+    bool converts_halves(Kernel kernel, DType storage) const {
+        return converts_halves_ && (storage == DType::F16 || kernel == Kernel::Convert);
+    }
+
 private:
     struct Layout {
         VkDescriptorSetLayout set = VK_NULL_HANDLE;
@@ -87,6 +94,7 @@ private:
 
     const Device& device_;
     std::string cache_path_;
+    bool converts_halves_ = false;
     VkPipelineCache cache_ = VK_NULL_HANDLE;
     CacheUse use_;  // under use_mutex_
     mutable std::mutex use_mutex_;

@@ -206,8 +206,7 @@ void Stream::enqueue(const Launch& launch, std::span<const std::uint32_t> params
     HEADSCOPE_CHECK(tensors.size() <= Pending::kMostBindings, "a kernel has at most 12 bindings");
     Specialisation specialisation = launch.specialisation;
     specialisation.storage = storage_of(launch.kernel, tensors);
-    specialisation.converts_halves =
-        converts_halves_ && (specialisation.storage == DType::F16 || launch.kernel == Kernel::Convert);
+    specialisation.converts_halves = pipelines_.converts_halves(launch.kernel, specialisation.storage);
     specialisation.texels = specialisation.texels && specialisation.storage == DType::F32;
     const Pipeline& pipeline = pipelines_.get(launch.kernel, specialisation);
     HEADSCOPE_CHECK(pipeline.bindings.size() == tensors.size(),

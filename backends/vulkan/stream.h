@@ -89,9 +89,6 @@ public:
     void wait_for(const Mark& mark);
     double seconds_between(const Mark& earlier, const Mark& later) const;
 
-    // Whether kernels widen F16 by the device's own conversion from now on; they do not at first.
-    void convert_halves(bool own) { converts_halves_ = own; }
-
     // Backend::take_kernels
     std::vector<std::string> take_kernels();
 
@@ -173,7 +170,6 @@ private:
     std::exception_ptr failure_;  // the first
     std::size_t now_ = 0;
     Hazards hazards_;
-    bool converts_halves_ = false;
     Timestamps timestamps_;
     std::uint64_t begun_ = 0;     // submissions
     std::uint64_t finished_ = 0;  // of those, from the first

@@ -135,7 +135,7 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
       stream_(device_, memory_, pipelines_, options.lost_at_submission),
       replays_(kMostReplays),
       info_(device_.info()),
-      half_trial_(*this, stream_, device_.capabilities(), options, info_),
+      half_trial_(*this, stream_, pipelines_, device_.capabilities(), options, info_),
       matrices_(std::make_unique<MatrixProducts>(*this, product_device_, pipelines_, device_.capabilities().storage16,
                                                  options, info_)) {
     memory_->make_room = [this] { return make_room(); };

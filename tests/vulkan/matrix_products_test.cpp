@@ -5,13 +5,19 @@
 #include <set>
 
 #include "backend/product_ways.h"
+#include "backends/vulkan/matrix_products.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
+#include "fake_loader.h"
+#include "registry/registry.h"
 #include "standard_error.h"
+#include "streamed.h"
 #include "support/random.h"
+#include "tests/backend/forwarding_backend.h"
 
 using namespace headscope;
 using headscope::vulkan_tests::Environment;
+using headscope::vulkan_tests::FakeLoader;
 using headscope::vulkan_tests::StandardError;
 using headscope::vulkan_tests::usable_device;
 
@@ -178,6 +184,56 @@ TEST_CASE("matrices that multiply as the host does pass their trial", "[vulkan][
     CHECK(backend->take_kernels().size() == (backend->weights(DType::F16).level == SupportLevel::None ? 22 : 44));
     CHECK_THAT(product(*backend, Compute::F16).kernels, Catch::StartsWith("matmul_cooperative_emulated, "));
     CHECK(said.text().empty());
+}
+
+namespace {
+
+// Settles how F16 is widened with its first such tensor, as a Vulkan backend does, and computes nothing.
+class SettlesHalves final : public ForwardingBackend {
+public:
+    explicit SettlesHalves(vulkan::Pipelines& pipelines)
+        : ForwardingBackend(open_device("cpu")), pipelines_(pipelines) {}
+    Tensor empty(const Shape& shape, DType dtype) override {
+        pipelines_.convert_halves(dtype == DType::F16);
+        return ForwardingBackend::empty(shape, DType::F32);
+    }
+    void run(const Matmul& /*op*/) override { throw Error("it computes nothing"); }
+
+private:
+    vulkan::Pipelines& pipelines_;
+};
+
+}  // namespace
+
+TEST_CASE("a trial compiles the kernels that it is to run, however F16 is widened", "[vulkan][matmul]") {
+    FakeLoader fake({.devices = 1, .opens = true});
+    vulkan_tests::Streamed made(0);
+    SettlesHalves backend(made.pipelines);
+    vulkan::ProductDevice device;
+    device.matrices = vulkan::MatrixDevice{
+        .sizes = {16, 8, 16}, .subgroup_size = 8, .shared_bytes = 65536, .most_invocations = 1024, .emulated = true};
+    vulkan::Options options;
+    options.trial_error = vulkan::TrialError{};
+    DeviceInfo info;
+    vulkan::MatrixProducts products(backend, device, made.pipelines, true, options, info);
+    CHECK_THROWS_WITH(products.usable(), "it computes nothing");
+    const int compiled = fake->pipelines_begun;
+    CHECK(compiled > 0);
+    vulkan::ProductShape shape;
+    shape.m = 136;
+    shape.n = 140;
+    shape.k = 48;
+    shape.a_along_k = shape.b_along_k = shape.a_in_fours = shape.b_in_fours = true;
+    for (const vulkan::MatrixTile& tile : vulkan::matrix_tiles(*device.matrices)) {
+        const vulkan::ProductPlan plan = vulkan::plan_product(
+            device, shape,
+            {.kernel = vulkan::ProductKernel::Matrices, .block = tile.side, .subgroups = tile.subgroups});
+        vulkan::Specialisation specialisation = plan.specialisation;
+        specialisation.storage = DType::F16;
+        specialisation.converts_halves = true;
+        made.pipelines.get(plan.kernel, specialisation);
+    }
+    CHECK(fake->pipelines_begun == compiled);
 }
 
 TEST_CASE("products in F16 are native where the device has matrices, and not where they are switched off",

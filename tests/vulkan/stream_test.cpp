@@ -37,6 +37,17 @@ TEST_CASE("what waits for a pipeline keeps its place, and fills and copies wait 
     CHECK(fake->executed[6] == "dispatch 4");
 }
 
+TEST_CASE("kernels over F16 alone, and conversions, widen by the device's own where that is right", "[vulkan][half]") {
+    FakeLoader fake({.devices = 1, .opens = true});
+    Streamed made(0);
+    CHECK_FALSE(made.pipelines.converts_halves(Kernel::Copy, DType::F16));
+    made.pipelines.convert_halves(true);
+    CHECK(made.pipelines.converts_halves(Kernel::Adam, DType::F16));
+    CHECK(made.pipelines.converts_halves(Kernel::Convert, DType::F32));  // which is told each tensor's type
+    CHECK_FALSE(made.pipelines.converts_halves(Kernel::Adam, DType::BF16));
+    CHECK_FALSE(made.pipelines.converts_halves(Kernel::Adam, DType::F32));
+}
+
 TEST_CASE("no more than some hundreds of dispatches wait for a pipeline", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true, .compiles_nothing = true});
     Streamed made(1);
