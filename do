@@ -20,7 +20,7 @@ Headscope: the Transformer on every GPU, with heads you can see.
   ./do demo             build, translate the example sentences on every device found, draw attention figures (--preset ci)
   ./do test             build and run the tests
   ./do check [PART..]   the longer proofs: format shell agreement bleu digits cpuonly sanitize validation conform amd
-                        subgroups plain emulation cuda damage mutants tidy fuzz trixie
+                        intel nvidia subgroups plain emulation cuda damage mutants tidy fuzz trixie
   ./do bench [ARGS..]   headscope bench, built for this machine
   ./do build            only build: build/release/headscope (--all: tests as well; --preset debug)
   ./do install [PREFIX] build and install for this user (PREFIX: ~/.local), as root for all (/usr/local): program, viewer,

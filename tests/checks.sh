@@ -2,8 +2,8 @@
 # The longer proofs of ./do check, which brings say, fail, build and the rest: every check_NAME is a part.
 
 # shellcheck disable=SC2154 # MODEL, HEADSCOPE and PACKAGES are ./do's
-readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap)
-readonly CHECKS=(format shell agreement bleu digits cpuonly sanitize validation conform amd subgroups plain emulation cuda damage mutants tidy fuzz trixie)
+readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev)
+readonly CHECKS=(format shell agreement bleu digits cpuonly sanitize validation conform amd intel nvidia subgroups plain emulation cuda damage mutants tidy fuzz trixie)
 # How a part of check ends that proved nothing because something that a person has to give is not there.
 readonly SKIPPED=77
 
@@ -105,11 +105,16 @@ check_conform() {
     HEADSCOPE_VULKAN_VALIDATION=1 "$HEADSCOPE" conform --device vulkan --quick --no-speed
 }
 
-# What AMD's compiler makes of the kernels, for GPUs that are not there.
-check_amd() {
+# What a vendor's compiler makes of the kernels, for GPUs that are not there.
+check_compiler() {
+    configured release
+    cmake build/release >/dev/null # finds libdrm-dev, if it has come since
     build release headscope headscope_compile_only
-    tests/compile_only/families.sh build/release out/check/amd
+    tests/compile_only/gpus.sh build/release "out/check/$1" "$1"
 }
+check_amd() { check_compiler amd; }
+check_intel() { check_compiler intel; }
+check_nvidia() { check_compiler nvidia; }
 
 # Subgroups of 4, 8 and 16 invocations on the software driver.
 check_subgroups() {
