@@ -1,5 +1,6 @@
 // attend.comp for few queries, as decoding has: a workgroup has one, and its invocations take turns at the keys, each
-// with a running maximum and sums of its own. They meet in the end.
+// with a running maximum and sums of its own. They meet in the end. kShare neighbours of a subgroup may take each key
+// together, each some of its columns: they load what lies side by side, and keep that many times less.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -8,6 +9,43 @@ layout(push_constant) uniform Push { AttendParams p; };
 #include "attend.glsl"
 #include "reduce.glsl"
 #include "storage.glsl"
+
+#ifdef HEADSCOPE_SUBGROUPS
+#extension GL_KHR_shader_subgroup_shuffle : require
+layout(constant_id = 6) const uint kShare = 1u;  // a power of two; more than 1 needs full subgroups
+
+uint member() { return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID; }
+
+// Over the members whose numbers differ in the bits from `first` up to `end` alone.
+#define HEADSCOPE_SUM_OF_MEMBERS(type)                           \
+    type sum_of_members(type value, uint first, uint end) {      \
+        for (uint distance = first; distance < end; distance *= 2u) { \
+            value += subgroupShuffleXor(value, distance);        \
+        }                                                        \
+        return value;                                            \
+    }
+#else
+const uint kShare = 1u;
+
+uint member() { return lane(); }
+
+#define HEADSCOPE_SUM_OF_MEMBERS(type) \
+    type sum_of_members(type value, uint first, uint end) { return value; }
+#endif
+
+HEADSCOPE_SUM_OF_MEMBERS(float)
+HEADSCOPE_SUM_OF_MEMBERS(vec4)
+
+const uint kOwn = (kFours + kShare - 1u) / kShare;  // fours of an invocation: kShare apart
+const uint kValueOwn = (kValueFours + kShare - 1u) / kShare;
+
+void store(uint at, uint four, vec4 value) {
+    [[unroll]] for (uint x = 0u; x < 4u; ++x) {
+        if (4u * four + x < kValueDepth) {
+            to[at + 4u * four + x] = narrow_one(value[x]);
+        }
+    }
+}
 
 void main() {
     uint index = group_index() / p.queries;
@@ -18,40 +56,64 @@ void main() {
     uint q_at = p.offset[0] + start_of(place, p.q_strides) + query * p.q_strides[2];
     uint k_start = p.offset[3] + start_of(place, p.k_strides);
     uint v_start = p.offset[4] + start_of(place, p.v_strides);
-    vec4 q[kFours];
-    [[unroll]] for (uint d = 0u; d < kFours; ++d) {
-        q[d] = p.scale * load_q(q_at, d);
+    uint part = member() % kShare;
+    vec4 q[kOwn];
+    [[unroll]] for (uint i = 0u; i < kOwn; ++i) {
+        uint four = i * kShare + part;
+        q[i] = kFours % kShare == 0u || four < kFours ? p.scale * load_q(q_at, four) : vec4(0.0);
     }
-    vec4 sum[kValueFours];
-    [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
-        sum[d] = vec4(0.0);
+    vec4 sum[kValueOwn];
+    [[unroll]] for (uint i = 0u; i < kValueOwn; ++i) {
+        sum[i] = vec4(0.0);
     }
     float largest = -infinity();
     float total = 0.0;
-    for (uint key = lane(); key < allowed; key += lanes()) {
+    for (uint first = 0u; first < allowed; first += lanes() / kShare) {
+        uint key = first + member() / kShare;
+        bool sees = key < allowed;  // all that share it, or none
+        key = min(key, allowed - 1u);
         float score = 0.0;
-        [[unroll]] for (uint d = 0u; d < kFours; ++d) {
-            score = add_dot(q[d], load_k(k_start + key * p.k_strides[2], d), score);
+        [[unroll]] for (uint i = 0u; i < kOwn; ++i) {
+            uint four = i * kShare + part;
+            if (kFours % kShare == 0u || four < kFours) {
+                score = add_dot(q[i], load_k(k_start + key * p.k_strides[2], four), score);
+            }
         }
-        float most = max(largest, score);
+        score = sum_of_members(score, 1u, kShare);
+        float most = sees ? max(largest, score) : largest;
         float left = precise_exp(largest - exponent_base(most));
-        float weight = precise_exp(score - exponent_base(most));
+        float weight = sees ? precise_exp(score - exponent_base(most)) : 0.0;
         largest = most;
         total = fma(total, left, weight);
         weight = kDrops ? dropout_apply(drop_rule(), drop_words(place, query, key), key, weight) : weight;
-        [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
-            sum[d] = fma(vec4(weight), load_v(v_start + key * p.v_strides[2], d), left * sum[d]);
+        [[unroll]] for (uint i = 0u; i < kValueOwn; ++i) {
+            uint four = i * kShare + part;
+            if (kValueFours % kShare == 0u || four < kValueFours) {
+                vec4 v = load_v(v_start + key * p.v_strides[2], four);
+                sum[i] = sees ? fma(vec4(weight), v, left * sum[i]) : sum[i];
+            }
         }
     }
     float most = group_max(largest);
     float share = precise_exp(largest - exponent_base(most));
-    total = group_sum(total * share);
+    total = group_sum(part == 0u ? total * share : 0.0);
     float factor = allowed == 0u ? 0.0 : 1.0 / total;
     uint out_at = p.offset[7] + start_of(place, p.out_strides) + query * p.out_strides[2];
-    [[unroll]] for (uint column = 0u; column < kValueDepth; ++column) {
-        float value = factor * group_sum(sum[column / 4u][column % 4u] * share);
-        if (lane() == column % lanes()) {
-            to[out_at + column] = narrow_one(value);
+    if (kOneSubgroup && kShare > 1u) {
+        [[unroll]] for (uint i = 0u; i < kValueOwn; ++i) {
+            vec4 value = factor * sum_of_members(sum[i] * share, kShare, lanes());
+            if (member() < kShare) {
+                store(out_at, i * kShare + part, value);
+            }
+        }
+    } else {
+        [[unroll]] for (uint column = 0u; column < kValueDepth; ++column) {
+            uint four = column / 4u;
+            float own = four % kShare == part ? sum[four / kShare][column % 4u] * share : 0.0;
+            float value = factor * group_sum(own);
+            if (lane() == column % lanes()) {
+                to[out_at + column] = narrow_one(value);
+            }
         }
     }
     if (kKeepsSums && lane() == 0u) {

@@ -19,7 +19,8 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     if (found.push_descriptors) {
         extensions.push_back(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
     }
-    if (found.full_subgroups) {
+    const bool size_control = found.full_subgroups || found.subgroup_sizes.can_be_asked();
+    if (size_control) {
         extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     }
     if (found.creation_feedback) {
@@ -32,12 +33,13 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
         extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
     }
     Features features;
-    features.chain(found.full_subgroups);
+    features.chain(size_control);
     MatrixFeatures matrices;
     if (found.matrices.usable()) {
         features.all.pNext = matrices.chain(features.all.pNext);
         matrices.enable();
     }
+    features.subgroup_size.subgroupSizeControl = found.subgroup_sizes.can_be_asked() ? VK_TRUE : VK_FALSE;
     features.subgroup_size.computeFullSubgroups = found.full_subgroups ? VK_TRUE : VK_FALSE;
     features.storage16.storageBuffer16BitAccess = found.storage16 ? VK_TRUE : VK_FALSE;
     // Of a view's last texel fours.glsl reads the next one, too, whatever it is. Every device has the feature.

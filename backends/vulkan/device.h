@@ -11,6 +11,7 @@
 #include "backends/vulkan/instance.h"
 #include "backends/vulkan/memory_limit.h"
 #include "backends/vulkan/options.h"
+#include "backends/vulkan/subgroup_sizes.h"
 
 namespace headscope::vulkan {
 
@@ -30,7 +31,8 @@ struct Capabilities {
     CooperativeMatrices matrices;
     bool texel_loads = false;        // reading through texel buffers is faster, and any binding can be one
     bool creation_feedback = false;  // whether a pipeline came from the cache is told
-    std::uint32_t subgroup_size = 1;
+    SubgroupSizes subgroup_sizes;
+    std::uint32_t subgroup_size = 1;         // in use
     std::uint64_t max_binding_bytes = 0;     // capped so that 32-bit indices do
     std::uint64_t max_allocation_bytes = 0;  // of one VkDeviceMemory
     std::uint32_t max_groups = 0;            // of one dispatch

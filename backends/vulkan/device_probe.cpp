@@ -1,7 +1,9 @@
 // What a physical device can do, and why it cannot be used.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "backends/vulkan/device.h"
@@ -69,7 +71,7 @@ void probe_properties(const InstanceFunctions& functions, VkPhysicalDevice devic
     const bool in_compute = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
     found.subgroup_arithmetic = in_compute && (subgroup.supportedOperations & kNeeded) == kNeeded;
     found.subgroup_shuffles = in_compute && (subgroup.supportedOperations & kShuffles) == kShuffles;
-    found.subgroup_size = std::max(subgroup.subgroupSize, 1U);
+    found.subgroup_sizes.own = std::max(subgroup.subgroupSize, 1U);
     // 2^31 bytes keep every element's index in a binding, and sums of two of them, within 32 bits.
     constexpr std::uint64_t kIndexable = std::uint64_t{1} << 31U;
     found.max_binding_bytes = std::min<std::uint64_t>(all.properties.limits.maxStorageBufferRange, kIndexable);
@@ -77,13 +79,18 @@ void probe_properties(const InstanceFunctions& functions, VkPhysicalDevice devic
     info.driver = fmt::format("{} {}", driver.driverName, driver.driverInfo);
 }
 
-void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device, Capabilities& found) {
+void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device, const Options& options,
+                    Capabilities& found) {
     const std::vector<VkExtensionProperties> extensions = extensions_of(functions, device);
     const bool size_control = contains(extensions, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     Features features;
     features.chain(size_control);
     functions.vkGetPhysicalDeviceFeatures2(device, &features.all);
     found.full_subgroups = size_control && features.subgroup_size.computeFullSubgroups == VK_TRUE;
+    found.subgroup_sizes = probe_subgroup_sizes(functions, device, found.subgroup_sizes.own,
+                                                size_control && features.subgroup_size.subgroupSizeControl == VK_TRUE);
+    found.subgroup_size =
+        options.subgroup_size != 0 ? options.subgroup_size : choose_subgroup_size(found.subgroup_sizes);
     found.storage16 = features.storage16.storageBuffer16BitAccess == VK_TRUE;
     found.memory_budget = contains(extensions, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     found.push_descriptors = contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
@@ -94,10 +101,6 @@ void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device,
                                      .software = found.software,
                                      .subgroup_size = found.subgroup_size,
                                      .limits = found.properties.limits});
-}
-
-bool is_power_of_two(std::uint64_t value) {
-    return value != 0 && (value & (value - 1)) == 0;
 }
 
 // What no driver may say: Vulkan's required limits, and sizes that are powers of two by its word.
@@ -119,7 +122,7 @@ std::string why_nonsense(const Capabilities& found) {
     if (limits.maxPushConstantsSize < kPush) {
         return says(fmt::format("{} bytes of push constants, fewer than {}", limits.maxPushConstantsSize, kPush));
     }
-    if (!is_power_of_two(limits.minStorageBufferOffsetAlignment)) {
+    if (!std::has_single_bit(limits.minStorageBufferOffsetAlignment)) {
         return says(fmt::format("buffers aligned to {} bytes, which is no power of two",
                                 limits.minStorageBufferOffsetAlignment));
     }
@@ -127,14 +130,11 @@ std::string why_nonsense(const Capabilities& found) {
         return says(
             fmt::format("{} heaps and {} types of memory", found.memory.memoryHeapCount, found.memory.memoryTypeCount));
     }
-    if (!is_power_of_two(found.subgroup_size) || found.subgroup_size > 128) {
-        return says(
-            fmt::format("subgroups of {} invocations, which is no power of two up to 128", found.subgroup_size));
-    }
-    return "";
+    const std::string subgroups = found.subgroup_sizes.nonsense();
+    return subgroups.empty() ? "" : says(subgroups);
 }
 
-std::string why_rejected(const Capabilities& found, bool compute_queue) {
+std::string why_rejected(const Capabilities& found, const Options& options, bool compute_queue) {
     constexpr std::uint32_t kBindings = 12;        // the widest kernel
     constexpr std::uint32_t kInvocations = 256;    // the largest workgroup
     constexpr std::uint32_t kSharedBytes = 16384;  // what Vulkan promises
@@ -159,7 +159,14 @@ std::string why_rejected(const Capabilities& found, bool compute_queue) {
         return fmt::format("{} bytes of shared memory, and {} are needed", limits.maxComputeSharedMemorySize,
                            kSharedBytes);
     }
-    return why_nonsense(found);
+    if (std::string nonsense = why_nonsense(found); !nonsense.empty()) {
+        return nonsense;
+    }
+    if (options.subgroup_size != 0 && !found.subgroup_sizes.offers(options.subgroup_size)) {
+        return fmt::format("HEADSCOPE_VULKAN_SUBGROUP_SIZE is {}; the device has subgroups of {}",
+                           options.subgroup_size, fmt::join(found.subgroup_sizes.all(), ", "));
+    }
+    return "";
 }
 
 std::uint64_t device_local_bytes(const VkPhysicalDeviceMemoryProperties& memory) {
@@ -193,7 +200,7 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
     info.limits = {
         {"Vulkan", fmt::format("{}.{}.{}", VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version),
                                VK_API_VERSION_PATCH(version))},
-        {"subgroup size", fmt::format("{}", found.subgroup_size)},
+        {"subgroup size", found.subgroup_sizes.describe(found.subgroup_size)},
         {"largest binding", fmt::format("{} MiB", limits.maxStorageBufferRange >> 20U)},
         {"largest allocation", fmt::format("{} MiB", found.max_allocation_bytes >> 20U)},
         {"workgroups a dispatch", fmt::format("{}", limits.maxComputeWorkGroupCount[0])},
@@ -226,6 +233,11 @@ std::vector<std::string> paths_of(const Capabilities& found, const Options& opti
     }
     if (found.subgroup_arithmetic || found.subgroup_shuffles) {
         paths.emplace_back(path::kNoSubgroups);
+        for (const std::uint32_t size : found.subgroup_sizes.all()) {
+            if (options.subgroup_size == 0 && size != found.subgroup_size) {
+                paths.push_back(path::kSubgroupsOf + std::to_string(size));
+            }
+        }
     }
     if (options.tiles == ProductTiles::Device) {
         paths.emplace_back(found.software ? path::kSharedTiles : path::kNoSharedTiles);
@@ -291,9 +303,9 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
         found.memory = memory.memoryProperties;
         info.memory_bytes = device_local_bytes(found.memory);
         probe_properties(functions, device, found, info);
-        probe_features(functions, device, found);
+        probe_features(functions, device, options, found);
     }
-    info.rejected = why_rejected(found, compute_queue);
+    info.rejected = why_rejected(found, options, compute_queue);
     describe(found, options, info);
     if (options.max_binding_bytes != 0) {
         found.max_binding_bytes = std::min(found.max_binding_bytes, options.max_binding_bytes);
@@ -303,7 +315,8 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
         found.max_groups = std::min(found.max_groups, options.max_groups);
     }
     found.push_descriptors = found.push_descriptors && options.push_descriptors;
-    found.subgroup_arithmetic = found.subgroup_arithmetic && options.subgroups;
+    // Modules with subgroups have both.
+    found.subgroup_arithmetic = found.subgroup_arithmetic && found.subgroup_shuffles && options.subgroups;
     found.subgroup_shuffles = found.subgroup_shuffles && options.subgroups;
     if (found.matrices.usable() && (!options.cooperative_matrix || !found.subgroup_arithmetic)) {
         found.matrices = {{}, "switched off"};

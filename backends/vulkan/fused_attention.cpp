@@ -103,9 +103,10 @@ constexpr std::int64_t kFewQueries = 4;
 // The kernels multiply in F32: other products are composed, where they are rounded or the device's own.
 //
 // On a GPU what is composed waits for its weights on their way to memory and back; but an invocation keeps two numbers
-// of each column of its head, on the way back four, and has at most 255 registers. Both are reasons, not measurements.
-// llvmpipe has them in its caches, and compiles for seconds what keeps more than a few hundred columns. Measured there,
-// in milliseconds of all its threads, 8 heads of 32 columns, fused against composed of products:
+// of each column of its head, on the way back four, and has at most 255 registers, on Intel's 128 in subgroups of 8,
+// the shortest. Both are reasons, not measurements. llvmpipe has them in its caches, and compiles for seconds what
+// keeps more than a few hundred columns. Measured there, in milliseconds of all its threads, 8 heads of 32 columns,
+// fused against composed of products:
 //   160 sentences of 25 x 25   21 to 47, on the way back 66 to 83 with the weights kept and 119 without
 //   1024 x 1024                130 to 214, on the way back 344 to 360 and 560
 //   64 sentences, one query of 10, 30, 60 keys   0.8 to 1.1, 1.3 to 2.1, 2.1 to 2.9
@@ -119,7 +120,9 @@ bool VulkanBackend::fuses(const Tensor& q, const Tensor& k, const Tensor& v, Com
     if (options_.fused_attention == FusedAttention::Always) {
         return true;
     }
-    const std::int64_t fast_up_to = device_.capabilities().software || goes_back ? 32 : 64;
+    const Capabilities& found = device_.capabilities();
+    const std::int64_t fast_up_to =
+        (found.software || goes_back ? 32 : 64) / (found.subgroup_sizes.share_registers() ? 2 : 1);
     const auto weights = static_cast<std::uint64_t>(q.dim(0) * q.dim(1) * q.dim(2) * k.dim(2));
     return depth <= fast_up_to || (q.dim(2) <= kFewQueries && !goes_back) ||
            weights * sizeof(float) > stream_.max_binding_bytes();
@@ -184,6 +187,27 @@ Launch VulkanBackend::head_launch(Kernel kernel, const Tensor& rows, const RowWo
     return launch;
 }
 
+// A workgroup for each query. On a GPU a few neighbours take each key together; llvmpipe, which has no numbers to lose
+// from registers and moves those of other lanes one by one, is slower by it.
+Launch VulkanBackend::few_launch(const Attention& op, const RowWork& work) const {
+    constexpr std::uint32_t kMostShare = 8;
+    const Capabilities& found = device_.capabilities();
+    const auto rows = static_cast<std::uint64_t>(op.q.dim(0) * op.q.dim(1) * op.q.dim(2));
+    Launch launch = row_launch(Kernel::AttendFew, rows, work.operations() / 32);
+    const bool shares = found.subgroup_arithmetic && found.full_subgroups &&
+                        (!found.software || options_.fused_attention == FusedAttention::Always);
+    if (options_.row_lanes == 0 && shares) {
+        launch.specialisation.local_size = found.subgroup_size;
+    }
+    std::uint32_t& share = launch.specialisation.extra[4];
+    share = 1;
+    while (shares && launch.specialisation.local_size % found.subgroup_size == 0 && share < kMostShare &&
+           2 * share <= found.subgroup_size && 8 * share <= u32(work.depth)) {
+        share *= 2;
+    }
+    return launch;
+}
+
 void VulkanBackend::attend(const Attention& op) {
     auto params = head_params<AttendParams>(op);
     params.keys = u32(op.k.dim(2));
@@ -192,9 +216,7 @@ void VulkanBackend::attend(const Attention& op) {
     write_dropout(op.dropout, params);
     const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v});
     const RowWork work{2, std::max(op.q.dim(3), op.v.dim(3)), op.k.dim(2), wide};
-    const auto rows = static_cast<std::uint64_t>(op.q.dim(0) * op.q.dim(1) * op.q.dim(2));
-    Launch launch = op.q.dim(2) <= kFewQueries ? row_launch(Kernel::AttendFew, rows, work.operations() / 32)
-                                               : head_launch(Kernel::Attend, op.q, work);
+    Launch launch = op.q.dim(2) <= kFewQueries ? few_launch(op, work) : head_launch(Kernel::Attend, op.q, work);
     specialise(
         launch, op,
         (wide ? kWide : 0) | (params.drop_threshold != 0 ? kDrops : 0) | (op.log_sums.defined() ? kKeepsSums : 0));

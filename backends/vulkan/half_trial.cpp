@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "support/check.h"
 #include "tensor/dtype.h"
 
 namespace headscope::vulkan {
@@ -46,7 +47,7 @@ void HalfTrial::hold() {
         return;
     }
     try {
-        if (passes()) {
+        if (compiles() && passes()) {
             return;
         }
     } catch (...) {
@@ -58,6 +59,17 @@ void HalfTrial::hold() {
     const auto feature = std::find_if(info_.features.begin(), info_.features.end(),
                                       [](const auto& each) { return each.first == kHalfFeature; });
     feature->second = "by bits, since its own err";
+}
+
+bool HalfTrial::compiles() {
+    try {
+        // Waited for, since a kernel that fails in the stream's hands would be the end of all that follows, too. The
+        // one that passes() runs, of a row as it lies.
+        (void)pipelines_.get(Kernel::Convert, {.local_size = 256, .extra = {0, 1}, .converts_halves = true}).handle();
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
 }
 
 bool HalfTrial::passes() {

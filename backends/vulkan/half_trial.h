@@ -1,5 +1,6 @@
 // How what is stored in F16 is widened: by the device's own conversion, an instruction where bits take ten, or by bits.
-// Vulkan lets a device take subnormal numbers for 0, so a device's conversion is on trial first. No number differs.
+// Vulkan lets a device take subnormal numbers for 0, so a device's conversion is on trial first, in a copy of every
+// number.
 #pragma once
 
 #include "backend/backend.h"
@@ -31,6 +32,7 @@ public:
     void hold();
 
 private:
+    bool compiles();
     bool passes();
 
     Backend& backend_;

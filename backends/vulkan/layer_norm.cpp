@@ -1,6 +1,7 @@
 // AddLayerNorm and its way back.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <initializer_list>
 
 #include "backends/vulkan/vulkan_backend_impl.h"
@@ -151,6 +152,10 @@ void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
         const Tensor grad_x_part = grad_x.narrow(0, first, count);
         const Tensor grad_residual_part = grad_residual.narrow(0, first, count);
         Launch launch = row_launch(Kernel::AddLayerNormBackward, static_cast<std::uint64_t>(count), params.columns);
+        if (options_.row_lanes == 0 && device_.capabilities().subgroup_sizes.share_registers()) {
+            // Two fours of each invocation and their gradients are what its share of the registers holds.
+            launch.specialisation.local_size = std::clamp(std::bit_floor(params.columns / 8), 32U, 256U);
+        }
         launch = by_fours(launch, params.columns,
                           {&sum_part, &op.gain, &grad_y_part, &grad_sum_out_part, &grad_x_part, &grad_residual_part});
         set_constants(launch, {drops(params.dropout), held_fours(launch, params.columns), has});

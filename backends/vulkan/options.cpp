@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <sstream>
 
@@ -94,6 +95,9 @@ Options Options::from_environment() {
     constexpr const char* kTrialError = "HEADSCOPE_VULKAN_TRIAL_ERROR";
     if (const std::string error = variable(kTrialError); !error.empty()) {
         const std::size_t slash = error.find('/');
+        if (slash == 0 || slash == error.size() - 1) {
+            throw Error(std::string(kTrialError) + " is \"" + error + "\"; expected millionths, or millionths/side");
+        }
         options.trial_error = {
             number<std::uint32_t>(kTrialError, error.substr(0, slash)),
             slash == std::string::npos ? 0 : number<std::uint32_t>(kTrialError, error.substr(slash + 1))};
@@ -108,6 +112,7 @@ Options Options::from_environment() {
     options.max_binding_bytes = number<std::uint64_t>("HEADSCOPE_VULKAN_MAX_BINDING");
     options.max_groups = number<std::uint32_t>("HEADSCOPE_VULKAN_MAX_GROUPS");
     options.lost_at_submission = number<std::uint64_t>("HEADSCOPE_VULKAN_LOST_AT");
+    options.subgroup_size = number<std::uint32_t>("HEADSCOPE_VULKAN_SUBGROUP_SIZE");
     options.row_lanes = number<std::uint32_t>("HEADSCOPE_VULKAN_ROW_LANES");
     if (options.row_lanes > kMostRowLanes || (options.row_lanes & (options.row_lanes - 1)) != 0) {
         throw Error("HEADSCOPE_VULKAN_ROW_LANES is " + std::to_string(options.row_lanes) +
@@ -120,15 +125,26 @@ Options Options::from_environment() {
     } else if (!tiles.empty()) {
         throw Error("HEADSCOPE_VULKAN_TILES is \"" + tiles + "\"; expected shared or none");
     }
-    options.tuning = !options.emulated_matrices;  // what is fast by plain numbers is not what is fast by matrices
+    options.tuning = why_not_tuned(options).empty();
     disable(options, variable("HEADSCOPE_VULKAN_DISABLE"));
     return options;
+}
+
+std::string why_not_tuned(const Options& options) {
+    const char* set = options.emulated_matrices    ? "HEADSCOPE_VULKAN_EMULATE_MATRICES"
+                      : options.subgroup_size != 0 ? "HEADSCOPE_VULKAN_SUBGROUP_SIZE"
+                                                   : nullptr;
+    return set == nullptr ? ""
+                          : std::string("products are not tuned while ") + set +
+                                " is set: what is fastest with it is not what is fastest without; unset it";
 }
 
 Options with_path(Options options, const std::string& path, std::uint32_t subgroup_size) {
     options.tuning = options.tuning && path.empty();  // a path is what it says, whatever was faster once
     if (path == path::kNoSubgroups) {
         options.subgroups = false;
+    } else if (path.starts_with(path::kSubgroupsOf)) {
+        options.subgroup_size = number<std::uint32_t>("the path", path.substr(std::strlen(path::kSubgroupsOf)));
     } else if (path == path::kSharedTiles) {
         options.tiles = ProductTiles::Shared;
     } else if (path == path::kNoSharedTiles) {

@@ -34,16 +34,17 @@ struct TrialError {
 };
 
 struct Options {
-    bool validation = false;         // the Khronos layer; any message becomes an Error
-    bool push_descriptors = true;    // else descriptor sets from pools
-    bool vector_loads = true;        // products and attention with four elements a load, where operands allow it
-    bool texel_loads = true;         // the same through texel buffers, where a CPU plays the GPU
-    bool transfers = true;           // fills and copies by the queue's commands, where a CPU plays the GPU
-    bool cooperative_matrix = true;  // products in F16 by the device's matrices, where it has them
-    bool emulated_matrices = false;  // these products by matrices of plain numbers: matrix_products.h
-    std::uint32_t matrix_side = 0;   // of all tiles in which matrices multiply; 0 for the choice by shape
-    bool matrix_trial = true;        // else a device's matrices are believed: to see what they err in
-    bool subgroups = true;           // else reductions through shared memory alone
+    bool validation = false;          // the Khronos layer; any message becomes an Error
+    bool push_descriptors = true;     // else descriptor sets from pools
+    bool vector_loads = true;         // products and attention with four elements a load, where operands allow it
+    bool texel_loads = true;          // the same through texel buffers, where a CPU plays the GPU
+    bool transfers = true;            // fills and copies by the queue's commands, where a CPU plays the GPU
+    bool cooperative_matrix = true;   // products in F16 by the device's matrices, where it has them
+    bool emulated_matrices = false;   // these products by matrices of plain numbers: matrix_products.h
+    std::uint32_t matrix_side = 0;    // of all tiles in which matrices multiply; 0 for the choice by shape
+    bool matrix_trial = true;         // else a device's matrices are believed: to see what they err in
+    bool subgroups = true;            // else reductions through shared memory alone
+    std::uint32_t subgroup_size = 0;  // of all kernels that have subgroups; 0 for choose_subgroup_size
     ProductTiles tiles = ProductTiles::Device;
     std::uint32_t tile = 0;  // outputs of an invocation along each side, of all tiles in shared memory; 0 by shape
     bool storage16 = true;   // else nothing is stored in 16 bits
@@ -76,6 +77,7 @@ struct Options {
     // matrix_trial,fused_attention,storage16,half_conversions,half_trial,tuning,replays,timestamps,pipeline_threads,
     // driver_probe,pipeline_cache,
     // HEADSCOPE_VULKAN_EMULATE_MATRICES=1, HEADSCOPE_VULKAN_HALF_CONVERSIONS=1, HEADSCOPE_VULKAN_MAX_MEMORY=MiB,
+    // HEADSCOPE_VULKAN_SUBGROUP_SIZE=invocations,
     // HEADSCOPE_VULKAN_TRIAL_ERROR=millionths or millionths/side, HEADSCOPE_VULKAN_TILES=shared or none,
     // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
     // of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in XDG_CACHE_HOME/headscope, else
@@ -83,9 +85,14 @@ struct Options {
     static Options from_environment();
 };
 
+// What of the options bends which products are fast, so that what headscope tune would find is not to be kept; empty if
+// nothing does.
+std::string why_not_tuned(const Options& options);
+
 // A way to have ops run by other kernels than a device takes of itself: DeviceInfo::paths.
 namespace path {
 inline constexpr const char* kNoSubgroups = "no-subgroups";
+inline constexpr const char* kSubgroupsOf = "subgroups-of-";  // and their size, where the device has several
 inline constexpr const char* kSharedTiles = "shared-tiles";
 inline constexpr const char* kNoSharedTiles = "no-shared-tiles";
 inline constexpr const char* kLargeTiles = "large-tiles";

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "backends/vulkan/cache_file.h"
+#include "backends/vulkan/device_features.h"
 #include "backends/vulkan/pipeline_cache.h"
 #include "support/check.h"
 
@@ -165,10 +166,17 @@ std::span<const std::uint32_t> Pipelines::spirv_of(Kernel kernel, const Speciali
 VkPipeline Pipelines::build(Kernel kernel, const Specialisation& specialisation, VkPipelineLayout layout) {
     const Capabilities& found = device_.capabilities();
     const DeviceFunctions& functions = device_.functions();
-    const VkShaderModule shader = create_shader(device_, spirv_of(kernel, specialisation));
+    const std::span<const std::uint32_t> spirv = spirv_of(kernel, specialisation);
+    const VkShaderModule shader = create_shader(device_, spirv);
+    // Where a kernel has none the driver decides: what is asked for may be twice what its registers hold.
+    const bool subgroups = uses_subgroups(spirv);
+    const bool asks = subgroups && found.subgroup_sizes.fits(found.subgroup_size, specialisation.local_size);
     // Only a driver that promises full subgroups lets a workgroup of their size be taken for one of them.
-    const bool whole =
-        found.subgroup_arithmetic && found.full_subgroups && specialisation.local_size % found.subgroup_size == 0;
+    const bool whole = subgroups && found.full_subgroups && specialisation.local_size % found.subgroup_size == 0 &&
+                       (asks || found.subgroup_size == found.subgroup_sizes.own);
+    auto size = chained<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
+        VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO, nullptr);
+    size.requiredSubgroupSize = found.subgroup_size;
     std::array<std::uint32_t, 4 + Specialisation::kExtra> values{};
     values[0] = specialisation.local_size;
     values[1] = whole && specialisation.local_size == found.subgroup_size ? VK_TRUE : VK_FALSE;
@@ -189,6 +197,7 @@ VkPipeline Pipelines::build(Kernel kernel, const Specialisation& specialisation,
     info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
     info.layout = layout;
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.pNext = asks ? &size : nullptr;
     info.stage.flags = whole ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT : 0;
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.module = shader;

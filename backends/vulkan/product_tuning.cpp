@@ -45,8 +45,10 @@ std::string class_of(const ProductShape& shape) {
 }
 
 ProductTuning::ProductTuning(const ProductDevice& device, const Capabilities& capabilities,
-                             const std::string& cache_directory)
-    : device_(device), path_(cache_file_path(capabilities, cache_directory, "products.json")) {
+                             const std::string& cache_directory, std::string not_to_be_kept)
+    : device_(device),
+      path_(cache_file_path(capabilities, cache_directory, "products.json")),
+      not_to_be_kept_(std::move(not_to_be_kept)) {
     load();
 }
 

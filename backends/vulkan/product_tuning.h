@@ -16,7 +16,9 @@ class ProductTuning final : public ProductWays {
 public:
     // `device` outlives it. With what the file of this device holds; nothing where there is none, or one that cannot be
     // read: it only saves time.
-    ProductTuning(const ProductDevice& device, const Capabilities& capabilities, const std::string& cache_directory);
+    // `not_to_be_kept`: ProductWays.
+    ProductTuning(const ProductDevice& device, const Capabilities& capabilities, const std::string& cache_directory,
+                  std::string not_to_be_kept = "");
 
     // How this product is to be computed: as forced, as kept for its class, or as is likely to be fast.
     ProductChoice choose(const ProductShape& shape);
@@ -24,6 +26,7 @@ public:
     void force(const std::string& way) override { forced_ = way; }
     std::vector<std::string> ways() const override;
     bool keep(const std::string& way, double seconds) override;
+    std::string not_to_be_kept() const override { return not_to_be_kept_; }
 
 private:
     struct Kept {
@@ -36,6 +39,7 @@ private:
 
     const ProductDevice& device_;
     const std::string path_;  // empty: nothing is kept on disk
+    const std::string not_to_be_kept_;
     std::map<std::string, Kept> kept_;
     std::string forced_;
     ProductShape last_;

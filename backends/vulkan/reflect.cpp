@@ -9,7 +9,8 @@ namespace headscope::vulkan {
 
 namespace {
 
-// Numbers from the SPIR-V specification, sections 3.20 and 3.42.
+// Numbers from the SPIR-V specification, sections 3.20, 3.31 and 3.42.
+constexpr std::uint32_t kOpCapability = 17;
 constexpr std::uint32_t kOpTypeImage = 25;
 constexpr std::uint32_t kOpTypeSampledImage = 27;
 constexpr std::uint32_t kOpTypeStruct = 30;
@@ -20,6 +21,9 @@ constexpr std::uint32_t kOpMemberDecorate = 72;
 constexpr std::uint32_t kNonWritable = 24;
 constexpr std::uint32_t kBinding = 33;
 constexpr std::uint32_t kDescriptorSet = 34;
+constexpr std::uint32_t kGroupNonUniform = 61;
+constexpr std::uint32_t kGroupNonUniformQuad = 68;
+constexpr std::uint32_t kCooperativeMatrix = 6022;
 constexpr std::size_t kHeaderWords = 5;
 
 struct Module {
@@ -29,12 +33,21 @@ struct Module {
     std::map<std::uint32_t, std::size_t> members;                  // struct type -> count
     std::map<std::uint32_t, std::set<std::uint32_t>> read_only{};  // struct type -> members
     std::set<std::uint32_t> images{};                              // types
+    bool subgroups = false;
 
+    std::size_t read_only_members(std::uint32_t block) const {
+        const auto found = read_only.find(block);
+        return found == read_only.end() ? 0 : found->second.size();
+    }
     void read(std::uint32_t op, std::span<const std::uint32_t> operands);
 };
 
 void Module::read(std::uint32_t op, std::span<const std::uint32_t> operands) {
-    if (op == kOpDecorate && operands[1] == kBinding) {
+    if (op == kOpCapability) {
+        const std::uint32_t capability = operands[0];
+        subgroups = subgroups || capability == kCooperativeMatrix ||
+                    (capability >= kGroupNonUniform && capability <= kGroupNonUniformQuad);
+    } else if (op == kOpDecorate && operands[1] == kBinding) {
         binding[operands[0]] = operands[2];
     } else if (op == kOpDecorate && operands[1] == kDescriptorSet) {
         HEADSCOPE_CHECK(operands[2] == 0, "shaders use descriptor set 0 alone");
@@ -51,9 +64,7 @@ void Module::read(std::uint32_t op, std::span<const std::uint32_t> operands) {
     }
 }
 
-}  // namespace
-
-std::vector<BindingKind> bindings_of(std::span<const std::uint32_t> spirv) {
+Module read_module(std::span<const std::uint32_t> spirv) {
     Module module;
     for (std::size_t at = kHeaderWords; at < spirv.size();) {
         const std::uint32_t words = spirv[at] >> 16U;
@@ -61,13 +72,20 @@ std::vector<BindingKind> bindings_of(std::span<const std::uint32_t> spirv) {
         module.read(spirv[at] & 0xffffU, spirv.subspan(at + 1, words - 1));
         at += words;
     }
+    return module;
+}
+
+}  // namespace
+
+std::vector<BindingKind> bindings_of(std::span<const std::uint32_t> spirv) {
+    const Module module = read_module(spirv);
     std::map<std::uint32_t, BindingKind> found;  // several variables may see one binding in their ways
     for (const auto& [variable, binding] : module.binding) {
         const std::uint32_t block = module.pointee.at(module.type.at(variable));
         BindingKind& kind = found.try_emplace(binding, BindingKind::Read).first->second;
         if (module.images.contains(block)) {
             kind = BindingKind::Texels;
-        } else if (module.read_only[block].size() < module.members.at(block)) {
+        } else if (module.read_only_members(block) < module.members.at(block)) {
             kind = BindingKind::Written;
         }
     }
@@ -77,6 +95,10 @@ std::vector<BindingKind> bindings_of(std::span<const std::uint32_t> spirv) {
         kinds.push_back(kind);
     }
     return kinds;
+}
+
+bool uses_subgroups(std::span<const std::uint32_t> spirv) {
+    return read_module(spirv).subgroups;
 }
 
 }  // namespace headscope::vulkan

@@ -13,4 +13,7 @@ enum class BindingKind : std::uint8_t { Written, Read, Texels };
 // One entry for each binding 0..N-1 of set 0. CheckFailure for a gap or another set.
 std::vector<BindingKind> bindings_of(std::span<const std::uint32_t> spirv);
 
+// Whether it has operations of subgroups, matrices among them.
+bool uses_subgroups(std::span<const std::uint32_t> spirv);
+
 }  // namespace headscope::vulkan

@@ -129,7 +129,8 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
     : options_(options),
       device_(std::move(instance), physical, std::move(probed)),
       product_device_(product_device(device_.capabilities(), options)),
-      tuning_(product_device_, device_.capabilities(), options.tuning ? options.cache_directory : ""),
+      tuning_(product_device_, device_.capabilities(), options.tuning ? options.cache_directory : "",
+              why_not_tuned(options)),
       memory_(std::make_shared<Memory>(device_, options.max_memory_bytes)),
       pipelines_(device_, options.cache_directory, pipeline_threads(options)),
       stream_(device_, memory_, pipelines_, options.lost_at_submission),
@@ -257,8 +258,11 @@ Launch VulkanBackend::row_launch(Kernel kernel, std::uint64_t rows, std::uint64_
     launch.kernel = kernel;
     launch.groups = rows;
     launch.work_per_group = 32 * columns;
+    // A row of 512 is 32 numbers of each of 16 invocations: more than Intel's registers hold, beside what the way back
+    // of a layer norm needs.
+    const Capabilities& found = device_.capabilities();
     launch.specialisation.local_size =
-        options_.row_lanes != 0 ? options_.row_lanes : std::clamp(device_.capabilities().subgroup_size, 4U, 128U);
+        options_.row_lanes != 0 ? options_.row_lanes : std::clamp(found.subgroup_size, found.software ? 4U : 32U, 128U);
     return launch;
 }
 

@@ -113,6 +113,7 @@ private:
     bool fuses(const Tensor& q, const Tensor& k, const Tensor& v, Compute compute, bool goes_back) const;
     bool fit_bindings(std::initializer_list<const Tensor*> tensors) const;
     Launch head_launch(Kernel kernel, const Tensor& rows, const RowWork& work) const;
+    Launch few_launch(const Attention& op, const RowWork& work) const;
     void attend(const Attention& op);
     void attend_backward(const AttentionBackward& op);
     Tensor attend_backward_rows(const AttentionBackward& op);

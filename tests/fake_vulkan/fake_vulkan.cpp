@@ -95,7 +95,14 @@ VKAPI_ATTR void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDevice
             auto* subgroups = reinterpret_cast<VkPhysicalDeviceSubgroupProperties*>(link);
             subgroups->subgroupSize = state.subgroup_size;
             subgroups->supportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
-            subgroups->supportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
+            subgroups->supportedOperations =
+                VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES) {
+            auto* sizes = reinterpret_cast<VkPhysicalDeviceSubgroupSizeControlProperties*>(link);
+            sizes->minSubgroupSize = state.least_subgroup;
+            sizes->maxSubgroupSize = state.most_subgroup;
+            sizes->maxComputeWorkgroupSubgroups = state.most_subgroups;
+            sizes->requiredSubgroupSizeStages = VK_SHADER_STAGE_COMPUTE_BIT;
         } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES) {
             reinterpret_cast<VkPhysicalDeviceMaintenance3Properties*>(link)->maxMemoryAllocationSize = 1U << 30U;
         } else if (state.matrices != nullptr &&
@@ -111,13 +118,22 @@ VKAPI_ATTR void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDevice
     }
 }
 
+bool has_size_control() {
+    return state.least_subgroup != 0 || (state.matrices != nullptr && state.matrices->full_subgroups);
+}
+
 // The caller's zeros are a device without the feature.
 VKAPI_ATTR void VKAPI_CALL features(VkPhysicalDevice /*device*/, VkPhysicalDeviceFeatures2* found) {
-    if (state.matrices == nullptr) {
-        return;
-    }
     for (auto* link = static_cast<VkBaseOutStructure*>(found->pNext); link != nullptr; link = link->pNext) {
-        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR) {
+        if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES) {
+            auto* sizes = reinterpret_cast<VkPhysicalDeviceSubgroupSizeControlFeatures*>(link);
+            sizes->subgroupSizeControl = state.least_subgroup != 0;
+            sizes->computeFullSubgroups = has_size_control();
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES) {
+            reinterpret_cast<VkPhysicalDevice16BitStorageFeatures*>(link)->storageBuffer16BitAccess = state.storage16;
+        } else if (state.matrices == nullptr) {
+            continue;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR) {
             reinterpret_cast<VkPhysicalDeviceCooperativeMatrixFeaturesKHR*>(link)->cooperativeMatrix =
                 state.matrices->feature;
         } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES) {
@@ -125,8 +141,6 @@ VKAPI_ATTR void VKAPI_CALL features(VkPhysicalDevice /*device*/, VkPhysicalDevic
         } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES) {
             reinterpret_cast<VkPhysicalDeviceVulkanMemoryModelFeatures*>(link)->vulkanMemoryModel =
                 state.matrices->memory_model;
-        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES) {
-            reinterpret_cast<VkPhysicalDeviceSubgroupSizeControlFeatures*>(link)->computeFullSubgroups = VK_TRUE;
         }
     }
 }
@@ -177,7 +191,7 @@ VKAPI_ATTR VkResult VKAPI_CALL device_extensions(VkPhysicalDevice /*device*/, co
     if (state.matrices != nullptr && state.matrices->extension) {
         names[(*count)++] = VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME;
     }
-    if (state.matrices != nullptr && state.matrices->full_subgroups) {
+    if (has_size_control()) {
         names[(*count)++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
     }
     for (std::uint32_t index = 0; extensions != nullptr && index < *count; ++index) {
@@ -260,11 +274,24 @@ VKAPI_ATTR void VKAPI_CALL destroy_pipeline(VkDevice /*device*/, VkPipeline pipe
     state.pipelines_live -= pipeline == VK_NULL_HANDLE ? 0 : 1;
 }
 
+// FakeVulkan::asked: a workgroup's invocations are the first constant.
+std::string what_is_asked(const VkPipelineShaderStageCreateInfo& stage) {
+    std::string text = std::to_string(*static_cast<const std::uint32_t*>(stage.pSpecializationInfo->pData));
+    for (const auto* link = static_cast<const VkBaseInStructure*>(stage.pNext); link != nullptr; link = link->pNext) {
+        if (link->sType == VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO) {
+            const auto* size = reinterpret_cast<const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo*>(link);
+            text += " of " + std::to_string(size->requiredSubgroupSize);
+        }
+    }
+    return text + ((stage.flags & VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT) != 0 ? ", full" : "");
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice /*device*/, VkPipelineCache handle, std::uint32_t /*count*/,
                                                 const VkComputePipelineCreateInfo* info,
                                                 const VkAllocationCallbacks* /*allocator*/, VkPipeline* made) {
     std::unique_lock<std::mutex> lock(compiling);
     const int number = ++state.pipelines_begun;
+    state.asked.push_back(what_is_asked(info->stage));
     state.most_at_once = std::max(state.most_at_once, ++at_once);
     another.notify_all();
     lock.unlock();

@@ -31,6 +31,10 @@ struct FakeVulkan {
     bool crashes = false;                                    // vkEnumeratePhysicalDevices does
     void (*bend)(VkPhysicalDeviceLimits& limits) = nullptr;  // what it says of itself
     std::uint32_t subgroup_size = 32;
+    std::uint32_t least_subgroup = 0;  // that can be asked for; 0 where none can
+    std::uint32_t most_subgroup = 0;
+    std::uint32_t most_subgroups = 64;       // of a workgroup, where they are asked for
+    bool storage16 = false;                  // in buffers
     bool opens = false;                      // whether vkCreateDevice succeeds
     const FakeMatrices* matrices = nullptr;  // none
     int instances_made = 0;
@@ -40,7 +44,8 @@ struct FakeVulkan {
     int pipelines_begun = 0;
     int most_at_once = 0;  // that were being compiled
     int pipelines_live = 0;
-    bool compiles_nothing = false;              // no pipeline is done while it is set (std::atomic_ref)
+    std::vector<std::string> asked = {};  // of each pipeline: "64 of 16, full", or "64" where no size is asked for
+    bool compiles_nothing = false;        // no pipeline is done while it is set (std::atomic_ref)
     std::uint64_t heaps[2] = {1ULL << 32U, 0};  // bytes of device memory, each with a type of its own
     std::uint32_t buffer_types = ~0U;           // that may hold a buffer
     std::uint32_t types_allocated = 0;          // a bit each

@@ -45,13 +45,17 @@ build() {
     ninja -C "$BUILD" -j "$JOBS" "$target" >"$WORK/build.log" 2>&1
 }
 
-# prove SIDE FAMILY [NAME=VALUE..]
+# prove SIDE FAMILY [NAME=VALUE..]: of the environment, and PATHS=LIST, paths of the device to go by as well
 prove() {
-    local family=$2 side=$1 tests="[$2]"
+    local family=$2 side=$1 tests="[$2]" word
     shift 2
     if [ "$side" = vulkan ]; then
-        env "$@" timeout "$LIMIT" "$BUILD/headscope" conform --device vulkan --op "$family" --quick --no-speed \
-            >"$WORK/run.log" 2>&1
+        # Each case in each storage, not by turns.
+        local how=(--quick --no-speed --dtype 'f32,f16,bf16,tf32,i8,i32')
+        for word in "$@"; do
+            [ "${word#PATHS=}" = "$word" ] || how+=(--path "${word#PATHS=}")
+        done
+        env "$@" timeout "$LIMIT" "$BUILD/headscope" conform --device vulkan --op "$family" "${how[@]}" >"$WORK/run.log" 2>&1
         return
     fi
     # Every device would disagree with a wrong oracle. What is shown is that it is held to account itself.

@@ -169,7 +169,13 @@ mutant attention vulkan 'a cache row too many is written' shaders/cache_append.c
 mutant attention vulkan 'the running sum is not brought to the new maximum' shaders/attend.comp \
     'total[i] = fma(total[i], left[i], weight[i]);' 'total[i] += weight[i];'
 mutant attention vulkan 'sums against several maxima meet as they are' shaders/attend_few.comp \
-    'group_sum(total * share)' 'group_sum(total)'
+    'part == 0u ? total * share : 0.0' 'part == 0u ? total : 0.0'
+mutant attention vulkan 'each that shares a key counts it' shaders/attend_few.comp \
+    'part == 0u ? total * share : 0.0' 'total * share' PATHS=fused-attention
+mutant attention vulkan 'scores lack columns of those that share a key' shaders/attend_few.comp \
+    'sum_of_members(score, 1u, kShare)' 'sum_of_members(score, 1u, kShare / 2u)' PATHS=fused-attention
+mutant attention vulkan 'sums lack the keys of others' shaders/attend_few.comp \
+    'sum_of_members(sum[i] * share, kShare, lanes())' 'sum_of_members(sum[i] * share, kShare, lanes() / 2u)' PATHS=fused-attention
 mutant attention vulkan 'a column past the last is read' shaders/include/heads.glsl \
     '4u * four + x < columns' '4u * four + x <= columns'
 mutant attention vulkan 'keys take the bits of others' shaders/include/attend.glsl \

@@ -155,6 +155,13 @@ TEST_CASE("the lanes of a row are a power of two that a workgroup can have", "[v
     }
 }
 
+TEST_CASE("what is on trial errs by millionths, of tiles of a side or of all", "[vulkan][device]") {
+    for (const char* wrong : {"50/", "/128", "/", "few", "5/few"}) {
+        const Environment error("HEADSCOPE_VULKAN_TRIAL_ERROR", wrong);
+        CHECK_THROWS_WITH(open_vulkan_device(0), Catch::Contains("HEADSCOPE_VULKAN_TRIAL_ERROR"));
+    }
+}
+
 TEST_CASE("the plain paths equal the fast ones", "[vulkan][device]") {
     if (!usable_device()) {
         return;

@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
@@ -47,7 +50,60 @@ bool all_near(const std::vector<float>& values, float wanted) {
                        [wanted](float value) { return std::abs(value - wanted) < 1e-4F; });
 }
 
+struct Attended {
+    std::vector<float> out;
+    std::string kernels;
+};
+
+// Of few queries by 37 keys, of which each sees some.
+Attended attend_few(Backend& device, std::int64_t queries, std::int64_t depth, std::int64_t value_depth) {
+    constexpr std::int64_t kKeys = 37;
+    const Attention op{
+        .q = random_heads(device, {2, 3, queries, depth}, 1),
+        .k = random_heads(device, {2, 3, kKeys, depth}, 2),
+        .v = random_heads(device, {2, 3, kKeys, value_depth}, 3),
+        .out = device.empty({2, 3, queries, value_depth}, DType::F32),
+        .mask = {.key_lengths = make_from_host(device, {2}, DType::I32, std::vector<std::int32_t>{37, 5})},
+        .scale = 0.5F};
+    device.take_kernels();
+    device.run(op);
+    Attended result{to_host<float>(device, op.out), {}};
+    for (const std::string& kernel : device.take_kernels()) {
+        result.kernels += kernel + "; ";
+    }
+    return result;
+}
+
+bool near(const std::vector<float>& a, const std::vector<float>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](float x, float y) { return std::abs(x - y) < 1e-5F * (1.0F + std::abs(y)); });
+}
+
 }  // namespace
+
+TEST_CASE("neighbours that share the keys of few queries make of them what each makes by itself",
+          "[vulkan][attention]") {
+    if (!usable_device()) {
+        return;
+    }
+    const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
+    const VulkanDevices devices;
+    const auto shared = devices.open(0, "fused-attention");
+    const auto apart = devices.open(0, "no-subgroups");
+    const auto composed = devices.open(0, "no-fused-attention");
+    // Fours that all have alike, that some have and others not, and fewer than there are neighbours; and a row's end.
+    for (const auto& [queries, depth, value_depth] : {std::tuple{1, 64, 64}, {3, 20, 12}, {1, 8, 33}, {2, 30, 7}}) {
+        INFO(queries << " queries of " << depth << " columns, values of " << value_depth);
+        const Attended wanted = attend_few(*composed, queries, depth, value_depth);
+        CHECK_THAT(wanted.kernels, !Catch::Contains("attend_few"));
+        for (const auto* device : {&shared, &apart}) {
+            const Attended got = attend_few(**device, queries, depth, value_depth);
+            CHECK_THAT(got.kernels, Catch::Contains("attend_few"));
+            CHECK(near(got.out, wanted.out));
+        }
+    }
+    CHECK_THAT(attend_few(*shared, 1, 64, 64).kernels, Catch::Contains("constants 64 64 0 1 8"));
+}
 
 TEST_CASE("attention over 4,096 positions needs no memory for its weights", "[vulkan][attention]") {
     if (!usable_device()) {

@@ -11,10 +11,12 @@
 
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
+#include "fake_loader.h"
 #include "tensor/dtype.h"
 
 using namespace headscope;
 using headscope::vulkan_tests::Environment;
+using headscope::vulkan_tests::FakeLoader;
 using headscope::vulkan_tests::usable_device;
 
 namespace {
@@ -30,7 +32,7 @@ std::string feature_of(const Backend& backend) {
     return "";
 }
 
-// Every number in F16, four neighbours at a time and one by one: what came of them in F32, and by which kernels.
+// Every number in F16: what came of it in F32, and by which kernels.
 struct Widened {
     std::vector<float> values;
     std::string kernels;
@@ -113,4 +115,16 @@ TEST_CASE("a device whose conversions err widens F16 by bits, unless it is belie
     const auto believed = devices.open(0, "half-conversions");
     CHECK_THAT(widen_all(*believed).kernels, Catch::Contains(kOwn));
     CHECK(feature_of(*believed) == "yes");
+}
+
+TEST_CASE("a driver that cannot compile its own conversion widens by bits, and loses nothing else", "[vulkan][half]") {
+    FakeLoader fake({.devices = 2, .storage16 = true, .opens = true, .fails_to_compile = 1});
+    const auto backend = open_vulkan_device(0);
+    REQUIRE(feature_of(*backend) == "yes");
+    (void)backend->empty({4}, DType::F16);
+    CHECK(feature_of(*backend) == "by bits, since its own err");
+    const Tensor values = backend->empty({4}, DType::F32);
+    backend->run(Fill{.out = values, .value = 1.0F});
+    CHECK_NOTHROW(backend->synchronize());
+    CHECK(fake->pipelines_begun >= 1);
 }
