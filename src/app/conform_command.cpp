@@ -26,6 +26,7 @@ struct ConformOptions {
     std::vector<std::string> devices;
     std::vector<std::string> ops;
     std::vector<std::string> dtypes;
+    std::vector<std::string> paths;
     bool quick = false;
     bool full = false;
     bool untimed = false;
@@ -88,6 +89,7 @@ conformance::Report run_catalogue(const ConformOptions& options) {
     return conformance::run({.devices = devices_of(options),
                              .ops = options.ops,
                              .dtypes = options.dtypes,
+                             .paths = options.paths,
                              .full = !options.quick,
                              .timed = !options.untimed,
                              .progress = [&line](const std::string& text) { line.show(text); }},
@@ -163,6 +165,13 @@ void add_conform_command(CLI::App& app) {
                              ->add_option("--dtype", options->dtypes,
                                           "Only cases in f32, f16, bf16, tf32, i8, i32; or several, such as f32,f16")
                              ->delimiter(',');
+    CLI::Option* path =
+        command
+            ->add_option(
+                "--path", options->paths,
+                "By these paths of the device beside its own choice, such as no-subgroups,large-tiles; else by "
+                "all, or quickly by none")
+            ->delimiter(',');
     CLI::Option* quick =
         command->add_flag("--quick", options->quick, "Only by the path that the device chooses, and nothing large");
     CLI::Option* full = command->add_flag("--full", options->full, "By every path: what is done without either");
@@ -175,6 +184,7 @@ void add_conform_command(CLI::App& app) {
         ->excludes(quick)
         ->excludes(full)
         ->excludes(op)
+        ->excludes(path)
         ->excludes(dtype);
     command->add_option("--json", options->json, "Everything, for programs; - is standard output, without the table");
     command->add_option("--junit", options->junit, "JUnit's XML, a suite for each device");

@@ -17,6 +17,8 @@ public:
     // The backend's choice from now on for products like the last, on this device and driver. False where it holds for
     // this process alone, since it could not be written to disk.
     virtual bool keep(const std::string& way, double seconds) = 0;
+    // Why nothing that is found now is to be kept; empty where it is.
+    virtual std::string not_to_be_kept() const = 0;
 };
 
 }  // namespace headscope

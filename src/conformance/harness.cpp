@@ -271,6 +271,10 @@ std::vector<Variant> aligned_and_not(std::vector<Variant> variants, std::optiona
     for (std::size_t i = 1; i < count; ++i) {
         variants[i].misaligned = i % 2 == turn;
     }
+    if (turn == 1 && count == 2) {
+        variants.push_back(variants[1]);  // what is added, aligned, which has no second chance
+        variants.back().misaligned = false;
+    }
     return variants;
 }
 

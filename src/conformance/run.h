@@ -17,6 +17,7 @@ struct Plan {
     std::vector<std::string> devices;      // as open_device() takes them
     std::vector<std::string> ops = {};     // names of ops or families; empty for all
     std::vector<std::string> dtypes = {};  // "f32", "f16", "bf16", "tf32", "i8"; empty for all
+    std::vector<std::string> paths = {};   // beside the device's own choice; empty for all of a full run, else none
     bool full = true;                      // by every path of a device, and what is too large to be quick
     bool timed = true;
     std::function<void(const std::string& line)> progress = {};  // what is being done, for someone who waits
@@ -31,6 +32,9 @@ Report run(const Plan& plan, const std::vector<Family>& families);
 
 // Error for a name of an op or family that is not among those known, which it lists.
 void require_known_ops(const std::vector<std::string>& wanted, const std::vector<std::string>& known);
+
+// Whether the plan names a case's op or family, and what it computes in.
+bool asks_for(const Plan& plan, const Family& family, const Case& stated);
 
 // What a case computes in, for reports: "f32", "f16", "bf16 products", "i8 weights", "f32+f16".
 std::string precision_of(const Case& stated, DType real = DType::F32);

@@ -106,6 +106,9 @@ std::vector<ProductTuned> tune_products(Backend& device, const TunePlan& plan, c
             fmt::format("{} has one way to compute a product and nothing to tune; GPUs through Vulkan have several",
                         device.device().id));
     }
+    if (const std::string why = ways->not_to_be_kept(); !why.empty()) {
+        throw Error(why);
+    }
     Tuner tuner(device, *ways, plan);
     std::set<std::string> seen;
     std::vector<ProductTuned> found;

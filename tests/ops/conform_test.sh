@@ -42,6 +42,8 @@ expect "so is a dtype" refused '"f64"' "bf16"
 run conform --device cpu --op fill,square_sum --dtype f32,i32 --quick --no-speed --json some.json
 expect "ops and dtypes may be lists" \
     holds '[.devices[0].results[] | .op + " " + .precision] | unique == ["fill f32", "fill i32", "square_sum f32"]' some.json
+run conform --device cpu --op fill --path sideways --quick --no-speed
+expect "a path that the device does not have is told" complains 'no path "sideways"'
 run conform --device cpu --op square_sum --dtype i8
 expect "nothing to do is no pass" refused "nothing was to be done on cpu"
 run conform --device cpu --quick --full

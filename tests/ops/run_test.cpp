@@ -2,14 +2,17 @@
 #include "conformance/run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "conformance/cases/catalogue.h"
 #include "conformance/speed.h"
 #include "devices.h"
+#include "doublings.h"
 #include "registry/registry.h"
 #include "tests/backend/forwarding_backend.h"
 #include "tests/house/environment.h"
@@ -21,51 +24,12 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-Plan plan(std::vector<std::string> ops, std::vector<std::string> dtypes = {}) {
-    return {.devices = {"cpu"}, .ops = std::move(ops), .dtypes = std::move(dtypes), .full = false, .timed = false};
-}
-
 std::set<std::string> ops_of(const Report& report) {
     std::set<std::string> ops;
     for (const Result& result : report.devices[0].results) {
         ops.insert(result.op);
     }
     return ops;
-}
-
-// Doubles what it is given, but for a device that is not the oracle, which is told another factor.
-std::vector<Case> doublings() {
-    Case stated = make_case("[3, 33]", {in("a", {3, 33}), out("out", {3, 33})},
-                            [](const Operands& t) { return AddScaled{.a = t["a"], .out = t["out"], .alpha = 2.0F}; });
-    stated.run = [](Backend& backend, const Operands& t) {
-        const float alpha = backend.real() == DType::F64 ? 2.0F : 2.001F;
-        backend.run(AddScaled{.a = t["a"], .out = t["out"], .alpha = alpha});
-    };
-    return {stated};
-}
-
-// Doubles what it is given; on any device but the oracle `then` follows.
-template <class Then>
-Case doubling(Then then) {
-    Case stated = doublings()[0];
-    stated.run = [then](Backend& backend, const Operands& t) {
-        backend.run(AddScaled{.a = t["a"], .out = t["out"], .alpha = 2.0F});
-        if (backend.real() != DType::F64) {
-            then();
-        }
-    };
-    return stated;
-}
-
-// Which sees that the device is there and runs the first case on it, and then no more.
-Plan opened_twice(Plan wanted) {
-    wanted.open = [opened = 0](const std::string& path, const std::string& device) mutable {
-        if (++opened > 2) {
-            throw Error("and does not come back");
-        }
-        return open_device_by(path, device);
-    };
-    return wanted;
 }
 
 template <class Words>
@@ -117,86 +81,6 @@ TEST_CASE("a device that is wrong fails, and is told how far off it is", "[run]"
     CHECK_THAT(result.complaints[0], Contains("cpu: add_scaled [3, 33] (contiguous): out[0] of [3, 33]"));
 }
 
-TEST_CASE("a case that loses the device fails, and what follows has a fresh one", "[run]") {
-    static int runs = 0;  // groups make their cases by functions that hold nothing
-    runs = 0;
-    const auto three = [] {
-        return std::vector{doubling([] {}), doubling([] {
-                               ++runs;
-                               throw DeviceLost("it is gone");
-                           }),
-                           doubling([] {})};
-    };
-    Plan wanted = plan({}, {"f32"});
-    int opened = 0;
-    wanted.open = [&](const std::string& path, const std::string& device) {
-        ++opened;
-        return open_device_by(path, device);
-    };
-    const Report report = run(wanted, {{.name = "three", .groups = {{"three", "three", three}}}});
-    CHECK(opened == 3);  // before all, for the first case, and after the second
-    REQUIRE(report.devices[0].results.size() == 1);
-    const Result& result = report.devices[0].results[0];
-    CHECK(result.cases == 3);
-    REQUIRE(result.complaints.size() == 1);
-    CHECK_THAT(result.complaints[0], Contains("it is gone"));
-    CHECK(report.devices[0].failure.empty());
-    CHECK(runs == 1);  // no other layout is tried on what is lost
-}
-
-namespace {
-
-// A device that is lost when it is asked for products in BF16, as where they are tried first.
-class LostInTrial final : public ForwardingBackend {
-public:
-    LostInTrial(std::unique_ptr<Backend> inner, bool& lost) : ForwardingBackend(std::move(inner)), lost_(lost) {}
-    Support products(Compute compute) const override {
-        if (compute == Compute::BF16 && !std::exchange(lost_, true)) {
-            throw DeviceLost("it hung in its trial");
-        }
-        return ForwardingBackend::products(compute);
-    }
-
-private:
-    bool& lost_;
-};
-
-}  // namespace
-
-TEST_CASE("a device that is lost before a case runs fails it, and what follows has a fresh one", "[run]") {
-    const auto products = [] {
-        Case rounded = doublings()[0];
-        rounded.run = doubling([] {}).run;
-        rounded.compute = Compute::BF16;
-        return std::vector{rounded, doubling([] {})};
-    };
-    Plan wanted = plan({});
-    bool lost = false;
-    int opened = 0;
-    wanted.open = [&](const std::string& path, const std::string& device) {
-        ++opened;
-        return std::make_unique<LostInTrial>(open_device_by(path, device), lost);
-    };
-    const DeviceReport report = run(wanted, {{.name = "two", .groups = {{"two", "two", products}}}}).devices.at(0);
-    CHECK(report.failure.empty());
-    CHECK(opened == 3);  // before all, for the case that loses it, and after that
-    REQUIRE_FALSE(report.results.empty());
-    CHECK(report.results[0].precision == "bf16 products");
-    REQUIRE(report.results[0].complaints.size() == 1);
-    CHECK_THAT(report.results[0].complaints[0], Contains("it hung in its trial"));
-    CHECK(report.failures() == 1);
-    CHECK(report.results.size() > 1);
-}
-
-TEST_CASE("a device whose last case loses it is not opened again, and is told as it was", "[run]") {
-    const auto one = [] { return std::vector{doubling([] { throw DeviceLost("it is gone"); })}; };
-    const Plan wanted = opened_twice(plan({}, {"f32"}));
-    const DeviceReport report = run(wanted, {{.name = "one", .groups = {{"one", "one", one}}}}).devices.at(0);
-    CHECK(report.failure.empty());
-    CHECK(report.failures() == 1);
-    CHECK(report.device.id == "cpu");
-}
-
 TEST_CASE("a device that cannot be opened any more fails, and others have their reports", "[run]") {
     Plan wanted = plan({"fill"}, {"f32"});
     wanted.devices = {"cpu", "abacus", "cpu"};
@@ -217,17 +101,67 @@ TEST_CASE("a device that cannot be opened any more fails, and others have their 
     CHECK_FALSE(report.passed());
 }
 
-TEST_CASE("a device that is lost and does not come back keeps what was found out", "[run]") {
-    const auto three = [] {
-        return std::vector{doubling([] {}), doubling([] { throw DeviceLost("it is gone"); }), doubling([] {})};
+TEST_CASE("where the CPU plays the device two threads take groups by turns, and every third case a storage of 16 bits",
+          "[run]") {
+    class Software final : public ForwardingBackend {
+    public:
+        explicit Software(std::unique_ptr<Backend> inner) : ForwardingBackend(std::move(inner)), info_(inner_info()) {
+            info_.software = true;
+        }
+        const DeviceInfo& device() const override { return info_; }
+
+    private:
+        DeviceInfo inner_info() { return inner().device(); }
+        DeviceInfo info_;
     };
-    const Plan wanted = opened_twice(plan({}, {"f32"}));
-    const DeviceReport report = run(wanted, {{.name = "three", .groups = {{"three", "three", three}}}}).devices.at(0);
-    CHECK(report.device.id == "cpu");
-    CHECK(report.failure == "and does not come back");
-    REQUIRE(report.results.size() == 1);
-    CHECK(report.results[0].cases == 2);
-    CHECK(report.results[0].runs > 1);
+    Plan wanted = plan({});
+    std::atomic<int> opened = 0;
+    wanted.open = [&](const std::string& path, const std::string& device) {
+        ++opened;
+        return std::make_unique<Software>(open_device_by(path, device));
+    };
+    const auto six = [] {
+        return std::vector<Case>(6, make_case("[3, 33]", {in("x", {3, 33}), out("out", {3, 33})},
+                                              [](const Operands& t) { return Copy{.x = t["x"], .out = t["out"]}; }));
+    };
+    std::vector<Family> families{{.name = "late"}, {.name = "early"}};
+    for (Family& family : families) {
+        family.groups = {{"c", "c", six}, {"b", "b", six}, {"a", "a", six}};
+    }
+    const DeviceReport report = run(wanted, families).devices.at(0);
+    CHECK(report.passed());
+    CHECK(opened == (std::thread::hardware_concurrency() > 1 ? 3 : 2));  // one to see that it is there
+    std::vector<std::string> order;
+    for (const Result& result : report.results) {
+        CHECK(result.cases == (result.precision == "f32" ? 6 : 1));
+        if (result.precision == "bf16") {
+            order.push_back(result.family + " " + result.group);
+        }
+    }
+    CHECK(order == std::vector<std::string>{"late c", "late b", "late a", "early c", "early b", "early a"});
+    wanted.dtypes = {"bf16"};
+    for (const Result& result : run(wanted, families).devices.at(0).results) {
+        CHECK(result.cases == 6);
+    }
+}
+
+TEST_CASE("a run takes the paths that are asked for beside the device's own choice", "[run]") {
+    const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
+    const std::string id = a_vulkan_device();
+    if (id.empty()) {
+        return;
+    }
+    Plan wanted = plan({"masked_softmax"}, {"f32"});
+    wanted.devices = {id};
+    wanted.paths = {"no-subgroups"};
+    std::set<std::string> paths;
+    for (const Result& result : run(wanted, catalogue()).devices.at(0).results) {
+        paths.insert(result.path);
+    }
+    CHECK(paths == std::set<std::string>{"", "no-subgroups"});
+    wanted.paths = {"sideways"};
+    CHECK_THAT(run(wanted, catalogue()).devices.at(0).failure,
+               Contains("no path \"sideways\"") && Contains("no-subgroups"));
 }
 
 TEST_CASE("an op, a dtype or a device that is not there is an error that says what there is", "[run]") {

@@ -28,6 +28,7 @@ public:
         kept[way] = seconds;
         return writes;
     }
+    std::string not_to_be_kept() const override { return refuses; }
 
     using ForwardingBackend::run;
     void run(const Matmul& op) override {
@@ -41,6 +42,7 @@ public:
     std::string forced = "not yet";
     std::map<std::string, double> kept;
     bool writes = true;
+    std::string refuses{};
 };
 
 // Two sentences of a tiny model, by a clock that knows which way is slow.
@@ -91,6 +93,13 @@ TEST_CASE("a way with wrong results is never kept, however fast", "[tune]") {
         CHECK(product.kept.empty());
     }
     CHECK(broken.kept.empty());
+}
+
+TEST_CASE("what is not to be kept is not measured", "[tune]") {
+    ManyWays device({"plain", "slow"});
+    device.refuses = "unset it";
+    CHECK_THROWS_WITH(tune_products(device, plan(device), matmul_family()), "unset it");
+    CHECK(device.forced == "not yet");
 }
 
 TEST_CASE("what cannot be written is told", "[tune]") {

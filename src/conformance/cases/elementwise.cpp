@@ -203,6 +203,19 @@ std::vector<Case> denormal_cases() {
     return {copied, scaled};
 }
 
+// Subnormal in F16 alone, which no device may take for 0: one by one and by fours.
+std::vector<Case> subnormal_halves_cases() {
+    std::vector<Case> cases;
+    for (const Shape& shape : {Shape{3, 33}, Shape{4, 64}}) {
+        Case stated = scale(shape, 4096.0F);
+        stated.name += " of F16's subnormal numbers";
+        stated.operands[0].values =
+            these({0x1p-15, -0x1p-16, 0x1p-24, 0x1.8p-23, -0x1.8p-20, 0.0, 0x1.ff8p-15, 0x1p-14});
+        cases.push_back(stated);
+    }
+    return cases;
+}
+
 std::vector<Case> speeds(const Workload& work) {
     const Shape shape{work.sentences, work.length, work.d_ff};
     const std::string name = fmt::format("{}x{}", work.rows(), work.d_ff);
@@ -225,6 +238,7 @@ Family elementwise_family() {
                  special_values_cases},
                 {"huge", "operands larger than a binding may be", huge_cases, true},
                 {"denormals", "numbers below the smallest normal one are kept or taken for 0", denormal_cases},
+                {"subnormal-halves", "numbers that are subnormal in F16 are kept", subnormal_halves_cases},
             },
         .differentiations = differentiations,
         .speeds = speeds};

@@ -278,6 +278,7 @@ std::vector<Case> extreme_cases() {
     for (const auto& [what, values] :
          std::vector<std::pair<const char*, Values>>{{"large", {1e18, -3e17, 2e18, 5e17, 7e17}},
                                                      {"small", {1e-18, -3e-17, 2e-18, 5e-17, 7e-17}},
+                                                     {"F16's subnormal", {0x1p-15, -0x1p-24, 0x1.8p-18, 0x1.ff8p-15}},
                                                      {"denormal", {0x1p-140, -0x1p-149, 0x1p-130, 0.0, 0x1p-127}}}) {
         Case stated = matmul({{}, 9, 17, 33});
         stated.name += fmt::format(" of {} numbers", what);

@@ -1,0 +1,352 @@
+#include "conformance/device_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <tuple>
+
+#include "conformance/bench.h"
+#include "conformance/harness.h"
+#include "conformance/speed.h"
+#include "support/check.h"
+
+namespace headscope::conformance {
+
+namespace {
+
+constexpr const char* kSpeed = "speed";  // Result::group of what is timed
+
+using Clock = std::chrono::steady_clock;
+
+// What is timed: enough work for the device, and not too much.
+const Workload kOnCpus;
+const Workload kOnGpus{.sentences = 256, .parameters = 60'000'000, .sides = {4096}};
+
+// The case in F32 and in every storage that it may be tried in.
+std::vector<Case> stored_cases(const Group& group, const Case& stated) {
+    std::vector<Case> all{stated};
+    for (const DType dtype : group.is_large ? std::vector<DType>{} : storages_of(stated)) {
+        all.push_back(stated.stored_in(dtype));
+    }
+    return all;
+}
+
+void note_standing(const Standing& standing, const Backend& device, const Case& stated, Result& result) {
+    result.level = std::max(result.level, standing.level);
+    result.shortfalls.insert(standing.shortfalls.begin(), standing.shortfalls.end());
+    if (standing.owed) {
+        result.complaints.push_back(
+            fmt::format("{}: {}: every backend has to have this", device.device().id, stated.title()));
+    }
+}
+
+void add(Result& result, const Case& stated, const Outcome& outcome) {
+    ++result.cases;
+    result.runs += outcome.runs;
+    result.closeness.widen(outcome.closeness);
+    result.kernels.insert(outcome.kernels.begin(), outcome.kernels.end());
+    result.complaints.insert(result.complaints.end(), outcome.complaints.begin(), outcome.complaints.end());
+    for (const Operand& operand : stated.operands) {
+        if (const Tolerance tolerance = tolerance_of(stated, operand);
+            operand.written() && tolerance.element >= result.tolerance.element) {
+            result.tolerance = tolerance;
+        }
+    }
+}
+
+// One device's part of a plan.
+class DeviceRun {
+public:
+    DeviceRun(const Plan& plan, const std::string& id) : plan_(plan), oracle_(open_device("cpu:oracle")) {
+        benches_.emplace_back(plan, id, "");
+        info_ = benches_.front().backend().device();
+        const std::vector<std::string>& paths = !plan.paths.empty() || !plan.full ? plan.paths : info_.paths;
+        for (const std::string& path : paths) {
+            benches_.emplace_back(plan, info_.id, path);
+        }
+    }
+
+    bool software() const { return info_.software; }
+
+    // `turn`: of the first case, another one for each group.
+    void examine(const Family& family, const Group& group, std::size_t turn) {
+        say(family.name + ": " + group.says);
+        for (const Case& stated : group.cases()) {
+            examine(family, group, stated, turn++);
+            close_full_paths();
+        }
+    }
+
+    void time(const Family& family) {
+        const Group group{.name = kSpeed, .says = "how fast it is"};
+        for (const Case& stated : family.speeds(info_.gpu ? kOnGpus : kOnCpus)) {
+            for (const Case& stored : stored_cases(group, stated)) {
+                if (asks_for(plan_, family, stored)) {
+                    Bench& bench = benches_.front();
+                    unless_lost(bench, family, group, stored, [&] { time(bench, family, group, stored); });
+                }
+            }
+        }
+    }
+
+    // What was found so far: the device's own choice first, then path by path.
+    DeviceReport report() const {
+        DeviceReport report{.device = benches_.front().info(), .results = {}};
+        for (const Bench& bench : benches_) {
+            report.results.insert(report.results.end(), bench.results().begin(), bench.results().end());
+        }
+        return report;
+    }
+
+private:
+    // The first bench stays: what it says of the device in the end is what it has found out by then.
+    void close_full_paths() {
+        for (std::size_t path = 1; info_.software && path < benches_.size(); ++path) {
+            if (benches_[path].kernels().size() > plan_.kernels_held) {
+                benches_[path].close();
+            }
+        }
+    }
+
+    void say(const std::string& what) const {
+        if (plan_.progress) {
+            plan_.progress(info_.id + ": " + what);
+        }
+    }
+
+    // Quickly, where a CPU plays the device and compiling takes the time, every third case is tried in one of the
+    // storages in 16 bits, by turns.
+    bool skips(const Case& stored, std::size_t turn) const {
+        const bool by_turns = info_.software && !plan_.full && plan_.dtypes.empty();
+        return by_turns && stored.storage && turn % 6 != (*stored.storage == DType::F16 ? 0 : 3);
+    }
+
+    void examine(const Family& family, const Group& group, const Case& stated, std::size_t turn) {
+        for (const Case& stored : stored_cases(group, stated)) {
+            if (!asks_for(plan_, family, stored) || skips(stored, turn)) {
+                continue;
+            }
+            Examination examination(*oracle_, stored);
+            std::set<std::vector<std::string>> seen;
+            for (Bench& bench : benches_) {
+                unless_lost(bench, family, group, stored, [&] {
+                    examine(bench, examination, seen, [&]() -> Result& { return bench.result(family, group, stored); });
+                });
+            }
+        }
+    }
+
+    template <class ResultOf>
+    void examine(Bench& bench, Examination& examination, std::set<std::vector<std::string>>& seen,
+                 const ResultOf& result_of) {
+        const Case& stored = examination.stated();
+        const Standing standing = standing_of(bench.backend(), stored);  // what has a trial is tried by this
+        if (standing.level == SupportLevel::None) {
+            if (bench.path().empty()) {
+                note_standing(standing, bench.backend(), stored, result_of());
+            }
+            return;
+        }
+        if (!is_new(examination, bench, seen)) {
+            return;
+        }
+        Result& result = result_of();
+        note_standing(standing, bench.backend(), stored, result);
+        const Outcome outcome = examination.on(bench.backend());
+        add(result, stored, outcome);
+        if (outcome.lost) {
+            lose(bench);
+        }
+    }
+
+    // What comes is tried on a fresh one; a device that is lost again and again is given up.
+    void lose(Bench& bench) {
+        constexpr int kMostLosses = 8;
+        bench.close();
+        if (++losses_ >= kMostLosses) {
+            throw Error(fmt::format("{} was lost {} times, and is not tried any further", info_.id, losses_));
+        }
+    }
+
+    // Where `step` loses the device the case has failed, and what comes has a fresh one.
+    template <class Step>
+    void unless_lost(Bench& bench, const Family& family, const Group& group, const Case& stored, const Step& step) {
+        try {
+            step();
+        } catch (const DeviceLost& error) {
+            bench.result(family, group, stored)
+                .complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
+            lose(bench);
+        }
+    }
+
+    // A path that runs what has been examined already shows nothing.
+    bool is_new(const Examination& examination, Bench& bench, std::set<std::vector<std::string>>& seen) const {
+        if (benches_.size() == 1) {
+            return true;
+        }
+        try {
+            return seen.insert(bench.kernels_of(examination)).second;
+        } catch (const std::exception&) {
+            return true;  // the examination says what is wrong
+        }
+    }
+
+    void time(Bench& bench, const Family& family, const Group& group, const Case& stored) {
+        const Standing standing = standing_of(bench.backend(), stored);
+        if (standing.level == SupportLevel::None) {
+            return;
+        }
+        say("how fast is " + stored.title());
+        Result& result = bench.result(family, group, stored);
+        note_standing(standing, bench.backend(), stored, result);
+        bench.backend().take_kernels();
+        try {
+            result.speeds.push_back(measure(bench.backend(), stored));
+        } catch (const DeviceLost&) {
+            throw;
+        } catch (const std::exception& error) {
+            result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
+        }
+        for (const std::string& kernel : bench.backend().take_kernels()) {
+            result.kernels.insert(kernel);
+        }
+    }
+
+    const Plan& plan_;
+    std::unique_ptr<Backend> oracle_;
+    DeviceInfo info_;
+    std::vector<Bench> benches_;  // the first is what the device chooses
+    int losses_ = 0;
+};
+
+// A group of a family: what a thread takes.
+struct Unit {
+    const Family& family;
+    const Group& group;
+};
+
+std::vector<Unit> units_of(const Plan& plan, const std::vector<Family>& families) {
+    std::vector<Unit> units;
+    for (const Family& family : families) {
+        for (const Group& group : family.groups) {
+            if (!group.is_large || plan.full) {
+                units.push_back({family, group});
+            }
+        }
+    }
+    return units;
+}
+
+// Takes units until none is left. What ended it before, if anything did: it cannot be opened any more.
+std::string take(DeviceRun& run, const std::vector<Unit>& units, std::atomic<std::size_t>& next) {
+    try {
+        for (std::size_t at = next++; at < units.size(); at = next++) {
+            run.examine(units[at].family, units[at].group, at);
+        }
+        return "";
+    } catch (const Error& error) {
+        next = units.size();
+        return error.what();
+    }
+}
+
+// Why it ended early, if it did.
+std::string time_all(DeviceRun& run, const std::vector<Family>& families) {
+    try {
+        for (const Family& family : families) {
+            if (family.speeds != nullptr) {
+                run.time(family);
+            }
+        }
+        return "";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+// Path by path, the device's own choice first; there in the order of the units, and what was timed behind its family.
+void put_in_order(const DeviceInfo& device, const std::vector<Family>& families, std::vector<Result>& results) {
+    const auto place = [&](const Result& result) {
+        const auto path = std::find(device.paths.begin(), device.paths.end(), result.path) - device.paths.begin();
+        const auto family = std::find_if(families.begin(), families.end(),
+                                         [&](const Family& each) { return each.name == result.family; });
+        const auto group = std::find_if(family->groups.begin(), family->groups.end(),
+                                        [&](const Group& each) { return each.name == result.group; });
+        return std::tuple(result.path.empty() ? -1 : path, family - families.begin(), group - family->groups.begin());
+    };
+    std::stable_sort(results.begin(), results.end(),
+                     [&](const Result& a, const Result& b) { return place(a) < place(b); });
+}
+
+// One after the other, even where two threads ask.
+Plan guarded(const Plan& plan, std::mutex& mutex) {
+    Plan copy = plan;
+    copy.open = [&plan, &mutex](const std::string& path, const std::string& device) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        return plan.open(path, device);
+    };
+    if (plan.progress) {
+        copy.progress = [&plan, &mutex](const std::string& line) {
+            const std::lock_guard<std::mutex> lock(mutex);
+            plan.progress(line);
+        };
+    }
+    return copy;
+}
+
+DeviceReport examine_all(const Plan& plan, const std::string& id, const std::vector<Family>& families) {
+    std::mutex mutex;
+    const Plan shared = guarded(plan, mutex);
+    DeviceRun first(shared, id);
+    const std::vector<Unit> units = units_of(plan, families);
+    std::atomic<std::size_t> next = 0;
+    std::string failure;
+    std::vector<Result> others;
+    // A CPU that plays the device spends its time on compiling, each kernel on one thread; a whole run would hold too
+    // many kernels for two.
+    if (first.software() && !plan.full && std::thread::hardware_concurrency() > 1) {
+        DeviceRun second(shared, id);
+        auto beside = std::async(std::launch::async, [&] { return take(second, units, next); });
+        failure = take(first, units, next);
+        const std::string why = beside.get();
+        failure = failure.empty() ? why : failure;
+        others = second.report().results;
+    } else {
+        failure = take(first, units, next);
+    }
+    if (plan.timed && failure.empty()) {
+        failure = time_all(first, families);
+    }
+    DeviceReport report = first.report();
+    report.failure = failure;
+    report.results.insert(report.results.end(), others.begin(), others.end());
+    put_in_order(report.device, families, report.results);
+    return report;
+}
+
+}  // namespace
+
+DeviceReport report_of(const Plan& plan, const std::string& id, const std::vector<Family>& families) {
+    const auto begin = Clock::now();
+    DeviceReport report;
+    try {
+        report = examine_all(plan, id, families);
+    } catch (const Error& error) {
+        report.device.id = id;
+        report.failure = error.what();
+    }
+    report.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    return report;
+}
+
+}  // namespace headscope::conformance

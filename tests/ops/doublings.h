@@ -1,0 +1,40 @@
+// Conformance runs for tests: plans, and cases that double what they are given.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conformance/run.h"
+
+namespace headscope::conformance {
+
+inline Plan plan(std::vector<std::string> ops, std::vector<std::string> dtypes = {}) {
+    return {.devices = {"cpu"}, .ops = std::move(ops), .dtypes = std::move(dtypes), .full = false, .timed = false};
+}
+
+// Doubles what it is given, but for a device that is not the oracle, which is told another factor.
+inline std::vector<Case> doublings() {
+    Case stated = make_case("[3, 33]", {in("a", {3, 33}), out("out", {3, 33})},
+                            [](const Operands& t) { return AddScaled{.a = t["a"], .out = t["out"], .alpha = 2.0F}; });
+    stated.run = [](Backend& backend, const Operands& t) {
+        const float alpha = backend.real() == DType::F64 ? 2.0F : 2.001F;
+        backend.run(AddScaled{.a = t["a"], .out = t["out"], .alpha = alpha});
+    };
+    return {stated};
+}
+
+// Doubles what it is given; on any device but the oracle `then` follows.
+template <class Then>
+Case doubling(Then then) {
+    Case stated = doublings()[0];
+    stated.run = [then](Backend& backend, const Operands& t) {
+        backend.run(AddScaled{.a = t["a"], .out = t["out"], .alpha = 2.0F});
+        if (backend.real() != DType::F64) {
+            then();
+        }
+    };
+    return stated;
+}
+
+}  // namespace headscope::conformance

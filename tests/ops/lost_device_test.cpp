@@ -1,0 +1,167 @@
+// What is left of a conformance run whose device is lost.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "conformance/run.h"
+#include "doublings.h"
+#include "registry/registry.h"
+#include "support/check.h"
+#include "tests/backend/forwarding_backend.h"
+
+using namespace headscope;
+using namespace headscope::conformance;
+
+namespace {
+
+using Catch::Matchers::Contains;
+
+// Which sees that the device is there and runs the first case on it, and then no more.
+Plan opened_twice(Plan wanted) {
+    wanted.open = [opened = 0](const std::string& path, const std::string& device) mutable {
+        if (++opened > 2) {
+            throw Error("and does not come back");
+        }
+        return open_device_by(path, device);
+    };
+    return wanted;
+}
+
+// A device that is lost when it is asked for products in BF16, as where they are tried first.
+class LostInTrial final : public ForwardingBackend {
+public:
+    LostInTrial(std::unique_ptr<Backend> inner, bool& lost) : ForwardingBackend(std::move(inner)), lost_(lost) {}
+    Support products(Compute compute) const override {
+        if (compute == Compute::BF16 && !std::exchange(lost_, true)) {
+            throw DeviceLost("it hung in its trial");
+        }
+        return ForwardingBackend::products(compute);
+    }
+
+private:
+    bool& lost_;
+};
+
+}  // namespace
+
+TEST_CASE("a case that loses the device fails, and what follows has a fresh one", "[run]") {
+    static int runs = 0;  // groups make their cases by functions that hold nothing
+    runs = 0;
+    const auto three = [] {
+        return std::vector{doubling([] {}), doubling([] {
+                               ++runs;
+                               throw DeviceLost("it is gone");
+                           }),
+                           doubling([] {})};
+    };
+    Plan wanted = plan({}, {"f32"});
+    int opened = 0;
+    wanted.open = [&](const std::string& path, const std::string& device) {
+        ++opened;
+        return open_device_by(path, device);
+    };
+    const Report report = run(wanted, {{.name = "three", .groups = {{"three", "three", three}}}});
+    CHECK(opened == 3);  // before all, for the first case, and after the second
+    REQUIRE(report.devices[0].results.size() == 1);
+    const Result& result = report.devices[0].results[0];
+    CHECK(result.cases == 3);
+    REQUIRE(result.complaints.size() == 1);
+    CHECK_THAT(result.complaints[0], Contains("it is gone"));
+    CHECK(report.devices[0].failure.empty());
+    CHECK(runs == 1);  // no other layout is tried on what is lost
+}
+
+TEST_CASE("a device that is lost before a case runs fails it, and what follows has a fresh one", "[run]") {
+    const auto products = [] {
+        Case rounded = doublings()[0];
+        rounded.run = doubling([] {}).run;
+        rounded.compute = Compute::BF16;
+        return std::vector{rounded, doubling([] {})};
+    };
+    Plan wanted = plan({});
+    bool lost = false;
+    int opened = 0;
+    wanted.open = [&](const std::string& path, const std::string& device) {
+        ++opened;
+        return std::make_unique<LostInTrial>(open_device_by(path, device), lost);
+    };
+    const DeviceReport report = run(wanted, {{.name = "two", .groups = {{"two", "two", products}}}}).devices.at(0);
+    CHECK(report.failure.empty());
+    CHECK(opened == 3);  // before all, for the case that loses it, and after that
+    REQUIRE_FALSE(report.results.empty());
+    CHECK(report.results[0].precision == "bf16 products");
+    REQUIRE(report.results[0].complaints.size() == 1);
+    CHECK_THAT(report.results[0].complaints[0], Contains("it hung in its trial"));
+    CHECK(report.failures() == 1);
+    CHECK(report.results.size() > 1);
+}
+
+TEST_CASE("a device whose last case loses it is not opened again, and is told as it was", "[run]") {
+    const auto one = [] { return std::vector{doubling([] { throw DeviceLost("it is gone"); })}; };
+    const Plan wanted = opened_twice(plan({}, {"f32"}));
+    const DeviceReport report = run(wanted, {{.name = "one", .groups = {{"one", "one", one}}}}).devices.at(0);
+    CHECK(report.failure.empty());
+    CHECK(report.failures() == 1);
+    CHECK(report.device.id == "cpu");
+}
+
+TEST_CASE("a device that is lost and does not come back keeps what was found out", "[run]") {
+    const auto three = [] {
+        return std::vector{doubling([] {}), doubling([] { throw DeviceLost("it is gone"); }), doubling([] {})};
+    };
+    const Plan wanted = opened_twice(plan({}, {"f32"}));
+    const DeviceReport report = run(wanted, {{.name = "three", .groups = {{"three", "three", three}}}}).devices.at(0);
+    CHECK(report.device.id == "cpu");
+    CHECK(report.failure == "and does not come back");
+    REQUIRE(report.results.size() == 1);
+    CHECK(report.results[0].cases == 2);
+    CHECK(report.results[0].runs > 1);
+}
+
+TEST_CASE("a device that is lost before a case runs, and does not come back, keeps the case's complaint", "[run]") {
+    const auto products = [] {
+        Case rounded = doublings()[0];
+        rounded.compute = Compute::BF16;
+        return std::vector{rounded};
+    };
+    Plan wanted = opened_twice(plan({}));
+    bool lost = false;
+    wanted.open = [&, open = wanted.open](const std::string& path, const std::string& device) {
+        return std::make_unique<LostInTrial>(open(path, device), lost);
+    };
+    const DeviceReport report = run(wanted, {{.name = "one", .groups = {{"one", "one", products}}}}).devices.at(0);
+    REQUIRE_FALSE(report.results.empty());
+    REQUIRE(report.results[0].complaints.size() == 1);
+    CHECK_THAT(report.results[0].complaints[0], Contains("it hung in its trial"));
+}
+
+TEST_CASE("a case that loses the device while it is timed fails, and its device is not opened for that", "[run]") {
+    static int runs = 0;
+    runs = 0;
+    // Right as often as it is examined.
+    const auto one = [] { return std::vector{doubling([] { ++runs; })}; };
+    const auto timed = [](const Workload&) { return std::vector{doubling([] { throw DeviceLost("it overheats"); })}; };
+    Plan wanted = opened_twice(plan({}, {"f32"}));
+    wanted.timed = true;
+    const DeviceReport report =
+        run(wanted, {{.name = "one", .groups = {{"one", "one", one}}, .speeds = timed}}).devices.at(0);
+    CHECK(runs > 0);
+    CHECK(report.failure.empty());
+    REQUIRE(report.results.size() == 2);
+    CHECK(report.results[0].passed());
+    CHECK(report.results[1].group == "speed");
+    REQUIRE(report.results[1].complaints.size() == 1);
+    CHECK_THAT(report.results[1].complaints[0], Contains("it overheats"));
+}
+
+TEST_CASE("a device that is lost again and again is given up", "[run]") {
+    const auto many = [] { return std::vector<Case>(20, doubling([] { throw DeviceLost("it is gone"); })); };
+    const DeviceReport report =
+        run(plan({}, {"f32"}), {{.name = "many", .groups = {{"many", "many", many}}}}).devices.at(0);
+    CHECK(report.failure == "cpu was lost 8 times, and is not tried any further");
+    REQUIRE(report.results.size() == 1);
+    CHECK(report.results[0].cases == 8);
+}
