@@ -129,17 +129,26 @@ void main() {
     [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
         added[j] = bias_of(column + column_of(me, j));
     }
+    // What becomes of a sum is more code than the sums themselves, and a compiler takes long over it: it is there once for
+    // a row, and not once for each.
+    vec4 kept[kRows * kColumns / 4u];
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+        [[unroll]] for (uint j = 0u; j < kColumns; j += 4u) {
+            kept[(i * kColumns + j) / 4u] = vec4(sums[i][j], sums[i][j + 1u], sums[i][j + 2u], sums[i][j + 3u]);
+        }
+    }
+    uint rows = min(kRows, p.m - row);
+    [[dont_unroll]] for (uint i = 0u; i < rows; ++i) {
         [[unroll]] for (uint j = 0u; j < kColumns; j += 4u) {
             uint to_column = column + column_of(me, j);
             uint target = out_base + (row + i) * p.out_row + to_column;
-            if (kOutFours && row + i < p.m && to_column < p.n) {
-                store_four(target, vec4(sums[i][j], sums[i][j + 1u], sums[i][j + 2u], sums[i][j + 3u]),
-                           vec4(added[j], added[j + 1u], added[j + 2u], added[j + 3u]));
+            vec4 four = kept[(i * kColumns + j) / 4u];
+            if (kOutFours && to_column < p.n) {
+                store_four(target, four, vec4(added[j], added[j + 1u], added[j + 2u], added[j + 3u]));
             }
             [[unroll]] for (uint one = 0u; one < 4u; ++one) {
-                if (!kOutFours && row + i < p.m && to_column + one < p.n) {
-                    store(target + one, sums[i][j + one], added[j + one]);
+                if (!kOutFours && to_column + one < p.n) {
+                    store(target + one, four[one], added[j + one]);
                 }
             }
         }
