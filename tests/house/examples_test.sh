@@ -38,22 +38,28 @@ ln -s "$repository/tests/golden/onnx" site-packages/onnx/backend/test/data/node
 "$headscope" make-task digits --output data/digits --pairs 2000 >/dev/null && cp data/digits/train.tsv .
 cd .. || exit 1
 
+# Among `arguments` each option has the value given here, whatever it was.
+with() { # OPTION VALUE..
+    local i
+    while [ $# -gt 0 ]; do
+        for i in "${!arguments[@]}"; do
+            if [ "${arguments[i]}" = "$1" ]; then unset "arguments[i]" "arguments[i + 1]"; fi
+        done
+        arguments+=("$1" "$2")
+        shift 2
+    done
+}
 headscope() {
-    local arguments=("$@") i
+    local arguments=("$@")
     case "$*" in
         "conform --onnx"* | "conform "*" --op "*) ;;
         "conform "*) arguments+=(--op square_sum --no-speed) ;;
-        "bench ops "*) arguments+=(--repeat 1 --sentences 2 --length 3 --size 16) ;;
-        "tune "*" --model "*) arguments+=(--repeat 1 --sentences 2 --length 3 --size 16) ;;
-        "tune "*) arguments+=(--config small --repeat 1 --sentences 2 --length 3 --size 16) ;;
-        "bench "*) arguments+=(--repeat 1 --encoder-layers 1 --decoder-layers 1) ;;
-        "train "*" --minutes "*)
-            for i in "${!arguments[@]}"; do
-                if [ "${arguments[i]}" = --minutes ]; then arguments[i + 1]=0.05; fi
-            done
-            ;;
+        "bench ops "*) with --repeat 1 --sentences 2 --length 3 --size 16 ;;
+        "tune "*" --model "*) with --repeat 1 --sentences 2 --length 3 --size 16 ;;
+        "tune "*) with --config small --repeat 1 --sentences 2 --length 3 --size 16 ;;
+        "bench "*) with --repeat 1 --encoder-layers 1 --decoder-layers 1 ;;
         "train "*" --finish"* | "train "*" --overfit-one-batch"*) ;;
-        "train "*) arguments+=(--minutes 0.05) ;;
+        "train "*) with --minutes 0.05 ;;
     esac
     # What is measured here in passing is no news to other commands; the driver's own cache stays where it is.
     local drivers=${XDG_CACHE_HOME:-$HOME/.cache}

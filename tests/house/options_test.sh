@@ -28,7 +28,7 @@ examples_of() { # COMMAND..: the lines of its --help below "Examples:"
 command_lines() { # SCRIPT
     sed -e ':more' -e '/\\$/{N;s/\\\n/ /;b more' -e '}' -e '/^ *#/d' "$1" |
         awk 'NR > 1 && !/^ *expect .* refused / { print before } { before = $0 } END { print before }' |
-        sed -E 's/^ *"([a-z -]+) "\*\) arguments\+=\(/run \1 (/; s/ (\|\|?|&&) |; /\n/g'
+        sed -E 's/^ *"([a-z -]+) "\*\) (arguments\+=\(|with )/run \1 (/; s/ (\|\|?|&&) |; /\n/g'
 }
 # A call of one of the script's functions is what the function runs with all of its arguments, and a variable of options
 # is these.

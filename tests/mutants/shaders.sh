@@ -185,7 +185,7 @@ mutant attention vulkan 'every sentence has the ordinal of the first' shaders/at
 mutant attention vulkan 'the gradient of a dropped weight flows on' shaders/include/attend_backward.glsl \
     'grad = dropout_apply(rule, words, key, grad);' ''
 mutant attention vulkan 'the gradient of the queries lacks the scale' shaders/attend_backward_queries.comp \
-    'p.scale * sum[i]' 'sum[i]'
+    'p.scale * value' 'value'
 mutant attention vulkan 'the first query that sees a key is passed over' shaders/attend_backward_keys.comp \
     'query = first_query; query' 'query = first_query + 1u; query'
 mutant edit_attention vulkan 'of a uniform row the forbidden keys count, too' shaders/edit_attention.comp \

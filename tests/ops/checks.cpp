@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -42,7 +43,23 @@ bool is_supported(const Backend& device, const Case& stated, std::set<std::strin
 struct Examined {
     std::unique_ptr<Backend> backend;
     std::set<std::string> said = {};
+    std::set<std::string> kernels = {};
 };
+
+// Stays open from group to group, as in any program, with the kernels that it has compiled. Each of them takes
+// megabytes where a CPU plays the device, so it is opened anew when it has many.
+Examined& examined(const std::string& id) {
+    constexpr std::size_t kMostKernels = 256;
+    static std::map<std::string, Examined> open;
+    Examined& device = open[id];
+    if (device.kernels.size() > kMostKernels) {
+        device = {};
+    }
+    if (device.backend == nullptr) {
+        device.backend = open_device(id);
+    }
+    return device;
+}
 
 // Whether the device is to be held to the case, which may be one in 16 bits.
 bool takes(Examined& device, const Backend& oracle, const Case& stated) {
@@ -54,13 +71,18 @@ bool takes(Examined& device, const Backend& oracle, const Case& stated) {
     return known && is_supported(*device.backend, stated, device.said);
 }
 
-void check_case(std::vector<Examined>& devices, Backend& oracle, const Case& stated) {
+void check_case(const std::vector<std::string>& ids, Backend& oracle, const Case& stated) {
     Examination examination(oracle, stated);  // one for all
-    for (Examined& device : devices) {
+    for (const std::string& id : ids) {
+        Examined& device = examined(id);
         if (!takes(device, oracle, stated)) {
             continue;
         }
         const Outcome outcome = examination.on(*device.backend);
+        device.kernels.insert(outcome.kernels.begin(), outcome.kernels.end());
+        if (outcome.lost) {
+            device = {};
+        }
         note_closeness(stated, outcome);
         for (const std::string& complaint : outcome.complaints) {
             FAIL_CHECK(complaint);
@@ -72,19 +94,18 @@ void check_case(std::vector<Examined>& devices, Backend& oracle, const Case& sta
 
 void check_on_every_device(const std::vector<Case>& cases) {
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
-    std::vector<Examined> devices;
-    devices.push_back({open_device("cpu:oracle")});
-    for (const std::string& id : devices_under_test()) {
-        devices.push_back({open_device(id)});
+    std::vector<std::string> ids = devices_under_test();
+    if (holds_oracle()) {
+        ids.insert(ids.begin(), "cpu:oracle");
     }
     for (const Case& stated : cases) {
-        check_case(devices, *oracle, stated);
+        check_case(ids, *oracle, stated);
         for (const DType dtype : storages_of(stated)) {
-            check_case(devices, *oracle, stated.stored_in(dtype));
+            check_case(ids, *oracle, stated.stored_in(dtype));
         }
     }
-    for (const Examined& device : devices) {
-        SUCCEED(device.backend->device().id + ": " + std::to_string(cases.size()) + " cases");
+    for (const std::string& id : ids) {
+        SUCCEED(id + ": " + std::to_string(cases.size()) + " cases");
     }
 }
 

@@ -8,8 +8,8 @@
 
 namespace headscope::conformance {
 
-// Runs the cases on the oracle itself and on every device under test, each in F32 and in every one of storages_of().
-// Says which ops a device composes of others, or does not have in the case's dtype.
+// Runs the cases on the oracle itself, where holds_oracle(), and on every device under test, each in F32 and in every
+// one of storages_of(). Says which ops a device composes of others, or does not have in the case's dtype.
 void check_on_every_device(const std::vector<Case>& cases);
 
 // Fails for every complaint, and where not every real input of a forward was compared.

@@ -93,6 +93,10 @@ std::vector<std::string> devices_under_test() {
     return kSelection.ids;
 }
 
+bool holds_oracle() {
+    return environment("HEADSCOPE_TEST_DEVICES").empty();
+}
+
 std::vector<std::string> devices_with_storage() {
     std::vector<std::string> found;
     for (const std::string& id : devices_under_test()) {

@@ -23,6 +23,10 @@ Selection select_devices(const std::vector<DeviceInfo>& devices, const std::stri
 // what is required and missing.
 std::vector<std::string> devices_under_test();
 
+// Whether the oracle is held to its own results, too: where no devices are named. What it makes of a layout is the same
+// whatever else is tested.
+bool holds_oracle();
+
 // Those of them that store activations and weights in F16 and BF16 (arithmetic_for). Says which do not.
 std::vector<std::string> devices_with_storage();
 
