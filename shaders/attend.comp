@@ -9,6 +9,13 @@ layout(push_constant) uniform Push { AttendParams p; };
 #include "attend.glsl"
 #include "storage.glsl"
 
+void put(Place place, uint i, uint four, vec4 value) {
+    uint query = row_of(place, i);
+    if (query < p.queries) {
+        put_out(p.offset[7] + start_of(place, p.out_strides) + query * p.out_strides[2], four, value);
+    }
+}
+
 void main() {
     Place place = place_among(p.queries);
     uint first_row = place.index * p.queries;
@@ -23,17 +30,15 @@ void main() {
     vec4 q[kRows][kFours];
     vec4 sum[kRows][kValueFours];
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-        uint query = min(place.first + i * lanes() + lane(), p.queries - 1u);
-        allowed[i] = allowed_keys(first_row + query);
+        allowed[i] = allowed_keys(first_row + min(row_of(place, i), p.queries - 1u));
         largest[i] = -infinity();
         total[i] = 0.0;
-        [[unroll]] for (uint d = 0u; d < kFours; ++d) {
-            q[i][d] = p.scale * load_q(q_start + query * p.q_strides[2], d);
-        }
         [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
             sum[i][d] = vec4(0.0);
         }
     }
+    HEADSCOPE_SET_ROWS(q, kRows, kFours,
+                       p.scale * load_q(q_start + min(row_of(place, i), p.queries - 1u) * p.q_strides[2], d))
     for (uint key = 0u; key < limit; ++key) {
         float weight[kRows];
         float left[kRows];
@@ -53,8 +58,7 @@ void main() {
             largest[i] = most;
             total[i] = fma(total[i], left[i], weight[i]);
             if (kDrops) {
-                uint query = place.first + i * lanes() + lane();
-                weight[i] = dropout_apply(drop_rule(), drop_words(place, query, key), key, weight[i]);
+                weight[i] = dropout_apply(drop_rule(), drop_words(place, row_of(place, i), key), key, weight[i]);
             }
         }
         vec4 v[kValueFours];  // not before: registers that held k can hold it
@@ -68,16 +72,13 @@ void main() {
         }
     }
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-        uint query = place.first + i * lanes() + lane();
-        if (query < p.queries) {
-            uint at = p.offset[7] + start_of(place, p.out_strides) + query * p.out_strides[2];
-            float factor = allowed[i] == 0u ? 0.0 : 1.0 / total[i];
-            [[unroll]] for (uint column = 0u; column < kValueDepth; ++column) {
-                to[at + column] = narrow_one(factor * sum[i][column / 4u][column % 4u]);
-            }
-            if (kKeepsSums) {
-                log_sums[p.offset[8] + first_row + query] = log_sum(allowed[i], largest[i], total[i]);
-            }
+        float factor = allowed[i] == 0u ? 0.0 : 1.0 / total[i];
+        [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
+            sum[i][d] *= factor;
+        }
+        if (kKeepsSums && row_of(place, i) < p.queries) {
+            log_sums[p.offset[8] + first_row + row_of(place, i)] = log_sum(allowed[i], largest[i], total[i]);
         }
     }
+    HEADSCOPE_TAKE_ROWS(sum, kRows, kValueFours, put)
 }

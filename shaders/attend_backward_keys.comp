@@ -6,10 +6,26 @@
 layout(push_constant) uniform Push { AttendBackwardKeysParams p; };
 #include "attend_backward.glsl"
 #include "storage.glsl"
-layout(set = 0, binding = 5) buffer GradK { Stored grad_k[]; };
-layout(set = 0, binding = 6) buffer GradV { Stored grad_v[]; };
+HEADSCOPE_PUT_ROWS(5, put_grad_k, kDepth, GradK, grad_k)
+HEADSCOPE_PUT_ROWS(6, put_grad_v, kValueDepth, GradV, grad_v)
 const bool kWantsK = (kFlags & 4u) != 0u;
 const bool kWantsV = (kFlags & 8u) != 0u;
+
+void put_k(Place place, uint i, uint four, vec4 value) {
+    uint key = row_of(place, i);
+    if (key < p.keys) {
+        put_grad_k(p.offset[5] + start_of(place, p.grad_k_strides) + key * p.grad_k_strides[2], four,
+                   (p.accumulate & 1u) != 0u, p.scale * value);
+    }
+}
+
+void put_v(Place place, uint i, uint four, vec4 value) {
+    uint key = row_of(place, i);
+    if (key < p.keys) {
+        put_grad_v(p.offset[6] + start_of(place, p.grad_v_strides) + key * p.grad_v_strides[2], four,
+                   (p.accumulate & 2u) != 0u, value);
+    }
+}
 
 void main() {
     Place place = place_among(p.keys);
@@ -23,16 +39,17 @@ void main() {
     vec4 sum_k[kRows][kFours];
     vec4 sum_v[kRows][kValueFours];
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-        uint key = min(place.first + i * lanes() + lane(), p.keys - 1u);
         [[unroll]] for (uint d = 0u; d < kFours; ++d) {
-            k[i][d] = p.scale * load_k(k_start + key * p.k_strides[2], d);
             sum_k[i][d] = vec4(0.0);
         }
         [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
-            v[i][d] = load_v(v_start + key * p.v_strides[2], d);
             sum_v[i][d] = vec4(0.0);
         }
     }
+    HEADSCOPE_SET_ROWS(k, kRows, kFours,
+                       p.scale * load_k(k_start + min(row_of(place, i), p.keys - 1u) * p.k_strides[2], d))
+    HEADSCOPE_SET_ROWS(v, kRows, kValueFours,
+                       load_v(v_start + min(row_of(place, i), p.keys - 1u) * p.v_strides[2], d))
     uint first_query = 0u;  // no later one sees fewer keys, whatever the mask
     while (first_query < p.queries && rows[first_row + first_query].z <= place.first) {
         ++first_query;
@@ -60,8 +77,7 @@ void main() {
             }
         }
         [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-            uint key = place.first + i * lanes() + lane();
-            Weight weight = weight_again(place, row, query, key, score[i], grad_weight[i]);
+            Weight weight = weight_again(place, row, query, row_of(place, i), score[i], grad_weight[i]);
             [[unroll]] for (uint d = 0u; kWantsK && d < kFours; ++d) {
                 sum_k[i][d] = fma(vec4(weight.grad_score), q[d], sum_k[i][d]);
             }
@@ -70,21 +86,10 @@ void main() {
             }
         }
     }
-    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-        uint key = place.first + i * lanes() + lane();
-        if (key < p.keys) {
-            uint k_at = p.offset[5] + start_of(place, p.grad_k_strides) + key * p.grad_k_strides[2];
-            uint v_at = p.offset[6] + start_of(place, p.grad_v_strides) + key * p.grad_v_strides[2];
-            [[unroll]] for (uint column = 0u; kWantsK && column < kDepth; ++column) {
-                float value = p.scale * sum_k[i][column / 4u][column % 4u];
-                value += (p.accumulate & 1u) != 0u ? widen_one(grad_k[k_at + column]) : 0.0;
-                grad_k[k_at + column] = narrow_one(value);
-            }
-            [[unroll]] for (uint column = 0u; kWantsV && column < kValueDepth; ++column) {
-                float value = sum_v[i][column / 4u][column % 4u];
-                value += (p.accumulate & 2u) != 0u ? widen_one(grad_v[v_at + column]) : 0.0;
-                grad_v[v_at + column] = narrow_one(value);
-            }
-        }
+    if (kWantsK) {
+        HEADSCOPE_TAKE_ROWS(sum_k, kRows, kFours, put_k)
+    }
+    if (kWantsV) {
+        HEADSCOPE_TAKE_ROWS(sum_v, kRows, kValueFours, put_v)
     }
 }

@@ -6,7 +6,15 @@
 layout(push_constant) uniform Push { AttendBackwardQueriesParams p; };
 #include "attend_backward.glsl"
 #include "storage.glsl"
-layout(set = 0, binding = 5) buffer GradQ { Stored grad_q[]; };
+HEADSCOPE_PUT_ROWS(5, put_grad_q, kDepth, GradQ, grad_q)
+
+void put(Place place, uint i, uint four, vec4 value) {
+    uint query = row_of(place, i);
+    if (query < p.queries) {
+        put_grad_q(p.offset[5] + start_of(place, p.grad_q_strides) + query * p.grad_q_strides[2], four,
+                   p.accumulate != 0u, p.scale * value);
+    }
+}
 
 void main() {
     Place place = place_among(p.queries);
@@ -21,16 +29,15 @@ void main() {
     vec4 grad[kRows][kValueFours];
     vec4 sum[kRows][kFours];
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-        uint query = min(place.first + i * lanes() + lane(), p.queries - 1u);
-        row[i] = rows[first_row + query];
+        row[i] = rows[first_row + min(row_of(place, i), p.queries - 1u)];
         [[unroll]] for (uint d = 0u; d < kFours; ++d) {
-            q[i][d] = p.scale * load_q(q_start + query * p.q_strides[2], d);
             sum[i][d] = vec4(0.0);
         }
-        [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
-            grad[i][d] = load_grad(grad_start + query * p.grad_strides[2], d);
-        }
     }
+    HEADSCOPE_SET_ROWS(q, kRows, kFours,
+                       p.scale * load_q(q_start + min(row_of(place, i), p.queries - 1u) * p.q_strides[2], d))
+    HEADSCOPE_SET_ROWS(grad, kRows, kValueFours,
+                       load_grad(grad_start + min(row_of(place, i), p.queries - 1u) * p.grad_strides[2], d))
     for (uint key = 0u; key < limit; ++key) {
         vec4 k[kFours];
         float score[kRows];
@@ -52,21 +59,12 @@ void main() {
             }
         }
         [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-            uint query = place.first + i * lanes() + lane();
-            float grad_score = weight_again(place, row[i], query, key, score[i], grad_weight[i]).grad_score;
+            float grad_score =
+                weight_again(place, row[i], row_of(place, i), key, score[i], grad_weight[i]).grad_score;
             [[unroll]] for (uint d = 0u; d < kFours; ++d) {
                 sum[i][d] = fma(vec4(grad_score), k[d], sum[i][d]);
             }
         }
     }
-    [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-        uint query = place.first + i * lanes() + lane();
-        uint at = p.offset[5] + start_of(place, p.grad_q_strides) + query * p.grad_q_strides[2];
-        [[unroll]] for (uint column = 0u; column < kDepth; ++column) {
-            if (query < p.queries) {
-                float value = p.scale * sum[i][column / 4u][column % 4u];
-                grad_q[at + column] = narrow_one(p.accumulate != 0u ? widen_one(grad_q[at + column]) + value : value);
-            }
-        }
-    }
+    HEADSCOPE_TAKE_ROWS(sum, kRows, kFours, put)
 }

@@ -39,14 +39,6 @@ HEADSCOPE_SUM_OF_MEMBERS(vec4)
 const uint kOwn = (kFours + kShare - 1u) / kShare;  // fours of an invocation: kShare apart
 const uint kValueOwn = (kValueFours + kShare - 1u) / kShare;
 
-void store(uint at, uint four, vec4 value) {
-    [[unroll]] for (uint x = 0u; x < 4u; ++x) {
-        if (4u * four + x < kValueDepth) {
-            to[at + 4u * four + x] = narrow_one(value[x]);
-        }
-    }
-}
-
 void main() {
     uint index = group_index() / p.queries;
     uint query = group_index() - index * p.queries;
@@ -102,8 +94,8 @@ void main() {
     if (kOneSubgroup && kShare > 1u) {
         [[unroll]] for (uint i = 0u; i < kValueOwn; ++i) {
             vec4 value = factor * sum_of_members(sum[i] * share, kShare, lanes());
-            if (member() < kShare) {
-                store(out_at, i * kShare + part, value);
+            if (member() < kShare && i * kShare + part < kValueFours) {
+                put_out(out_at, i * kShare + part, value);
             }
         }
     } else {

@@ -18,6 +18,7 @@ constexpr std::uint32_t kDrops = 2;
 constexpr std::uint32_t kKeepsSums = 4;
 constexpr std::uint32_t kWantsK = 4;
 constexpr std::uint32_t kWantsV = 8;
+constexpr std::uint32_t kLoops = 16;
 
 // Whether every row is whole vectors of four that lie where a vector may.
 bool is_wide(const Tensor& tensor) {
@@ -208,6 +209,12 @@ Launch VulkanBackend::few_launch(const Attention& op, const RowWork& work) const
     return launch;
 }
 
+// What GPUs do in registers llvmpipe does in loops, but where everything is to be as on a GPU.
+std::uint32_t VulkanBackend::head_flags(bool wide, bool drops) const {
+    const bool loops = device_.capabilities().software && options_.fused_attention != FusedAttention::Always;
+    return (wide ? kWide : 0) | (drops ? kDrops : 0) | (loops ? kLoops : 0);
+}
+
 void VulkanBackend::attend(const Attention& op) {
     auto params = head_params<AttendParams>(op);
     params.keys = u32(op.k.dim(2));
@@ -217,9 +224,7 @@ void VulkanBackend::attend(const Attention& op) {
     const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v});
     const RowWork work{2, std::max(op.q.dim(3), op.v.dim(3)), op.k.dim(2), wide};
     Launch launch = op.q.dim(2) <= kFewQueries ? few_launch(op, work) : head_launch(Kernel::Attend, op.q, work);
-    specialise(
-        launch, op,
-        (wide ? kWide : 0) | (params.drop_threshold != 0 ? kDrops : 0) | (op.log_sums.defined() ? kKeepsSums : 0));
+    specialise(launch, op, head_flags(wide, params.drop_threshold != 0) | (op.log_sums.defined() ? kKeepsSums : 0));
     stream_.dispatch(launch, params,
                      std::array{&op.q, &or_else(op.mask.key_lengths, op.q), &or_else(op.mask.query_offset, op.q), &op.k,
                                 &op.v, &or_else(op.dropout.step, op.q), &or_else(op.dropout.ordinals, op.q), &op.out,
@@ -241,7 +246,7 @@ Tensor VulkanBackend::attend_backward_rows(const AttentionBackward& op) {
     // Four words of each row.
     Launch launch = fours_launch(Kernel::AttendBackwardRows, params.count + std::uint64_t{1}, 4,
                                  static_cast<std::uint64_t>(op.v.dim(3)) / 2);
-    specialise(launch, op, (wide ? kWide : 0) | (params.drop_threshold != 0 ? kDrops : 0));
+    specialise(launch, op, head_flags(wide, params.drop_threshold != 0));
     const Tensor rows = empty({params.count + std::int64_t{1}, 4}, DType::I32);
     stream_.dispatch(
         launch, params,
@@ -254,7 +259,7 @@ void VulkanBackend::attend_backward(const AttentionBackward& op) {
     const Tensor rows = attend_backward_rows(op);
     const std::int64_t depth = std::max(op.q.dim(3), op.v.dim(3));
     const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v, &op.grad_out});
-    const std::uint32_t flags = (wide ? kWide : 0) | (dropout_params(op.dropout).threshold != 0 ? kDrops : 0);
+    const std::uint32_t flags = head_flags(wide, dropout_params(op.dropout).threshold != 0);
     if (op.grad_q.defined()) {
         auto params = head_params<AttendBackwardQueriesParams>(op);
         write_strides(op.grad_out, params.grad_strides);

@@ -18,7 +18,7 @@ constexpr std::uint32_t kMostRowLanes = 256;     // reduce.glsl
 constexpr std::uint32_t kLargeMatrixSide = 128;  // cooperative_tiles.glsl
 constexpr std::uint32_t kLargeTile = 8;          // matmul_tiled.comp
 
-// Who decides whether attention runs as one op or is composed of products.
+// Who decides whether attention runs as one op or is composed of products. Always: and in the form that GPUs run.
 enum class FusedAttention : std::uint8_t { WhereFaster, Never, Always };
 
 // Whether F16 is widened by the device's own conversion, once that has passed its trial, or by bits.
@@ -106,7 +106,7 @@ inline constexpr const char* kEmulatedLargeMatrixTiles = "large-matrix-tiles-emu
 inline constexpr const char* kHalfConversions = "half-conversions";  // also where a CPU plays the GPU
 inline constexpr const char* kNoHalfConversions = "no-half-conversions";
 inline constexpr const char* kNoFusedAttention = "no-fused-attention";
-inline constexpr const char* kFusedAttention = "fused-attention";  // also where the device composes what is faster so
+inline constexpr const char* kFusedAttention = "fused-attention";  // also where that is slower, and as on a GPU
 inline constexpr const char* kNoPushDescriptors = "no-push-descriptors";
 inline constexpr const char* kOneSubgroup = "one-subgroup-a-row";
 inline constexpr const char* kSeveralSubgroups = "several-subgroups-a-row";

@@ -114,6 +114,7 @@ private:
     bool fit_bindings(std::initializer_list<const Tensor*> tensors) const;
     Launch head_launch(Kernel kernel, const Tensor& rows, const RowWork& work) const;
     Launch few_launch(const Attention& op, const RowWork& work) const;
+    std::uint32_t head_flags(bool wide, bool drops) const;
     void attend(const Attention& op);
     void attend_backward(const AttentionBackward& op);
     Tensor attend_backward_rows(const AttentionBackward& op);

@@ -17,6 +17,15 @@ layout(set = 0, binding = 6) readonly buffer Ordinals { uint ordinals[]; };
 layout(set = 0, binding = 7) writeonly buffer Out { Stored to[]; };
 layout(set = 0, binding = 8) writeonly buffer LogSums { float log_sums[]; };
 
+// The columns from 4 * four on of the row that begins at `at`.
+void put_out(uint at, uint four, vec4 value) {
+    [[unroll]] for (uint x = 0u; x < 4u; ++x) {
+        if (kValueDepth % 4u == 0u || 4u * four + x < kValueDepth) {
+            to[at + 4u * four + x] = narrow_one(value[x]);
+        }
+    }
+}
+
 DropoutParams drop_rule() {
     return DropoutParams(p.drop_threshold, p.drop_seed, p.drop_site, 65536.0 / float(65536u - p.drop_threshold));
 }

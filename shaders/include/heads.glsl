@@ -15,6 +15,9 @@ const uint kValueFours = (kValueDepth + 3u) / 4u;
 const bool kWide = (kFlags & 1u) != 0u;  // columns are whole fours, and every row begins where a vector may
 const bool kDrops = (kFlags & 2u) != 0u;
 // 4u and 8u are a kernel's own.
+// For a CPU's Vulkan, which has no registers to lose an array from, and compiles for long what is said once for each
+// column: columns come and go in loops.
+const bool kLoops = (kFlags & 16u) != 0u;
 
 // The head that this workgroup works on, and its first row.
 struct Place {
@@ -33,6 +36,9 @@ Place place_among(uint rows) {
     return Place(batch, index - batch * p.heads, index, (group_index() - index * groups) * of_group);
 }
 
+// The i-th row of this invocation; past the last one others are none.
+uint row_of(Place place, uint i) { return place.first + i * lanes() + lane(); }
+
 uint start_of(Place place, uint strides[3]) { return place.batch * strides[0] + place.head * strides[1]; }
 
 // An operand: load(at, four) gives the columns from 4 * four on of the row that begins at `at`, zeros past its last.
@@ -50,6 +56,58 @@ uint start_of(Place place, uint strides[3]) { return place.batch * strides[0] + 
             }                                                                    \
         }                                                                        \
         return value;                                                            \
+    }
+
+// An output: put(at, four, adds, value) gives the columns from 4 * four on of the row that begins at `at`, added to what is
+// there or not.
+#define HEADSCOPE_PUT_ROWS(slot, put, columns, Block, name)                               \
+    layout(set = 0, binding = slot) buffer Block { Stored name[]; };                      \
+    void put(uint at, uint four, bool adds, vec4 value) {                                 \
+        [[unroll]] for (uint x = 0u; x < 4u; ++x) {                                       \
+            uint column = 4u * four + x;                                                  \
+            if (columns % 4u == 0u || column < columns) {                                 \
+                float there = adds ? widen_one(name[at + column]) : 0.0;                  \
+                name[at + column] = narrow_one(adds ? there + value[x] : value[x]);       \
+            }                                                                             \
+        }                                                                                 \
+    }
+
+// to[i][d] = value, an expression in i and d, for every i < rows and d < fours.
+#define HEADSCOPE_SET_ROWS(to, rows, fours, value)                          \
+    if (kLoops) {                                                           \
+        vec4 kept[rows * fours];                                            \
+        [[dont_unroll]] for (uint at = 0u; at < rows * fours; ++at) {       \
+            uint i = at / fours;                                            \
+            uint d = at % fours;                                            \
+            kept[at] = value;                                               \
+        }                                                                   \
+        [[unroll]] for (uint at = 0u; at < rows * fours; ++at) {            \
+            to[at / fours][at % fours] = kept[at];                          \
+        }                                                                   \
+    } else {                                                                \
+        [[unroll]] for (uint i = 0u; i < rows; ++i) {                       \
+            [[unroll]] for (uint d = 0u; d < fours; ++d) {                  \
+                to[i][d] = value;                                           \
+            }                                                               \
+        }                                                                   \
+    }
+
+// take(place, i, d, from[i][d]), likewise.
+#define HEADSCOPE_TAKE_ROWS(from, rows, fours, take)                        \
+    if (kLoops) {                                                           \
+        vec4 kept[rows * fours];                                            \
+        [[unroll]] for (uint at = 0u; at < rows * fours; ++at) {            \
+            kept[at] = from[at / fours][at % fours];                        \
+        }                                                                   \
+        [[dont_unroll]] for (uint at = 0u; at < rows * fours; ++at) {       \
+            take(place, at / fours, at % fours, kept[at]);                  \
+        }                                                                   \
+    } else {                                                                \
+        [[unroll]] for (uint i = 0u; i < rows; ++i) {                       \
+            [[unroll]] for (uint d = 0u; d < fours; ++d) {                  \
+                take(place, i, d, from[i][d]);                              \
+            }                                                               \
+        }                                                                   \
     }
 
 float add_dot(vec4 a, vec4 b, float sum) {
