@@ -40,12 +40,13 @@ cd .. || exit 1
 
 # Among `arguments` each option has the value given here, whatever it was.
 with() { # OPTION VALUE..
-    local i
+    local i found
     while [ $# -gt 0 ]; do
+        found=false
         for i in "${!arguments[@]}"; do
-            if [ "${arguments[i]}" = "$1" ]; then unset "arguments[i]" "arguments[i + 1]"; fi
+            if [ "${arguments[i]}" = "$1" ]; then arguments[i + 1]=$2 found=true; fi
         done
-        arguments+=("$1" "$2")
+        $found || arguments+=("$1" "$2")
         shift 2
     done
 }

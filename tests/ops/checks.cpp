@@ -49,7 +49,7 @@ struct Examined {
 // Stays open from group to group, as in any program, with the kernels that it has compiled. Each of them takes
 // megabytes where a CPU plays the device, so it is opened anew when it has many.
 Examined& examined(const std::string& id) {
-    constexpr std::size_t kMostKernels = 256;
+    constexpr std::size_t kMostKernels = 512;
     static std::map<std::string, Examined> open;
     Examined& device = open[id];
     if (device.kernels.size() > kMostKernels) {
