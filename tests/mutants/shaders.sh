@@ -77,6 +77,8 @@ mutant matmul vulkan 'a subgroup hands around the row before' shaders/matmul_sub
     'subgroupShuffle(a_values[i / kLanes][d], i % kLanes)' 'subgroupShuffle(a_values[i / kLanes][d], (i + kLanes - 1u) % kLanes)'
 mutant matmul vulkan 'of loads along the rows the second has the first'\''s k' shaders/matmul_subgroup.comp \
     'load * kStepsALoad + me / kQuads' 'me / kQuads'
+mutant matmul vulkan 'a subgroup stores rows past the last' shaders/matmul_subgroup.comp \
+    'uint rows = min(kRows, p.m - row);' 'uint rows = kRows;'
 mutant matmul vulkan 'past the end of k a subgroup has what lies there' shaders/matmul_subgroup.comp \
     'step < left ? p.n - b_column[j] : 0u' 'p.n - b_column[j]'
 mutant matmul vulkan 'a tile is read before it is whole' shaders/matmul_tiled.comp \
