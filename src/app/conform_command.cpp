@@ -172,8 +172,8 @@ void add_conform_command(CLI::App& app) {
                 "By these paths of the device beside its own choice, such as no-subgroups,large-tiles; else by "
                 "all, or quickly by none")
             ->delimiter(',');
-    CLI::Option* quick =
-        command->add_flag("--quick", options->quick, "Only by the path that the device chooses, and nothing large");
+    CLI::Option* quick = command->add_flag(
+        "--quick", options->quick, "Only by the path that the device chooses and those of --path, and nothing large");
     CLI::Option* full = command->add_flag("--full", options->full, "By every path: what is done without either");
     full->excludes(quick);
     command->add_flag("--no-speed", options->untimed, "Do not measure how fast the ops are");

@@ -75,7 +75,7 @@ public:
         }
     }
 
-    bool software() const { return info_.software; }
+    bool compiles_in_software() const { return info_.software && info_.backend == "vulkan"; }
 
     // `turn`: of the first case, another one for each group.
     void examine(const Family& family, const Group& group, std::size_t turn) {
@@ -257,6 +257,9 @@ std::string take(DeviceRun& run, const std::vector<Unit>& units, std::atomic<std
     } catch (const Error& error) {
         next = units.size();
         return error.what();
+    } catch (...) {
+        next = units.size();
+        throw;
     }
 }
 
@@ -312,9 +315,9 @@ DeviceReport examine_all(const Plan& plan, const std::string& id, const std::vec
     std::atomic<std::size_t> next = 0;
     std::string failure;
     std::vector<Result> others;
-    // A CPU that plays the device spends its time on compiling, each kernel on one thread; a whole run would hold too
-    // many kernels for two.
-    if (first.software() && !plan.full && std::thread::hardware_concurrency() > 1) {
+    // A CPU that plays Vulkan spends its time on compiling, each kernel on one thread; a whole run would hold too many
+    // kernels for two.
+    if (first.compiles_in_software() && !plan.full && std::thread::hardware_concurrency() > 1) {
         DeviceRun second(shared, id);
         auto beside = std::async(std::launch::async, [&] { return take(second, units, next); });
         failure = take(first, units, next);

@@ -85,7 +85,7 @@ work() {
 # What each driver calls the same. A number, or this fails.
 # shellcheck disable=SC2016 # jq's variables
 readonly WORDS='
-    def of_any(names): . as $all | first(names | $all.statistics[.] | numbers);
+    def of_any(names): . as $all | first((names | $all.statistics[.] | numbers), error("no number of \([names]): \($all)"));
     def spilled: of_any("Spilled VGPRs", "Spill Count", "Spills to memory");
     def registers: .statistics | .VGPRs // .["Number of GPRs"] // "-";
     def cycles: of_any("Inverse Throughput", "Cycle Count", "Static cycle count");
@@ -93,7 +93,7 @@ readonly WORDS='
 # shellcheck disable=SC2016
 readonly TABLE="$WORDS"'
     ["KERNEL", "N", "REGISTERS", "SPILLED", "CYCLES", "SUBGROUPS OF"],
-    (group_by(.module)[] | [.[0].module, length, (map(registers) | max), (map(spilled) | max), (map(cycles) | max),
+    (map(select(.result == 0)) | group_by(.module)[] | [.[0].module, length, (map(registers) | max), (map(spilled) | max), (map(cycles) | max),
         (map(size) | unique | join(" "))]) | @tsv'
 
 tried=0
@@ -139,13 +139,13 @@ for gpu in "$@"; do
     jq -cn --slurpfile proven "$kernels" --slurpfile used "$used" --argjson every "$EVERY" "$WORDS"'
         def form: [.module, .constants, .asked];
         ($proven + $used | .[] | select(.result != 0) | {not_compiled: form}),
-        ((if $every then $proven else [] end) + $used | unique_by(form) | .[] | select(spilled > 0) |
+        ((if $every then $proven else [] end) + $used | unique_by(form) | .[] | select(.result == 0 and spilled > 0) |
             {larger_than_registers: form, spilled: spilled}),
         (($used | map(form)) - ($proven | map(form)) | unique[] | {not_proven: .}),
         ("gather_rows", "matmul_rows", "log_softmax_top_k", "adam" |
             select(. as $name | $used | any(.module == $name) | not) | {not_used: .})' >"$problems"
-    echo "$gpu (${device#* }): $(jq -rs "$WORDS"'"\(length) kernels, \(map(select(spilled > 0)) | length) larger than their registers"' "$kernels"); $(
-        jq -rs "$WORDS"'unique_by([.module, .constants, .asked]) | "\(length) used, \(map(select(spilled > 0)) | length) of them larger"' "$used"), $(
+    echo "$gpu (${device#* }): $(jq -rs "$WORDS"'"\(length) kernels, \(map(select(.result == 0 and spilled > 0)) | length) larger than their registers"' "$kernels"); $(
+        jq -rs "$WORDS"'unique_by([.module, .constants, .asked]) | "\(length) used, \(map(select(.result == 0 and spilled > 0)) | length) of them larger"' "$used"), $(
         grep -c not_proven "$problems" || true) not proven"
     if [ -s "$problems" ]; then
         failed=1

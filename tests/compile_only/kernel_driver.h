@@ -1,8 +1,8 @@
 // A kernel's driver for a GPU that is not there, as far as Mesa's Vulkan drivers ask one before they compile: what the
 // GPU is, buffers that the host can map, contexts, and fences that are always signalled. Nothing is ever run.
-//   HEADSCOPE_GPU=VENDOR:DEVICE[:CHIPSET]   of PCI, in hexadecimal: 8086:9a49, or 10de:2503:176, NVIDIA's with its
-//   chipset HEADSCOPE_GPU_NODE=FILE                 an empty file that stands for its device node, in less than 20
-//   characters
+// HEADSCOPE_GPU=VENDOR:DEVICE[:CHIPSET] says which, by its numbers of PCI in hexadecimal: 8086:9a49, or 10de:2503:176,
+// NVIDIA's with its chipset. HEADSCOPE_GPU_NODE=FILE is an empty file that stands for its device node, in less than 20
+// characters.
 // Without HEADSCOPE_GPU there is no GPU at all, whatever the machine has.
 #pragma once
 

@@ -134,6 +134,7 @@ baseline() {
     done
     ! is_wanted optimizer vulkan || prove_without vulkan optimizer "${NO_TEXELS[@]}"
     ! is_wanted linear vulkan || prove_without vulkan linear
+    ! is_wanted attention vulkan || prove_without vulkan attention PATHS=fused-attention
     ! is_wanted edit_attention vulkan || prove_without vulkan edit_attention
     ! is_wanted matmul vulkan || prove_without vulkan matmul "${NO_SUBGROUPS[@]}"
     ! is_wanted matmul vulkan || prove_without vulkan matmul "${SHARED_TILES[@]}"

@@ -2,8 +2,13 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
 
+#include "checks.h"
 #include "conformance/case.h"
+#include "conformance/harness.h"
 #include "devices.h"
 #include "registry/registry.h"
 
@@ -63,6 +68,30 @@ TEST_CASE("the sums that attention leaves for its way back are right", "[attenti
                 const double expected = std::log(total);  // -inf without keys
                 const double found = got[static_cast<std::size_t>(row)];
                 CHECK((found == expected || std::abs(found - expected) < 1e-5));
+            }
+        }
+    }
+}
+
+TEST_CASE("attention in the form that GPUs run agrees with the oracle where a CPU plays the device", "[attention]") {
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const std::vector<Group>& groups = family_named("attention").groups;
+    const auto sizes =
+        std::find_if(groups.begin(), groups.end(), [](const Group& group) { return group.name == "sizes"; });
+    REQUIRE(sizes != groups.end());
+    for (const std::string& id : devices_under_test()) {
+        const std::vector<std::string> paths = open_device(id)->device().paths;
+        if (std::find(paths.begin(), paths.end(), "fused-attention") == paths.end()) {
+            continue;  // a GPU runs it of itself, and others have no such form
+        }
+        const std::unique_ptr<Backend> device = open_device_by("fused-attention", id);
+        for (const Case& stated : sizes->cases()) {
+            for (const Case& stored : {stated, stated.stored_in(DType::F16)}) {
+                const Outcome outcome = Examination(*oracle, stored).on(*device);
+                CHECK(outcome.runs > 0);
+                for (const std::string& complaint : outcome.complaints) {
+                    FAIL_CHECK(complaint);
+                }
             }
         }
     }

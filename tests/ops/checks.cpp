@@ -48,15 +48,21 @@ struct Examined {
 
 // Stays open from group to group, as in any program, with the kernels that it has compiled. Each of them takes
 // megabytes where a CPU plays the device, so it is opened anew when it has many.
+std::map<std::string, Examined>& open_devices() {
+    static std::map<std::string, Examined> open;
+    return open;
+}
+
 Examined& examined(const std::string& id) {
     constexpr std::size_t kMostKernels = 512;
-    static std::map<std::string, Examined> open;
-    Examined& device = open[id];
+    Examined& device = open_devices()[id];
     if (device.kernels.size() > kMostKernels) {
         device = {};
     }
     if (device.backend == nullptr) {
         device.backend = open_device(id);
+        // Before the libraries that were loaded for it are taken down.
+        static_cast<void>(std::atexit([] { open_devices().clear(); }));
     }
     return device;
 }

@@ -127,12 +127,14 @@ TEST_CASE("a device that cannot be opened any more fails, and others have their 
     CHECK_FALSE(report.passed());
 }
 
-TEST_CASE("where the CPU plays the device two threads take groups by turns, and every third case a storage of 16 bits",
-          "[run]") {
+TEST_CASE(
+    "where the CPU plays Vulkan's device two threads take groups by turns, and every third case a storage of 16 bits",
+    "[run]") {
     class Software final : public ForwardingBackend {
     public:
         explicit Software(std::unique_ptr<Backend> inner) : ForwardingBackend(std::move(inner)), info_(inner_info()) {
             info_.software = true;
+            info_.backend = "vulkan";
         }
         const DeviceInfo& device() const override { return info_; }
 
