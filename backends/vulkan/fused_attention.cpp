@@ -188,8 +188,8 @@ Launch VulkanBackend::head_launch(Kernel kernel, const Tensor& rows, const RowWo
     return launch;
 }
 
-// A workgroup for each query. On a GPU a few neighbours take each key together; llvmpipe, which has no numbers to lose
-// from registers and moves those of other lanes one by one, is slower by it.
+// A workgroup for each query. On a GPU a few neighbours take each key together; llvmpipe, which has no registers to
+// lose numbers from, is slower by it.
 Launch VulkanBackend::few_launch(const Attention& op, const RowWork& work) const {
     constexpr std::uint32_t kMostShare = 8;
     const Capabilities& found = device_.capabilities();

@@ -44,6 +44,15 @@ std::string a_vulkan_device() {
     return found == ids.end() ? "" : *found;
 }
 
+// Of a Vulkan device by every path that it has; of none where there is none.
+Plan every_path(std::vector<std::string> dtypes = {}) {
+    Plan wanted = plan({}, std::move(dtypes));
+    const std::string id = a_vulkan_device();
+    wanted.devices = id.empty() ? std::vector<std::string>{} : std::vector{id};
+    wanted.full = true;
+    return wanted;
+}
+
 // What a run does with paths shows in a few cases of two ops, of which one alone reduces and reads through texels.
 std::vector<Case> softmaxes() {
     std::vector<Case> cases;
@@ -203,13 +212,10 @@ TEST_CASE("an op, a dtype or a device that is not there is an error that says wh
 
 TEST_CASE("a path is tried where it runs other kernels, and nowhere else", "[run]") {
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
-    const std::string id = a_vulkan_device();
-    if (id.empty()) {
+    const Plan wanted = every_path();
+    if (wanted.devices.empty()) {
         return;
     }
-    Plan wanted = plan({});
-    wanted.devices = {id};
-    wanted.full = true;
     const Report report = run(wanted, softmaxes_and_appends());
     CHECK(report.passed());
     std::set<std::string> paths;
@@ -240,13 +246,11 @@ TEST_CASE("a path is tried where it runs other kernels, and nowhere else", "[run
 
 TEST_CASE("where the CPU plays the device a path that holds many kernels is opened anew", "[run]") {
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
-    const std::string id = a_vulkan_device();
-    if (id.empty()) {
+    Plan wanted = every_path({"f32"});
+    if (wanted.devices.empty()) {
         return;
     }
-    Plan wanted = plan({"masked_softmax"}, {"f32"});
-    wanted.devices = {id};
-    wanted.full = true;
+    wanted.ops = {"masked_softmax"};
     std::map<std::string, int> opened;
     wanted.open = [&](const std::string& path, const std::string& device) {
         ++opened[path];
@@ -264,18 +268,15 @@ TEST_CASE("where the CPU plays the device a path that holds many kernels is open
 
 TEST_CASE("a path is tried where one layout of a case runs other kernels, whatever its first one does", "[run]") {
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
-    const std::string id = a_vulkan_device();
-    if (id.empty()) {
-        return;
-    }
     const auto copies = [] {
         return std::vector{
             make_case("[3, 36]", {in("x", {3, 36}).strided(), gradient("out", {3, 36}).strided()},
                       [](const Operands& t) { return Copy{.x = t["x"], .out = t["out"], .write = t.write("out")}; })};
     };
-    Plan wanted = plan({}, {"f32"});
-    wanted.devices = {id};
-    wanted.full = true;
+    const Plan wanted = every_path({"f32"});
+    if (wanted.devices.empty()) {
+        return;
+    }
     const Report report = run(wanted, {{.name = "copies", .groups = {{"copies", "copies", copies}}}});
     CHECK(report.passed());
     std::set<std::string> paths;
