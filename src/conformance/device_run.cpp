@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <tuple>
@@ -24,6 +25,7 @@ namespace headscope::conformance {
 namespace {
 
 constexpr const char* kSpeed = "speed";  // Result::group of what is timed
+constexpr std::size_t kFewCases = 4;     // of a group: each is tried in every storage
 
 using Clock = std::chrono::steady_clock;
 
@@ -66,7 +68,9 @@ void add(Result& result, const Case& stated, const Outcome& outcome) {
 // One device's part of a plan.
 class DeviceRun {
 public:
-    DeviceRun(const Plan& plan, const std::string& id) : plan_(plan), oracle_(open_device("cpu:oracle")) {
+    // `losses`: how often the device was lost, in every run of it.
+    DeviceRun(const Plan& plan, const std::string& id, std::atomic<int>& losses)
+        : plan_(plan), oracle_(open_device("cpu:oracle")), losses_(losses) {
         benches_.emplace_back(plan, id, "");
         info_ = benches_.front().backend().device();
         const std::vector<std::string>& paths = !plan.paths.empty() || !plan.full ? plan.paths : info_.paths;
@@ -80,8 +84,10 @@ public:
     // `turn`: of the first case, another one for each group.
     void examine(const Family& family, const Group& group, std::size_t turn) {
         say(family.name + ": " + group.says);
-        for (const Case& stated : group.cases()) {
-            examine(family, group, stated, turn++);
+        const std::vector<Case> cases = group.cases();
+        const bool takes_turns = cases.size() > kFewCases && by_turns();
+        for (const Case& stated : cases) {
+            examine(family, group, stated, takes_turns ? std::optional(turn++) : std::nullopt);
             close_full_paths();
         }
     }
@@ -123,16 +129,17 @@ private:
         }
     }
 
-    // Quickly, where a CPU plays the device and compiling takes the time, every third case is tried in one of the
-    // storages in 16 bits, by turns.
-    bool skips(const Case& stored, std::size_t turn) const {
-        const bool by_turns = info_.software && !plan_.full && plan_.dtypes.empty();
-        return by_turns && stored.storage && turn % 6 != (*stored.storage == DType::F16 ? 0 : 3);
+    // Quickly, where a CPU plays the device and compiling takes the time, every second case of a group is tried in one of
+    // the storages in 16 bits, by turns.
+    bool by_turns() const { return info_.software && !plan_.full && plan_.dtypes.empty(); }
+    static bool skips(const Case& stored, std::size_t turn) {
+        return stored.storage && turn % 4 != (*stored.storage == DType::F16 ? 0 : 2);
     }
 
-    void examine(const Family& family, const Group& group, const Case& stated, std::size_t turn) {
+    // `turn`: of this case, where not every storage is tried.
+    void examine(const Family& family, const Group& group, const Case& stated, std::optional<std::size_t> turn) {
         for (const Case& stored : stored_cases(group, stated)) {
-            if (!asks_for(plan_, family, stored) || skips(stored, turn)) {
+            if (!asks_for(plan_, family, stored) || (turn && skips(stored, *turn))) {
                 continue;
             }
             Examination examination(*oracle_, stored);
@@ -172,8 +179,8 @@ private:
     void lose(Bench& bench) {
         constexpr int kMostLosses = 8;
         bench.close();
-        if (++losses_ >= kMostLosses) {
-            throw Error(fmt::format("{} was lost {} times, and is not tried any further", info_.id, losses_));
+        if (const int losses = ++losses_; losses >= kMostLosses) {
+            throw Error(fmt::format("{} was lost {} times, and is not tried any further", info_.id, losses));
         }
     }
 
@@ -226,7 +233,7 @@ private:
     std::unique_ptr<Backend> oracle_;
     DeviceInfo info_;
     std::vector<Bench> benches_;  // the first is what the device chooses
-    int losses_ = 0;
+    std::atomic<int>& losses_;
 };
 
 // A group of a family: what a thread takes.
@@ -310,7 +317,8 @@ Plan guarded(const Plan& plan, std::mutex& mutex) {
 DeviceReport examine_all(const Plan& plan, const std::string& id, const std::vector<Family>& families) {
     std::mutex mutex;
     const Plan shared = guarded(plan, mutex);
-    DeviceRun first(shared, id);
+    std::atomic<int> losses = 0;
+    DeviceRun first(shared, id, losses);
     const std::vector<Unit> units = units_of(plan, families);
     std::atomic<std::size_t> next = 0;
     std::string failure;
@@ -318,7 +326,7 @@ DeviceReport examine_all(const Plan& plan, const std::string& id, const std::vec
     // A CPU that plays Vulkan spends its time on compiling, each kernel on one thread; a whole run would hold too many
     // kernels for two.
     if (first.compiles_in_software() && !plan.full && std::thread::hardware_concurrency() > 1) {
-        DeviceRun second(shared, id);
+        DeviceRun second(shared, id, losses);
         auto beside = std::async(std::launch::async, [&] { return take(second, units, next); });
         failure = take(first, units, next);
         const std::string why = beside.get();

@@ -9,6 +9,7 @@
 #include "conformance/run.h"
 #include "doublings.h"
 #include "registry/registry.h"
+#include "software_device.h"
 #include "support/check.h"
 #include "tests/backend/forwarding_backend.h"
 
@@ -164,4 +165,23 @@ TEST_CASE("a device that is lost again and again is given up", "[run]") {
     CHECK(report.failure == "cpu was lost 8 times, and is not tried any further");
     REQUIRE(report.results.size() == 1);
     CHECK(report.results[0].cases == 8);
+}
+
+TEST_CASE("what two threads lose of one device is counted together", "[run]") {
+    const auto five = [] { return std::vector<Case>(5, doubling([] { throw DeviceLost("it is gone"); })); };
+    Plan wanted = plan({}, {"f32"});
+    wanted.open = [](const std::string& path, const std::string& device) {
+        return std::make_unique<SoftwareDevice>(open_device_by(path, device));
+    };
+    const DeviceReport report =
+        run(wanted,
+            {{.name = "many", .groups = {{"a", "a", five}, {"b", "b", five}, {"c", "c", five}, {"d", "d", five}}}})
+            .devices.at(0);
+    CHECK_THAT(report.failure, Contains("times, and is not tried any further"));
+    std::size_t cases = 0;
+    for (const Result& result : report.results) {
+        cases += result.cases;
+    }
+    CHECK(cases >= 8);
+    CHECK(cases <= 9);  // the other thread may have been at one
 }
