@@ -36,6 +36,11 @@ struct Capabilities {
     std::uint64_t max_binding_bytes = 0;     // capped so that 32-bit indices do
     std::uint64_t max_allocation_bytes = 0;  // of one VkDeviceMemory
     std::uint32_t max_groups = 0;            // of one dispatch
+
+    // Whether a workgroup of so many invocations is made of whole subgroups of the size in use.
+    bool whole_subgroups(std::uint32_t local_size) const {
+        return full_subgroups && subgroup_sizes.fills(subgroup_size, local_size);
+    }
 };
 
 // `rejected` names what is missing; empty if the device can be used.

@@ -195,15 +195,16 @@ Launch VulkanBackend::few_launch(const Attention& op, const RowWork& work) const
     const Capabilities& found = device_.capabilities();
     const auto rows = static_cast<std::uint64_t>(op.q.dim(0) * op.q.dim(1) * op.q.dim(2));
     Launch launch = row_launch(Kernel::AttendFew, rows, work.operations() / 32);
-    const bool shares = found.subgroup_arithmetic && found.full_subgroups &&
-                        (!found.software || options_.fused_attention == FusedAttention::Always);
-    if (options_.row_lanes == 0 && shares) {
-        launch.specialisation.local_size = found.subgroup_size;
+    std::uint32_t& lanes = launch.specialisation.local_size;
+    const bool shares =
+        found.subgroup_arithmetic && (!found.software || options_.fused_attention == FusedAttention::Always);
+    if (options_.row_lanes == 0 && shares && found.whole_subgroups(found.subgroup_size)) {
+        lanes = found.subgroup_size;
     }
     std::uint32_t& share = launch.specialisation.extra[4];
     share = 1;
-    while (shares && launch.specialisation.local_size % found.subgroup_size == 0 && share < kMostShare &&
-           2 * share <= found.subgroup_size && 8 * share <= u32(work.depth)) {
+    while (shares && found.whole_subgroups(lanes) && share < kMostShare && 2 * share <= found.subgroup_size &&
+           8 * share <= u32(work.depth)) {
         share *= 2;
     }
     return launch;

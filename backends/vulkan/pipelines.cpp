@@ -172,8 +172,7 @@ VkPipeline Pipelines::build(Kernel kernel, const Specialisation& specialisation,
     const bool subgroups = uses_subgroups(spirv);
     const bool asks = subgroups && found.subgroup_sizes.fits(found.subgroup_size, specialisation.local_size);
     // Only a driver that promises full subgroups lets a workgroup of their size be taken for one of them.
-    const bool whole = subgroups && found.full_subgroups && specialisation.local_size % found.subgroup_size == 0 &&
-                       (asks || found.subgroup_size == found.subgroup_sizes.own);
+    const bool whole = subgroups && found.whole_subgroups(specialisation.local_size);
     auto size = chained<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
         VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO, nullptr);
     size.requiredSubgroupSize = found.subgroup_size;

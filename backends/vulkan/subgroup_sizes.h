@@ -26,6 +26,10 @@ struct SubgroupSizes {
     bool fits(std::uint32_t size, std::uint32_t local_size) const {
         return can_be_asked() && local_size <= size * most_in_group;
     }
+    // Whether one of so many has subgroups of this size alone, on a driver that promises full ones.
+    bool fills(std::uint32_t size, std::uint32_t local_size) const {
+        return local_size % size == 0 && (size == own || fits(size, local_size));
+    }
     // What the driver says that Vulkan does not allow; empty if nothing.
     std::string nonsense() const;
     // "16" of one that has no other, "16 of 8 to 32" of one that has.

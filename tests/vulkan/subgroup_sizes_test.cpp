@@ -65,12 +65,17 @@ TEST_CASE("what sizes of subgroups there are is told, and nonsense too", "[vulka
     CHECK_FALSE(several.offers(64));
     CHECK(several.fits(16, 128));
     CHECK_FALSE(several.fits(16, 129));
+    CHECK(several.fills(16, 128));
+    CHECK_FALSE(several.fills(16, 120));
+    CHECK_FALSE(several.fills(16, 256));  // more of them than can be asked for
+    CHECK(several.fills(32, 512));        // its own need no asking
     CHECK(several.describe(16) == "16 of 8 to 32");
     CHECK(several.nonsense().empty());
     const SubgroupSizes one{.own = 64};
     CHECK(one.all() == std::vector<std::uint32_t>{64});
     CHECK(one.describe(64) == "64");
     CHECK_FALSE(one.fits(64, 64));
+    CHECK(one.fills(64, 128));
     const auto says = [](std::uint32_t own, std::uint32_t least, std::uint32_t most) {
         return SubgroupSizes{.own = own, .least = least, .most = most}.nonsense();
     };
