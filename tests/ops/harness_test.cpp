@@ -218,39 +218,3 @@ TEST_CASE("central differences name a wrong gradient", "[harness][gradients]") {
         check_gradient(*oracle, {scaled("a", "out", 2.0F), {scaled("grad_out", "grad_a", 2.0F + 0x1p-20F)}});
     CHECK(wrong.complaints.size() == 2);  // of an element, and along a direction
 }
-
-TEST_CASE("a device that takes denormals for 0 in a product is right, one that makes anything of them is not",
-          "[harness][matmul]") {
-    struct Flushing final : ForwardingBackend {
-        explicit Flushing(float added) : ForwardingBackend(open_device("cpu:oracle")), added_(added) {}
-        using ForwardingBackend::run;
-        void run(const Matmul& op) override {
-            const Tensor all = make_tensor(op.a.buffer, {static_cast<std::int64_t>(op.a.buffer->bytes() / 8)}, real());
-            const auto before = to_host<double>(inner(), all);
-            Values flushed = before;
-            for (double& value : flushed) {
-                value = std::abs(value) < 0x1p-126 ? 0.0 : value;
-            }
-            from_host<double>(inner(), all, flushed);
-            inner().run(op);
-            from_host<double>(inner(), all, before);
-            const Tensor added = inner().empty(op.out.shape, real());
-            inner().run(Fill{.out = added, .value = added_});
-            inner().run(AddScaled{.a = op.out, .b = added, .out = op.out, .alpha = 1.0F, .beta = 1.0F});
-        }
-        float added_;
-    };
-    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
-    const std::vector<Group> groups = matmul_family().groups;
-    const auto extreme =
-        std::find_if(groups.begin(), groups.end(), [](const Group& group) { return group.name == "extreme"; });
-    REQUIRE(extreme != groups.end());
-    for (const Case& stated : extreme->cases()) {
-        INFO(stated.name);
-        Flushing flushing(0.0F);
-        CHECK(Examination(*oracle, stated).on(flushing).complaints == std::vector<std::string>{});
-        Flushing off(1e-30F);
-        CHECK(Examination(*oracle, stated).on(off).complaints.empty() ==
-              (stated.name.find("denormal") == std::string::npos));
-    }
-}

@@ -1,7 +1,9 @@
 // AddLayerNorm and its way back.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "conformance/cases/catalogue.h"
@@ -200,6 +202,19 @@ std::vector<Case> models_cases() {
     return cases;
 }
 
+// Of denormals: a device may take each for 0, where it is read, added or written.
+Case::Accept flushed() {
+    return [](const std::string& output, std::size_t index, double got, const HostValues& inputs) {
+        const Values& x = inputs.at("x");
+        if (output == "sum") {
+            return got == 0.0 && std::abs(x[index]) < 0x1p-126;
+        }
+        const auto most =
+            std::max_element(x.begin(), x.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+        return output == "mean" && std::abs(got) <= std::abs(*most);
+    };
+}
+
 std::vector<Case> extreme_cases() {
     std::vector<Case> cases;
     for (const auto& [what, values] :
@@ -210,6 +225,9 @@ std::vector<Case> extreme_cases() {
         Case stated = forward({.shape = {1, 3, 33}, .residual = false});
         stated.name += fmt::format(" of {} numbers", what);
         stated.operands[0].values = these(values);
+        if (std::abs(values[0]) < 0x1p-126) {
+            stated.accept = flushed();
+        }
         cases.push_back(stated);
     }
     return cases;

@@ -1,0 +1,99 @@
+// Devices that take denormals for 0, as Vulkan allows, and how far that may go.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "conformance/cases/catalogue.h"
+#include "conformance/harness.h"
+#include "registry/registry.h"
+#include "tests/backend/forwarding_backend.h"
+
+using namespace headscope;
+using namespace headscope::conformance;
+
+namespace {
+
+// Takes denormals for 0 where they are read and where they are written, and adds something to a result.
+class Flushing final : public ForwardingBackend {
+public:
+    explicit Flushing(float added) : ForwardingBackend(open_device("cpu:oracle")), added_(added) {}
+
+    using ForwardingBackend::run;
+    void run(const Matmul& op) override {
+        without_denormals(op.a, [&] { inner().run(op); });
+        add(op.out);
+    }
+    void run(const AddLayerNorm& op) override {
+        without_denormals(op.x, [&] { inner().run(op); });
+        flush(op.sum);
+        flush(op.mean);
+        add(op.mean);
+    }
+
+private:
+    Tensor whole(const Tensor& tensor) {
+        return make_tensor(tensor.buffer, {static_cast<std::int64_t>(tensor.buffer->bytes() / 8)}, real());
+    }
+
+    void flush(const Tensor& tensor) {
+        Values values = to_host<double>(inner(), whole(tensor));
+        for (double& value : values) {
+            value = std::abs(value) < 0x1p-126 ? 0.0 : value;
+        }
+        from_host<double>(inner(), whole(tensor), values);
+    }
+
+    template <class Run>
+    void without_denormals(const Tensor& read, const Run& run) {
+        const auto before = to_host<double>(inner(), whole(read));
+        flush(read);
+        const auto flushed = to_host<double>(inner(), whole(read));
+        run();
+        // What the op wrote in place stays.
+        auto after = to_host<double>(inner(), whole(read));
+        for (std::size_t i = 0; i < after.size(); ++i) {
+            const bool is_written = after[i] != flushed[i] && !(std::isnan(after[i]) && std::isnan(flushed[i]));
+            after[i] = is_written ? after[i] : before[i];
+        }
+        from_host<double>(inner(), whole(read), after);
+    }
+
+    void add(const Tensor& out) {
+        const Tensor added = inner().empty(out.shape, real());
+        inner().run(Fill{.out = added, .value = added_});
+        inner().run(AddScaled{.a = out, .b = added, .out = out, .alpha = 1.0F, .beta = 1.0F});
+    }
+
+    float added_;
+};
+
+// Holds such a device to the family's extreme cases: right as it is, and wrong where it makes anything of denormals.
+void check_extremes(const Family& family) {
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const auto extreme = std::find_if(family.groups.begin(), family.groups.end(),
+                                      [](const Group& group) { return group.name == "extreme"; });
+    REQUIRE(extreme != family.groups.end());
+    for (const Case& stated : extreme->cases()) {
+        INFO(stated.name);
+        Flushing flushing(0.0F);
+        CHECK(Examination(*oracle, stated).on(flushing).complaints == std::vector<std::string>{});
+        Flushing off(1e-30F);
+        CHECK(Examination(*oracle, stated).on(off).complaints.empty() ==
+              (stated.name.find("denormal") == std::string::npos));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a device that takes denormals for 0 in a product is right, one that makes anything of them is not",
+          "[harness][matmul]") {
+    check_extremes(matmul_family());
+}
+
+TEST_CASE("a device that takes denormals for 0 in a norm is right, one that makes anything of them is not",
+          "[harness][layer_norm]") {
+    check_extremes(layer_norm_family());
+}
