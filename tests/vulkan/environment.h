@@ -30,6 +30,16 @@ inline bool usable_device() {
     return false;
 }
 
+// What the device says of one of its limits; empty if nothing.
+inline std::string limit_of(const DeviceInfo& device, const std::string& wanted) {
+    for (const auto& [name, value] : device.limits) {
+        if (name == wanted) {
+            return value;
+        }
+    }
+    return "";
+}
+
 // What read_pipeline_cache makes of a file.
 inline std::vector<std::byte> bytes_of(const std::filesystem::path& file) {
     return vulkan::read_pipeline_cache(file.string());

@@ -71,6 +71,10 @@ TEST_CASE("a second start uses what the first one left", "[vulkan][cache]") {
     REQUIRE(kept >= sizeof(VkPipelineCacheHeaderVersionOne));
     const Start second = start(folder.path);
     CHECK(second.use.loaded_bytes == kept);
+    if (kept == sizeof(VkPipelineCacheHeaderVersionOne)) {
+        WARN("SKIPPED: the driver keeps no pipelines");
+        return;
+    }
     CHECK(second.use.held_bytes == kept);
     CHECK(second.use.created == 3);
 }

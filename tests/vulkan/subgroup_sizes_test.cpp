@@ -21,15 +21,6 @@ namespace {
 
 constexpr FakeVulkan kIntel{.devices = 2, .subgroup_size = 32, .least_subgroup = 8, .most_subgroup = 32, .opens = true};
 
-std::string limit(const DeviceInfo& device, const std::string& wanted) {
-    for (const auto& [name, value] : device.limits) {
-        if (name == wanted) {
-            return value;
-        }
-    }
-    return "";
-}
-
 // What the first device's pipelines of these workgroups ask for, of a kernel with subgroups and of one without.
 std::vector<std::string> asked(const FakeVulkan& driver, std::initializer_list<std::uint32_t> local_sizes) {
     FakeLoader fake(driver);
@@ -97,10 +88,10 @@ TEST_CASE("kernels with subgroups ask for theirs, in full where a workgroup is m
 TEST_CASE("a size of subgroups is the user's, or a path's, where the device has it", "[vulkan][subgroup]") {
     FakeLoader fake(kIntel);
     const DeviceInfo own = open_vulkan_device(0)->device();
-    CHECK(limit(own, "subgroup size") == "16 of 8 to 32");
+    CHECK(limit_of(own, "subgroup size") == "16 of 8 to 32");
     for (const char* path : {"subgroups-of-8", "subgroups-of-32"}) {
         CHECK(std::count(own.paths.begin(), own.paths.end(), path) == 1);
-        CHECK(limit(VulkanDevices().open(0, path)->device(), "subgroup size") ==
+        CHECK(limit_of(VulkanDevices().open(0, path)->device(), "subgroup size") ==
               std::string(path).substr(std::string("subgroups-of-").size()) + " of 8 to 32");
     }
     CHECK(std::count(own.paths.begin(), own.paths.end(), "subgroups-of-16") == 0);
@@ -108,7 +99,7 @@ TEST_CASE("a size of subgroups is the user's, or a path's, where the device has 
     {
         const Environment wanted("HEADSCOPE_VULKAN_SUBGROUP_SIZE", "8");
         const auto device = open_vulkan_device(0);
-        CHECK(limit(device->device(), "subgroup size") == "8 of 8 to 32");
+        CHECK(limit_of(device->device(), "subgroup size") == "8 of 8 to 32");
         CHECK_THAT(device->product_ways()->not_to_be_kept(), Catch::Contains("HEADSCOPE_VULKAN_SUBGROUP_SIZE"));
     }
     for (const char* wrong : {"4", "24", "64"}) {

@@ -15,11 +15,6 @@ TEST_CASE("the subgroup size is the one asked of the driver", "[vulkan][subgroup
     if (!backend->device().software) {
         return;
     }
-    std::string found;
-    for (const auto& [name, value] : backend->device().limits) {
-        if (name == "subgroup size") {
-            found = value;
-        }
-    }
-    CHECK(found == std::to_string(std::atoi(wanted) / 32));
+    CHECK(headscope::vulkan_tests::limit_of(backend->device(), "subgroup size") ==
+          std::to_string(std::atoi(wanted) / 32));
 }
