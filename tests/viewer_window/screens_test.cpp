@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "display.h"
 #include "pictures.h"
 #include "support/check.h"
 #include "tests/train/digits_run.h"
@@ -26,17 +27,6 @@ using namespace headscope;
 namespace {
 
 const fs::path kHere = fs::path(HEADSCOPE_SOURCE_DIR) / "tests" / "viewer_window";
-
-bool display() {
-    if (std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr) {
-        return true;
-    }
-    if (std::getenv("HEADSCOPE_REQUIRE_DISPLAY") != nullptr) {
-        FAIL("there is no display, and HEADSCOPE_REQUIRE_DISPLAY wants one");
-    }
-    WARN("SKIPPED: there is no display (xvfb-run gives one)");
-    return false;
-}
 
 // A folder of its own as the working directory, where scripts leave their files.
 class Folder {
@@ -93,7 +83,7 @@ void compare_pictures(const fs::path& folder) {
 }
 
 void check_script(const std::string& name) {
-    if (!display()) {
+    if (!test::display()) {
         return;
     }
     const Folder folder(name);
@@ -153,7 +143,7 @@ TEST_CASE("A small window, large text, the dark theme", "[window]") {
 }
 
 TEST_CASE("A training's checkpoints are stepped through", "[window]") {
-    if (!display()) {
+    if (!test::display()) {
         return;
     }
     const TemporaryFolder training;
@@ -168,7 +158,7 @@ TEST_CASE("A window that is closed while the model works ends at once", "[window
 }
 
 TEST_CASE("A script that expects what is not so fails with its line", "[window]") {
-    if (!display()) {
+    if (!test::display()) {
         return;
     }
     const Folder folder("wrong");
@@ -177,7 +167,7 @@ TEST_CASE("A script that expects what is not so fails with its line", "[window]"
 }
 
 TEST_CASE("A model that is not there is said in the window", "[window]") {
-    if (!display()) {
+    if (!test::display()) {
         return;
     }
     const Folder folder("missing");

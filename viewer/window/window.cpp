@@ -150,6 +150,8 @@ struct Window::Impl {
         if (!options.scripted) {
             return;
         }
+        // A script's time is counted in frames, so that no double click becomes two where drawing is slow.
+        ImGui::GetIO().DeltaTime = 1.0F / 60.0F;
         for (const InputEvent& event : played) {
             if (event.kind == InputEvent::Kind::Move) {
                 pointer = event;

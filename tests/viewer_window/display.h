@@ -1,0 +1,21 @@
+// Whether there is a display for tests that show a window.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+namespace headscope::test {
+
+// Says why not. A failure where HEADSCOPE_REQUIRE_DISPLAY wants one.
+inline bool display() {
+    if (std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr) {
+        return true;
+    }
+    if (std::getenv("HEADSCOPE_REQUIRE_DISPLAY") != nullptr) {
+        FAIL("there is no display, and HEADSCOPE_REQUIRE_DISPLAY wants one");
+    }
+    WARN("SKIPPED: there is no display (xvfb-run gives one)");
+    return false;
+}
+
+}  // namespace headscope::test
