@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # MODEL, HEADSCOPE and PACKAGES are ./do's
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev)
-readonly CHECKS=(format shell agreement bleu digits cpuonly sanitize validation conform amd intel nvidia subgroups plain emulation cuda damage mutants tidy fuzz trixie)
+readonly CHECKS=(format shell agreement bleu digits cpuonly sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation cuda damage mutants tidy fuzz trixie)
 # How a part of check ends that proved nothing because something that a person has to give is not there.
 readonly SKIPPED=77
 
@@ -115,6 +115,29 @@ check_compiler() {
 check_amd() { check_compiler amd; }
 check_intel() { check_compiler intel; }
 check_nvidia() { check_compiler nvidia; }
+
+# Another software Vulkan, SwiftShader: not Mesa's compiler, and a device without push descriptors, storage in 16 bits and
+# texel loads. It is slow, and its window is drawn by it as well.
+check_swiftshader() {
+    local icd=${HEADSCOPE_SWIFTSHADER:-} folder=build/swiftshader
+    if [ -z "$icd" ]; then
+        icd=$folder/usr/lib/chromium/vk_swiftshader_icd.json
+        mkdir -p "$folder"
+        if [ ! -f "$icd" ]; then
+            (cd "$folder" && apt-get download chromium-common) ||
+                skip "this distribution has no package chromium-common, whose SwiftShader Debian's is." \
+                    "HEADSCOPE_SWIFTSHADER=/path/of/vk_swiftshader_icd.json ./do check swiftshader"
+            dpkg --extract "$folder"/chromium-common_*.deb "$folder"
+        fi
+    fi
+    build release
+    icd=$(realpath -e "$icd")
+    export VK_DRIVER_FILES=$icd VK_ICD_FILENAMES=$icd HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan
+    "$HEADSCOPE" devices | grep SwiftShader || fail "'$icd' is no driver that calls itself SwiftShader"
+    "$HEADSCOPE" conform --device vulkan --quick --no-speed
+    HEADSCOPE_TEST_DEVICES=vulkan ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" \
+        -R '^(backend|vulkan|autograd|model|observe|infer|viewer_window_shown)$'
+}
 
 # Subgroups of 4, 8 and 16 invocations on the software driver.
 check_subgroups() {

@@ -280,6 +280,26 @@ program cpu-only "echo 'vulkan  cannot be used: not built in: configure it'"
 run check cpuonly
 expect "a test that fails there" check_says cpuonly FAILED
 
+ln -s "$(command -v realpath)" "$sandbox/bin/realpath"
+unset HEADSCOPE_SWIFTSHADER
+stand_in ctest 'exit 0'
+program release '[ "$1" != devices ] || echo "    name      SwiftShader Device, of $VK_DRIVER_FILES"'
+run check swiftshader
+expect "without its package SwiftShader is skipped" check_says swiftshader SKIPPED
+expect "with another way to name one" says "HEADSCOPE_SWIFTSHADER=/path/of/vk_swiftshader_icd.json"
+HEADSCOPE_SWIFTSHADER=assets/none.json run check swiftshader
+expect "a driver that is not there fails" check_says swiftshader FAILED
+mkdir -p "$sandbox/repo/assets"
+: >"$sandbox/repo/assets/icd.json"
+HEADSCOPE_SWIFTSHADER=assets/icd.json run check swiftshader
+expect "one that is there passes" check_says swiftshader passed
+expect "and is the only one" grep -q "of .*/repo/assets/icd.json" "$sandbox/repo/out/check/swiftshader.log"
+expect "after conform" called 'headscope conform --device vulkan --quick'
+expect "and the tests" called 'ctest .*viewer_window_shown'
+program release '[ "$1" != devices ] || echo "    name      llvmpipe"'
+HEADSCOPE_SWIFTSHADER=assets/icd.json run check swiftshader
+expect "another driver is no proof" check_says swiftshader FAILED
+
 mkdir -p "$sandbox/repo/tests/fuzz" "$sandbox/repo/build/fuzz/tests/fuzz"
 cp "$repository/tests/fuzz/run.sh" "$sandbox/repo/tests/fuzz/"
 : >"$sandbox/repo/tests/fuzz/one_fuzz.cpp"
