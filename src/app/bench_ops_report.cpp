@@ -1,4 +1,5 @@
 #include "app/bench_ops_report.h"
+#include "support/counted.h"
 
 #include <optional>
 
@@ -152,8 +153,8 @@ nlohmann::ordered_json to_json(const OpsResult& result) {
 
 std::string to_text(const OpsResult& result) {
     const std::vector<const BenchDevice*> devices = opened(result);
-    std::string text = fmt::format("headscope {}, {}: medians of {} turns\n{}\n", result.origin.version,
-                                   result.origin.date, result.repeat, devices_text(result));
+    std::string text = fmt::format("headscope {}, {}: medians of {}\n{}\n", result.origin.version, result.origin.date,
+                                   counted(result.repeat, "turn"), devices_text(result));
     text += fmt::format("{:<{}}{:<{}}{:<8}", "op", kOpWidth, "shape", kShapeWidth, "");
     const auto is_cpu = [](const BenchDevice* device) { return device->info.backend == "cpu"; };
     const bool has_cpu = std::any_of(devices.begin(), devices.end(), is_cpu);

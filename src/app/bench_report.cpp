@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/flops.h"
+#include "support/counted.h"
 #include "support/median.h"
 
 namespace headscope {
@@ -148,9 +149,10 @@ std::string sizes_text(const BenchPlan& plan) {
     const ModelConfig& model = shape.model;
     return fmt::format(
         "model       {}+{} layers, d_model {}, d_ff {}, {} heads, vocabulary {}: {:.1f} M parameters\n"
-        "batch       {} sentences, source {} and target {} tokens each\n",
+        "batch       {}, source {} and target {} tokens each\n",
         model.encoder_layers, model.decoder_layers, model.d_model, model.d_ff, model.heads, model.target_vocabulary,
-        static_cast<double>(count_parameters(model)) / 1e6, shape.sentences, shape.source_length, shape.target_length);
+        static_cast<double>(count_parameters(model)) / 1e6, counted(shape.sentences, "sentence"), shape.source_length,
+        shape.target_length);
 }
 
 // How many times as fast as the first CPU; none where there is none.
@@ -177,11 +179,10 @@ std::string to_text(const BenchPlan& plan, const BenchResult& result) {
     std::string text = fmt::format("{} on {} ({}), {}\n", name_of(plan), result.device.id, result.device.name,
                                    name_of(result.arithmetic)) +
                        sizes_text(plan);
-    text += fmt::format(
-        "speed       {:.0f} target tokens/s, {:.0f} source tokens/s, {:.2f} ms a step (median of {} runs)\n",
-        tokens_per_second(plan, result, plan.shape.target_length),
-        tokens_per_second(plan, result, plan.shape.source_length), milliseconds_per_step(plan, result),
-        result.seconds.size());
+    text += fmt::format("speed       {:.0f} target tokens/s, {:.0f} source tokens/s, {:.2f} ms a step (median of {})\n",
+                        tokens_per_second(plan, result, plan.shape.target_length),
+                        tokens_per_second(plan, result, plan.shape.source_length), milliseconds_per_step(plan, result),
+                        counted(result.seconds.size(), "run"));
     text += fmt::format(
         "arithmetic  {:.3g} TFLOP a step, {:.3g} TFLOP/s: {:.1f} % of the {:.3g} that a product of {} x {} reaches\n",
         flops(plan) / plan.steps / kTera, flops_per_second(plan, result) / kTera,

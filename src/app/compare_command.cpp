@@ -19,6 +19,7 @@
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "text/lines.h"
 
 namespace headscope {
@@ -98,11 +99,11 @@ std::string describe(const Difference& difference, const Sides& sides, const std
 
 void print(const Agreement& agreement, const Sides& sides, const std::vector<std::string>& lines, double tie) {
     const std::size_t ties = agreement.ties(tie);
-    write_output(fmt::format(
-        "{} and {} translate {} of {} sentences identically (greedy); {} differ by a tie (gap at most {:g}), {} by "
-        "more\nlog P of an identical translation differs by {:.2g} at most\n",
-        sides[0]->name, sides[1]->name, agreement.identical, agreement.sentences(), ties, tie,
-        agreement.differences.size() - ties, agreement.score_drift));
+    write_output(
+        fmt::format("{} and {} translate {} of {} identically (greedy); {} differ by a tie (gap at most {:g}), {} by "
+                    "more\nlog P of an identical translation differs by {:.2g} at most\n",
+                    sides[0]->name, sides[1]->name, agreement.identical, counted(agreement.sentences(), "sentence"),
+                    ties, tie, agreement.differences.size() - ties, agreement.score_drift));
     for (const Difference& difference : agreement.differences) {
         write_output(describe(difference, sides, lines[difference.sentence], tie));
     }

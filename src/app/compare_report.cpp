@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "observe/attention_record.h"
+#include "support/counted.h"
 
 namespace headscope {
 
@@ -29,8 +30,8 @@ std::string weights_table(const ComparisonReport& report, std::size_t width) {
     if (first.sentences == 0) {
         return "";
     }
-    std::string text = fmt::format("\nAttention weights, the largest difference from {} in {} sentences:\n{:<{}}",
-                                   report.reference, first.sentences, "", width);
+    std::string text = fmt::format("\nAttention weights, the largest difference from {} in {}:\n{:<{}}",
+                                   report.reference, counted(first.sentences, "sentence"), "", width);
     for (const SiteDifference& each : first.weights) {
         text += fmt::format(" {:>9}", site_name(each.site));
     }

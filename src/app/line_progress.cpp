@@ -7,15 +7,17 @@
 #include <unistd.h>
 
 #include "app/command.h"
+#include "support/counted.h"
 
 namespace headscope {
 
 std::string progress_text(std::int64_t done, std::optional<std::int64_t> all, double seconds) {
     const double rate = seconds > 0.0 ? static_cast<double>(done) / seconds : 0.0;
-    std::string text = fmt::format("{} lines, {:.1f} lines/s", done, rate);
+    std::string text = fmt::format("{}, {:.1f} lines/s", counted(done, "line"), rate);
     if (all && *all > 0) {
         const double share = static_cast<double>(done) / static_cast<double>(*all);
-        text = fmt::format("{} of {} lines ({:.0f} %), {:.1f} lines/s", done, *all, std::floor(100.0 * share), rate);
+        text = fmt::format("{} of {} ({:.0f} %), {:.1f} lines/s", done, counted(*all, "line"),
+                           std::floor(100.0 * share), rate);
         if (rate > 0.0 && done < *all) {
             text += fmt::format(", {:.0f} s left", static_cast<double>(*all - done) / rate);
         }

@@ -8,6 +8,7 @@
 #include "app/command.h"
 #include "io/atomic_file.h"
 #include "support/check.h"
+#include "support/counted.h"
 
 namespace headscope {
 
@@ -24,7 +25,7 @@ void write_split(const std::string& folder, const Split& split) {
         }
         const std::string path = (std::filesystem::path(folder) / name).string();
         atomic_write_file(path, text);
-        write_output(fmt::format("{}: {} pairs\n", path, pairs.size()));
+        write_output(fmt::format("{}: {}\n", path, counted(pairs.size(), "pair")));
     };
     write("train.tsv", split.train);
     write("valid.tsv", split.valid);

@@ -18,6 +18,7 @@
 #include "infer/scored_pair.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "text/lines.h"
 
 namespace headscope {
@@ -127,8 +128,9 @@ std::string text_of(const ScoredPair& pair) {
 
 void print_stats(const Totals& totals) {
     const double nll = totals.tokens == 0 ? 0.0 : -totals.log_probability / static_cast<double>(totals.tokens);
-    tell(fmt::format("{} pairs, {} target tokens: log P {:.4f}, {:.4f} nats a token, perplexity {:.4f}",
-                     totals.pairs - totals.problems, totals.tokens, totals.log_probability, nll, std::exp(nll)));
+    tell(fmt::format("{}, {}: log P {:.4f}, {:.4f} nats a token, perplexity {:.4f}",
+                     counted(totals.pairs - totals.problems, "pair"), counted(totals.tokens, "target token"),
+                     totals.log_probability, nll, std::exp(nll)));
 }
 
 void score(const ScoreOptions& options) {

@@ -7,6 +7,7 @@
 #include "app/command.h"
 #include "data/corpus.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "text/lines.h"
 
 namespace headscope {
@@ -22,8 +23,8 @@ TestSet read_pairs(const TestSetFiles& files) {
             text.dropped_empty, files.tsv, files.hypotheses));
     }
     if (text.dropped_empty > 0) {
-        tell(fmt::format("headscope: {} lines of '{}' are empty or have an empty side, and are left out",
-                         text.dropped_empty, files.tsv));
+        tell(fmt::format("headscope: '{}': {} left out, empty or with an empty side", files.tsv,
+                         counted(text.dropped_empty, "line")));
     }
     return {std::move(text.source), {std::move(text.target)}, {}};
 }

@@ -27,6 +27,7 @@
 #include "infer/translation_stream.h"
 #include "io/unpacking_reader.h"
 #include "support/check.h"
+#include "support/counted.h"
 
 namespace headscope {
 namespace {
@@ -136,14 +137,14 @@ void print_stats(const StreamTotals& totals, const TranslationDevices& devices, 
     constexpr double kMebi = 1024.0 * 1024.0;
     const Backend& backend = devices.backend();
     for (const Fleet::Share& share : devices.several() ? devices.shares() : std::vector<Fleet::Share>{}) {
-        tell(fmt::format("{}: {} sentences in {} batches, {} target tokens{}", share.name, share.sentences,
-                         share.batches, share.target_tokens,
+        tell(fmt::format("{}: {} in {}, {}{}", share.name, counted(share.sentences, "sentence"),
+                         counted(share.batches, "batch"), counted(share.target_tokens, "target token"),
                          share.failure.empty() ? "" : "; it failed: " + share.failure));
     }
     tell(fmt::format(
-        "{} lines, {} source and {} target tokens in {:.2f} s: {:.1f} target tokens/s on {} ({}); ready after "
+        "{}, {} source and {} target tokens in {:.2f} s: {:.1f} target tokens/s on {} ({}); ready after "
         "{:.2f} s, first translation after {:.2f} s, {} cut at the longest output, {:.0f} MiB on the device at most",
-        totals.lines, totals.source_tokens, totals.target_tokens, totals.seconds,
+        counted(totals.lines, "line"), totals.source_tokens, totals.target_tokens, totals.seconds,
         totals.seconds > 0.0 ? static_cast<double>(totals.target_tokens) / totals.seconds : 0.0,
         devices.several() ? "all of them" : backend.device().id,
         devices.several() ? "several devices; the memory is the first's" : backend.device().name, ready, first,

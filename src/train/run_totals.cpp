@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/check.h"
+#include "support/counted.h"
 
 namespace headscope {
 namespace {
@@ -133,7 +134,7 @@ std::string Report::line() const {
         text += "  left " + duration_text(minutes_left);
     }
     if (totals.skipped > 0) {
-        text += fmt::format("  SKIPPED {} steps whose gradient was not finite", totals.skipped);
+        text += fmt::format("  SKIPPED {} whose gradient was not finite", counted(totals.skipped, "step"));
         if (!totals.first_not_finite.empty()) {
             text += fmt::format(", first on the way back that of {}", totals.first_not_finite);
         }

@@ -10,6 +10,7 @@
 
 #include "data/device_batch.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "train/step_options.h"
 
 namespace headscope {
@@ -73,9 +74,9 @@ Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data,
     }
     clock_ = hooks_.clock();
     begin();
-    hooks_.say(fmt::format("{} parameters on {} ({}), {}, about {} steps an epoch", parameters_.count(),
-                           backend.device().id, backend.device().name, name_of(arithmetic_),
-                           batcher_.about_steps_per_epoch()));
+    hooks_.say(fmt::format("{} parameters on {} ({}), {}, about {} an epoch", parameters_.count(), backend.device().id,
+                           backend.device().name, name_of(arithmetic_),
+                           counted(batcher_.about_steps_per_epoch(), "step")));
     const auto each = static_cast<double>(std::max<std::int64_t>(batcher_.about_steps_per_epoch(), 1));
     const auto tokens = static_cast<double>(data_.train->predicted_tokens());
     const std::string early =

@@ -131,7 +131,7 @@ run evaluate --hypotheses gap.txt --tsv gap.tsv
 expect "translations are not held against a TSV with an empty line" refused "1 of the lines of 'gap.tsv'" "'gap.txt'"
 run evaluate --tsv gap.tsv --model "$model" --max-extra 8
 expect "which is left out otherwise" same out scored
-expect "not in silence" complains "1 lines of 'gap.tsv'"
+expect "not in silence" complains "'gap.tsv': 1 line left out"
 
 # ---------------------------------------------------------------------------------------------------- plot
 titles() { [ "$(grep -oE '>(Loss|Learning rate|BLEU)[^<]*</text>' out | sed 's/^>//; s/<.*//' | paste -sd ,)" = "$1" ]; }

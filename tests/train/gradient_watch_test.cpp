@@ -203,7 +203,7 @@ TEST_CASE("a run that diverges names the first gradient that was not finite", "[
     // The loss itself was not.
     const std::string first = "first on the way back that of decoder.layers.0.feed_forward.norm.gain";
     CHECK_THAT(problem, Contains("step 12: the gradients of the last 10 steps were not finite, " + first + ":"));
-    CHECK_THAT(run.said, Contains("SKIPPED 1 steps whose gradient was not finite, " + first + "\n"));
+    CHECK_THAT(run.said, Contains("SKIPPED 1 step whose gradient was not finite, " + first + "\n"));
     const auto lines = logged(run.output_folder, "train");
     CHECK(lines.back().at("first_not_finite") == "decoder.layers.0.feed_forward.norm.gain");
     CHECK_FALSE(lines.front().contains("first_not_finite"));
