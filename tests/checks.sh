@@ -225,6 +225,7 @@ check_trixie() {
     [ "$(id -u)" -eq 0 ] || skip "a root folder of another Debian needs root: sudo ./do check trixie"
     if [ ! -f "$root.ready" ]; then
         rm -rf "$root"
+        mkdir -p build
         debootstrap --variant=minbase trixie "$root" "$mirror"
         touch "$root.ready"
     fi
