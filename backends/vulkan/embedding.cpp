@@ -1,5 +1,7 @@
 // Embed and its way back.
+#include <algorithm>
 #include <array>
+#include <bit>
 
 #include "backends/vulkan/vulkan_backend_impl.h"
 
@@ -52,34 +54,41 @@ void VulkanBackend::run(const Embed& op) {
 
 void VulkanBackend::run(const EmbedBackward& op) {
     require_types(EmbedBackward::kName, {&op.grad_out}, {&op.grad_table});
-    if (op.grad_table.elements() == 0) {
-        return;
+    if (op.write == Write::Overwrite) {
+        run(Fill{.out = op.grad_table, .value = 0.0F});
     }
     const Tensor grad_out = as_rows(op.grad_out);
+    const std::int64_t entries = op.ids.elements();
+    if (op.grad_table.elements() == 0 || entries == 0) {
+        return;
+    }
     EmbedBackwardParams params{};
-    params.count = u32(op.ids.elements());
+    params.count = u32(entries);
     params.columns = u32(op.grad_table.dim(1));
-    std::uint32_t accumulates = op.write == Write::Accumulate ? 1 : 0;
     params.scale = op.scale;
-    const auto with_grad = [&](std::int64_t grad_first, std::int64_t grad_rows) {
+    // As many invocations as a row has fours, as far as a workgroup can have them.
+    constexpr std::uint32_t kMostLanes = 128;
+    const std::uint32_t fours = (params.columns + 3) / 4;
+    const std::uint32_t lanes = std::clamp(std::bit_ceil(fours), device_.capabilities().subgroup_size, kMostLanes);
+    params.slices = (fours + lanes - 1) / lanes;
+    std::uint32_t accumulates = op.write == Write::Accumulate ? 1 : 0;
+    for_row_tiles(grad_out.dim(0), grad_out.dim(1), [&](std::int64_t grad_first, std::int64_t grad_rows) {
         const Tensor grad_part = grad_out.narrow(0, grad_first, grad_rows);
         params.grad_first = u32(grad_first);
         params.grad_rows = u32(grad_rows);
         for_row_tiles(op.grad_table.dim(0), op.grad_table.dim(1), [&](std::int64_t first, std::int64_t count) {
             params.table_first = u32(first);
+            params.table_rows = u32(count);
             const Tensor part = op.grad_table.narrow(0, first, count);
-            Launch launch = row_launch(Kernel::EmbedBackward, static_cast<std::uint64_t>(count), params.columns);
+            Launch launch = row_launch(Kernel::EmbedBackward, static_cast<std::uint64_t>(entries), params.columns);
+            launch.groups *= params.slices;
+            launch.specialisation.local_size = lanes;
             launch.specialisation.extra[1] = accumulates;
             stream_.dispatch(by_fours(launch, params.columns, {&grad_part, &part}), params,
                              std::array{&op.ids, &op.order, &grad_part, &part});
         });
         accumulates = 1;
-    };
-    if (grad_out.dim(0) == 0) {
-        with_grad(0, 0);  // nothing occurs: zeros or nothing at all
-    } else {
-        for_row_tiles(grad_out.dim(0), grad_out.dim(1), with_grad);
-    }
+    });
 }
 
 }  // namespace headscope::vulkan

@@ -302,8 +302,8 @@ struct EmbedParams {
     float scale;
 };
 
-// ids, order, grad_out, grad_table: one workgroup a row of the table. grad_out's binding holds the flat positions
-// [grad_first, grad_first + grad_rows) of `count`.
+// ids, order, grad_out, grad_table: `slices` workgroups an entry of the order. grad_out's binding holds the flat positions
+// [grad_first, grad_first + grad_rows) of `count`, grad_table's the rows [table_first, table_first + table_rows).
 struct EmbedBackwardParams {
     uint first_group;
     uint offset[4];
@@ -312,6 +312,8 @@ struct EmbedBackwardParams {
     uint grad_rows;
     uint columns;
     uint table_first;
+    uint table_rows;
+    uint slices;
     float scale;
 };
 

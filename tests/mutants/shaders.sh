@@ -194,7 +194,11 @@ mutant edit_attention vulkan 'of a uniform row the forbidden keys count, too' sh
     '1.0 / float(allowed)' '1.0 / float(p.keys)'
 
 mutant embedding vulkan 'the first position of an id is left out' shaders/embed_backward.comp \
-    'for (uint at = first; at < last; ++at)' 'for (uint at = first + 1u; at < last; ++at)'
+    'for (uint at = first; at < p.count' 'for (uint at = first + 1u; at < p.count'
+mutant embedding vulkan 'each position of an id takes those that follow it' shaders/embed_backward.comp \
+    'row >= p.table_rows || !begins ||' 'row >= p.table_rows ||'
+mutant embedding vulkan 'the slices of a row are one' shaders/embed_backward.comp \
+    'group_index() - first * p.slices' '0u'
 mutant embedding vulkan 'an id past the vocabulary is read' shaders/embed.comp \
     'id >= 0 && id < int(p.vocabulary)' 'id >= 0'
 mutant embedding vulkan 'the position is not scaled apart' shaders/embed.comp \
