@@ -119,24 +119,36 @@ check_nvidia() { check_compiler nvidia; }
 # Another software Vulkan, SwiftShader: not Mesa's compiler, and a device without push descriptors, storage in 16 bits and
 # texel loads. It is slow, and its window is drawn by it as well.
 check_swiftshader() {
-    local icd=${HEADSCOPE_SWIFTSHADER:-} folder=build/swiftshader
-    if [ -z "$icd" ]; then
-        icd=$folder/usr/lib/chromium/vk_swiftshader_icd.json
-        mkdir -p "$folder"
-        if [ ! -f "$icd" ]; then
-            (cd "$folder" && apt-get download chromium-common) ||
-                skip "this distribution has no package chromium-common, whose SwiftShader Debian's is." \
-                    "HEADSCOPE_SWIFTSHADER=/path/of/vk_swiftshader_icd.json ./do check swiftshader"
-            dpkg --extract "$folder"/chromium-common_*.deb "$folder"
-        fi
-    fi
+    local icd=${HEADSCOPE_SWIFTSHADER:-}
+    [ -n "$icd" ] || icd=$(debian_swiftshader)
+    configured release
+    cmake build/release >/dev/null # finds xvfb-run, if it has come since
     build release
     icd=$(realpath -e "$icd")
     export VK_DRIVER_FILES=$icd VK_ICD_FILENAMES=$icd HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan
     "$HEADSCOPE" devices | grep SwiftShader || fail "'$icd' is no driver that calls itself SwiftShader"
-    "$HEADSCOPE" conform --device vulkan --quick --no-speed
+    HEADSCOPE_VULKAN_VALIDATION=1 "$HEADSCOPE" conform --device vulkan --quick --no-speed
+    ctest --test-dir build/release -N -R '^viewer_window_shown$' | grep -q 'Total Tests: 1' ||
+        fail "the window is not tested: build with the viewer, where xvfb-run is"
     HEADSCOPE_TEST_DEVICES=vulkan ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" \
         -R '^(backend|vulkan|autograd|model|observe|infer|viewer_window_shown)$'
+}
+
+# The ICD file of Debian's chromium-common, unpacked once.
+debian_swiftshader() {
+    local folder=build/swiftshader package=chromium-common
+    if [ ! -f "$folder.ready" ]; then
+        rm -rf "$folder"
+        mkdir -p "$folder"
+        if ! (cd "$folder" && apt-get download "$package") >&2; then
+            apt-cache show "$package" >&2 && fail "$package could not be fetched: is there a network, and is apt-get update recent?"
+            skip "apt knows no package $package, whose SwiftShader Debian's is." \
+                "HEADSCOPE_SWIFTSHADER=/path/of/vk_swiftshader_icd.json ./do check swiftshader" >&2
+        fi
+        dpkg --extract "$folder"/*.deb "$folder"
+        touch "$folder.ready"
+    fi
+    printf '%s' "$folder/usr/lib/chromium/vk_swiftshader_icd.json"
 }
 
 # Subgroups of 4, 8 and 16 invocations on the software driver.

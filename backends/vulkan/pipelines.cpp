@@ -80,7 +80,10 @@ std::size_t Pipelines::held_bytes() const {
 
 void Pipelines::save() const {
     std::size_t bytes = held_bytes();
-    if (cache_path_.empty() || bytes == 0 || bytes == use_.loaded_bytes) {
+    // Held against what was there at the start, not what was given: SwiftShader's is longer each time, with nothing
+    // new.
+    const bool same = use_.loaded_bytes != 0 && bytes == use_.held_bytes;
+    if (cache_path_.empty() || bytes == 0 || same) {
         return;
     }
     std::vector<std::byte> data(bytes);

@@ -302,8 +302,9 @@ struct EmbedParams {
     float scale;
 };
 
-// ids, order, grad_out, grad_table: `slices` workgroups an entry of the order. grad_out's binding holds the flat positions
-// [grad_first, grad_first + grad_rows) of `count`, grad_table's the rows [table_first, table_first + table_rows).
+// ids, order, grad_out, grad_table: `slices` workgroups an entry of the order. grad_out's binding holds the flat
+// positions [grad_first, grad_first + grad_rows) of `count`, grad_table's the rows [table_first, table_first +
+// table_rows).
 struct EmbedBackwardParams {
     uint first_group;
     uint offset[4];

@@ -1,10 +1,11 @@
 #include "app/bench_ops_report.h"
-#include "support/counted.h"
 
 #include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "support/counted.h"
 
 namespace headscope {
 namespace {

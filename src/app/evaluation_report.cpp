@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "infer/decoding_choices.h"
+#include "support/counted.h"
 
 namespace headscope {
 
@@ -31,8 +32,8 @@ std::string forced_lines(const ForcedReferences& forced) {
         of.perplexity(), of.tokens(), of.nll(), 100.0 * of.expected_calibration_error(), kCalibrationBins,
         100.0 * of.confidence(), 100.0 * of.accuracy());
     if (forced.left_out > 0) {
-        text += fmt::format("            without {} references that the model cannot be told: empty or too long\n",
-                            forced.left_out);
+        text += fmt::format("            without {} that the model cannot be told: empty or too long\n",
+                            counted(forced.left_out, "reference"));
     }
     return text;
 }
@@ -98,9 +99,9 @@ Json translated_by_json(const TranslatedBy& by) {
 std::string evaluation_table(const Evaluation& evaluation) {
     const Scores& all = evaluation.scores;
     std::string text =
-        fmt::format("{}\nsignature   {}\nchrF2 = {:.2f}\nsignature   {}\nexact match {} of {} sentences ({:.1f} %)\n",
+        fmt::format("{}\nsignature   {}\nchrF2 = {:.2f}\nsignature   {}\nexact match {} of {} ({:.1f} %)\n",
                     all.bleu.to_string(), all.bleu.signature(), all.chrf.score, all.chrf.signature(), all.exact_matches,
-                    all.sentences, percent(all.exact_matches, all.sentences));
+                    counted(all.sentences, "sentence"), percent(all.exact_matches, all.sentences));
     if (evaluation.forced) {
         text += forced_lines(*evaluation.forced);
     }

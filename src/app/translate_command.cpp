@@ -138,7 +138,7 @@ void print_stats(const StreamTotals& totals, const TranslationDevices& devices, 
     const Backend& backend = devices.backend();
     for (const Fleet::Share& share : devices.several() ? devices.shares() : std::vector<Fleet::Share>{}) {
         tell(fmt::format("{}: {} in {}, {}{}", share.name, counted(share.sentences, "sentence"),
-                         counted(share.batches, "batch"), counted(share.target_tokens, "target token"),
+                         counted(share.batches, "batch", "batches"), counted(share.target_tokens, "target token"),
                          share.failure.empty() ? "" : "; it failed: " + share.failure));
     }
     tell(fmt::format(

@@ -148,9 +148,8 @@ void add_tune_command(CLI::App& app) {
     command->add_option("--size", options->sides, "Of square products; again for several")
         ->check(CLI::Range(1, 32768))
         ->capture_default_str();
-    add_precision_option(
-        *command, options->precision,
-        "f32 (default), or f16 where the device has it, whose products are kept apart; bf16 and f32 share theirs");
+    add_precision_option(*command, options->precision,
+                         "f32 (default) or bf16, kept together; f16, where the device has it, kept apart");
     command->add_option("--repeat", options->repeat, "Turns of each way; the median counts")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();

@@ -129,8 +129,8 @@ private:
         }
     }
 
-    // Quickly, where a CPU plays the device and compiling takes the time, every second case of a group is tried in one of
-    // the storages in 16 bits, by turns.
+    // Quickly, where a CPU plays the device and compiling takes the time, every second case of a group of many is tried
+    // in one of the storages in 16 bits, by turns.
     bool by_turns() const { return info_.software && !plan_.full && plan_.dtypes.empty(); }
     static bool skips(const Case& stored, std::size_t turn) {
         return stored.storage && turn % 4 != (*stored.storage == DType::F16 ? 0 : 2);

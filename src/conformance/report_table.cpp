@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "conformance/report.h"
+#include "support/counted.h"
 
 namespace headscope::conformance {
 
@@ -171,8 +172,9 @@ std::string report_table(const DeviceReport& report) {
     }
     text += shortfalls(report) + skipped(report) + failures(report);
     text += report.failure.empty() ? "" : fmt::format("\nFAILED  the rest was not tried\n    {}\n", report.failure);
-    return text + fmt::format("\n{}: {} runs, {} of {} results failed, {:.0f} s{}\n", report.device.id, report.runs(),
-                              report.failures(), report.results.size(), report.seconds,
+    return text + fmt::format("\n{}: {}, {} of {} failed, {:.0f} s{}\n", report.device.id,
+                              counted(report.runs(), "run"), report.failures(),
+                              counted(report.results.size(), "result"), report.seconds,
                               report.failure.empty() ? "" : ", not to the end");
 }
 

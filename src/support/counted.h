@@ -7,10 +7,10 @@
 
 namespace headscope {
 
-// "1 line", "2 lines", "0 batches": `noun` is that of one.
-std::string counted(std::integral auto count, std::string_view noun) {
-    const bool hisses = noun.ends_with("ch") || noun.ends_with("s");
-    return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : hisses ? "es" : "s");
+// "1 line", "2 lines", "0 hypotheses": `many` is what several are called, where that is not `one` and an s.
+std::string counted(std::integral auto count, std::string_view one, std::string_view many = "") {
+    const std::string several = many.empty() ? std::string(one) + "s" : std::string(many);
+    return std::to_string(count) + " " + (count == 1 ? std::string(one) : several);
 }
 
 }  // namespace headscope

@@ -10,6 +10,7 @@
 
 #include "data/batcher.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "train/run_totals.h"
 #include "train/step_options.h"
 #include "train/step_rehearsal.h"
@@ -55,7 +56,8 @@ std::string model_text(const ModelConfig& m) {
 }
 
 std::string shape_of(const Batch& batch) {
-    return fmt::format("{} sentences of [{}] and [{}]", batch.sentences, batch.source_length, batch.target_length);
+    return fmt::format("{} of [{}] and [{}]", counted(batch.sentences, "sentence"), batch.source_length,
+                       batch.target_length);
 }
 
 std::string memory_text(Backend& backend, StepRehearsal& rehearsal, const TrainingOptions& t) {

@@ -9,6 +9,7 @@
 
 #include "model/model_directory.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "train/trainer.h"
 
 namespace headscope {
@@ -48,8 +49,9 @@ std::optional<double> Trainer::overfit_one_batch(std::int64_t steps) {
             nll = state_.totals.target_tokens == 0
                       ? std::nan("")
                       : state_.totals.nll / static_cast<double>(state_.totals.target_tokens);
-            hooks_.say(fmt::format("step {}  nll {:.4f} on one batch of {} sentences and {} target tokens", state_.step,
-                                   nll, batch.front().sentences, batch.front().target_tokens));
+            hooks_.say(fmt::format("step {}  nll {:.4f} on one batch of {} and {}", state_.step, nll,
+                                   counted(batch.front().sentences, "sentence"),
+                                   counted(batch.front().target_tokens, "target token")));
             state_.totals.restart();
             if (nll < kLearned) {
                 break;

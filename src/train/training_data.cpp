@@ -11,6 +11,7 @@
 
 #include "data/pair_reader.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "train/run_tokenizers.h"
 
 namespace headscope {
@@ -23,8 +24,8 @@ struct Counts {
     std::int64_t pairs = 0, source_tokens = 0, target_tokens = 0, dropped_long = 0, dropped_empty = 0;
 
     std::string text() const {
-        return fmt::format("{} pairs, {} source and {} target tokens ({} too long and {} empty pairs left out)", pairs,
-                           source_tokens, target_tokens, dropped_long, dropped_empty);
+        return fmt::format("{}, {} source and {} target tokens (left out: {} too long and {} empty)",
+                           counted(pairs, "pair"), source_tokens, target_tokens, dropped_long, dropped_empty);
     }
 };
 

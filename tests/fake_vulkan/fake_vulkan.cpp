@@ -245,6 +245,8 @@ VKAPI_ATTR VkResult VKAPI_CALL create_cache(VkDevice /*device*/, const VkPipelin
         header.headerVersion = VK_PIPELINE_CACHE_HEADER_VERSION_ONE;
         cache->resize(sizeof header);
         std::memcpy(cache->data(), &header, sizeof header);
+    } else if (state.longer_cache) {
+        cache->resize(cache->size() + sizeof(VkPipelineCacheHeaderVersionOne));
     }
     *made = reinterpret_cast<VkPipelineCache>(cache.release());
     return VK_SUCCESS;

@@ -36,6 +36,7 @@ struct FakeVulkan {
     std::uint32_t most_subgroups = 64;       // of a workgroup, where they are asked for
     bool storage16 = false;                  // in buffers
     bool opens = false;                      // whether vkCreateDevice succeeds
+    bool longer_cache = false;               // than what it is given, whatever is compiled
     const FakeMatrices* matrices = nullptr;  // none
     int instances_made = 0;
     int instances_live = 0;

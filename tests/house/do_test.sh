@@ -280,9 +280,10 @@ program cpu-only "echo 'vulkan  cannot be used: not built in: configure it'"
 run check cpuonly
 expect "a test that fails there" check_says cpuonly FAILED
 
-ln -s "$(command -v realpath)" "$sandbox/bin/realpath"
+for tool in realpath touch grep; do ln -sf "$(command -v "$tool")" "$sandbox/bin/$tool"; done
 unset HEADSCOPE_SWIFTSHADER
-stand_in ctest 'exit 0'
+stand_in ctest 'echo "Total Tests: 1"'
+stand_in apt-cache 'exit 100'
 program release '[ "$1" != devices ] || echo "    name      SwiftShader Device, of $VK_DRIVER_FILES"'
 run check swiftshader
 expect "without its package SwiftShader is skipped" check_says swiftshader SKIPPED
@@ -296,6 +297,22 @@ expect "one that is there passes" check_says swiftshader passed
 expect "and is the only one" grep -q "of .*/repo/assets/icd.json" "$sandbox/repo/out/check/swiftshader.log"
 expect "after conform" called 'headscope conform --device vulkan --quick'
 expect "and the tests" called 'ctest .*viewer_window_shown'
+stand_in ctest 'echo "Total Tests: 0"'
+HEADSCOPE_SWIFTSHADER=assets/icd.json run check swiftshader
+expect "without the window's test it fails" check_says swiftshader FAILED
+stand_in ctest 'echo "Total Tests: 1"'
+stand_in apt-cache 'echo Package'
+run check swiftshader
+expect "a package that does not come fails" check_says swiftshader FAILED
+expect "and says what may be missing" says "is there a network"
+stand_in apt-get '[ "$1" != download ] || : >chromium-common_1.deb'
+stand_in dpkg 'mkdir -p build/swiftshader/usr/lib/chromium && : >build/swiftshader/usr/lib/chromium/vk_swiftshader_icd.json'
+run check swiftshader
+expect "one that comes is unpacked" eval 'check_says swiftshader passed && called "dpkg --extract build/swiftshader/chromium-common_1.deb"'
+: >"$sandbox/calls"
+run check swiftshader
+expect "and fetched once" eval 'check_says swiftshader passed && ! called download'
+stand_in apt-get 'exit 1'
 program release '[ "$1" != devices ] || echo "    name      llvmpipe"'
 HEADSCOPE_SWIFTSHADER=assets/icd.json run check swiftshader
 expect "another driver is no proof" check_says swiftshader FAILED

@@ -1,11 +1,9 @@
 // The harness sees what it is there to see: a right backend passes, and each fault is named.
 #include "conformance/harness.h"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "conformance/cases/catalogue.h"
 #include "conformance/compare.h"
 #include "conformance/gradients.h"
 #include "devices.h"

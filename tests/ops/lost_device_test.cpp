@@ -1,9 +1,12 @@
 // What is left of a conformance run whose device is lost.
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "conformance/run.h"
@@ -168,7 +171,17 @@ TEST_CASE("a device that is lost again and again is given up", "[run]") {
 }
 
 TEST_CASE("what two threads lose of one device is counted together", "[run]") {
-    const auto five = [] { return std::vector<Case>(5, doubling([] { throw DeviceLost("it is gone"); })); };
+    static std::atomic<int> begun = 0;  // the first waits for the other thread, if there is one
+    begun = 0;
+    const auto five = [] {
+        return std::vector<Case>(5, doubling([] {
+                                     ++begun;
+                                     for (int wait = 0; wait < 100 && begun < 2; ++wait) {
+                                         std::this_thread::sleep_for(std::chrono::milliseconds(10));
+                                     }
+                                     throw DeviceLost("it is gone");
+                                 }));
+    };
     Plan wanted = plan({}, {"f32"});
     wanted.open = [](const std::string& path, const std::string& device) {
         return std::make_unique<SoftwareDevice>(open_device_by(path, device));

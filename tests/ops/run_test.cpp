@@ -142,11 +142,8 @@ TEST_CASE("a device that cannot be opened any more fails, and others have their 
     CHECK_FALSE(report.passed());
 }
 
-TEST_CASE(
-    "where the CPU plays Vulkan's device two threads take groups by turns, and of many cases every second a storage of "
-    "16 "
-    "bits",
-    "[run]") {
+TEST_CASE("where the CPU plays Vulkan's device two threads share the groups, and large groups storages of 16 bits",
+          "[run]") {
     Plan wanted = plan({});
     std::atomic<int> opened = 0;
     wanted.open = [&](const std::string& path, const std::string& device) {

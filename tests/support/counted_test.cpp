@@ -10,7 +10,6 @@ TEST_CASE("A count's noun is that of one where there is one", "[support]") {
     CHECK(counted(1, "line") == "1 line");
     CHECK(counted(std::size_t{0}, "line") == "0 lines");
     CHECK(counted(std::int64_t{1'000'000}, "target token") == "1000000 target tokens");
-    CHECK(counted(2, "batch") == "2 batches");
-    CHECK(counted(1, "batch") == "1 batch");
-    CHECK(counted(2, "loss") == "2 losses");
+    CHECK(counted(2, "batch", "batches") == "2 batches");
+    CHECK(counted(1, "batch", "batches") == "1 batch");
 }

@@ -92,6 +92,15 @@ TEST_CASE("What a person does is a line that does it again", "[interface]") {
     CHECK(parse_script(all, "recorded").size() == 6);
 }
 
+TEST_CASE("Clicks that were no double click are recorded as far apart", "[interface]") {
+    ScriptRecorder recorder;
+    for (const double seconds : {5.0, 5.2, 6.0}) {
+        recorder.take({.kind = InputEvent::Kind::Button, .code = 0, .down = true}, seconds);
+        recorder.take({.kind = InputEvent::Kind::Button, .code = 0}, seconds + 0.1);
+    }
+    CHECK(recorder.text() == "down 0\nup 0\ndown 0\nup 0\nframes 18\ndown 0\nup 0\n");
+}
+
 TEST_CASE("Probes find what was drawn by role and number, pair or place", "[interface]") {
     Drawing drawing{100.0, 100.0, "Title", "Words", {}};
     Mark swatch{Role::Swatch, 3};

@@ -71,12 +71,9 @@ TEST_CASE("a second start uses what the first one left", "[vulkan][cache]") {
     REQUIRE(kept >= sizeof(VkPipelineCacheHeaderVersionOne));
     const Start second = start(folder.path);
     CHECK(second.use.loaded_bytes == kept);
-    if (kept == sizeof(VkPipelineCacheHeaderVersionOne)) {
-        WARN("SKIPPED: the driver keeps no pipelines");
-        return;
-    }
-    CHECK(second.use.held_bytes == kept);
+    CHECK(second.use.held_bytes >= kept);  // SwiftShader counts itself once more
     CHECK(second.use.created == 3);
+    CHECK(read_pipeline_cache(second.file).size() == kept);
 }
 
 TEST_CASE("a second start compiles no pipeline that the first one compiled", "[vulkan][cache]") {
@@ -92,6 +89,17 @@ TEST_CASE("a second start compiles no pipeline that the first one compiled", "[v
     CHECK(second.use.created == 3);
     fs::remove(second.file);
     CHECK(start(folder.path).use.found == 0);
+}
+
+TEST_CASE("a start that compiles nothing new leaves the file as it is, however the driver counts", "[vulkan][cache]") {
+    FakeLoader fake({.devices = 1, .opens = true, .longer_cache = true});
+    const Folder folder;
+    const std::size_t kept = read_pipeline_cache(start(folder.path).file).size();
+    REQUIRE(kept > sizeof(VkPipelineCacheHeaderVersionOne));
+    const Start second = start(folder.path);
+    CHECK(second.use.held_bytes > kept);
+    CHECK(second.use.found == 3);
+    CHECK(read_pipeline_cache(second.file).size() == kept);
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include "support/counted.h"
 #include "viewer/app/panels.h"
 #include "viewer/app/rows.h"
 #include "viewer/draw/theme.h"
@@ -17,7 +18,7 @@ namespace headscope::viewer {
 void search_controls(Interface& ui) {
     ViewState& state = ui.state();
     heading(ui, "Beam");
-    stepper(ui, "beam", fmt::format("{} hypotheses", state.beam), state.beam, 1, SearchOptions::kMaxBeam);
+    stepper(ui, "beam", counted(state.beam, "hypothesis", "hypotheses"), state.beam, 1, SearchOptions::kMaxBeam);
     auto penalty = static_cast<float>(state.length_penalty);
     ImGui::SetNextItemWidth(-1.0F);
     if (ImGui::SliderFloat("##penalty", &penalty, 0.0F, 2.0F, "length penalty %.1f")) {
@@ -241,9 +242,8 @@ void model_controls(Interface& ui) {
     const auto& model = ui.session.scene().main.model;
     if (model.has_value()) {
         heading(ui, model->name.c_str());
-        remark(ui,
-               fmt::format("{:.1f} M parameters, {} heads, d_model {}", static_cast<double>(model->parameters) / 1e6,
-                           model->config.heads, model->config.d_model));
+        remark(ui, fmt::format("{:.1f} M parameters, {}, d_model {}", static_cast<double>(model->parameters) / 1e6,
+                               counted(model->config.heads, "head"), model->config.d_model));
         remark(ui, fmt::format("{}, {}", model->device, model->arithmetic));
     }
     if (button(ui, "models", "Open another\u2026")) {

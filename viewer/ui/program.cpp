@@ -81,8 +81,8 @@ public:
         }
         session_.settings().width = window_.size().width;
         session_.settings().height = window_.size().height;
-        if (!recorded_.empty()) {
-            atomic_write_file(options_.record, recorded_);
+        if (!recorded_.text().empty()) {
+            atomic_write_file(options_.record, recorded_.text());
         }
     }
 
@@ -97,11 +97,7 @@ private:
         if (options_.record.empty()) {
             return;
         }
-        window_.record([this](const InputEvent& event) {
-            if (const std::string line = script_line(event); !line.empty()) {
-                recorded_ += line + "\n";
-            }
-        });
+        window_.record([this](const InputEvent& event) { recorded_.take(event, ImGui::GetTime()); });
     }
 
     bool step_palette(const Chord& chord) {
@@ -178,7 +174,7 @@ private:
     Interface ui_;
     std::optional<ScriptPlayer> player_;
     std::string shot_;
-    std::string recorded_;
+    ScriptRecorder recorded_;
     std::string title_;
 };
 

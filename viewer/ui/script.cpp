@@ -243,4 +243,17 @@ std::string script_line(const InputEvent& event) {
     return "";
 }
 
+void ScriptRecorder::take(const InputEvent& event, double seconds) {
+    constexpr double kDoubleClick = 0.3;  // Dear ImGui's: presses within it are one
+    if (event.kind == InputEvent::Kind::Button && event.down) {
+        if (pressed_.has_value() && seconds - *pressed_ > kDoubleClick) {
+            text_ += fmt::format("frames {:.0f}\n", std::ceil(60.0 * kDoubleClick));
+        }
+        pressed_ = seconds;
+    }
+    if (const std::string line = script_line(event); !line.empty()) {
+        text_ += line + "\n";
+    }
+}
+
 }  // namespace headscope::viewer

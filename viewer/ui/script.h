@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct ScriptLine {
 // A line each; # begins a comment. Error names file, line and verb for what is not known.
 //   size W H                  of the window, in pixels
 //   wait                      until the model has answered
-//   frames N                  draw so many frames
+//   frames N                  draw so many frames, each of which is 1/60 s to the window, however long it takes
 //   point|click|double|right NAME   at what was drawn under this name (see Probes)
 //   drag NAME DX DY           from there by so many pixels
 //   wheel NAME STEPS          turn the wheel there; with Ctrl: ctrl-wheel
@@ -73,5 +74,17 @@ private:
 // The other way: what the user does, as a line of a script; empty for what a script has no word for, such as Ctrl alone
 // or a key that is let go (a script's goes down and up).
 std::string script_line(const InputEvent& event);
+
+// All that the user does, as a script. Presses too far apart for a double click are so in the script's frames as well.
+class ScriptRecorder {
+public:
+    // `seconds`: of any clock.
+    void take(const InputEvent& event, double seconds);
+    const std::string& text() const { return text_; }
+
+private:
+    std::string text_;
+    std::optional<double> pressed_;
+};
 
 }  // namespace headscope::viewer

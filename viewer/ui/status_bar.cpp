@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include "support/counted.h"
 #include "viewer/draw/theme.h"
 #include "viewer/ui/app.h"
 #include "viewer/ui/widgets.h"
@@ -22,8 +23,9 @@ std::string progress(const Interface& ui) {
     }
     const Exploration& shown = *side.shown;
     const std::size_t tokens = shown.steps.size();
-    return fmt::format("{} tokens, log probability {:.2f}, first after {:.0f} ms, all after {:.0f} ms", tokens,
-                       shown.log_probability, 1e3 * shown.seconds_to_first, 1e3 * shown.seconds);
+    return fmt::format("{}, log probability {:.2f}, first after {:.0f} ms, all after {:.0f} ms",
+                       counted(tokens, "token"), shown.log_probability, 1e3 * shown.seconds_to_first,
+                       1e3 * shown.seconds);
 }
 
 std::string whereabouts(const Interface& ui) {

@@ -173,6 +173,9 @@ std::vector<std::pair<Heads, Manner>> fused_sizes() {
         {{1, 1, 3, 33, 256, 5}, {.rule = {.causal = true, .offset = 20}}},
         {{4, 1, 33, 65, 16, 16}, {.rule = {.lengths = true}, .compute = Compute::BF16}},
         {{1, 2, 1, 65, 64, 64}, {.compute = Compute::BF16}},
+        {{1, 1, 5, 9000, 8, 8}, {.rate = 0.1F}},  // llvmpipe leaves a kernel whose loops have run 65,535 times
+        {{1, 1, 9000, 5, 8, 8}, {.rate = 0.1F}},
+        {{1, 1, 1, 9000, 8, 8}, {.rate = 0.1F}},
         {{2, 2, 3, 0, 4, 5}, {}},  // no key at all: 0
         {{2, 2, 6, 0, 4, 5}, {}},
         {{2, 0, 3, 4, 4, 5}, {}},
