@@ -218,12 +218,12 @@ Support VulkanBackend::events() const {
 }
 
 Support VulkanBackend::support(const std::string& op, DType dtype) const {
+    if (is_narrow(dtype) && !device_.capabilities().storage16) {
+        return {SupportLevel::None, kNoStorage16};
+    }
     const bool attention = op == Attention::kName || op == AttentionBackward::kName;
     if (attention && (dtype == DType::F32 || is_narrow(dtype)) && options_.fused_attention == FusedAttention::Never) {
         return {SupportLevel::Composed, "switched off: products around a masked softmax"};
-    }
-    if (is_narrow(dtype) && !device_.capabilities().storage16) {
-        return {SupportLevel::None, kNoStorage16};
     }
     if (dtype == DType::F32 || (dtype == DType::I32 && (op == Fill::kName || op == GatherRows::kName))) {
         return {};

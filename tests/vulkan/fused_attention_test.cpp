@@ -8,10 +8,12 @@
 
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
+#include "fake_loader.h"
 #include "support/random.h"
 
 using namespace headscope;
 using headscope::vulkan_tests::Environment;
+using headscope::vulkan_tests::FakeLoader;
 using headscope::vulkan_tests::limit_of;
 using headscope::vulkan_tests::usable_device;
 
@@ -105,6 +107,19 @@ TEST_CASE("neighbours that share the keys of few queries make of them what each 
     }
     const int share = std::min(8, std::stoi(limit_of(shared->device(), "subgroup size")));
     CHECK_THAT(attend_few(*shared, 1, 64, 64).kernels, Catch::Contains("constants 64 64 0 1 " + std::to_string(share)));
+}
+
+TEST_CASE("attention in 16 bits is missing where its storage is, whichever way it goes", "[vulkan][attention]") {
+    for (const bool storage16 : {false, true}) {
+        FakeLoader fake({.devices = 1, .storage16 = storage16, .opens = true});
+        for (const char* path : {"", "no-fused-attention"}) {
+            const auto device = VulkanDevices().open(0, path);
+            for (const char* op : {Attention::kName, AttentionBackward::kName}) {
+                INFO(op << " by " << path);
+                CHECK((device->support(op, DType::BF16).level == SupportLevel::None) == !storage16);
+            }
+        }
+    }
 }
 
 TEST_CASE("attention over 4,096 positions needs no memory for its weights", "[vulkan][attention]") {
