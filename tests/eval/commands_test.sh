@@ -69,7 +69,7 @@ run evaluate --source long.txt --reference reference.txt --model "$model" --max-
 expect "a source that is too long makes the exit code 1" ended_with 1
 expect "is named" complains "sentence 1: "
 expect "counted" complains "1 of 6 sentences were not translated"
-expect "and no part of the perplexity" says "without 1 reference"
+expect "and no part of the perplexity" says "without 1 reference that"
 
 # ------------------------------------------------------------------------------- evaluate: of translations
 run evaluate --hypotheses mine --tsv data/test.tsv

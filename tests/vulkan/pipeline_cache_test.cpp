@@ -71,7 +71,9 @@ TEST_CASE("a second start uses what the first one left", "[vulkan][cache]") {
     REQUIRE(kept >= sizeof(VkPipelineCacheHeaderVersionOne));
     const Start second = start(folder.path);
     CHECK(second.use.loaded_bytes == kept);
-    CHECK(second.use.held_bytes >= kept);  // SwiftShader counts itself once more
+    // SwiftShader adds another header to what it is given.
+    const bool adds_header = list_vulkan_devices()[0].name.starts_with("SwiftShader");
+    CHECK(second.use.held_bytes == kept + (adds_header ? sizeof(VkPipelineCacheHeaderVersionOne) : 0));
     CHECK(second.use.created == 3);
     CHECK(read_pipeline_cache(second.file).size() == kept);
 }
