@@ -1,5 +1,6 @@
 #include "viewer/ui/program.h"
 
+#include <chrono>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -97,7 +98,11 @@ private:
         if (options_.record.empty()) {
             return;
         }
-        window_.record([this](const InputEvent& event) { recorded_.take(event, ImGui::GetTime()); });
+        // Not Dear ImGui's clock, which stands still while nothing is drawn.
+        window_.record([this](const InputEvent& event) {
+            const auto now = std::chrono::steady_clock::now().time_since_epoch();
+            recorded_.take(event, std::chrono::duration<double>(now).count());
+        });
     }
 
     bool step_palette(const Chord& chord) {
