@@ -20,6 +20,16 @@ std::int64_t row_reach(const Tensor& tensor) {
     return tensor.dim(0) > 1 ? std::max(row, tensor.stride(0)) : row;
 }
 
+// What of a row a workgroup of `lanes` invocations copies: of one run or of several short ones, most_steps fours each.
+void share_row(GatherRowsParams& params, std::uint32_t lanes, std::uint32_t most_steps) {
+    const std::uint32_t in_step = 4 * lanes;
+    const std::uint32_t steps = (params.words + in_step - 1) / in_step;  // for a run
+    params.part_words = in_step * std::min(steps, most_steps);
+    params.word_parts = (params.words + params.part_words - 1) / params.part_words;
+    params.part_runs = std::max(most_steps / steps, 1U);
+    params.run_parts = (params.runs + params.part_runs - 1) / params.part_runs;
+}
+
 }  // namespace
 
 void VulkanBackend::run(const LogSoftmaxTopK& op) {
@@ -49,9 +59,12 @@ void VulkanBackend::run(const GatherRows& op) {
     const RowRuns runs = row_runs(op.x, op.out);
     const std::array<const Tensor*, 2> both{&op.x, &op.out};
     GatherRowsParams params{};
-    params.outer = u32(runs.outer);
+    params.runs = u32(runs.outer * runs.inner);
     params.inner = u32(runs.inner);
     params.words = u32(runs.length);
+    Launch launch = row_launch(Kernel::GatherRows, 1, 1);
+    const bool few_cores = device_.capabilities().software;  // there a workgroup costs as much as some steps
+    share_row(params, launch.specialisation.local_size, few_cores ? 2048 : 4);
     for (std::size_t side = 0; side < both.size(); ++side) {
         params.row_step[side] = u32(both[side]->stride(0));
         params.outer_step[side] = u32(runs.outer_step[side]);
@@ -61,7 +74,8 @@ void VulkanBackend::run(const GatherRows& op) {
     params.missing = op.x.dtype == DType::I32 ? 0 : bits_of(std::numeric_limits<float>::quiet_NaN(), op.x.dtype);
     const auto in_fours = [](const std::uint32_t(&steps)[2]) { return steps[0] % 4 == 0 && steps[1] % 4 == 0; };
     const bool fours = in_fours(params.row_step) && in_fours(params.outer_step) && in_fours(params.inner_step);
-    const auto columns = static_cast<std::uint64_t>(op.out.elements() / op.out.dim(0));
+    const std::uint64_t parts = std::uint64_t{params.run_parts} * params.word_parts;
+    launch.work_per_group = std::uint64_t{32} * params.part_runs * params.part_words;
     const auto with_x = [&](std::int64_t x_first, std::int64_t x_rows) {
         const Tensor x = op.x.narrow(0, x_first, x_rows);
         params.x_first = u32(x_first);
@@ -69,7 +83,7 @@ void VulkanBackend::run(const GatherRows& op) {
         for_row_tiles(op.out.dim(0), row_reach(op.out), [&](std::int64_t first, std::int64_t count) {
             const Tensor index = op.index.narrow(0, first, count);
             const Tensor out = op.out.narrow(0, first, count);
-            const Launch launch = row_launch(Kernel::GatherRows, static_cast<std::uint64_t>(count), columns);
+            launch.groups = static_cast<std::uint64_t>(count) * parts;
             stream_.dispatch(by_fours(launch, fours ? runs.length : 1, {&x, &out}), params,
                              std::array{&x, &index, &out});
         });

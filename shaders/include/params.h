@@ -374,9 +374,13 @@ struct LogSoftmaxTopKParams {
 struct GatherRowsParams {
     uint first_group;
     uint offset[3];
-    uint outer;
+    uint runs;  // of a row: inner ones as often as there are outer ones
     uint inner;
-    uint words;
+    uint words;       // of a run
+    uint run_parts;   // workgroups that share a row's runs
+    uint word_parts;  // and each run's words
+    uint part_runs;
+    uint part_words;  // a multiple of four
     uint row_step[2];
     uint outer_step[2];
     uint inner_step[2];

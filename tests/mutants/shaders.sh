@@ -228,3 +228,7 @@ mutant search vulkan 'of equal entries of an invocation the last comes first' sh
     'placed || key > keys[i]' 'placed || key >= keys[i]'
 mutant search vulkan 'a row that does not exist is read' shaders/gather_rows.comp \
     'from < int(p.rows_in)' 'true'
+mutant search vulkan 'what a second workgroup copies of a row is left out' shaders/gather_rows.comp \
+    'min((word_part + 1u) * p.part_words, p.words)' 'min(p.part_words, p.words)'
+mutant search vulkan 'runs of a row that a second workgroup copies are left out' shaders/gather_rows.comp \
+    'min((run_part + 1u) * p.part_runs, p.runs)' 'min(p.part_runs, p.runs)'

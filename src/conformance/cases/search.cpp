@@ -54,6 +54,17 @@ Case gather_part(std::int64_t heads, std::int64_t keys, std::int64_t depth, DTyp
         });
 }
 
+// No two numbers of a row lie together in both: more steps than llvmpipe lets the loops of a kernel have.
+Case gather_turned(const Shape& x, const Values& index, DType dtype) {
+    const auto rows = static_cast<std::int64_t>(index.size());
+    return make_case(fmt::format("{} {} of {}, transposed", rows, name_of(dtype), x.to_string()),
+                     {in("x", x).typed(dtype).exact(), indices("index", {rows}, these(index)),
+                      out("out", {rows, x[2], x[1], x[3]}).typed(dtype).exact()},
+                     [](const Operands& t) {
+                         return GatherRows{t["x"].swap(1, 2), t["index"], t["out"]};
+                     });
+}
+
 std::vector<Case> top_k_cases() {
     std::vector<Case> cases;
     for (const std::int64_t classes : {1, 3, 33, 257, 1003}) {
@@ -98,10 +109,13 @@ std::vector<Case> gather_cases() {
             cases.push_back(gather_part(2, 3, 5, dtype, index));  // runs of columns
             cases.push_back(gather_part(4, 1, 7, dtype, index));
             cases.push_back(gather_part(1, 5, 3, dtype, index));
+            cases.push_back(gather_part(4, 5, 3, dtype, index));  // more runs than a workgroup takes
         }
     }
     cases.push_back(gather({4, 8, 33, 16}, {3, 3, 0, 1, 2, 2, 1}, DType::F32));
     cases.push_back(gather({5, 257}, {4}, DType::F32));
+    cases.push_back(gather_turned({4, 200, 201, 1}, {2, -1, 3}, DType::F32));
+    cases.push_back(gather_turned({4, 200, 201, 1}, {2, -1, 3}, DType::F16));
     cases.push_back(gather({0, 3}, {0, -1}, DType::F32));
     cases.push_back(gather({3, 0}, {0, 1}, DType::F32));
     cases.push_back(gather({3, 4}, {}, DType::F32));
