@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
+#include <cmath>
 #include <exception>
 #include <fstream>
 #include <utility>
@@ -18,7 +18,7 @@ namespace headscope::vulkan {
 
 namespace {
 
-constexpr int kFormat = 4;  // of the file; what a choice means may change with it
+constexpr int kFormat = 5;  // of the file; what a choice means may change with it
 
 ProductKernel kernel_of(const std::string& name) {
     for (const ProductKernel kernel : {ProductKernel::Blocks, ProductKernel::Subgroup, ProductKernel::Tiles,
@@ -30,18 +30,33 @@ ProductKernel kernel_of(const std::string& name) {
     throw Error("unknown kernel " + name);
 }
 
+ProductSizes sizes_of(const ProductShape& shape) {
+    return {shape.m, shape.n, shape.k, shape.batch};
+}
+
 }  // namespace
 
-std::string class_of(const ProductShape& shape) {
-    const auto power = [](std::uint64_t size) { return std::bit_width(std::max<std::uint64_t>(size, 1) - 1); };
+std::string kind_of(const ProductShape& shape) {
     const auto lies = [](bool along_k, bool fours) {
         return std::string(along_k ? "along k" : "across k") + (fours ? " in fours" : "");
     };
-    return fmt::format("{} {} {} x{}, a {}, b {}{}{}{}{}{}", power(shape.m), power(shape.n), power(shape.k),
-                       shape.batch == 1 ? 1 : power(shape.batch) + 1, lies(shape.a_along_k, shape.a_in_fours),
+    return fmt::format("a {}, b {}{}{}{}{}{}", lies(shape.a_along_k, shape.a_in_fours),
                        lies(shape.b_along_k, shape.b_in_fours), shape.k % 4 == 0 ? "" : ", odd k",
                        shape.texels ? ", texels" : "", shape.whole ? ", whole" : "", shape.matrices ? ", matrices" : "",
                        shape.storage == DType::F32 ? "" : fmt::format(", {}", headscope::name_of(shape.storage)));
+}
+
+std::optional<double> distance(const ProductSizes& a, const ProductSizes& b) {
+    double sum = 0.0;
+    for (const auto size : {&ProductSizes::m, &ProductSizes::n, &ProductSizes::k, &ProductSizes::batch}) {
+        const double powers =
+            std::abs(std::log2(static_cast<double>(a.*size)) - std::log2(static_cast<double>(b.*size)));
+        if (!(powers <= 1.0)) {  // also where both are 0
+            return std::nullopt;
+        }
+        sum += powers;
+    }
+    return sum;
 }
 
 ProductTuning::ProductTuning(const ProductDevice& device, const Capabilities& capabilities,
@@ -65,14 +80,22 @@ ProductChoice ProductTuning::choose(const ProductShape& shape) {
 }
 
 ProductChoice ProductTuning::unforced(const ProductShape& shape) const {
-    if (!kept_.empty()) {
-        const auto found = kept_.find(class_of(shape));
-        const std::vector<ProductChoice> choices = product_choices(device_, shape);
-        if (found != kept_.end() && std::find(choices.begin(), choices.end(), found->second.choice) != choices.end()) {
-            return found->second.choice;
+    if (kept_.empty()) {
+        return choose_product(device_, shape);
+    }
+    const std::vector<ProductChoice> choices = product_choices(device_, shape);
+    const std::string kind = kind_of(shape);
+    const Kept* nearest = nullptr;
+    double least = 0.0;
+    for (const Kept& kept : kept_) {
+        const std::optional<double> away = distance(kept.sizes, sizes_of(shape));
+        if (away && (nearest == nullptr || *away < least) && kept.kind == kind &&
+            std::find(choices.begin(), choices.end(), kept.choice) != choices.end()) {
+            nearest = &kept;
+            least = *away;
         }
     }
-    return choose_product(device_, shape);
+    return nearest == nullptr ? choose_product(device_, shape) : nearest->choice;
 }
 
 std::vector<std::string> ProductTuning::ways() const {
@@ -88,7 +111,11 @@ std::vector<std::string> ProductTuning::ways() const {
 bool ProductTuning::keep(const std::string& way, double seconds) {
     for (const ProductChoice& choice : product_choices(device_, last_)) {
         if (to_string(choice) == way) {
-            kept_[class_of(last_)] = {choice, seconds};
+            const Kept found{sizes_of(last_), kind_of(last_), choice, seconds};
+            const auto same = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) {
+                return kept.sizes == found.sizes && kept.kind == found.kind;
+            });
+            same == kept_.end() ? kept_.push_back(found) : void(*same = found);
             return save();
         }
     }
@@ -106,11 +133,14 @@ void ProductTuning::load() {
         if (json.at("format").get<int>() != kFormat) {
             return;
         }
-        std::map<std::string, Kept> kept;
-        for (const auto& [name, each] : json.at("products").items()) {
-            kept[name] = {{kernel_of(each.at("kernel").get<std::string>()), each.at("block").get<std::uint32_t>(),
-                           each.at("parts").get<std::uint32_t>(), each.at("subgroups").get<std::uint32_t>()},
-                          each.at("seconds").get<double>()};
+        std::vector<Kept> kept;
+        for (const auto& each : json.at("products")) {
+            const auto number = [&each](const char* name) { return each.at(name).get<std::uint32_t>(); };
+            kept.push_back({{number("m"), number("n"), number("k"), each.at("batch").get<std::uint64_t>()},
+                            each.at("kind").get<std::string>(),
+                            {kernel_of(each.at("kernel").get<std::string>()), number("block"), number("parts"),
+                             number("subgroups")},
+                            each.at("seconds").get<double>()});
         }
         kept_ = std::move(kept);
     } catch (const std::exception&) {
@@ -122,13 +152,18 @@ bool ProductTuning::save() const {
     if (path_.empty()) {
         return false;
     }
-    nlohmann::ordered_json products = nlohmann::ordered_json::object();
-    for (const auto& [name, kept] : kept_) {
-        products[name] = {{"kernel", to_string(ProductChoice{kept.choice.kernel})},
-                          {"block", kept.choice.block},
-                          {"parts", kept.choice.parts},
-                          {"subgroups", kept.choice.subgroups},
-                          {"seconds", kept.seconds}};
+    nlohmann::ordered_json products = nlohmann::ordered_json::array();
+    for (const Kept& kept : kept_) {
+        products.push_back({{"m", kept.sizes.m},
+                            {"n", kept.sizes.n},
+                            {"k", kept.sizes.k},
+                            {"batch", kept.sizes.batch},
+                            {"kind", kept.kind},
+                            {"kernel", to_string(ProductChoice{kept.choice.kernel})},
+                            {"block", kept.choice.block},
+                            {"parts", kept.choice.parts},
+                            {"subgroups", kept.choice.subgroups},
+                            {"seconds", kept.seconds}});
     }
     return write_cache_file(path_, nlohmann::ordered_json{{"format", kFormat}, {"products", products}}.dump(1) + "\n");
 }

@@ -64,7 +64,7 @@ void VulkanBackend::run(const GatherRows& op) {
     params.words = u32(runs.length);
     Launch launch = row_launch(Kernel::GatherRows, 1, 1);
     const bool few_cores = device_.capabilities().software;  // there a workgroup costs as much as some steps
-    share_row(params, launch.specialisation.local_size, few_cores ? 2048 : 4);
+    share_row(params, launch.specialisation.local_size, few_cores ? 1024 : 4);
     for (std::size_t side = 0; side < both.size(); ++side) {
         params.row_step[side] = u32(both[side]->stride(0));
         params.outer_step[side] = u32(runs.outer_step[side]);

@@ -155,9 +155,9 @@ void add_tune_command(CLI::App& app) {
         ->capture_default_str();
     command->add_flag("--json", options->json, "For programs: one object");
     command->footer(
-        "Every way is held against the double-precision oracle before it is timed. What is fastest is kept by "
-        "device, driver\nand order of magnitude of the shape, in XDG_CACHE_HOME/headscope or "
-        "HOME/.cache/headscope, and used from then on.\n\n"
+        "Every way is held against the double-precision oracle before it is timed. What is fastest is kept by device\n"
+        "and driver in XDG_CACHE_HOME/headscope or HOME/.cache/headscope, and used from then on for products of about\n"
+        "those sizes.\n\n"
         "Examples:\n"
         "  headscope tune --device vulkan\n"
         "  headscope tune --device vulkan --precision f16 --size 2048\n"

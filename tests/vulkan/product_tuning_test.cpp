@@ -51,7 +51,7 @@ TEST_CASE("the way that was kept is chosen, by later processes too", "[vulkan][t
     }
     ProductTuning second = tuning(folder);
     CHECK(to_string(second.choose(wanted)) == "blocks");
-    CHECK(to_string(second.choose(shape(2100, 200, 600))) == "blocks");  // of the same orders of magnitude
+    CHECK(to_string(second.choose(shape(2100, 200, 600))) == "blocks");  // none is twice, or half
     CHECK(second.choose(shape(300, 256, 1024)) == choose_product(kGpu, shape(300, 256, 1024)));
     ProductShape other = wanted;
     other.b_along_k = true;
@@ -62,7 +62,37 @@ TEST_CASE("the way that was kept is chosen, by later processes too", "[vulkan][t
     other = wanted;
     other.texels = true;  // one dtype has them, another has not
     CHECK(second.choose(other) == choose_product(kGpu, other));
-    CHECK(class_of(other) == class_of(wanted) + ", texels");
+    CHECK(kind_of(other) == kind_of(wanted) + ", texels");
+}
+
+TEST_CASE("products that are alike keep a way each, and what is between takes the nearest's", "[vulkan][tuning]") {
+    const TuningFolder folder;
+    {
+        ProductTuning first = tuning(folder);
+        first.choose(shape(1000, 1536, 512));
+        CHECK(first.keep("tiles 4", 1e-3));
+        first.choose(shape(1000, 2048, 512));
+        CHECK(first.keep("blocks", 1e-3));
+        first.choose(shape(1000, 1536, 512));
+        CHECK(first.ways().front() == "tiles 4");
+        CHECK(first.keep("tiles 8", 1e-3));  // in its own place
+    }
+    ProductTuning second = tuning(folder);
+    CHECK(to_string(second.choose(shape(1000, 1536, 512))) == "tiles 8");
+    CHECK(to_string(second.choose(shape(1000, 2048, 512))) == "blocks");
+    CHECK(to_string(second.choose(shape(900, 1600, 500))) == "tiles 8");
+    CHECK(to_string(second.choose(shape(1200, 2400, 512))) == "blocks");
+}
+
+TEST_CASE("how far apart products are", "[vulkan][tuning]") {
+    const ProductSizes one{1000, 512, 64, 8};
+    CHECK(distance(one, one) == 0.0);
+    CHECK(distance(one, {2000, 256, 64, 8}) == 2.0);
+    CHECK(distance({2000, 256, 64, 8}, one) == 2.0);
+    CHECK_FALSE(distance(one, {2001, 512, 64, 8}));
+    CHECK_FALSE(distance(one, {499, 512, 64, 8}));
+    CHECK_FALSE(distance(one, {1000, 512, 64, 1}));
+    CHECK_FALSE(distance({0, 512, 64, 8}, {0, 512, 64, 8}));
 }
 
 TEST_CASE("what is stored in 16 bits has ways of its own", "[vulkan][tuning]") {
@@ -151,11 +181,12 @@ TEST_CASE("a file that cannot be read, or written, costs nothing but time", "[vu
     for (const std::string& damaged :
          {std::string(), whole.substr(0, whole.size() / 2), std::string("[]"), but("\"format\": ", "\"format\": 9"),
           but("\"blocks\"", "\"magic\""), but("\"block\": 0", "\"block\": 7"), but("\"parts\": 1", "\"parts\": 3"),
-          but("\"parts\": 1,", ""), but("9 9 9", "8 9 9")}) {
+          but("\"parts\": 1,", ""), but("\"m\": 512", "\"m\": 255"), but("\"n\": 512", "\"n\": \"many\""),
+          but("a along", "a across"), but("\"kernel\"", "\"colonel\"")}) {
         INFO(damaged);
         CHECK(with(damaged) == untuned);
     }
-    CHECK(class_of(wanted) == "9 9 9 x1, a along k in fours, b across k in fours");
+    CHECK(kind_of(wanted) == "a along k in fours, b across k in fours");
     ProductTuning nowhere(kGpu, Capabilities{}, "");
     nowhere.choose(wanted);
     CHECK_FALSE(nowhere.keep("blocks", 1e-3));

@@ -114,6 +114,7 @@ std::vector<Case> gather_cases() {
     }
     cases.push_back(gather({4, 8, 33, 16}, {3, 3, 0, 1, 2, 2, 1}, DType::F32));
     cases.push_back(gather({5, 257}, {4}, DType::F32));
+    cases.push_back(gather({2, 40003}, {-1, 1, 0}, DType::F32));  // more than a workgroup takes
     cases.push_back(gather_turned({4, 200, 201, 1}, {2, -1, 3}, DType::F32));
     cases.push_back(gather_turned({4, 200, 201, 1}, {2, -1, 3}, DType::F16));
     cases.push_back(gather({0, 3}, {0, -1}, DType::F32));
