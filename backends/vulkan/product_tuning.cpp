@@ -115,7 +115,11 @@ bool ProductTuning::keep(const std::string& way, double seconds) {
             const auto same = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) {
                 return kept.sizes == found.sizes && kept.kind == found.kind;
             });
-            same == kept_.end() ? kept_.push_back(found) : void(*same = found);
+            if (same == kept_.end()) {
+                kept_.push_back(found);
+            } else {
+                *same = found;
+            }
             return save();
         }
     }

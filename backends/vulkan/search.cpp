@@ -26,7 +26,7 @@ void share_row(GatherRowsParams& params, std::uint32_t lanes, std::uint32_t most
     const std::uint32_t steps = (params.words + in_step - 1) / in_step;  // for a run
     params.part_words = in_step * std::min(steps, most_steps);
     params.word_parts = (params.words + params.part_words - 1) / params.part_words;
-    params.part_runs = std::max(most_steps / steps, 1U);
+    params.part_runs = std::clamp(most_steps / steps, 1U, params.runs);
     params.run_parts = (params.runs + params.part_runs - 1) / params.part_runs;
 }
 

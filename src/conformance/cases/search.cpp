@@ -109,7 +109,7 @@ std::vector<Case> gather_cases() {
             cases.push_back(gather_part(2, 3, 5, dtype, index));  // runs of columns
             cases.push_back(gather_part(4, 1, 7, dtype, index));
             cases.push_back(gather_part(1, 5, 3, dtype, index));
-            cases.push_back(gather_part(4, 5, 3, dtype, index));  // more runs than a workgroup takes
+            cases.push_back(gather_part(4, 5, 3, dtype, index));  // more runs than a GPU's workgroup takes
         }
     }
     cases.push_back(gather({4, 8, 33, 16}, {3, 3, 0, 1, 2, 2, 1}, DType::F32));
