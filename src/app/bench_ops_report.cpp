@@ -69,7 +69,6 @@ nlohmann::ordered_json speed_json(const BenchDevice& device, const DeviceSpeed& 
 }
 
 constexpr int kOpWidth = 26;
-constexpr int kShapeWidth = 24;
 
 std::string rate_text(double rate) {
     return fmt::format("{:.{}f}", rate, rate < 10.0 ? 2 : rate < 1000.0 ? 1 : 0);
@@ -156,7 +155,11 @@ std::string to_text(const OpsResult& result) {
     const std::vector<const BenchDevice*> devices = opened(result);
     std::string text = fmt::format("headscope {}, {}: medians of {}\n{}\n", result.origin.version, result.origin.date,
                                    counted(result.repeat, "turn"), devices_text(result));
-    text += fmt::format("{:<{}}{:<{}}{:<8}", "op", kOpWidth, "shape", kShapeWidth, "");
+    std::size_t shape_width = 24;
+    for (const OpSpeeds& op : result.ops) {
+        shape_width = std::max(shape_width, op.shape.size() + 1);
+    }
+    text += fmt::format("{:<{}}{:<{}}{:<8}", "op", kOpWidth, "shape", shape_width, "");
     const auto is_cpu = [](const BenchDevice* device) { return device->info.backend == "cpu"; };
     const bool has_cpu = std::any_of(devices.begin(), devices.end(), is_cpu);
     const bool has_ratios = has_cpu && devices.size() > 1;
@@ -165,7 +168,7 @@ std::string to_text(const OpsResult& result) {
     }
     text += "\n";
     for (const OpSpeeds& op : result.ops) {
-        text += fmt::format("{:<{}}{:<{}}{:<8}", op.op, kOpWidth, op.shape, kShapeWidth, unit_of(op));
+        text += fmt::format("{:<{}}{:<{}}{:<8}", op.op, kOpWidth, op.shape, shape_width, unit_of(op));
         for (const DeviceSpeed& each : op.devices) {
             text += cell(each, ratio_to_cpu(devices, op, each), has_ratios);
         }

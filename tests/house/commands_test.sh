@@ -213,5 +213,7 @@ run bench translate --config base $one_layer --device cpu --profile
 expect "and translating with the paper's, op by op" eval 'ended_with 0 && says "matmul " && says "512"'
 run bench ops --config base --op loss --sentences 1 --length 2 --repeat 1 --device cpu --json
 expect "and its ops" eval 'ended_with 0 && says "37000"'
+run bench ops --config base --op bias_activation --sentences 400 --length 25 --repeat 1 --device cpu
+expect "and a long shape does not touch its unit" eval 'ended_with 0 && says "10000x2048 relu, dropout GB/s"'
 
 finish "the commands do as expected"
