@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backends/vulkan/matrix_tiles.h"
+#include "backends/vulkan/rounding_modes.h"
 
 namespace headscope::vulkan {
 
@@ -50,7 +51,8 @@ std::vector<VkCooperativeMatrixPropertiesKHR> kinds_of(const InstanceFunctions& 
 
 struct MatrixProperties {
     bool in_compute = false;
-    bool rounds_to_nearest = false;  // can be told to, in 16 bits
+    bool rounds_to_nearest = false;            // can be told to, in 16 bits
+    std::vector<std::uint32_t> rounded_alike;  // CooperativeMatrices'
 };
 
 MatrixProperties properties_of(const InstanceFunctions& functions, VkPhysicalDevice device) {
@@ -64,8 +66,7 @@ MatrixProperties properties_of(const InstanceFunctions& functions, VkPhysicalDev
     all.pNext = &floats;
     functions.vkGetPhysicalDeviceProperties2(device, &all);
     return {(matrices.cooperativeMatrixSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0,
-            floats.shaderRoundingModeRTEFloat16 == VK_TRUE &&
-                floats.roundingModeIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE};
+            floats.shaderRoundingModeRTEFloat16 == VK_TRUE, rounded_alike(floats)};
 }
 
 std::string missing_feature(const InstanceFunctions& functions, VkPhysicalDevice device) {
@@ -127,7 +128,7 @@ CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysica
         return {{}, "no rounding to nearest in F16"};
     }
     const MatrixSizes sizes = largest(kinds_of(functions, device), ground);
-    return {sizes, sizes.m == 0 ? "none of F16 that sum in F32 and fit a tile" : ""};
+    return {sizes, sizes.m == 0 ? "none of F16 that sum in F32 and fit a tile" : "", properties.rounded_alike};
 }
 
 }  // namespace headscope::vulkan

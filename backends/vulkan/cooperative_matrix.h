@@ -23,7 +23,8 @@ struct MatrixSizes {
 
 struct CooperativeMatrices {
     MatrixSizes sizes;
-    std::string missing = "no Vulkan 1.2";  // what a device lacks to use them; empty if it can
+    std::string missing = "no Vulkan 1.2";          // what a device lacks to use them; empty if it can
+    std::vector<std::uint32_t> rounded_alike = {};  // rounding_modes.h, of the device
     bool usable() const { return missing.empty(); }
 };
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "backends/vulkan/spirv.h"
 #include "support/check.h"
 
 namespace headscope::vulkan {
@@ -24,7 +25,6 @@ constexpr std::uint32_t kDescriptorSet = 34;
 constexpr std::uint32_t kGroupNonUniform = 61;
 constexpr std::uint32_t kGroupNonUniformQuad = 68;
 constexpr std::uint32_t kCooperativeMatrix = 6022;
-constexpr std::size_t kHeaderWords = 5;
 
 struct Module {
     std::map<std::uint32_t, std::uint32_t> binding;                // variable -> binding
@@ -39,10 +39,11 @@ struct Module {
         const auto found = read_only.find(block);
         return found == read_only.end() ? 0 : found->second.size();
     }
-    void read(std::uint32_t op, std::span<const std::uint32_t> operands);
+    void read(const Instruction& instruction);
 };
 
-void Module::read(std::uint32_t op, std::span<const std::uint32_t> operands) {
+void Module::read(const Instruction& instruction) {
+    const auto& [op, operands, words] = instruction;
     if (op == kOpCapability) {
         const std::uint32_t capability = operands[0];
         subgroups = subgroups || capability == kCooperativeMatrix ||
@@ -66,12 +67,7 @@ void Module::read(std::uint32_t op, std::span<const std::uint32_t> operands) {
 
 Module read_module(std::span<const std::uint32_t> spirv) {
     Module module;
-    for (std::size_t at = kHeaderWords; at < spirv.size();) {
-        const std::uint32_t words = spirv[at] >> 16U;
-        HEADSCOPE_CHECK(words > 0 && at + words <= spirv.size(), "the SPIR-V module is cut short");
-        module.read(spirv[at] & 0xffffU, spirv.subspan(at + 1, words - 1));
-        at += words;
-    }
+    for_each_instruction(spirv, [&](const Instruction& instruction) { module.read(instruction); });
     return module;
 }
 

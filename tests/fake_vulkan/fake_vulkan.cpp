@@ -108,7 +108,8 @@ VKAPI_ATTR void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDevice
         } else if (state.matrices != nullptr &&
                    link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES) {
             auto* floats = reinterpret_cast<VkPhysicalDeviceFloatControlsProperties*>(link);
-            floats->roundingModeIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
+            floats->roundingModeIndependence = state.matrices->rounding;
+            floats->shaderRoundingModeRTEFloat32 = floats->shaderRoundingModeRTEFloat64 = VK_TRUE;
             floats->shaderRoundingModeRTEFloat16 = state.matrices->rounds_to_nearest;
         } else if (state.matrices != nullptr &&
                    link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR) {
@@ -219,10 +220,29 @@ VKAPI_ATTR void VKAPI_CALL get_queue(VkDevice /*device*/, std::uint32_t /*family
     *queue = handle_of<VkQueue>(1);
 }
 
+// Drivers guard what they share between threads.
+std::mutex compiling;
+
+// FakeVulkan::rounded: of each OpExecutionMode RoundingModeRTE the width.
+std::string what_rounds(const std::uint32_t* code, const std::uint32_t* end) {
+    std::string text;
+    for (code += 5; code < end; code += *code >> 16U) {
+        if (*code == (4U << 16U | 16U) && code[2] == 4462U) {
+            text += text.empty() ? "" : " ";
+            text += std::to_string(code[3]);
+        }
+    }
+    return text;
+}
+
 // A shader's handle is the hash of its code.
 VKAPI_ATTR VkResult VKAPI_CALL create_shader(VkDevice /*device*/, const VkShaderModuleCreateInfo* info,
                                              const VkAllocationCallbacks* /*allocator*/, VkShaderModule* shader) {
     const std::uint32_t* end = info->pCode + info->codeSize / sizeof(std::uint32_t);
+    {
+        const std::lock_guard<std::mutex> lock(compiling);
+        state.rounded.push_back(what_rounds(info->pCode, end));
+    }
     *shader = handle_of<VkShaderModule>(std::accumulate(
         info->pCode, end, 1U, [](std::uint32_t hash, std::uint32_t word) { return hash * 16777619U ^ word; }));
     return VK_SUCCESS;
@@ -266,8 +286,6 @@ VKAPI_ATTR VkResult VKAPI_CALL cache_data(VkDevice /*device*/, VkPipelineCache h
     return VK_SUCCESS;
 }
 
-// Drivers guard what they share between threads.
-std::mutex compiling;
 std::condition_variable another;
 int at_once = 0;
 

@@ -19,7 +19,8 @@ struct FakeMatrices {
     VkBool32 feature = VK_TRUE;
     VkBool32 float16 = VK_TRUE;
     VkBool32 memory_model = VK_TRUE;
-    VkBool32 rounds_to_nearest = VK_TRUE;
+    VkBool32 rounds_to_nearest = VK_TRUE;  // in 16 bits
+    VkShaderFloatControlsIndependence rounding = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
     VkShaderStageFlags stages = VK_SHADER_STAGE_COMPUTE_BIT;
     std::uint32_t sizes[2][3] = {{8, 8, 16}, {16, 8, 16}};
     VkComponentTypeKHR sum = VK_COMPONENT_TYPE_FLOAT32_KHR;
@@ -45,8 +46,9 @@ struct FakeVulkan {
     int pipelines_begun = 0;
     int most_at_once = 0;  // that were being compiled
     int pipelines_live = 0;
-    std::vector<std::string> asked = {};  // of each pipeline: "64 of 16, full", or "64" where no size is asked for
-    bool compiles_nothing = false;        // no pipeline is done while it is set (std::atomic_ref)
+    std::vector<std::string> rounded = {};  // of each shader: the widths that round to nearest, as "16 32"
+    std::vector<std::string> asked = {};    // of each pipeline: "64 of 16, full", or "64" where no size is asked for
+    bool compiles_nothing = false;          // no pipeline is done while it is set (std::atomic_ref)
     std::uint64_t heaps[2] = {1ULL << 32U, 0};  // bytes of device memory, each with a type of its own
     std::uint32_t buffer_types = ~0U;           // that may hold a buffer
     std::uint32_t types_allocated = 0;          // a bit each

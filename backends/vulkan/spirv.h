@@ -1,0 +1,31 @@
+// A SPIR-V module, instruction by instruction.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "support/check.h"
+
+namespace headscope::vulkan {
+
+inline constexpr std::size_t kSpirvHeader = 5;  // words
+
+struct Instruction {
+    std::uint32_t op;
+    std::span<const std::uint32_t> operands;
+    std::span<const std::uint32_t> words;  // all of it
+};
+
+// CheckFailure for a module that is cut short.
+template <class Visit>
+void for_each_instruction(std::span<const std::uint32_t> spirv, Visit visit) {
+    for (std::size_t at = kSpirvHeader; at < spirv.size();) {
+        const std::uint32_t words = spirv[at] >> 16U;
+        HEADSCOPE_CHECK(words > 0 && at + words <= spirv.size(), "the SPIR-V module is cut short");
+        visit(Instruction{spirv[at] & 0xffffU, spirv.subspan(at + 1, words - 1), spirv.subspan(at, words)});
+        at += words;
+    }
+}
+
+}  // namespace headscope::vulkan
