@@ -230,6 +230,20 @@ check_tidy() { build tidy; }
 
 check_fuzz() { tests/fuzz/run.sh; }
 
+# Makes FOLDER hold the tracked files alone, and what was built there. What differs becomes as new as this minute: with the
+# time of a change that was made while something was being built there, it would not be built again.
+mirror_tracked() { # FOLDER
+    local file
+    mkdir -p "$1"
+    comm -z -23 <(cd "$1" && find . -path ./build -prune -o ! -type d -printf '%P\0' | LC_ALL=C sort -z) \
+        <(git ls-files -z | LC_ALL=C sort -z) | (cd "$1" && xargs -0 -r rm -f)
+    git ls-files -z | while IFS= read -r -d '' file; do
+        if ! cmp -s "$file" "$1/$file" || [ "$(stat -c %a "$file")" != "$(stat -c %a "$1/$file")" ]; then
+            install -D -m "$(stat -c %a "$file")" "$file" "$1/$file"
+        fi
+    done
+}
+
 # ./do test in Debian 13, whose compiler, Catch2, Dear ImGui and Mesa are newer: in a root of its own, with the tracked
 # files alone. What was installed and built there stays for the next time; its mounts go with the process.
 check_trixie() {
@@ -241,9 +255,7 @@ check_trixie() {
         debootstrap --variant=minbase trixie "$root" "$mirror"
         touch "$root.ready"
     fi
-    mkdir -p "$root/headscope"
-    find "$root/headscope" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
-    git ls-files -z | tar --create --null --files-from - | tar --extract --directory "$root/headscope"
+    mirror_tracked "$root/headscope"
     cp -L /etc/resolv.conf "$root/etc/resolv.conf"
     # shellcheck disable=SC2016 # the inner shell's own
     unshare --mount --propagation private bash -euc '

@@ -331,4 +331,28 @@ expect "or for as long as asked for" called 'libfuzzer_one -max_total_time=7 '
 HEADSCOPE_FUZZ_SECONDS=1m run check fuzz
 expect "in seconds" eval 'check_says fuzz FAILED && says "1m"'
 
+# What check trixie builds is what is tracked, however old it says it is; what was built stays.
+copied=$sandbox/copied
+rm -rf "$sandbox/tracked"
+mkdir -p "$sandbox/tracked" "$copied/build" "$copied/src"
+(
+    cd "$sandbox/tracked" && git init -q && mkdir src && echo one >src/changed && echo two >same && echo '#!/bin/sh' >tool &&
+        chmod +x tool && echo stray >untracked && git add src same tool
+)
+touch "$copied/build/kept" "$copied/src/gone"
+mirrored() { (cd "$sandbox/tracked" && . "$repository/tests/checks.sh" && mirror_tracked "$copied"); }
+files() { (cd "$copied" && find . -type f | LC_ALL=C sort | tr '\n' ' '); }
+mirrored
+output=$(files)
+expect "a mirror has what is tracked, and what was built" says "./build/kept ./same ./src/changed ./tool "
+expect "and nothing else" not says gone
+expect "programs can be run" test -x "$copied/tool"
+touch -d '1 hour ago' "$copied/same" "$copied/build/kept"
+echo three >"$sandbox/tracked/src/changed"
+touch -d '2 hours ago' "$sandbox/tracked/src/changed"
+mirrored
+expect "a change is taken" grep -qx three "$copied/src/changed"
+expect "and newer than what was built before" test "$copied/src/changed" -nt "$copied/build/kept"
+expect "what is the same keeps its time" not test "$copied/same" -nt "$copied/build/kept"
+
 finish "all of ./do's decisions are as expected"

@@ -15,5 +15,6 @@ inline auto Contains(const char* text) { return ContainsSubstring(text); }
 }  // namespace Matchers
 using Matchers::Contains;
 using Matchers::EndsWith;
+using Matchers::Matches;
 using Matchers::StartsWith;
 }  // namespace Catch
