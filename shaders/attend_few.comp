@@ -14,7 +14,8 @@ layout(push_constant) uniform Push { AttendParams p; };
 #extension GL_KHR_shader_subgroup_shuffle : require
 layout(constant_id = 6) const uint kShare = 1u;  // a power of two; more than 1 needs full subgroups
 
-uint member() { return gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID; }
+// Subgroups that may not be full have gaps in their numbers.
+uint member() { return kShare > 1u ? gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID : lane(); }
 
 // Over the members whose numbers differ in the bits from `first` up to `end` alone.
 #define HEADSCOPE_SUM_OF_MEMBERS(type)                           \

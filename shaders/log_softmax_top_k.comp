@@ -19,7 +19,8 @@ const uint kNone = 0xffffffffu;
 
 // Grows with x; 1 for NaN alone, 0 for no entry; the same for both zeros.
 uint key_of(float x) {
-    uint bits = floatBitsToUint(x == 0.0 ? 0.0 : x);
+    // By bits: to a device's comparison denormals may be zeros as well.
+    uint bits = floatBitsToUint(x) == 0x80000000u ? 0u : floatBitsToUint(x);
     uint key = (bits & 0x80000000u) != 0u ? ~bits : bits | 0x80000000u;
     return is_nan(x) ? 1u : key + 1u;
 }

@@ -41,7 +41,7 @@ void main() {
     uint at = p.offset[1];
     float divisor = scalars[at + kGradientDivisor] * scalars[at + kLossScale];
     float total = square_sum[p.offset[0]];
-    float norm = is_nan(total) ? total : sqrt(total) / divisor;
+    float norm = is_finite(total) ? sqrt(total) / divisor : total;  // a device may have no root of infinity
     bool finite = is_finite(total) && is_finite(norm);
     float clip = 1.0;
     if (finite && p.max_norm > 0.0 && norm > p.max_norm) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "backends/vulkan/matrix_tiles.h"
-#include "backends/vulkan/rounding_modes.h"
 
 namespace headscope::vulkan {
 
@@ -49,24 +48,14 @@ std::vector<VkCooperativeMatrixPropertiesKHR> kinds_of(const InstanceFunctions& 
     return kinds;
 }
 
-struct MatrixProperties {
-    bool in_compute = false;
-    bool rounds_to_nearest = false;            // can be told to, in 16 bits
-    std::vector<std::uint32_t> rounded_alike;  // CooperativeMatrices'
-};
-
-MatrixProperties properties_of(const InstanceFunctions& functions, VkPhysicalDevice device) {
+bool in_compute(const InstanceFunctions& functions, VkPhysicalDevice device) {
     VkPhysicalDeviceCooperativeMatrixPropertiesKHR matrices{};
     matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
-    VkPhysicalDeviceFloatControlsProperties floats{};
-    floats.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES;
-    floats.pNext = &matrices;
     VkPhysicalDeviceProperties2 all{};
     all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-    all.pNext = &floats;
+    all.pNext = &matrices;
     functions.vkGetPhysicalDeviceProperties2(device, &all);
-    return {(matrices.cooperativeMatrixSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0,
-            floats.shaderRoundingModeRTEFloat16 == VK_TRUE, rounded_alike(floats)};
+    return (matrices.cooperativeMatrixSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
 }
 
 std::string missing_feature(const InstanceFunctions& functions, VkPhysicalDevice device) {
@@ -120,15 +109,14 @@ CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysica
     if (4 * ground.subgroup_size > ground.limits.maxComputeWorkGroupInvocations) {
         return {{}, fmt::format("no workgroups of 4 subgroups of {}", ground.subgroup_size)};
     }
-    const MatrixProperties properties = properties_of(functions, device);
-    if (!properties.in_compute) {
+    if (!in_compute(functions, device)) {
         return {{}, "none in compute shaders"};
     }
-    if (!properties.rounds_to_nearest) {
+    if (!ground.rounds_halves) {
         return {{}, "no rounding to nearest in F16"};
     }
     const MatrixSizes sizes = largest(kinds_of(functions, device), ground);
-    return {sizes, sizes.m == 0 ? "none of F16 that sum in F32 and fit a tile" : "", properties.rounded_alike};
+    return {sizes, sizes.m == 0 ? "none of F16 that sum in F32 and fit a tile" : ""};
 }
 
 }  // namespace headscope::vulkan

@@ -23,8 +23,7 @@ struct MatrixSizes {
 
 struct CooperativeMatrices {
     MatrixSizes sizes;
-    std::string missing = "no Vulkan 1.2";          // what a device lacks to use them; empty if it can
-    std::vector<std::uint32_t> rounded_alike = {};  // rounding_modes.h, of the device
+    std::string missing = "no Vulkan 1.2";  // what a device lacks to use them; empty if it can
     bool usable() const { return missing.empty(); }
 };
 
@@ -33,6 +32,7 @@ struct MatrixGround {
     bool extension = false;  // is listed
     bool subgroups = false;  // a workgroup can be made of full ones
     bool software = false;
+    bool rounds_halves = false;  // to nearest in F16, where it is asked to
     std::uint32_t subgroup_size = 0;
     VkPhysicalDeviceLimits limits{};
 };

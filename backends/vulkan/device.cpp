@@ -29,6 +29,9 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     if (found.memory_budget) {
         extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     }
+    if (found.portability) {
+        extensions.push_back(kPortabilitySubset);
+    }
     if (found.matrices.usable()) {
         extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
     }
@@ -82,8 +85,8 @@ void Device::choose_tensor_memory() {
     std::uint64_t most = 0;
     for (std::uint32_t type = 0; type < memory.memoryTypeCount; ++type) {
         const std::uint64_t bytes = memory.memoryHeaps[memory.memoryTypes[type].heapIndex].size;
-        const bool own = (memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
-        if (own && (requirements.memoryTypeBits & (1U << type)) != 0 && bytes > most) {
+        const VkFlags own = memory.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+        if (capabilities().holds_tensors(own) && (requirements.memoryTypeBits & (1U << type)) != 0 && bytes > most) {
             tensor_memory_type_ = static_cast<int>(type);
             most = bytes;
         }

@@ -8,6 +8,7 @@
 
 #include "backend/backend.h"
 #include "backends/vulkan/cooperative_matrix.h"
+#include "backends/vulkan/float_controls.h"
 #include "backends/vulkan/instance.h"
 #include "backends/vulkan/memory_limit.h"
 #include "backends/vulkan/options.h"
@@ -28,6 +29,8 @@ struct Capabilities {
     bool full_subgroups = false;  // a workgroup of one subgroup can be asked for
     bool storage16 = false;       // 16-bit elements in storage buffers
     bool memory_budget = false;   // the driver says how much memory is left
+    bool portability = false;     // Vulkan in part, over another interface
+    FloatControls float_controls;
     CooperativeMatrices matrices;
     bool texel_loads = false;        // reading through texel buffers is faster, and any binding can be one
     bool creation_feedback = false;  // whether a pipeline came from the cache is told
@@ -37,6 +40,11 @@ struct Capabilities {
     std::uint64_t max_allocation_bytes = 0;  // of one VkDeviceMemory
     std::uint32_t max_groups = 0;            // of one dispatch
 
+    // Whether tensors may lie in memory with these flags: a GPU that shares the host's is as fast in all of it, and its
+    // driver may call only a small part its own.
+    bool holds_tensors(VkFlags device_local) const {
+        return device_local != 0 || properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+    }
     // Whether a workgroup of so many invocations is made of whole subgroups of the size in use.
     bool whole_subgroups(std::uint32_t local_size) const {
         return full_subgroups && subgroup_sizes.fills(subgroup_size, local_size);

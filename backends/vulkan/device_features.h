@@ -5,6 +5,9 @@
 
 namespace headscope::vulkan {
 
+// Of vulkan_beta.h: to be enabled where it is listed.
+inline constexpr const char* kPortabilitySubset = "VK_KHR_portability_subset";
+
 template <class T>
 T chained(VkStructureType type, void* next) {
     T link{};

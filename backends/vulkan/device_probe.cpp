@@ -64,7 +64,9 @@ void probe_properties(const InstanceFunctions& functions, VkPhysicalDevice devic
                                                                 &maintenance);
     auto driver =
         chained<VkPhysicalDeviceDriverProperties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, &subgroup);
-    auto all = chained<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &driver);
+    auto floats = chained<VkPhysicalDeviceFloatControlsProperties>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES, &driver);
+    auto all = chained<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &floats);
     functions.vkGetPhysicalDeviceProperties2(device, &all);
     constexpr VkSubgroupFeatureFlags kNeeded = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
     constexpr VkSubgroupFeatureFlags kShuffles = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
@@ -76,6 +78,7 @@ void probe_properties(const InstanceFunctions& functions, VkPhysicalDevice devic
     constexpr std::uint64_t kIndexable = std::uint64_t{1} << 31U;
     found.max_binding_bytes = std::min<std::uint64_t>(all.properties.limits.maxStorageBufferRange, kIndexable);
     found.max_allocation_bytes = maintenance.maxMemoryAllocationSize;
+    found.float_controls = float_controls_of(floats);
     info.driver = fmt::format("{} {}", driver.driverName, driver.driverInfo);
 }
 
@@ -94,11 +97,13 @@ void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device,
     found.storage16 = features.storage16.storageBuffer16BitAccess == VK_TRUE;
     found.memory_budget = contains(extensions, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     found.push_descriptors = contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
+    found.portability = contains(extensions, kPortabilitySubset);
     found.creation_feedback = contains(extensions, VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
     found.matrices = probe_matrices(functions, device,
                                     {.extension = contains(extensions, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME),
                                      .subgroups = found.subgroup_arithmetic && found.full_subgroups,
                                      .software = found.software,
+                                     .rounds_halves = found.float_controls.rounds_halves,
                                      .subgroup_size = found.subgroup_size,
                                      .limits = found.properties.limits});
 }
@@ -169,10 +174,11 @@ std::string why_rejected(const Capabilities& found, const Options& options, bool
     return "";
 }
 
-std::uint64_t device_local_bytes(const VkPhysicalDeviceMemoryProperties& memory) {
+std::uint64_t tensor_bytes(const Capabilities& found) {
+    const VkPhysicalDeviceMemoryProperties& memory = found.memory;
     std::uint64_t bytes = 0;
     for (std::uint32_t heap = 0; heap < std::min<std::uint32_t>(memory.memoryHeapCount, VK_MAX_MEMORY_HEAPS); ++heap) {
-        if ((memory.memoryHeaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) {
+        if (found.holds_tensors(memory.memoryHeaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)) {
             bytes = std::max<std::uint64_t>(bytes, memory.memoryHeaps[heap].size);
         }
     }
@@ -214,6 +220,7 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
         {"subgroup shuffles", say(found.subgroup_shuffles, options.subgroups)},
         {"full subgroups", say(found.full_subgroups, true)},
         {"16-bit storage", say(found.storage16, options.storage16)},
+        {"NaN and infinities kept", say(found.float_controls.keeps_specials, true)},
         {kHalfFeature, half_conversion(found, options).says},
         {kMatrixFeature, say_matrices(found.matrices, options.cooperative_matrix && options.subgroups)},
         {"texel loads", say(has_texel_loads(found), options.texel_loads && options.vector_loads)},
@@ -301,7 +308,7 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
             chained<VkPhysicalDeviceMemoryProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, nullptr);
         functions.vkGetPhysicalDeviceMemoryProperties2(device, &memory);
         found.memory = memory.memoryProperties;
-        info.memory_bytes = device_local_bytes(found.memory);
+        info.memory_bytes = tensor_bytes(found);
         probe_properties(functions, device, found, info);
         probe_features(functions, device, options, found);
     }

@@ -80,7 +80,7 @@ std::string stamp_path(const std::string& cache_directory) {
 
 // In the child: never returns.
 [[noreturn]] void ask_drivers() {
-    constexpr unsigned kSeconds = 10;
+    constexpr unsigned kSeconds = 60;  // NVIDIA's may take some for each card that nobody uses at the time
     for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) {
         std::signal(number, SIG_DFL);  // no handler of a parent's
     }

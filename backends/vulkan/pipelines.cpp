@@ -10,7 +10,6 @@
 #include "backends/vulkan/cache_file.h"
 #include "backends/vulkan/device_features.h"
 #include "backends/vulkan/pipeline_cache.h"
-#include "backends/vulkan/rounding_modes.h"
 #include "support/check.h"
 
 namespace headscope::vulkan {
@@ -171,7 +170,7 @@ VkPipeline Pipelines::build(Kernel kernel, const Specialisation& specialisation,
     const Capabilities& found = device_.capabilities();
     const DeviceFunctions& functions = device_.functions();
     const std::span<const std::uint32_t> spirv = spirv_of(kernel, specialisation);
-    const VkShaderModule shader = create_shader(device_, with_rounding(spirv, found.matrices.rounded_alike));
+    const VkShaderModule shader = create_shader(device_, with_float_controls(spirv, found.float_controls));
     // Where a kernel has none the driver decides: what is asked for may be twice what its registers hold.
     const bool subgroups = uses_subgroups(spirv);
     const bool asks = subgroups && found.subgroup_sizes.fits(found.subgroup_size, specialisation.local_size);

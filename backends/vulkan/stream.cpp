@@ -10,9 +10,6 @@ namespace headscope::vulkan {
 
 namespace {
 
-// A slice is short enough for any driver's watchdog (seconds) and for a second queue to get its turn, and long enough
-// to hide the cost of its submission.
-constexpr std::uint64_t kWorkPerSlice = std::uint64_t{1} << 31U;
 constexpr std::uint32_t kDispatchesPerSlice = 64;
 
 constexpr std::uint8_t kMostKernels = 64;
@@ -108,9 +105,13 @@ Stream::Slot& Stream::current() {
 
 void Stream::wait(Slot& slot) {
     if (slot.submitted) {
+        const Clock::time_point start = Clock::now();
         check_running(device_.functions().vkWaitForFences(device_.handle(), 1, &slot.fence, VK_TRUE, UINT64_MAX),
                       "vkWaitForFences");
         check(device_.functions().vkResetFences(device_.handle(), 1, &slot.fence), "vkResetFences");
+        const Clock::time_point now = Clock::now();
+        slice_.done(slot.commands.work, std::chrono::duration<double>(now - slot.submitted_at).count(),
+                    std::chrono::duration<double>(now - start).count());
         slot.submitted = false;
         slot.commands.kernels = 0;
         finished_ = std::max(finished_, slot.submission);
@@ -131,6 +132,7 @@ void Stream::submit() {
         info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
         info.commandBufferCount = 1;
         info.pCommandBuffers = &slot.commands.buffer;
+        slot.submitted_at = Clock::now();
         const bool pretended = lost_at_submission_ != 0 && slot.submission >= lost_at_submission_;
         check_running(
             pretended ? VK_ERROR_DEVICE_LOST : device_.functions().vkQueueSubmit(device_.queue(), 1, &info, slot.fence),
@@ -288,11 +290,12 @@ void Stream::record_now(Pending& pending) {
     }
     const VkPipeline pipeline = pending.pipeline->handle();
     const std::uint64_t most_groups = std::min<std::uint64_t>(
-        device_.capabilities().max_groups, std::max<std::uint64_t>(kWorkPerSlice / pending.work_per_group, 1));
+        device_.capabilities().max_groups, std::max<std::uint64_t>(slice_.work() / pending.work_per_group, 1));
     const DeviceFunctions& functions = device_.functions();
+    // The parts of one launch wait for none of each other, as its workgroups do not.
+    guard({pending.accesses.data(), pending.bindings});
     for (std::uint64_t first = 0; first < pending.groups; first += most_groups) {
         const std::uint64_t groups = std::min(most_groups, pending.groups - first);
-        guard({pending.accesses.data(), pending.bindings});
         pending.params[0] = static_cast<std::uint32_t>(first);
         const VkCommandBuffer commands = target().buffer;
         functions.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
@@ -310,7 +313,7 @@ void Stream::count(std::uint32_t dispatches, std::uint64_t work) {
     Commands& commands = target();
     commands.dispatches += dispatches;
     commands.work += work;
-    if (commands.dispatches < kDispatchesPerSlice && commands.work < kWorkPerSlice) {
+    if (commands.dispatches < kDispatchesPerSlice && commands.work < slice_.work()) {
         return;
     }
     if (recording()) {
@@ -320,8 +323,8 @@ void Stream::count(std::uint32_t dispatches, std::uint64_t work) {
     }
 }
 
-bool Stream::short_dispatches(const Load& load) {
-    return load.work < kWorkPerSlice / kDispatchesPerSlice * load.dispatches;
+bool Stream::short_dispatches(const Load& load) const {
+    return load.work < slice_.work() / kDispatchesPerSlice * load.dispatches;
 }
 
 }  // namespace headscope::vulkan

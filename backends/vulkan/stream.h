@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include "backends/vulkan/memory.h"
 #include "backends/vulkan/pipelines.h"
 #include "backends/vulkan/recording.h"
+#include "backends/vulkan/slice_size.h"
 #include "backends/vulkan/timestamps.h"
 #include "tensor/tensor.h"
 
@@ -76,7 +78,7 @@ public:
     const Load& asked() const { return asked_; }
     // Whether slices of such a load end for their number of dispatches, not for their work: then the host's part in
     // each counts.
-    static bool short_dispatches(const Load& load);
+    bool short_dispatches(const Load& load) const;
 
     // Where the stream stands, with the device's clock; until it is forgotten.
     struct Mark {
@@ -96,12 +98,15 @@ public:
     std::uint64_t max_binding_bytes() const;
 
 private:
+    using Clock = std::chrono::steady_clock;
+
     struct Slot {
         Commands commands;
         VkFence fence = VK_NULL_HANDLE;
         bool recording = false;
         bool submitted = false;
         std::uint64_t submission = 0;  // counted from 1
+        Clock::time_point submitted_at{};
         std::unique_ptr<RawBuffer> staging;
         std::size_t staged = 0;
         std::vector<std::shared_ptr<const Recording>> launched;
@@ -169,6 +174,7 @@ private:
     std::deque<Pending> pending_;
     std::exception_ptr failure_;  // the first
     std::size_t now_ = 0;
+    SliceSize slice_;
     Hazards hazards_;
     Timestamps timestamps_;
     std::uint64_t begun_ = 0;     // submissions

@@ -206,7 +206,7 @@ void VulkanBackend::replay(const std::string& name, const std::vector<Tensor>& o
     body();
     const Stream::Load after = stream_.asked();
     // Beside long dispatches recording costs nothing, and a recording holds memory of its own.
-    if (!Stream::short_dispatches({after.dispatches - before.dispatches, after.work - before.work})) {
+    if (!stream_.short_dispatches({after.dispatches - before.dispatches, after.work - before.work})) {
         replays_.disregard(key);
     }
 }

@@ -73,7 +73,9 @@ VKAPI_ATTR void VKAPI_CALL properties(VkPhysicalDevice device, VkPhysicalDeviceP
     *found = {};
     const auto number = reinterpret_cast<std::uintptr_t>(device) - 1;
     found->apiVersion = VK_API_VERSION_1_2;
-    found->deviceType = number == 0 ? VK_PHYSICAL_DEVICE_TYPE_CPU : VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    found->deviceType = number == 0        ? VK_PHYSICAL_DEVICE_TYPE_CPU
+                        : state.integrated ? VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU
+                                           : VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     std::snprintf(found->deviceName, sizeof found->deviceName, "fake %u", static_cast<unsigned>(number));
     VkPhysicalDeviceLimits& limits = found->limits;
     limits.maxPerStageDescriptorStorageBuffers = limits.maxDescriptorSetStorageBuffers = 16;
@@ -105,12 +107,13 @@ VKAPI_ATTR void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDevice
             sizes->requiredSubgroupSizeStages = VK_SHADER_STAGE_COMPUTE_BIT;
         } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES) {
             reinterpret_cast<VkPhysicalDeviceMaintenance3Properties*>(link)->maxMemoryAllocationSize = 1U << 30U;
-        } else if (state.matrices != nullptr &&
-                   link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES) {
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES) {
             auto* floats = reinterpret_cast<VkPhysicalDeviceFloatControlsProperties*>(link);
-            floats->roundingModeIndependence = state.matrices->rounding;
+            floats->roundingModeIndependence = state.rounding;
+            floats->shaderSignedZeroInfNanPreserveFloat32 = state.keeps_specials;
             floats->shaderRoundingModeRTEFloat32 = floats->shaderRoundingModeRTEFloat64 = VK_TRUE;
-            floats->shaderRoundingModeRTEFloat16 = state.matrices->rounds_to_nearest;
+            floats->shaderRoundingModeRTEFloat16 =
+                state.matrices == nullptr ? VK_FALSE : state.matrices->rounds_to_nearest;
         } else if (state.matrices != nullptr &&
                    link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR) {
             reinterpret_cast<VkPhysicalDeviceCooperativeMatrixPropertiesKHR*>(link)->cooperativeMatrixSupportedStages =
@@ -167,11 +170,13 @@ VKAPI_ATTR void VKAPI_CALL memory(VkPhysicalDevice /*device*/, VkPhysicalDeviceM
     all = {};
     for (const std::uint64_t bytes : state.heaps) {
         if (bytes > 0) {
-            all.memoryHeaps[all.memoryHeapCount] = {bytes, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
-            all.memoryTypes[all.memoryTypeCount++] = {
-                VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-                    VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
-                all.memoryHeapCount++};
+            const bool own = !state.integrated || all.memoryHeapCount == 0;
+            constexpr VkFlags kHost = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT |
+                                      VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+            constexpr VkFlags kOwnHeap = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT;
+            constexpr VkFlags kOwnType = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+            all.memoryHeaps[all.memoryHeapCount] = {bytes, own ? kOwnHeap : 0};
+            all.memoryTypes[all.memoryTypeCount++] = {kHost | (own ? kOwnType : 0), all.memoryHeapCount++};
         }
     }
 }
@@ -187,10 +192,13 @@ VKAPI_ATTR void VKAPI_CALL queues(VkPhysicalDevice /*device*/, std::uint32_t* co
 
 VKAPI_ATTR VkResult VKAPI_CALL device_extensions(VkPhysicalDevice /*device*/, const char* /*layer*/,
                                                  std::uint32_t* count, VkExtensionProperties* extensions) {
-    std::array<const char*, 3> names{VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME};
+    std::array<const char*, 4> names{VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME};
     *count = 1;
     if (state.matrices != nullptr && state.matrices->extension) {
         names[(*count)++] = VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME;
+    }
+    if (state.portability) {
+        names[(*count)++] = "VK_KHR_portability_subset";
     }
     if (has_size_control()) {
         names[(*count)++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
@@ -209,6 +217,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice /*physical*/, cons
             state.robust = reinterpret_cast<const VkPhysicalDeviceFeatures2*>(link)->features.robustBufferAccess;
         }
     }
+    state.enabled.assign(info->ppEnabledExtensionNames, info->ppEnabledExtensionNames + info->enabledExtensionCount);
     *device = handle_of<VkDevice>(1);
     return state.opens ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED;
 }
@@ -223,13 +232,13 @@ VKAPI_ATTR void VKAPI_CALL get_queue(VkDevice /*device*/, std::uint32_t /*family
 // Drivers guard what they share between threads.
 std::mutex compiling;
 
-// FakeVulkan::rounded: of each OpExecutionMode RoundingModeRTE the width.
-std::string what_rounds(const std::uint32_t* code, const std::uint32_t* end) {
+// FakeVulkan::modes: mode and width of each OpExecutionMode DenormPreserve .. RoundingModeRTZ.
+std::string modes_of(const std::uint32_t* code, const std::uint32_t* end) {
     std::string text;
     for (code += 5; code < end; code += *code >> 16U) {
-        if (*code == (4U << 16U | 16U) && code[2] == 4462U) {
+        if (*code == (4U << 16U | 16U) && code[2] >= 4459U && code[2] <= 4463U) {
             text += text.empty() ? "" : " ";
-            text += std::to_string(code[3]);
+            text += std::to_string(code[2]) + ":" + std::to_string(code[3]);
         }
     }
     return text;
@@ -241,7 +250,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_shader(VkDevice /*device*/, const VkShader
     const std::uint32_t* end = info->pCode + info->codeSize / sizeof(std::uint32_t);
     {
         const std::lock_guard<std::mutex> lock(compiling);
-        state.rounded.push_back(what_rounds(info->pCode, end));
+        state.modes.push_back(modes_of(info->pCode, end));
     }
     *shader = handle_of<VkShaderModule>(std::accumulate(
         info->pCode, end, 1U, [](std::uint32_t hash, std::uint32_t word) { return hash * 16777619U ^ word; }));

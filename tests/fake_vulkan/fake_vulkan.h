@@ -20,7 +20,6 @@ struct FakeMatrices {
     VkBool32 float16 = VK_TRUE;
     VkBool32 memory_model = VK_TRUE;
     VkBool32 rounds_to_nearest = VK_TRUE;  // in 16 bits
-    VkShaderFloatControlsIndependence rounding = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
     VkShaderStageFlags stages = VK_SHADER_STAGE_COMPUTE_BIT;
     std::uint32_t sizes[2][3] = {{8, 8, 16}, {16, 8, 16}};
     VkComponentTypeKHR sum = VK_COMPONENT_TYPE_FLOAT32_KHR;
@@ -34,7 +33,9 @@ struct FakeVulkan {
     std::uint32_t subgroup_size = 32;
     std::uint32_t least_subgroup = 0;  // that can be asked for; 0 where none can
     std::uint32_t most_subgroup = 0;
-    std::uint32_t most_subgroups = 64;       // of a workgroup, where they are asked for
+    std::uint32_t most_subgroups = 64;  // of a workgroup, where they are asked for
+    VkShaderFloatControlsIndependence rounding = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
+    VkBool32 keeps_specials = VK_FALSE;      // zeros' signs, infinities and NaN, where it is asked to
     bool storage16 = false;                  // in buffers
     bool opens = false;                      // whether vkCreateDevice succeeds
     bool longer_cache = false;               // than what it is given, whatever is compiled
@@ -46,9 +47,12 @@ struct FakeVulkan {
     int pipelines_begun = 0;
     int most_at_once = 0;  // that were being compiled
     int pipelines_live = 0;
-    std::vector<std::string> rounded = {};  // of each shader: the widths that round to nearest, as "16 32"
+    std::vector<std::string> modes = {};    // of each shader for its numbers: "4461:32 4462:16", as SPIR-V counts them
     std::vector<std::string> asked = {};    // of each pipeline: "64 of 16, full", or "64" where no size is asked for
     bool compiles_nothing = false;          // no pipeline is done while it is set (std::atomic_ref)
+    bool integrated = false;                // GPUs are, and only the first heap is called theirs
+    bool portability = false;               // VK_KHR_portability_subset is listed
+    std::vector<std::string> enabled = {};  // extensions of the last device
     std::uint64_t heaps[2] = {1ULL << 32U, 0};  // bytes of device memory, each with a type of its own
     std::uint32_t buffer_types = ~0U;           // that may hold a buffer
     std::uint32_t types_allocated = 0;          // a bit each

@@ -150,7 +150,6 @@ TEST_CASE("of a device's cooperative matrices the list says the sizes, or what i
     CHECK(without(&FakeMatrices::float16, VK_FALSE) == "no shaderFloat16");
     CHECK(without(&FakeMatrices::memory_model, VK_FALSE) == "no vulkanMemoryModel");
     CHECK(without(&FakeMatrices::rounds_to_nearest, VK_FALSE) == "no rounding to nearest in F16");
-    CHECK(without(&FakeMatrices::rounding, VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE) == "16 x 8 x 16");
     CHECK(without(&FakeMatrices::stages, VK_SHADER_STAGE_FRAGMENT_BIT) == "none in compute shaders");
     CHECK(without(&FakeMatrices::sum, VK_COMPONENT_TYPE_FLOAT16_KHR) == "none of F16 that sum in F32 and fit a tile");
     CHECK(said(&has_all, 128) == "16 x 8 x 16");
@@ -164,6 +163,14 @@ TEST_CASE("of a device's cooperative matrices the list says the sizes, or what i
     const DeviceInfo device = after_cuda()[0];
     for (const auto& [name, value] : device.features) {
         CHECK((name != "cooperative matrices" || value == "switched off"));
+    }
+}
+
+TEST_CASE("a driver that has Vulkan in part is told that it is known", "[vulkan][device]") {
+    for (const bool portability : {false, true}) {
+        FakeLoader fake({.devices = 2, .opens = true, .portability = portability});
+        (void)open_vulkan_device(0);
+        CHECK(std::count(fake->enabled.begin(), fake->enabled.end(), "VK_KHR_portability_subset") == portability);
     }
 }
 

@@ -103,13 +103,14 @@ TEST_CASE("tensors are in the largest heap that buffers may be in, which is the 
         std::uint32_t types;
         bool operator==(const Found&) const = default;
     };
-    const auto find = [](std::uint64_t first, std::uint64_t second, std::uint32_t buffer_types) {
-        FakeLoader fake({.devices = 1, .opens = true});
+    const auto find = [](std::uint64_t first, std::uint64_t second, std::uint32_t buffer_types,
+                         bool integrated = false) {
+        FakeLoader fake({.devices = 2, .opens = true, .integrated = integrated});
         fake->heaps[0] = first;
         fake->heaps[1] = second;
         fake->buffer_types = buffer_types;
         const auto instance = std::make_shared<const Instance>(false);
-        const VkPhysicalDevice physical = instance->devices().at(0);
+        const VkPhysicalDevice physical = instance->devices().at(0);  // the GPU
         const Device device(instance, physical, probe(instance->functions(), physical, 0, Options()));
         const auto memory = std::make_shared<Memory>(device);
         (void)memory->allocate(kMiB);
@@ -118,4 +119,7 @@ TEST_CASE("tensors are in the largest heap that buffers may be in, which is the 
     CHECK(find(256 * kMiB, 1024 * kMiB, 3) == Found{1024 * kMiB, 1024 * kMiB, 2});
     CHECK(find(1024 * kMiB, 256 * kMiB, 3) == Found{1024 * kMiB, 1024 * kMiB, 1});
     CHECK(find(256 * kMiB, 1024 * kMiB, 1) == Found{256 * kMiB, 256 * kMiB, 1});
+    // Of a GPU that shares the host's memory, and calls only the first its own.
+    CHECK(find(256 * kMiB, 1024 * kMiB, 3, true) == Found{1024 * kMiB, 1024 * kMiB, 2});
+    CHECK(find(1024 * kMiB, 1024 * kMiB, 3, true) == Found{1024 * kMiB, 1024 * kMiB, 1});
 }

@@ -66,6 +66,30 @@ TEST_CASE("no more than some hundreds of dispatches wait for a pipeline", "[vulk
     }
 }
 
+TEST_CASE("the parts of a launch wait for none of each other, and what follows waits for all", "[vulkan][stream]") {
+    FakeLoader fake({.devices = 1, .opens = true, .notes_barriers = true});
+    {
+        Streamed made(0);
+        const Tensor a = made.tensor();
+        constexpr std::uint64_t kGroups = 25;
+        // Of half a slice each, so that it goes in many parts and submissions.
+        made.stream.dispatch({.kernel = Kernel::Fill, .groups = kGroups, .work_per_group = SliceSize::kLeast / 2},
+                             FillParams{}, std::array{&a});
+        made.stream.synchronize();
+        std::uint64_t groups = 0;
+        CHECK(fake->executed.size() > 3);
+        for (const std::string& what : fake->executed) {
+            REQUIRE(what.rfind("dispatch ", 0) == 0);
+            groups += std::stoul(what.substr(std::string("dispatch ").size()));
+        }
+        CHECK(groups == kGroups);
+        fake->executed.clear();
+        made.dispatch_fill(a, 7);
+        made.stream.synchronize();
+        CHECK(fake->executed == Executed{"barrier", "dispatch 7"});
+    }
+}
+
 TEST_CASE("a stream that ends drops what still waits for a pipeline", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true, .compiles_nothing = true});
     {
