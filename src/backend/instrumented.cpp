@@ -2,25 +2,17 @@
 
 #include <cmath>
 #include <deque>
-#include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "backend/op_outputs.h"
+#include "backend/trace_file.h"
 #include "backend/validate.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
-
-struct TraceEvent {
-    const char* op;
-    std::string label;
-    double begin;  // microseconds since the first op
-    double length;
-};
 
 bool is_real(DType dtype) {
     return dtype == DType::F64 || dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
@@ -33,21 +25,6 @@ void check_transfer(const char* what, const Tensor& tensor, std::size_t bytes) {
     const std::size_t expected = static_cast<std::size_t>(tensor.elements()) * size_of(tensor.dtype);
     HEADSCOPE_CHECK(bytes == expected, std::string(what) + ": " + tensor.to_string() + " has " +
                                            std::to_string(expected) + " bytes, given " + std::to_string(bytes));
-}
-
-nlohmann::json trace_json(const std::vector<TraceEvent>& events, const std::string& device) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const TraceEvent& event : events) {
-        list.push_back({{"name", event.op},
-                        {"cat", "op"},
-                        {"ph", "X"},
-                        {"pid", 0},
-                        {"tid", 0},
-                        {"ts", event.begin},
-                        {"dur", event.length},
-                        {"args", {{"label", event.label}}}});
-    }
-    return {{"traceEvents", std::move(list)}, {"displayTimeUnit", "ms"}, {"otherData", {{"device", device}}}};
 }
 
 }  // namespace
@@ -65,7 +42,8 @@ struct Instrumented::Impl {
     std::string label;
     std::map<std::string, OpTime> times;
     std::vector<TraceEvent> events;
-    std::ofstream trace;
+    std::shared_ptr<TraceFile> trace;  // null where nobody asks
+    double first_begin = 0.0;          // of the first op, on the trace's clock
     std::deque<Timed> pending;
     std::shared_ptr<Event> last_begin;  // of what was traced last
     double last_begin_seconds = 0.0;    // since the first op
@@ -98,7 +76,7 @@ struct Instrumented::Impl {
         OpTime& total = times[op.op];
         ++total.calls;
         total.seconds += seconds;
-        if (trace.is_open()) {
+        if (trace != nullptr) {
             constexpr double kMicro = 1e6;
             // From op to op: clocks tell short times more exactly than long ones.
             last_begin_seconds += last_begin == nullptr ? 0.0 : op.begin->seconds_since(*last_begin);
@@ -127,20 +105,18 @@ Instrumented::Instrumented(std::unique_ptr<Backend> inner, InstrumentOptions opt
     impl_->inner = std::move(inner);
     impl_->options = std::move(options);
     if (!impl_->options.trace_file.empty()) {
-        impl_->trace.open(impl_->options.trace_file);
-        if (!impl_->trace) {
-            throw Error("cannot write the trace file " + impl_->options.trace_file);
-        }
+        impl_->trace = TraceFile::at(impl_->options.trace_file);
     }
 }
 
 Instrumented::~Instrumented() {
-    if (impl_->trace.is_open()) {
+    if (impl_->trace != nullptr) {
         try {
             impl_->settle(impl_->pending.size());
         } catch (const Error&) {  // a device that was lost: what is known is written
         }
-        impl_->trace << trace_json(impl_->events, impl_->inner->device().name) << '\n';
+        const DeviceInfo& device = impl_->inner->device();
+        impl_->trace->add(device.id + " " + device.name, impl_->first_begin, impl_->events);
     }
 }
 
@@ -148,9 +124,12 @@ template <class Op>
 void Instrumented::observe(const Op& op) {
     validate(op);
     const std::shared_ptr<Event> begin = impl_->timed() ? impl_->inner->record_event() : nullptr;
+    if (impl_->trace != nullptr && impl_->first_begin == 0.0) {
+        impl_->first_begin = impl_->trace->now();
+    }
     impl_->inner->run(op);
     if (begin != nullptr) {
-        impl_->add({Op::kName, impl_->trace.is_open() ? impl_->label : "", begin, impl_->inner->record_event()});
+        impl_->add({Op::kName, impl_->trace != nullptr ? impl_->label : "", begin, impl_->inner->record_event()});
     }
     if (impl_->options.scan_for_nan) {
         for (const NamedTensor& output : outputs_of(op)) {

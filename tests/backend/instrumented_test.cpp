@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "forwarding_backend.h"
@@ -180,11 +181,12 @@ TEST_CASE("a trace tells when the device began each op", "[instrumented]") {
     }
     std::ifstream stream(file.path);
     const nlohmann::json events = nlohmann::json::parse(stream).at("traceEvents");
-    REQUIRE(events.size() == 3);
-    CHECK(events[2].at("ts").get<double>() == 3e6);
-    CHECK(events[2].at("dur").get<double>() == 3e6);
-    CHECK(events[2].at("args").at("label") == "layer 2");
-    CHECK(events[0].at("ts").get<double>() == 0.0);
+    REQUIRE(events.size() == 4);  // the first names the device
+    const auto began = [&](std::size_t op) { return events[op + 1].at("ts").get<double>(); };
+    CHECK(began(0) >= 0.0);
+    CHECK(began(2) - began(0) == Approx(3e6));
+    CHECK(events[3].at("dur").get<double>() == 3e6);
+    CHECK(events[3].at("args").at("label") == "layer 2");
 }
 
 TEST_CASE("a NaN is reported with op, output and label", "[instrumented]") {
@@ -210,12 +212,39 @@ TEST_CASE("a trace is Chrome's format, with the labels", "[instrumented]") {
     }
     std::ifstream stream(file.path);
     const nlohmann::json trace = nlohmann::json::parse(stream);
-    REQUIRE(trace.at("traceEvents").size() == 1);
-    const nlohmann::json& event = trace.at("traceEvents")[0];
+    REQUIRE(trace.at("traceEvents").size() == 2);
+    CHECK(trace.at("traceEvents")[0].at("name") == "process_name");
+    const nlohmann::json& event = trace.at("traceEvents")[1];
     CHECK(event.at("name") == "add_scaled");
     CHECK(event.at("ph") == "X");
     CHECK(event.at("args").at("label") == "decoder.1.cross");
     CHECK(event.at("ts").get<double>() >= 0.0);
+}
+
+TEST_CASE("backends share a trace, at once and one after the other, each with a row of its own", "[instrumented]") {
+    const TemporaryFile file;
+    std::vector<std::string> ran;
+    const InstrumentOptions options{.trace_file = file.path};
+    const auto traced = [&] { return nlohmann::json::parse(std::ifstream(file.path)).at("traceEvents"); };
+    {
+        Instrumented first(std::make_unique<RecordingBackend>(ran), options);
+        first.run(some_op(first));
+        {
+            Instrumented second(std::make_unique<RecordingBackend>(ran), options);
+            second.run(some_op(second));
+        }
+        CHECK(traced().size() == 2);  // whole already
+        first.run(some_op(first));
+    }
+    Instrumented(std::make_unique<RecordingBackend>(ran), options);
+    std::map<int, int> ops;
+    double latest = 0.0;
+    for (const nlohmann::json& event : traced()) {
+        ops[event.at("pid").get<int>()] += event.at("ph") == "X" ? 1 : 0;
+        latest = std::max(latest, event.value("ts", 0.0));
+    }
+    CHECK(ops == std::map<int, int>{{0, 1}, {1, 2}, {2, 0}});
+    CHECK(latest > 0.0);
 }
 
 TEST_CASE("a trace that cannot be written is an error at once", "[instrumented]") {
