@@ -92,7 +92,7 @@ check_validation() {
 }
 
 # What headscope conform says of the software driver with subgroups of 4, 8 and 16 invocations, by every code path, and
-# under the validation layer, to which no kernel may give anything to say.
+# by all of these under the validation layer, to which no kernel may give anything to say.
 check_conform() {
     build release headscope
     local bits report
@@ -102,7 +102,8 @@ check_conform() {
         [ "$(jq -r '.devices[0].limits."subgroup size"' "$report")" -eq $((bits / 32)) ] ||
             fail "with LP_NATIVE_VECTOR_WIDTH=$bits the driver has other subgroups than were asked for"
     done
-    HEADSCOPE_VULKAN_VALIDATION=1 "$HEADSCOPE" conform --device vulkan --quick --no-speed
+    HEADSCOPE_VULKAN_VALIDATION=1 "$HEADSCOPE" conform --device vulkan --quick --no-speed \
+        --path "$(jq -r '.devices[0].paths | join(",")' "$report")"
 }
 
 # What a vendor's compiler makes of the kernels, for GPUs that are not there.

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <system_error>
 
+#include "support/hash.h"
+
 namespace headscope::vulkan {
 
 std::string cache_file_path(const Capabilities& capabilities, const std::string& directory, const std::string& ending) {
@@ -19,8 +21,11 @@ std::string cache_file_path(const Capabilities& capabilities, const std::string&
     for (const std::uint8_t byte : device.pipelineCacheUUID) {
         id += fmt::format("{:02x}", byte);
     }
-    return fmt::format("{}/vulkan-{:x}-{:x}-{:x}-{}.{}", directory, device.vendorID, device.deviceID,
-                       device.driverVersion, id, ending);
+    // A software driver's numbers may be the same in all its versions; its words are not. And what is fast with
+    // subgroups of one size is not what is fast with others.
+    const std::uint64_t words = fnv1a(fmt::format("{} {}", capabilities.driver, capabilities.subgroup_size));
+    return fmt::format("{}/vulkan-{:x}-{:x}-{:x}-{}-{:016x}.{}", directory, device.vendorID, device.deviceID,
+                       device.driverVersion, id, words, ending);
 }
 
 bool write_cache_file(const std::string& path, std::string_view bytes) {

@@ -20,6 +20,7 @@ namespace headscope::vulkan {
 struct Capabilities {
     VkPhysicalDeviceProperties properties{};
     VkPhysicalDeviceMemoryProperties memory{};
+    std::string driver;  // its name and version, in its own words
     std::uint32_t queue_family = 0;
     std::uint32_t timestamp_bits = 0;  // of the queue's clock, 0 where it has none
     bool software = false;

@@ -79,7 +79,8 @@ void probe_properties(const InstanceFunctions& functions, VkPhysicalDevice devic
     found.max_binding_bytes = std::min<std::uint64_t>(all.properties.limits.maxStorageBufferRange, kIndexable);
     found.max_allocation_bytes = maintenance.maxMemoryAllocationSize;
     found.float_controls = float_controls_of(floats);
-    info.driver = fmt::format("{} {}", driver.driverName, driver.driverInfo);
+    found.driver = fmt::format("{} {}", driver.driverName, driver.driverInfo);
+    info.driver = found.driver;
 }
 
 void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device, const Options& options,

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
@@ -21,6 +20,8 @@
 
 #include "backends/vulkan/instance.h"
 #include "support/check.h"
+#include "support/environment.h"
+#include "support/hash.h"
 
 namespace headscope::vulkan {
 
@@ -28,20 +29,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string value_of(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
-
 // Where the loader looks for drivers: LoaderDriverInterface.md of Khronos' loader.
 std::vector<fs::path> driver_folders() {
     std::vector<fs::path> folders{"/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d"};
     for (const char* name : {"XDG_CONFIG_HOME", "XDG_DATA_HOME"}) {
-        if (const std::string folder = value_of(name); !folder.empty()) {
+        if (const std::string folder = environment(name); !folder.empty()) {
             folders.push_back(fs::path(folder) / "vulkan/icd.d");
         }
     }
-    if (const std::string home = value_of("HOME"); !home.empty()) {
+    if (const std::string home = environment("HOME"); !home.empty()) {
         folders.push_back(fs::path(home) / ".local/share/vulkan/icd.d");
         folders.push_back(fs::path(home) / ".config/vulkan/icd.d");
     }
@@ -71,11 +67,7 @@ std::string signature_of(const fs::path& file) {
 }
 
 std::string stamp_path(const std::string& cache_directory) {
-    std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
-    for (const char letter : installed_drivers()) {
-        hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
-    }
-    return fmt::format("{}/drivers-{:016x}", cache_directory, hash);
+    return fmt::format("{}/drivers-{:016x}", cache_directory, fnv1a(installed_drivers()));
 }
 
 // In the child: never returns.
@@ -134,7 +126,7 @@ std::string installed_drivers() {
     std::string text;
     std::vector<std::string> files;
     for (const char* name : {"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"}) {
-        const std::string named = value_of(name);
+        const std::string named = environment(name);
         text += named.empty() ? "" : std::string(name) + "=" + named + "\n";
         for (std::size_t begin = 0; begin < named.size();) {
             const std::size_t end = std::min(named.find(':', begin), named.size());

@@ -2,26 +2,16 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <sstream>
 
 #include "support/check.h"
+#include "support/environment.h"
 
 namespace headscope::vulkan {
 
 namespace {
-
-std::string variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
-
-bool is_set(const char* name) {
-    const std::string text = variable(name);
-    return !text.empty() && text != "0";
-}
 
 // Of a variable, or of a part of one.
 template <class Number>
@@ -36,7 +26,7 @@ Number number(const char* name, const std::string& text) {
 
 template <class Number>
 Number number(const char* name) {
-    return number<Number>(name, variable(name));
+    return number<Number>(name, environment(name));
 }
 
 struct Switch {
@@ -83,17 +73,24 @@ void disable(Options& options, const std::string& names) {
     }
 }
 
+// The variable that is set and makes other products fast than are without it; null where there is none.
+const char* bends_products(const Options& options) {
+    return options.emulated_matrices    ? "HEADSCOPE_VULKAN_EMULATE_MATRICES"
+           : options.subgroup_size != 0 ? "HEADSCOPE_VULKAN_SUBGROUP_SIZE"
+                                        : nullptr;
+}
+
 }  // namespace
 
 Options Options::from_environment() {
     Options options;
-    options.validation = is_set("HEADSCOPE_VULKAN_VALIDATION");
-    options.emulated_matrices = is_set("HEADSCOPE_VULKAN_EMULATE_MATRICES");
-    if (is_set("HEADSCOPE_VULKAN_HALF_CONVERSIONS")) {
+    options.validation = environment_switch("HEADSCOPE_VULKAN_VALIDATION");
+    options.emulated_matrices = environment_switch("HEADSCOPE_VULKAN_EMULATE_MATRICES");
+    if (environment_switch("HEADSCOPE_VULKAN_HALF_CONVERSIONS")) {
         options.half_conversions = HalfConversions::Always;
     }
     constexpr const char* kTrialError = "HEADSCOPE_VULKAN_TRIAL_ERROR";
-    if (const std::string error = variable(kTrialError); !error.empty()) {
+    if (const std::string error = environment(kTrialError); !error.empty()) {
         const std::size_t slash = error.find('/');
         if (slash == 0 || slash == error.size() - 1) {
             throw Error(std::string(kTrialError) + " is \"" + error + "\"; expected millionths, or millionths/side");
@@ -102,9 +99,9 @@ Options Options::from_environment() {
             number<std::uint32_t>(kTrialError, error.substr(0, slash)),
             slash == std::string::npos ? 0 : number<std::uint32_t>(kTrialError, error.substr(slash + 1))};
     }
-    if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty()) {
+    if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) {
         options.cache_directory = cache + "/headscope";
-    } else if (const std::string home = variable("HOME"); !home.empty()) {
+    } else if (const std::string home = environment("HOME"); !home.empty()) {
         options.cache_directory = home + "/.cache/headscope";
     }
     constexpr std::uint64_t kMostMebibytes = std::uint64_t{1} << 40U;
@@ -118,25 +115,30 @@ Options Options::from_environment() {
         throw Error("HEADSCOPE_VULKAN_ROW_LANES is " + std::to_string(options.row_lanes) +
                     "; expected a power of two, at most " + std::to_string(kMostRowLanes));
     }
-    if (const std::string tiles = variable("HEADSCOPE_VULKAN_TILES"); tiles == "shared") {
+    if (const std::string tiles = environment("HEADSCOPE_VULKAN_TILES"); tiles == "shared") {
         options.tiles = ProductTiles::Shared;
     } else if (tiles == "none") {
         options.tiles = ProductTiles::None;
     } else if (!tiles.empty()) {
         throw Error("HEADSCOPE_VULKAN_TILES is \"" + tiles + "\"; expected shared or none");
     }
-    options.tuning = why_not_tuned(options).empty();
-    disable(options, variable("HEADSCOPE_VULKAN_DISABLE"));
+    options.tuning = bends_products(options) == nullptr;
+    disable(options, environment("HEADSCOPE_VULKAN_DISABLE"));
     return options;
 }
 
 std::string why_not_tuned(const Options& options) {
-    const char* set = options.emulated_matrices    ? "HEADSCOPE_VULKAN_EMULATE_MATRICES"
-                      : options.subgroup_size != 0 ? "HEADSCOPE_VULKAN_SUBGROUP_SIZE"
-                                                   : nullptr;
-    return set == nullptr ? ""
-                          : std::string("products are not tuned while ") + set +
-                                " is set: what is fastest with it is not what is fastest without; unset it";
+    if (const char* set = bends_products(options); set != nullptr) {
+        return std::string("products are not tuned while ") + set +
+               " is set: what is fastest with it is not what is fastest without; unset it";
+    }
+    if (!options.tuning) {
+        return "HEADSCOPE_VULKAN_DISABLE names tuning: what were found could not be kept; take it out";
+    }
+    return !options.cache_directory.empty() ? ""
+                                            : "there is no folder to keep in what would be found: HOME or "
+                                              "XDG_CACHE_HOME has to name one, and HEADSCOPE_VULKAN_DISABLE must not "
+                                              "name pipeline_cache";
 }
 
 Options with_path(Options options, const std::string& path, std::uint32_t subgroup_size) {

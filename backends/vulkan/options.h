@@ -85,8 +85,7 @@ struct Options {
     static Options from_environment();
 };
 
-// What of the options bends which products are fast, so that what headscope tune would find is not to be kept; empty if
-// nothing does.
+// Why what headscope tune would find is not to be kept, or cannot be; empty if it can.
 std::string why_not_tuned(const Options& options);
 
 // A way to have ops run by other kernels than a device takes of itself: DeviceInfo::paths.

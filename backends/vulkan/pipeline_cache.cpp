@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "backends/vulkan/cache_file.h"
+#include "support/hash.h"
 
 namespace headscope::vulkan {
 
@@ -20,13 +21,8 @@ struct Header {
 };
 constexpr std::array<char, 8> kMagic{'H', 'S', 'V', 'K', 'P', 'C', '0', '1'};
 
-// FNV-1a, 64 bits.
 std::uint64_t checksum(const std::byte* data, std::size_t bytes) {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (std::size_t index = 0; index < bytes; ++index) {
-        hash = (hash ^ static_cast<std::uint64_t>(data[index])) * 0x100000001b3ULL;
-    }
-    return hash;
+    return fnv1a({reinterpret_cast<const char*>(data), bytes});
 }
 
 }  // namespace

@@ -127,6 +127,13 @@ bool ProductTuning::keep(const std::string& way, double seconds) {
         fmt::format("the last product cannot be computed by {}; its ways are: {}", way, fmt::join(ways(), "; ")));
 }
 
+std::string ProductTuning::not_to_be_kept() const {
+    // Asked before hours of measuring: with what there is, it is known whether it can be written.
+    return !not_to_be_kept_.empty() || save()
+               ? not_to_be_kept_
+               : fmt::format("what would be found could not be kept: '{}' cannot be written", path_);
+}
+
 void ProductTuning::load() {
     std::ifstream file(path_);
     if (path_.empty() || !file) {

@@ -33,7 +33,7 @@ public:
     void force(const std::string& way) override { forced_ = way; }
     std::vector<std::string> ways() const override;
     bool keep(const std::string& way, double seconds) override;
-    std::string not_to_be_kept() const override { return not_to_be_kept_; }
+    std::string not_to_be_kept() const override;
 
 private:
     struct Kept {

@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/command.h"
+#include "app/known_variables.h"
 #include "support/check.h"
 #include "support/edit_distance.h"
 
@@ -38,7 +39,7 @@ void add_commands(CLI::App& app, int count, const char* const* words) {
     add_view_command(app, count, words);
     add_inspect_command(app);
     add_devices_command(app);
-    add_conform_command(app);
+    add_conform_command(app, count, words);
     add_tune_command(app);
     add_data_command(app);
     add_make_task_command(app);
@@ -70,14 +71,7 @@ std::string full_name(const CLI::App& app) {
 // What to do about a word that is none of `names`: take the one that a slip of the finger makes of it, or read the
 // help.
 std::string advice(const CLI::App& app, const std::string& word, const std::vector<std::string>& names) {
-    std::size_t least = std::min<std::size_t>(3, word.size() / 2) + 1;
-    std::string guess;
-    for (const std::string& name : names) {
-        if (const std::size_t distance = headscope::edit_distance(word, name); distance < least) {
-            least = distance;
-            guess = name;
-        }
-    }
+    const std::string guess = headscope::nearest(word, names);
     return guess.empty() ? full_name(app) + " --help lists them" : fmt::format("did you mean \"{}\"?", guess);
 }
 
@@ -136,6 +130,9 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
 int main(int argc, char** argv) {
     occupy_standard_streams();
     std::signal(SIGPIPE, SIG_IGN);  // a closed output is an error of write(), see OutputClosed
+    for (const std::string& message : headscope::misspelt_variables(environ)) {
+        headscope::tell("headscope: " + message);
+    }
     CLI::App app("The Transformer on every GPU, with heads you can see.", "headscope");
     app.require_subcommand(1);
     app.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);

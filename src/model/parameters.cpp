@@ -7,6 +7,7 @@
 
 #include "backend/quantisation.h"
 #include "support/check.h"
+#include "support/hash.h"
 #include "support/random.h"
 
 namespace headscope {
@@ -100,15 +101,6 @@ private:
     std::vector<ParameterSpec> specs_;
 };
 
-// FNV-1a: each parameter draws from a stream of its own, whatever other parameters there are.
-std::uint64_t stream_of(std::string_view name) {
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    for (const char letter : name) {
-        hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
-    }
-    return hash;
-}
-
 double uniform(Random& random) {  // in [0, 1), 53 bits
     return static_cast<double>(random.next() >> 11U) * 0x1p-53;
 }
@@ -120,7 +112,8 @@ double normal(Random& random) {  // Box and Muller, 1958
 
 std::vector<double> initial_values(const ParameterSpec& spec, std::uint64_t seed) {
     std::vector<double> values(static_cast<std::size_t>(spec.shape.elements()), 0.0);
-    Random random(seed, stream_of(spec.name));
+    // Each parameter draws from a stream of its own, whatever other parameters there are.
+    Random random(seed, fnv1a(spec.name));
     switch (spec.initial) {
         case Initial::Zero: break;
         case Initial::One: values.assign(values.size(), 1.0); break;

@@ -20,4 +20,16 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
     return row[to.size()];
 }
 
+std::string nearest(std::string_view word, const std::vector<std::string>& names) {
+    std::size_t least = std::min<std::size_t>(3, word.size() / 2) + 1;
+    std::string guess;
+    for (const std::string& name : names) {
+        if (const std::size_t distance = edit_distance(word, name); distance < least) {
+            least = distance;
+            guess = name;
+        }
+    }
+    return guess;
+}
+
 }  // namespace headscope

@@ -51,6 +51,15 @@ run translate --beam zero
 # CLI11 2.3 and 2.4 say it in their own ways.
 expect "a value that is none is refused with those that are" \
     eval 'refused "--beam" "headscope translate --help explains it" && { complains "1 to 30" || complains "[1 - 30]"; }'
+HEADSCOPE_VULKAN_DISABLED=tuning run --version
+expect "nor a variable that is nearly one" complains 'HEADSCOPE_VULKAN_DISABLED is none of its variables; did you mean HEADSCOPE_VULKAN_DISABLE?'
+expect "which ends nothing" ended_with 0
+HEADSCOPE_SOMETHING=1 HEADSCOPE_TEST_DEVICES=cpu run --version
+expect "others are somebody else's" [ ! -s err ]
+for name in $(grep -rhoE '"HEADSCOPE_[A-Z0-9_]+"' "$repository"/{src,backends,viewer} --include='*.cpp' --include='*.h' \
+    --exclude=known_variables.cpp | sort -u); do
+    expect "the variable $name is known" grep -qF -- "$name" "$repository/src/app/known_variables.cpp"
+done
 run devices gpu
 expect "and a word too many" refused 'headscope devices does not know what to do with "gpu"'
 run data

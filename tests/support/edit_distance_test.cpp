@@ -13,3 +13,13 @@ TEST_CASE("the distance of two texts counts insertions, deletions and exchanges"
     CHECK(edit_distance("haeds", "heads") == 2);
     CHECK(edit_distance("kitten", "sitting") == 3);
 }
+
+TEST_CASE("of names the nearest is guessed, and none where all are far", "[edit_distance]") {
+    const std::vector<std::string> names{"translate", "train", "tune"};
+    CHECK(nearest("trian", names) == "train");
+    CHECK(nearest("trainslate", names) == "translate");
+    CHECK(nearest("tunes", names) == "tune");
+    CHECK(nearest("help", names).empty());
+    CHECK(nearest("", names).empty());
+    CHECK(nearest("train", {}).empty());
+}

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "backends/vulkan/cache_file.h"
+#include "backends/vulkan/options.h"
 #include "backends/vulkan/product_tuning.h"
 #include "products.h"
 #include "support/check.h"
@@ -191,4 +192,35 @@ TEST_CASE("a file that cannot be read, or written, costs nothing but time", "[vu
     nowhere.choose(wanted);
     CHECK_FALSE(nowhere.keep("blocks", 1e-3));
     CHECK(to_string(nowhere.choose(wanted)) == "blocks");
+}
+
+TEST_CASE("another driver, or subgroups of another size, have a file of their own", "[vulkan][tuning]") {
+    Capabilities one;
+    one.driver = "llvmpipe Mesa 22.3.6 (LLVM 15.0.6)";
+    one.subgroup_size = 8;
+    Capabilities newer = one;
+    newer.driver = "llvmpipe Mesa 25.0.7 (LLVM 19.1.7)";
+    Capabilities longer = one;
+    longer.subgroup_size = 16;
+    const auto path = [](const Capabilities& found) { return cache_file_path(found, "folder", "products.json"); };
+    CHECK(path(one) == path(one));
+    CHECK(path(one) != path(newer));
+    CHECK(path(one) != path(longer));
+}
+
+TEST_CASE("that nothing can be kept is known before anything is measured", "[vulkan][tuning]") {
+    const TuningFolder folder;
+    CHECK(tuning(folder).not_to_be_kept().empty());
+    CHECK_THAT(ProductTuning(kGpu, Capabilities{}, "/dev/null").not_to_be_kept(),
+               Contains("'/dev/null/vulkan-") && Contains("cannot be written"));
+    Options options;
+    options.cache_directory = folder.path.string();
+    CHECK(why_not_tuned(options).empty());
+    options.tuning = false;
+    CHECK_THAT(why_not_tuned(options), Contains("HEADSCOPE_VULKAN_DISABLE names tuning"));
+    options.tuning = true;
+    options.cache_directory.clear();
+    CHECK_THAT(why_not_tuned(options), Contains("HOME or XDG_CACHE_HOME"));
+    options.emulated_matrices = true;
+    CHECK_THAT(why_not_tuned(options), Contains("HEADSCOPE_VULKAN_EMULATE_MATRICES"));
 }

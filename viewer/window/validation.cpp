@@ -1,14 +1,14 @@
 #include "viewer/window/validation.h"
 
-#include <cstdlib>
 #include <utility>
 
 #include "support/check.h"
+#include "support/environment.h"
 
 namespace headscope::viewer {
 
 bool Validation::wanted() {
-    return std::getenv("HEADSCOPE_VULKAN_VALIDATION") != nullptr;
+    return environment_switch("HEADSCOPE_VULKAN_VALIDATION");
 }
 
 Validation::Validation() {
