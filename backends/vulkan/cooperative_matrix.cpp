@@ -115,6 +115,11 @@ CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysica
     if (!ground.rounds_halves) {
         return {{}, "no rounding to nearest in F16"};
     }
+    // For an Arc A770 Mesa 25 keeps some 250 of a kernel's numbers in memory, whatever the subgroups and the tile:
+    // until a card has shown otherwise, plain tiles are the faster.
+    if (ground.shares_registers) {
+        return {{}, "not used where subgroups share registers: too few for their sums"};
+    }
     const MatrixSizes sizes = largest(kinds_of(functions, device), ground);
     return {sizes, sizes.m == 0 ? "none of F16 that sum in F32 and fit a tile" : ""};
 }

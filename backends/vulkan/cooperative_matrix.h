@@ -32,7 +32,8 @@ struct MatrixGround {
     bool extension = false;  // is listed
     bool subgroups = false;  // a workgroup can be made of full ones
     bool software = false;
-    bool rounds_halves = false;  // to nearest in F16, where it is asked to
+    bool rounds_halves = false;     // to nearest in F16, where it is asked to
+    bool shares_registers = false;  // SubgroupSizes
     std::uint32_t subgroup_size = 0;
     VkPhysicalDeviceLimits limits{};
 };

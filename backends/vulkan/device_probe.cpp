@@ -105,6 +105,7 @@ void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device,
                                      .subgroups = found.subgroup_arithmetic && found.full_subgroups,
                                      .software = found.software,
                                      .rounds_halves = found.float_controls.rounds_halves,
+                                     .shares_registers = found.subgroup_sizes.share_registers(),
                                      .subgroup_size = found.subgroup_size,
                                      .limits = found.properties.limits});
 }

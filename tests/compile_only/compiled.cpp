@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/vulkan/spirv.h"
 #include "kernels.h"
 #include "stand_in.h"
 #include "support/check.h"
@@ -33,11 +34,28 @@ std::ofstream& compiled() {
     return *file;
 }
 
-// "matmul_16", as the build calls it.
-std::string name_of(std::span<const std::uint32_t> code) {
-    const auto same = [&](std::span<const std::uint32_t> known) {
-        return std::equal(code.begin(), code.end(), known.begin(), known.end());
-    };
+// The module without what is asked of a device's numbers, which goes by the device (float_controls.h).
+std::vector<std::uint32_t> bare(std::span<const std::uint32_t> spirv) {
+    constexpr std::uint32_t kOpExecutionMode = 16, kOpCapability = 17, kPreserve = 4461, kRoundingModeRte = 4462;
+    constexpr std::uint32_t kPreserveCapability = 4466;
+    std::vector<std::uint32_t> words;
+    vulkan::for_each_instruction(spirv, [&](const vulkan::Instruction& each) {
+        const bool asks = each.op == kOpCapability
+                              ? each.operands[0] == kPreserveCapability
+                              : each.op == kOpExecutionMode &&
+                                    (each.operands[1] == kPreserve || each.operands[1] == kRoundingModeRte);
+        if (!asks) {
+            words.insert(words.end(), each.words.begin(), each.words.end());
+        }
+    });
+    return words;
+}
+
+using Names = std::map<std::vector<std::uint32_t>, std::string>;
+
+// "matmul_16", as the build calls it, of each bare module.
+Names names() {
+    Names all;
     try {
         for (std::uint8_t index = 0;; ++index) {
             const KernelModule module = vulkan::module_of(static_cast<Kernel>(index));
@@ -48,14 +66,23 @@ std::string name_of(std::span<const std::uint32_t> code) {
                 {module.spirv_16, "_16"},
                 {module.spirv_shared_16, "_shared_16"}};
             for (const auto& [known, suffix] : forms) {
-                if (!known.empty() && same(known)) {
-                    return module.name + std::string(suffix);
+                if (!known.empty()) {
+                    all.try_emplace(bare(known), module.name + std::string(suffix));
                 }
             }
         }
-    } catch (const CheckFailure&) {
+    } catch (const CheckFailure&) {  // there are no more
+        return all;
+    }
+}
+
+std::string name_of(std::span<const std::uint32_t> code) {
+    static const Names all = names();
+    const auto found = all.find(bare(code));
+    if (found == all.end()) {
         fail("a kernel of another build was compiled");
     }
+    return found->second;
 }
 
 VkResult create_shader(VkDevice device, const VkShaderModuleCreateInfo* info, const VkAllocationCallbacks* allocator,

@@ -155,6 +155,14 @@ TEST_CASE("of a device's cooperative matrices the list says the sizes, or what i
     CHECK(said(&has_all, 128) == "16 x 8 x 16");
     CHECK(said(&has_all, 8, true) == "16 x 8 x 16");
     CHECK(said(&has_all, 16, true) == "none in software for subgroups of 16");
+    {
+        const FakeLoader intel(
+            {.devices = 2, .subgroup_size = 32, .least_subgroup = 8, .most_subgroup = 32, .matrices = &has_all});
+        const auto features = after_cuda()[0].features;
+        CHECK(std::any_of(features.begin(), features.end(), [](const auto& feature) {
+            return feature.first == "cooperative matrices" && feature.second.rfind("not used where", 0) == 0;
+        }));
+    }
     FakeMatrices odd;
     odd.sizes[1][0] = 24;
     CHECK(said(&odd) == "8 x 8 x 16");
