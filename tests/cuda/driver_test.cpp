@@ -59,6 +59,18 @@ TEST_CASE("a driver without a card says who hides it", "[cuda][driver]") {
     CHECK_THROWS_WITH(Driver(fake("driver")), Contains("CUDA_VISIBLE_DEVICES is \"-1\": unset it"));
 }
 
+TEST_CASE("a driver that is too new for the oldest cards says so where it finds none", "[cuda][driver]") {
+    {
+        const Machine machine(13010, "");
+        CHECK_THROWS_WITH(Driver(fake("driver")),
+                          Contains("finds no card") && Contains("the last one that knows them is 580"));
+        machine.init_gives(100);
+        CHECK_THROWS_WITH(Driver(fake("driver")), Contains("finds no card") && Contains("P100"));
+    }
+    const Machine machine(13000, "");
+    CHECK_THROWS_WITH(Driver(fake("driver")), Contains("finds no card") && !Contains("580"));
+}
+
 TEST_CASE("each way in which a driver does not start has its own advice", "[cuda][driver]") {
     const Machine machine(13000, kH200);
     struct Row {

@@ -101,7 +101,10 @@ std::string name_of(const Functions& cu, Result result) {
     return fmt::format("{} ({}){}{}", name, result, told ? ", " : "", told ? words : "");
 }
 
-std::string no_card() {
+// The first driver without Maxwell, Pascal and Volta, 590, is that of CUDA 13.1.
+constexpr int kWithoutVolta = 13010;
+
+std::string no_card(const Functions& cu) {
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
     if (visible != nullptr) {
         return fmt::format(
@@ -109,9 +112,14 @@ std::string no_card() {
             "card that nvidia-smi lists",
             visible);
     }
-    return "the NVIDIA driver is installed and finds no card: nvidia-smi should list it; in a container, give it the "
-           "card "
-           "(docker run --gpus all)";
+    int version = 0;
+    const bool newer = cu.cuDriverGetVersion(&version) == kSuccess && version >= kWithoutVolta;
+    return fmt::format(
+        "the NVIDIA driver is installed and finds no card: nvidia-smi should list it; in a container, give it the card "
+        "(docker run --gpus all){}",
+        newer ? "; for a card of Maxwell, Pascal or Volta (a P100 or V100) this driver is too new, the last one that "
+                "knows them is 580"
+              : "");
 }
 
 // What cuInit's result asks of the user.
@@ -148,7 +156,7 @@ void check(const Functions& cu, Result result, const char* call) {
 void initialise(const Functions& cu) {
     const Result result = cu.cuInit(0);
     if (result == kNoDevice) {
-        throw Error(no_card());
+        throw Error(no_card(cu));
     }
     if (result != kSuccess) {
         throw Error(fmt::format("the NVIDIA driver does not start, cuInit failed with {}: {}", name_of(cu, result),
@@ -188,7 +196,7 @@ Driver::Driver(const std::string& library) {
     int count = 0;
     check(cu, cu.cuDeviceGetCount(&count), "cuDeviceGetCount");
     if (count == 0) {
-        throw Error(no_card());
+        throw Error(no_card(cu));
     }
     for (int ordinal = 0; ordinal < count; ++ordinal) {
         Card card;
