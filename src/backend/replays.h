@@ -47,10 +47,22 @@ private:
     const Pool before_;
 };
 
+// Thrown by what makes a recording where one cannot be made, on a device that works: op by op the same is computed.
+class NotRecorded : public Error {
+public:
+    using Error::Error;
+};
+
+// The same of something that the run itself makes ready where it is not recorded: the next one can be.
+class NotRecordedYet : public NotRecorded {
+public:
+    using NotRecorded::NotRecorded;
+};
+
 // `Recording` is whatever a run is kept as. A run is kept when it comes for the second time, since many never come
-// again; of those kept, the one not used for longest makes room for the next. Where one could not be kept for lack of
-// memory, all are run as they come for a while, twice as long each time, so that what a recording costs is not paid in
-// vain again and again, and memory that comes free is made use of.
+// again; of those kept, the one not used for longest makes room for the next. Where one could not be kept, for
+// lack of memory or because the device refused (NotRecorded), all are run as they come for a while, twice as long each
+// time, so that what a recording costs is not paid in vain again and again, and memory that comes free is made use of.
 template <class Recording>
 class Replays {
 public:
@@ -83,9 +95,9 @@ public:
         return turn == Turn::Launch || (turn == Turn::Record && record(key, memory, make, launch));
     }
 
-    // Launches what `make` records, whose ops have `memory` of the recordings' own, and keeps it. False where there is
-    // too little for that: then what was kept has made room, and op by op the same is computed, a little slower.
-    // CheckFailure if something allocated by `make` outlives it.
+    // Launches what `make` records, whose ops have `memory` of the recordings' own, and keeps it. False where that
+    // cannot be, and op by op the same is computed, a little slower; where there was too little memory, what was kept
+    // has made room. CheckFailure if something allocated by `make` outlives it.
     template <class Memory, class Make, class Launch>
     bool record(const std::string& key, Memory& memory, const Make& make, const Launch& launch) {
         try {
@@ -97,6 +109,11 @@ public:
             return true;
         } catch (const OutOfMemory&) {
             memory.make_room();
+            postpone();
+            return false;
+        } catch (const NotRecordedYet&) {
+            return false;
+        } catch (const NotRecorded&) {
             postpone();
             return false;
         }

@@ -88,6 +88,44 @@ TEST_CASE("where there was no memory to keep a run, it is tried again after long
     CHECK(replays.next("a") == Turn::Launch);
 }
 
+TEST_CASE("what the device refuses to record is tried again after a pause, and what was kept stays", "[replays]") {
+    using Turn = Replays<int>::Turn;
+    Replays<int> replays(3, 2);
+    FakeMemory memory;
+    memory.make_room = [] { FAIL("there is memory enough"); };
+    const auto refused = [](const auto&...) -> std::shared_ptr<int> { throw NotRecorded("by intent"); };
+    const auto one = [] { return std::make_shared<int>(1); };
+    replays.next("kept");
+    CHECK(replays.next("kept") == Turn::Record);
+    CHECK(replays.record("kept", memory, one, kNoLaunch));
+    replays.next("a");
+    CHECK(replays.next("a") == Turn::Record);
+    CHECK_FALSE(replays.record("a", memory, refused, kNoLaunch));
+    CHECK(memory.pool() == Pool::Ops);
+    CHECK(replays.next("kept") == Turn::Launch);
+    CHECK(replays.next("a") == Turn::Run);
+    CHECK(replays.next("a") == Turn::Run);
+    CHECK(replays.next("a") == Turn::Record);
+    CHECK_FALSE(replays.record("a", memory, one, refused));  // its first launch
+    CHECK(replays.next("a") == Turn::Run);
+    CHECK(replays.next("kept") == Turn::Launch);
+}
+
+TEST_CASE("what is made ready by running it is recorded when it comes next", "[replays]") {
+    using Turn = Replays<int>::Turn;
+    Replays<int> replays(2);
+    FakeMemory memory;
+    memory.make_room = [] { FAIL("there is memory enough"); };
+    const auto missing = []() -> std::shared_ptr<int> { throw NotRecordedYet("by intent"); };
+    replays.next("a");
+    CHECK(replays.next("a") == Turn::Record);
+    CHECK_FALSE(replays.record("a", memory, missing, kNoLaunch));
+    CHECK(replays.next("a") == Turn::Record);
+    CHECK(replays.record(
+        "a", memory, [] { return std::make_shared<int>(1); }, kNoLaunch));
+    CHECK(replays.next("a") == Turn::Launch);
+}
+
 TEST_CASE("a run that is not worth keeping is never recorded", "[replays]") {
     using Turn = Replays<int>::Turn;
     Replays<int> replays(2);
