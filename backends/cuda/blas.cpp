@@ -27,6 +27,11 @@ void enqueued_product(Stream& stream, const char* op, cublasStatus_t status) {
     stream.enqueued(op, cudaSuccess);
 }
 
+bool refused(cublasStatus_t status) {
+    return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE ||
+           status == CUBLAS_STATUS_ARCH_MISMATCH;
+}
+
 cudaDataType data_type(DType dtype) {
     switch (dtype) {
         case DType::F32: return CUDA_R_32F;

@@ -29,6 +29,10 @@ void require_blas(cublasStatus_t status, const char* what);
 // tell: a device that is lost is told by the stream.
 void enqueued_product(Stream& stream, const char* op, cublasStatus_t status);
 
+// Whether this says of a product that it is not for this card, these types or these alignments, and is no fault: the
+// device works on, and nothing was enqueued.
+bool refused(cublasStatus_t status);
+
 cudaDataType data_type(DType dtype);
 
 // How far apart a matrix's rows are. cuBLAS asks for no less than they are long, also where there is one row and its

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "backends/cuda/errors.h"
 #include "backends/cuda/event.h"
@@ -54,7 +56,8 @@ CudaOptions CudaOptions::from_environment() {
 CudaBackend::CudaBackend(int ordinal, const CudaOptions& options)
     : properties_(select(ordinal)),
       multiprocessors_(properties_.multiProcessorCount),
-      memory_(std::make_shared<Memory>(fmt::format("cuda:{} ({})", ordinal, properties_.name))),
+      memory_(std::make_shared<Memory>(fmt::format("cuda:{} ({})", ordinal, properties_.name),
+                                       properties_.integrated != 0)),
       stream_(ordinal, options.check_each_op),
       products_(stream_, *memory_, properties_.major * 10 + properties_.minor),
       fused_products_(stream_, products_.workspace()),
@@ -94,12 +97,31 @@ std::shared_ptr<Event> CudaBackend::record_event() {
     return std::make_shared<StreamEvent>(stream_);
 }
 
+std::unique_ptr<Graph> CudaBackend::record(const std::function<void()>& body) {
+    try {
+        return Graph::record(stream_, body);
+    } catch (const OutOfMemory&) {
+        throw;
+    } catch (const NotRecorded&) {
+        throw;
+    } catch (const Error& error) {
+        stream_.find_fault("graph");
+        if (!std::exchange(told_not_recorded_, true)) {
+            fmt::print(stderr,
+                       "headscope: {} ({}) runs ops one by one where it could not record them as a graph, which gives "
+                       "the same, more slowly: {}; HEADSCOPE_CUDA_GRAPHS=0 records none\n",
+                       info_.id, info_.name, error.what());
+        }
+        throw NotRecorded(error.what());
+    }
+}
+
 void CudaBackend::replay(const std::string& name, const std::vector<Tensor>& operands,
                          const std::function<void()>& body) {
     stream_.use_device();
-    const auto record = [&] { return Graph::record(stream_, body); };
+    const auto make = [&] { return record(body); };
     const auto launch = [&](const std::shared_ptr<const Graph>& graph) { graph->launch(stream_); };
-    if (!graphs_ || recording() || !replays_.replay(replay_key(name, operands, address_of), *memory_, record, launch)) {
+    if (!graphs_ || recording() || !replays_.replay(replay_key(name, operands, address_of), *memory_, make, launch)) {
         body();
     }
 }

@@ -60,6 +60,8 @@ private:
         return memory_->pool() == Pool::Recordings;
     }
     bool make_room();  // Memory::make_room
+    // NotRecorded instead of an Error after which the device works on.
+    std::unique_ptr<Graph> record(const std::function<void()>& body);
     std::shared_ptr<CudaBuffer> scratch(std::size_t bytes);
     // A contiguous copy in another dtype.
     Tensor converted(const Tensor& x, DType dtype);
@@ -73,6 +75,7 @@ private:
     FusedProducts fused_products_;
     const bool graphs_;
     Replays<Graph> replays_;
+    bool told_not_recorded_ = false;
 };
 
 // The address of a tensor's first element; null where it is not defined.

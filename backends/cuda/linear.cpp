@@ -1,5 +1,6 @@
 #include "backends/cuda/linear.h"
 
+#include "backend/replays.h"
 #include "backends/cuda/blas.h"
 #include "backends/cuda/cuda_backend.h"
 #include "support/check.h"
@@ -8,8 +9,12 @@ namespace headscope::cuda {
 
 namespace {
 
-// More shapes than the steps of a training run have. A plan is some hundred bytes, and soon made again.
-constexpr std::size_t kMostPlans = 4096;
+// More shapes than the steps of a training run have, and decodings of many lengths. A plan is some hundred bytes, and
+// soon made again.
+constexpr std::size_t kMostPlans = 16384;
+
+// The widest load of a kernel.
+constexpr std::uintptr_t kBiasAlignment = 16;
 
 using Operation = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
 using Layout = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
@@ -111,9 +116,13 @@ FusedShape fused_shape(const Linear& op) {
     shape.weight_alignment = alignment_of(address(op.weight));
     shape.y_alignment = alignment_of(address(op.y));
     if (shape.bias) {
-        shape.bias_alignment = op.bias.dtype == op.y.dtype ? alignment_of(address(op.bias)) : kMostAlignment;
+        shape.bias_alignment = copies_bias(op) ? kMostAlignment : alignment_of(address(op.bias));
     }
     return shape;
+}
+
+bool copies_bias(const Linear& op) {
+    return op.bias.defined() && (op.bias.dtype != op.y.dtype || address(op.bias) % kBiasAlignment != 0);
 }
 
 FusedProducts::FusedProducts(Stream& stream, std::shared_ptr<CudaBuffer> workspace)
@@ -127,14 +136,20 @@ FusedProducts::~FusedProducts() = default;
 
 const FusedProducts::Plan* FusedProducts::plan(const FusedShape& shape) {
     stream_.use_device();
-    const auto known = plans_.find(shape);
-    if (known != plans_.end()) {
-        return known->second.get();
+    if (const auto known = places_.find(shape); known != places_.end()) {
+        plans_.splice(plans_.begin(), plans_, known->second);
+        return known->second->plan.get();
     }
-    if (plans_.size() == kMostPlans) {
-        plans_.clear();
+    if (stream_.captured()) {
+        throw NotRecordedYet("no algorithm of cuBLASLt can be chosen while a graph is recorded");
     }
-    return plans_.emplace(shape, make_plan(shape)).first->second.get();
+    plans_.push_front({shape, make_plan(shape)});
+    places_[shape] = plans_.begin();
+    if (plans_.size() > kMostPlans) {
+        places_.erase(plans_.back().shape);
+        plans_.pop_back();
+    }
+    return plans_.front().plan.get();
 }
 
 std::unique_ptr<FusedProducts::Plan> FusedProducts::make_plan(const FusedShape& shape) const {
@@ -150,7 +165,7 @@ std::unique_ptr<FusedProducts::Plan> FusedProducts::make_plan(const FusedShape& 
     const cublasStatus_t status =
         cublasLtMatmulAlgoGetHeuristic(handle_.get(), plan->operation.get(), plan->weight.get(), plan->x.get(),
                                        plan->y.get(), plan->y.get(), preference.get(), 1, &best, &found);
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED) {
+    if (refused(status)) {
         return nullptr;
     }
     require_blas(status, "choose an algorithm for a product with an epilogue");
@@ -161,19 +176,29 @@ std::unique_ptr<FusedProducts::Plan> FusedProducts::make_plan(const FusedShape& 
     return plan;
 }
 
-void FusedProducts::multiply(const Plan& plan, const Linear& op) {
-    HEADSCOPE_CHECK(fused_shape(op) == plan.shape, "a product with an epilogue was planned for another shape");
+bool FusedProducts::multiply(const Plan& plan, const Linear& op) {
+    HEADSCOPE_CHECK(fused_shape(op) == plan.shape && !copies_bias(op),
+                    "a product with an epilogue was planned for another shape");
+    const cublasStatus_t status = enqueue(plan, op);
+    // In a graph that is an error: what was run op by op had this algorithm, and nothing else has its bits.
+    if (refused(status) && !stream_.captured()) {
+        places_.at(plan.shape)->plan.reset();
+        return false;
+    }
+    enqueued_product(stream_, Linear::kName, status);
+    return true;
+}
+
+cublasStatus_t FusedProducts::enqueue(const Plan& plan, const Linear& op) {
     if (plan.shape.bias) {
         set(plan.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, data_of<const void>(op.bias));
     }
     constexpr float kOne = 1.0F;
     constexpr float kZero = 0.0F;  // y is not read
     auto* y = data_of<void>(op.y);
-    const cublasStatus_t status =
-        cublasLtMatmul(handle_.get(), plan.operation.get(), &kOne, data_of<const void>(op.weight), plan.weight.get(),
-                       data_of<const void>(op.x), plan.x.get(), &kZero, y, plan.y.get(), y, plan.y.get(),
-                       &plan.algorithm, workspace_->data(), workspace_->bytes(), stream_.handle());
-    enqueued_product(stream_, Linear::kName, status);
+    return cublasLtMatmul(handle_.get(), plan.operation.get(), &kOne, data_of<const void>(op.weight), plan.weight.get(),
+                          data_of<const void>(op.x), plan.x.get(), &kZero, y, plan.y.get(), y, plan.y.get(),
+                          &plan.algorithm, workspace_->data(), workspace_->bytes(), stream_.handle());
 }
 
 void CudaBackend::run(const Linear& op) {
@@ -190,14 +215,17 @@ void CudaBackend::run(const Linear& op) {
         product.weight = converted(op.weight, rounded);
     }
     const FusedProducts::Plan* plan = fused_products_.plan(fused_shape(product));
-    if (plan == nullptr) {
+    const auto fused = [&] {
+        Linear one = product;
+        if (copies_bias(product)) {
+            one.bias = converted(op.bias, op.y.dtype);
+        }
+        return fused_products_.multiply(*plan, one);
+    };
+    // The same bits where cuBLASLt has no algorithm and where it refuses the one it has: with the bias as it came.
+    if (plan == nullptr || !fused()) {
         Backend::run(product);
-        return;
     }
-    if (op.bias.defined() && op.bias.dtype != op.y.dtype) {
-        product.bias = converted(op.bias, op.y.dtype);
-    }
-    fused_products_.multiply(*plan, product);
 }
 
 }  // namespace headscope::cuda

@@ -2,6 +2,8 @@
 // BiasActivation need two.
 //  - an algorithm is chosen once for each kind of call (FusedShape) and kept, so that a call costs no more than its
 //    launch, and the same call gives the same bits
+//  - none is chosen while a graph is recorded, where cuBLASLt 13.3 fails when it is asked; and neither is the product
+//    composed there instead, whose bits are others
 //  - where a sum over k is split its parts are kept in F32 and added in a step of its own, in a fixed order
 #pragma once
 
@@ -10,6 +12,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 
@@ -37,8 +40,11 @@ struct FusedShape {
 constexpr std::uint32_t kMostAlignment = 256;  // cuBLASLt looks for no more
 std::uint32_t alignment_of(std::uintptr_t address);
 
-// `op` with operands as they will be multiplied, its activation None or Relu; a bias of another dtype than y's will be
-// rounded to a tensor of its own.
+// Whether op's bias has to be copied to a tensor of its own: to be rounded to y's dtype, or for its address. Kernels of
+// cuBLASLt may load it 16 bytes at a time whatever it is aligned to, and a load that is not aligned loses the device.
+bool copies_bias(const Linear& op);
+
+// `op` with operands as they will be multiplied, but for a bias that will be copied; its activation None or Relu.
 FusedShape fused_shape(const Linear& op);
 
 class FusedProducts {
@@ -48,20 +54,28 @@ public:
     FusedProducts& operator=(const FusedProducts&) = delete;
     ~FusedProducts();
 
-    // A call made ready; null where cuBLASLt has no algorithm for this shape.
+    // A call made ready; null where cuBLASLt has no algorithm for this shape. NotRecordedYet where it has to be asked
+    // for one while a graph is recorded.
     struct Plan;
     const Plan* plan(const FusedShape& shape);
 
-    // `plan` is that of fused_shape(op), and op's bias is of y's dtype.
-    void multiply(const Plan& plan, const Linear& op);
+    // `plan` is that of fused_shape(op), and op's bias needs no copy. False where cuBLASLt refuses the very algorithm
+    // that it chose, as it may: then nothing was enqueued, and there is no plan for this shape from here on.
+    bool multiply(const Plan& plan, const Linear& op);
 
 private:
+    struct Kept {
+        FusedShape shape;
+        std::unique_ptr<Plan> plan;
+    };
     std::unique_ptr<Plan> make_plan(const FusedShape& shape) const;
+    cublasStatus_t enqueue(const Plan& plan, const Linear& op);
 
     Stream& stream_;
     std::shared_ptr<CudaBuffer> workspace_;
     Owned<cublasLtHandle_t, cublasLtDestroy> handle_;
-    std::map<FusedShape, std::unique_ptr<Plan>> plans_;
+    std::list<Kept> plans_;  // the one not used for longest last
+    std::map<FusedShape, std::list<Kept>::iterator> places_;
 };
 
 }  // namespace headscope::cuda

@@ -63,7 +63,7 @@ bool Memory::add_block(Space& space, std::uint64_t bytes) const {
     std::size_t free_bytes = 0;
     std::size_t total = 0;
     require(cudaMemGetInfo(&free_bytes, &total), "ask how much memory is free");
-    if (free_bytes < bytes + std::min(kReserve, total / kLeastShare)) {
+    if (!of_host_ && free_bytes < bytes + std::min(kReserve, total / kLeastShare)) {
         return false;
     }
     void* memory = nullptr;

@@ -38,7 +38,8 @@ private:
 
 class Memory : public std::enable_shared_from_this<Memory> {
 public:
-    explicit Memory(std::string device) : device_(std::move(device)) {}
+    // `of_host`: the device shares the host's memory.
+    explicit Memory(std::string device, bool of_host = false) : device_(std::move(device)), of_host_(of_host) {}
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
     ~Memory();
@@ -66,12 +67,15 @@ private:
         std::size_t live = 0;
     };
 
-    // False where that would leave CUDA too little for itself: kernels' code, cuBLAS and graphs take memory, too.
+    // False where that would leave CUDA too little for itself: kernels' code, cuBLAS and graphs take memory, too. Of
+    // the host's memory CUDA need not count as free what the host gives back when asked, the pages of files; there only
+    // asking tells.
     bool add_block(Space& space, std::uint64_t bytes) const;
     static void drop_empty_blocks(Space& space);
     [[noreturn]] void fail(std::size_t bytes) const;
 
     std::string device_;
+    bool of_host_;
     Pool pool_ = Pool::Ops;
     std::array<Space, 2> spaces_;
     Backend::MemoryUse use_;

@@ -50,11 +50,20 @@ void Stream::enqueued(const char* op, cudaError_t error) {
 }
 
 void Stream::find_fault(const char* op) {
+    if (!lost_.empty()) {
+        throw Error(lost_);
+    }
     last_op_ = op;
     if (const cudaError_t error = cudaStreamSynchronize(stream_); is_sticky(error)) {
         fail(fmt::format("enqueue {}", op), error);
     }
     cudaGetLastError();
+}
+
+bool Stream::captured() const {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    require(cudaStreamIsCapturing(stream_, &status), "tell whether a graph is recorded");
+    return status != cudaStreamCaptureStatusNone;
 }
 
 void Stream::fail(const std::string& what, cudaError_t error) {

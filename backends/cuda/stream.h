@@ -69,6 +69,8 @@ public:
     void enqueued(const char* op, cudaError_t error);
     // Error if the device is lost, which calls that are not CUDA's own do not tell.
     void find_fault(const char* op);
+    // Whether what is enqueued is recorded at the moment.
+    bool captured() const;
 
     // `from` may be reused on return; nothing waits unless kStagingBytes are under way.
     void upload(void* to, const std::byte* from, std::size_t bytes);

@@ -1,11 +1,15 @@
 // What goes wrong on a device, and what the user is told.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/errors.h"
 #include "emulator.h"
+#include "memory.h"
 #include "support/check.h"
+#include "tests/house/environment.h"
+#include "tests/vulkan/standard_error.h"
 
 using namespace headscope;
 using namespace headscope::cuda;
@@ -62,6 +66,50 @@ TEST_CASE("the last of the memory is left to CUDA itself", "[failures]") {
     constexpr std::size_t kTooMuch = std::size_t{100} << 20U;  // of 4 GiB 256 MiB are kept
     CHECK_THROWS_AS(backend.empty({static_cast<std::int64_t>(free_bytes - kTooMuch)}, DType::I8), OutOfMemory);
     CHECK_NOTHROW(backend.empty({static_cast<std::int64_t>(free_bytes - 3 * kTooMuch)}, DType::I8));
+}
+
+TEST_CASE("memory of the host that pages of files hold is asked for, and is had", "[failures]") {
+    const Environment most_of_it("HEADSCOPE_EMULATION_PAGES", std::to_string(std::uint64_t{3900} << 20U));
+    CudaBackend backend(0, {});
+    constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+    CHECK_NOTHROW(backend.empty({3 * kGiB}, DType::I8));
+    CHECK_THROWS_AS(backend.empty({5 * kGiB}, DType::I8), OutOfMemory);
+}
+
+TEST_CASE("what the device refuses to record as a graph runs op by op, which is said once", "[failures]") {
+    cuda_emulation::GraphFailures& failures = cuda_emulation::graph_failures();
+    for (cudaError_t* step : {&failures.begin, &failures.end, &failures.instantiate}) {
+        CudaBackend backend(0, {});
+        const Tensor x = backend.empty({8}, DType::F32);
+        backend.run(Fill{.out = x, .value = 0.0F});
+        int calls = 0;
+        const auto run = [&](const char* name) {
+            backend.replay(name, {x}, [&] {
+                ++calls;
+                backend.run(AddScaled{.a = x, .out = x, .alpha = 2.0F});
+                backend.run(Fill{.out = x, .value = static_cast<float>(calls)});
+            });
+        };
+        run("kept");
+        run("kept");
+        CHECK(calls == 2);
+        const vulkan_tests::StandardError standard_error;
+        *step = cudaErrorStreamCaptureInvalidated;
+        for (int i = 0; i < 800; ++i) {
+            run("refused");
+        }
+        *step = cudaSuccess;
+        CHECK(calls - 802 == (step == &failures.begin ? 0 : 3));  // in vain, each after a longer pause
+        CHECK(to_host<float>(backend, x)[0] == static_cast<float>(calls));
+        const std::string said = standard_error.text();
+        CHECK_THAT(said, Contains("headscope: cuda:0 (CUDA emulated on the CPU) runs ops one by one"));
+        CHECK_THAT(said, Contains("cudaErrorStreamCaptureInvalidated") && Contains("HEADSCOPE_CUDA_GRAPHS=0"));
+        CHECK(std::count(said.begin(), said.end(), '\n') == 1);
+        const int before = calls;
+        run("kept");
+        CHECK(calls == before);  // what was kept is launched still
+        CHECK(to_host<float>(backend, x)[0] == 2.0F);
+    }
 }
 
 TEST_CASE("without room for a graph's own memory the ops run one by one", "[failures]") {
@@ -125,6 +173,11 @@ TEST_CASE("errors that lose the device are told from those that pass", "[failure
     CHECK_FALSE(is_sticky(cudaErrorMemoryAllocation));
     CHECK_FALSE(is_sticky(cudaErrorInvalidConfiguration));
     CHECK_FALSE(is_sticky(static_cast<cudaError_t>(701)));  // too many resources for a launch
+    // cudaErrorContained, cudaErrorTensorMemoryLeak and cudaErrorExternalDevice, which CUDA 12.0 has no names for.
+    for (const int error : {226, 721, 911}) {
+        INFO(error);
+        CHECK(is_sticky(static_cast<cudaError_t>(error)));
+    }
 }
 
 // Hidden, since an emulated device that is lost does not come back either: CMake runs each of these in a process of its
@@ -140,6 +193,25 @@ TEST_CASE("after a kernel's fault every call says that the device is lost, and n
     CHECK(message_of([&] { stream.synchronize(); }) == message);
     CHECK(message_of([&] { stream.launch("later", nothing, {dim3(1), 32, 0}); }) == message);
     CHECK_THROWS_AS(backend.synchronize(), Error);
+}
+
+TEST_CASE("a device that is lost while a graph is recorded is said to be, and nothing is run op by op",
+          "[.][lost_recording]") {
+    CudaBackend backend(0, {});
+    const Tensor x = backend.empty({8}, DType::F32);
+    int calls = 0;
+    const auto run = [&] {
+        backend.replay("faulty", {x}, [&] {
+            if (++calls == 2) {
+                // As any call says from there on.
+                cuda_emulation::fault(cudaErrorIllegalAddress, "by intent");
+                cuda_emulation::graph_failures().instantiate = cudaErrorIllegalAddress;
+            }
+        });
+    };
+    run();
+    CHECK_THAT(message_of(run), Contains("the CUDA device was lost"));
+    CHECK(calls == 2);
 }
 
 TEST_CASE("with a check after each op the fault names its op", "[.][lost_checked]") {

@@ -1,49 +1,13 @@
-// Products with an epilogue: what an algorithm is chosen for, how often, and what is done where there is none.
+// Products with an epilogue: what an algorithm is chosen for, and how often.
 #include "backends/cuda/linear.h"
 
 #include <catch2/catch.hpp>
-#include <memory>
 
-#include "backends/cuda/cuda_backend.h"
-#include "emulator.h"
+#include "linear_machine.h"
 #include "tests/house/environment.h"
 
 using namespace headscope;
-using namespace headscope::cuda;
-using cuda_emulation::lt_heuristics;
-
-namespace {
-
-struct Machine {
-    std::unique_ptr<CudaBackend> backend = std::make_unique<CudaBackend>(0, CudaOptions{});
-
-    Tensor make(const Shape& shape, DType dtype = DType::F32, double value = 1.0) const {
-        const std::vector<double> values(static_cast<std::size_t>(shape.elements()), value);
-        return make_from_host(*backend, shape, dtype, values);
-    }
-    Linear layer(std::int64_t rows, DType dtype = DType::F32) const {
-        return {.x = make({rows, 8}, dtype),
-                .weight = make({4, 8}, dtype),
-                .bias = make({4}, DType::F32, -3.0),
-                .y = make({rows, 4}, dtype),
-                .activation = Activation::Relu};
-    }
-    // How often cuBLASLt is asked for an algorithm while `op` runs.
-    int questions(const Linear& op) const {
-        const int before = lt_heuristics().asked;
-        backend->run(op);
-        return lt_heuristics().asked - before;
-    }
-    double first(const Tensor& tensor) const { return to_host<double>(*backend, tensor)[0]; }
-};
-
-// As long as it lives there is no algorithm for anything.
-struct NoAlgorithms {
-    NoAlgorithms() { lt_heuristics().none = true; }
-    ~NoAlgorithms() { lt_heuristics().none = false; }
-};
-
-}  // namespace
+using namespace headscope::cuda_tests;
 
 TEST_CASE("an address is aligned to the largest power of two that divides it", "[linear]") {
     CHECK(alignment_of(0x1001) == 1);
@@ -82,17 +46,25 @@ TEST_CASE("whatever an algorithm may depend on tells two shapes apart", "[linear
     CHECK(differs([](Linear& other) { other.compute = Compute::TF32; }));
     CHECK(differs([&](Linear& other) { other.x = wide.narrow(1, 0, 8); }));
     CHECK(differs([&](Linear& other) { other.weight = wide.narrow(1, 0, 8).narrow(0, 0, 4); }));
-    CHECK(differs([&](Linear& other) { other.bias = machine.make({5}).narrow(0, 1, 4); }));
+    CHECK(differs([&](Linear& other) { other.bias = machine.make({8}).narrow(0, 4, 4); }));
     CHECK(differs([&](Linear& other) { other.y = machine.make({7, 4}).narrow(0, 1, 6); }));
     CHECK(differs([&](Linear& other) { other.x = machine.make({7, 8}).narrow(0, 1, 6); }));
     CHECK(differs([&](Linear& other) { other.weight = machine.make({5, 8}).narrow(0, 1, 4); }));
     CHECK(fused_shape(machine.layer(7)) != shape);
     CHECK(fused_shape(machine.layer(6, DType::F16)) != shape);
 
-    // What is rounded to y's type lies in memory of its own.
-    Linear sixteen = machine.layer(6, DType::F16);
-    sixteen.bias = machine.make({5}).narrow(0, 1, 4);
-    CHECK(fused_shape(sixteen).bias_alignment == kMostAlignment);
+    // What is rounded to y's type, or does not begin at 16 bytes, is copied to memory of its own.
+    Linear copied = machine.layer(6, DType::F16);
+    CHECK(copies_bias(copied));
+    CHECK(fused_shape(copied).bias_alignment == kMostAlignment);
+    copied = op;
+    CHECK_FALSE(copies_bias(copied));
+    copied.bias = machine.make({8}).narrow(0, 4, 4);
+    CHECK_FALSE(copies_bias(copied));
+    CHECK(fused_shape(copied).bias_alignment == 16);
+    copied.bias = machine.make({6}).narrow(0, 2, 4);
+    CHECK(copies_bias(copied));
+    CHECK(fused_shape(copied) == shape);
     // The stride of a single row is anything.
     Linear one = machine.layer(1);
     one.x.strides[0] = 0;
@@ -112,41 +84,40 @@ TEST_CASE("an algorithm is chosen once for each shape", "[linear]") {
     CHECK(machine.questions(op) == 0);  // both are kept
 }
 
-TEST_CASE("the shapes that are kept are bounded", "[linear]") {
+TEST_CASE("the shapes that are kept are bounded, and the one not used for longest goes alone", "[linear]") {
     const Machine machine;
-    const Tensor x = machine.make({4100, 1});
-    const Tensor y = machine.make({4100, 1});
-    const auto layer = [&](std::int64_t rows) {
-        return Linear{.x = x.narrow(0, 0, rows), .weight = machine.make({1, 1}), .y = y.narrow(0, 0, rows)};
+    constexpr std::int64_t kMost = 16384;
+    const Tensor x = machine.make({kMost + 3});
+    const Tensor weight = machine.make({1, 1});
+    const Tensor y = machine.make({2, 1});
+    const auto layer = [&](std::int64_t step) {  // two rows that are `step` apart
+        Linear op{.x = x.narrow(0, 0, 2).reshape({2, 1}), .weight = weight, .y = y};
+        op.x.strides[0] = step;
+        return op;
     };
-    const Linear first = layer(1);
-    CHECK(machine.questions(first) == 1);
-    for (std::int64_t rows = 2; rows <= 4096; ++rows) {
-        machine.backend->run(layer(rows));
+    for (std::int64_t step = 1; step <= kMost; ++step) {
+        machine.backend->run(layer(step));
     }
-    CHECK(machine.questions(first) == 0);
-    CHECK(machine.questions(layer(4097)) == 1);
-    CHECK(machine.questions(first) == 1);
+    CHECK(machine.questions(layer(1)) == 0);
+    CHECK(machine.questions(layer(kMost + 1)) == 1);
+    CHECK(machine.questions(layer(1)) == 0);
+    CHECK(machine.questions(layer(3)) == 0);
+    CHECK(machine.questions(layer(kMost)) == 0);
+    CHECK(machine.questions(layer(2)) == 1);
+    CHECK(machine.first(y) == 1.0);
 }
 
-TEST_CASE("where there is no algorithm a product and its bias run one after the other", "[linear]") {
-    const Environment hopper("HEADSCOPE_EMULATION_SM", "90");  // which has products of BF16
+TEST_CASE("a bias is added wherever it begins", "[linear]") {
     const Machine machine;
-    for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
-        Linear op = machine.layer(dtype == DType::F32 ? 9 : 10, dtype);
-        {
-            const NoAlgorithms none;
-            CHECK(machine.questions(op) == 1);
-            CHECK(machine.questions(op) == 0);  // asked for no second time either
-        }
-        CHECK(machine.first(op.y) == 5.0);
-        // Rounded operands too, whose result is not.
-        op.compute = Compute::F16;
-        op.bias = machine.make({4}, DType::F32, -2.999);
-        if (dtype == DType::F32) {
-            const NoAlgorithms none;
-            CHECK(machine.questions(op) == 1);
-            CHECK(machine.first(op.y) == Approx(5.001).epsilon(1e-6));
+    for (const DType dtype : {DType::F32, DType::F16}) {
+        for (std::int64_t offset = 0; offset <= 8; ++offset) {
+            INFO(name_of(dtype) << " at " << offset);
+            std::vector<double> values(16, -1.0);
+            values[static_cast<std::size_t>(offset)] = -3.0;
+            Linear op = machine.layer(6, dtype);
+            op.bias = make_from_host(*machine.backend, {16}, dtype, values).narrow(0, offset, 4);
+            machine.backend->run(op);
+            CHECK(machine.first(op.y) == 5.0);
         }
     }
 }

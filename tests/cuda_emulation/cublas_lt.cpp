@@ -1,7 +1,8 @@
 // cuBLASLt on the CPU: what its documentation says of the calls that the backend makes, and no more than it promises.
 //  - a sum over k is split in two wherever the preference allows it, the parts kept in the least precise type allowed
 //  - an algorithm needs the workspace and every alignment that it was told of, and multiplies the matrices that it was
-//    chosen for and no others
+//    chosen for and no others; a bias is loaded 16 bytes at a time, which of another address is a fault
+//  - while a stream is captured no algorithm is chosen, as of CUDA 13.3
 //  - ReLU is max(x, 0), of which a NaN does not come out
 #include "cublasLt.h"
 
@@ -287,8 +288,11 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t /*handle*/, cubla
         status != CUBLAS_STATUS_SUCCESS) {
         return status;
     }
-    if (emulation::lt_heuristics().none) {
-        return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (emulation::captures()) {
+        return CUBLAS_STATUS_INTERNAL_ERROR;
+    }
+    if (emulation::lt_heuristics().answer != CUBLAS_STATUS_SUCCESS) {
+        return emulation::lt_heuristics().answer;
     }
     Algorithm algorithm{.problem = hash_of(problem), .workspace_bytes = 0, .reduction = 0, .alignments = {}};
     for (const auto& [reduction, type] : {std::pair{CUBLASLT_REDUCTION_SCHEME_INPLACE, d->type},
@@ -321,6 +325,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t /*handle*/, cublasLtMatmulDesc_t 
     if (const cublasStatus_t status = check(problem); status != CUBLAS_STATUS_SUCCESS) {
         return status;
     }
+    if (emulation::lt_heuristics().call != CUBLAS_STATUS_SUCCESS) {
+        return emulation::lt_heuristics().call;
+    }
     Algorithm algorithm{};
     std::memcpy(&algorithm, chosen, sizeof algorithm);
     if (algorithm.problem != hash_of(problem) || workspace_bytes < algorithm.workspace_bytes ||
@@ -352,6 +359,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t /*handle*/, cublasLtMatmulDesc_t 
         .workspace = static_cast<unsigned char*>(workspace),
     };
     const cudaError_t error = emulation::enqueue(stream, [call] {
+        if (call.bias != nullptr && alignment_of(call.bias) < 16) {
+            emulation::fault(cudaErrorMisalignedAddress, "cuBLASLt loads a bias that is not aligned to 16 bytes");
+            return emulation::fatal_error();
+        }
         multiply(call);
         return cudaSuccess;
     });

@@ -7,7 +7,8 @@
 //  - streams are queues that nothing drains but what has to wait, so that memory given back or reused too early shows
 //  - a stream that is being captured refuses what a real one refuses
 //  - fresh device memory holds NaN; a device has HEADSCOPE_EMULATION_MEMORY bytes (4 GiB) and HEADSCOPE_EMULATION_SM
-//    (90) as its architecture
+//    (90) as its architecture; with HEADSCOPE_EMULATION_PAGES it shares the host's memory, of which so many bytes hold
+//    pages of files, given back when asked for and not free
 #pragma once
 
 #include <cstddef>
@@ -18,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "cublas_v2.h"
 #include "cuda_runtime.h"
 
 // Work in order; an event is a flag at the end of a queue.
@@ -58,11 +60,20 @@ struct BlasHandles {
 };
 BlasHandles& blas_handles();
 
-// What cuBLASLt was asked, and whether it has an algorithm for anything.
+// How often cuBLASLt was asked for an algorithm, what it says instead of one, and what it says of one it gave.
 struct LtHeuristics {
     int asked = 0;
-    bool none = false;
+    cublasStatus_t answer = CUBLAS_STATUS_SUCCESS;
+    cublasStatus_t call = CUBLAS_STATUS_SUCCESS;
 };
 LtHeuristics& lt_heuristics();
+
+// What the steps of making a graph say.
+struct GraphFailures {
+    cudaError_t begin = cudaSuccess;
+    cudaError_t end = cudaSuccess;
+    cudaError_t instantiate = cudaSuccess;
+};
+GraphFailures& graph_failures();
 
 }  // namespace headscope::cuda_emulation

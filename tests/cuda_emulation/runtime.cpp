@@ -1,6 +1,7 @@
 // Devices, errors, memory and launches of the emulated runtime.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -20,6 +21,10 @@ std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise)
 
 std::size_t memory_bytes() {
     return number_from_environment("HEADSCOPE_EMULATION_MEMORY", std::uint64_t{4} << 30U);
+}
+
+std::size_t page_bytes() {
+    return number_from_environment("HEADSCOPE_EMULATION_PAGES", 0);
 }
 
 int architecture() {
@@ -82,6 +87,11 @@ bool is_pinned(const void* memory) {
     return static_cast<const char*>(memory) < static_cast<const char*>(found->first) + found->second;
 }
 
+void fault(cudaError_t error, const std::string& why) {
+    std::fprintf(stderr, "cuda emulation: %s\n", why.c_str());
+    device().fatal = error;
+}
+
 cudaError_t allow_shared_bytes(const void* kernel, int bytes) {
     if (bytes < 0 || static_cast<std::size_t>(bytes) > most_shared_bytes(architecture())) {
         return remember(cudaErrorInvalidValue);
@@ -100,8 +110,7 @@ cudaError_t enqueue_launch(cudaStream_t stream, const LaunchShape& shape, const 
     }
     return enqueue(stream, [shape, body = std::move(body)] {
         if (const std::string complaint = run_launch(shape, body); !complaint.empty()) {
-            std::fprintf(stderr, "cuda emulation: %s\n", complaint.c_str());
-            device().fatal = cudaErrorLaunchFailure;
+            fault(cudaErrorLaunchFailure, complaint);
         }
         return device().fatal;
     });
@@ -122,6 +131,7 @@ const char* cudaGetErrorName(cudaError_t error) {
         case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
         case cudaErrorNotReady: return "cudaErrorNotReady";
         case cudaErrorIllegalAddress: return "cudaErrorIllegalAddress";
+        case cudaErrorMisalignedAddress: return "cudaErrorMisalignedAddress";
         case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
         case cudaErrorStreamCaptureUnsupported: return "cudaErrorStreamCaptureUnsupported";
         case cudaErrorStreamCaptureInvalidated: return "cudaErrorStreamCaptureInvalidated";
@@ -158,6 +168,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     properties->multiProcessorCount = 3;  // odd, and few enough that grids are larger
     properties->l2CacheSize = 1 << 20;
     properties->maxThreadsPerMultiProcessor = 2048;
+    properties->integrated = emulation::page_bytes() > 0 ? 1 : 0;
     return cudaSuccess;
 }
 
@@ -173,7 +184,8 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total) {
     *total = emulation::memory_bytes();
-    *free_bytes = *total - emulation::device().in_use;
+    const std::size_t unused = *total - emulation::device().in_use;
+    *free_bytes = unused - std::min(unused, emulation::page_bytes());
     return emulation::fatal_error();
 }
 

@@ -46,6 +46,16 @@ bool refuse_in_capture() {
 
 }  // namespace
 
+GraphFailures& graph_failures() {
+    static GraphFailures failures;
+    return failures;
+}
+
+bool captures() {
+    return std::any_of(streams().begin(), streams().end(),
+                       [](const EmulatedStream* stream) { return stream->capture != nullptr; });
+}
+
 bool refuse_unsafe_in_capture() {
     const bool relaxed = std::all_of(streams().begin(), streams().end(), [](const EmulatedStream* stream) {
         return stream->capture == nullptr || stream->relaxed;
@@ -193,9 +203,19 @@ cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStre
     });
 }
 
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+    *status = stream->capture == nullptr ? cudaStreamCaptureStatusNone
+              : stream->capture_broken   ? cudaStreamCaptureStatusInvalidated
+                                         : cudaStreamCaptureStatusActive;
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
     if (stream->capture != nullptr) {
         return emulation::remember(cudaErrorInvalidValue);
+    }
+    if (emulation::graph_failures().begin != cudaSuccess) {
+        return emulation::remember(emulation::graph_failures().begin);
     }
     stream->capture = std::make_unique<EmulatedGraph>();
     stream->capture_broken = false;
@@ -209,6 +229,9 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
         return emulation::remember(cudaErrorStreamCaptureUnmatched);
     }
     std::unique_ptr<EmulatedGraph> captured = std::move(stream->capture);
+    if (emulation::graph_failures().end != cudaSuccess) {
+        return emulation::remember(emulation::graph_failures().end);
+    }
     if (stream->capture_broken) {
         return emulation::remember(cudaErrorStreamCaptureInvalidated);
     }
@@ -217,6 +240,9 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
 }
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long /*flags*/) {
+    if (emulation::graph_failures().instantiate != cudaSuccess) {
+        return emulation::remember(emulation::graph_failures().instantiate);
+    }
     *executable = new EmulatedGraph(*graph);
     return cudaSuccess;
 }

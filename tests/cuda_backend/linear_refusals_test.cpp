@@ -1,0 +1,124 @@
+// What is done where cuBLASLt has no algorithm, refuses the one it chose, or cannot be asked.
+#include <catch2/catch.hpp>
+
+#include "linear_machine.h"
+#include "tests/house/environment.h"
+#include "tests/vulkan/standard_error.h"
+
+using namespace headscope;
+using namespace headscope::cuda_tests;
+
+TEST_CASE("where there is no algorithm a product and its bias run one after the other", "[linear]") {
+    const Environment hopper("HEADSCOPE_EMULATION_SM", "90");  // which has products of BF16
+    const Machine machine;
+    for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
+        Linear op = machine.layer(dtype == DType::F32 ? 9 : 10, dtype);
+        {
+            const NoAlgorithms none;
+            CHECK(machine.questions(op) == 1);
+            CHECK(machine.questions(op) == 0);  // asked for no second time either
+        }
+        CHECK(machine.first(op.y) == 5.0);
+        // Rounded operands too, whose result is not.
+        op.compute = Compute::F16;
+        op.bias = machine.make({4}, DType::F32, -2.999);
+        if (dtype == DType::F32) {
+            const NoAlgorithms none;
+            CHECK(machine.questions(op) == 1);
+            CHECK(machine.first(op.y) == Approx(5.001).epsilon(1e-6));
+        }
+    }
+}
+
+TEST_CASE("an algorithm that is refused when it is called is never called again", "[linear]") {
+    const Machine machine;
+    std::int64_t rows = 20;
+    for (const cublasStatus_t refusal : kRefusals) {
+        INFO(refusal);
+        Linear op = machine.layer(++rows, DType::F16);
+        op.bias = machine.make({4}, DType::F32, -7.999);  // of which F16 would make -8
+        {
+            const NoCalls none(refusal);
+            CHECK(machine.questions(op) == 1);
+        }
+        const double value = machine.first(op.y);
+        CHECK(value == Approx(0.001).epsilon(1e-3));
+        CHECK(machine.questions(op) == 0);
+        CHECK(machine.first(op.y) == value);
+    }
+}
+
+TEST_CASE("what cuBLASLt says of a shape that it does not take is no failure, and of a fault it is", "[linear]") {
+    const Machine machine;
+    std::int64_t rows = 30;
+    for (const cublasStatus_t refusal : kRefusals) {
+        INFO(refusal);
+        const Linear op = machine.layer(++rows);
+        const NoAlgorithms none(refusal);
+        CHECK(machine.questions(op) == 1);
+        CHECK(machine.first(op.y) == 5.0);
+    }
+    for (const cublasStatus_t fault : {CUBLAS_STATUS_EXECUTION_FAILED, CUBLAS_STATUS_INTERNAL_ERROR}) {
+        const Linear op = machine.layer(++rows);
+        {
+            const NoAlgorithms none(fault);
+            CHECK_THROWS_AS(machine.backend->run(op), Error);
+        }
+        machine.backend->run(op);
+        {
+            const NoCalls none(fault);
+            CHECK_THROWS_AS(machine.backend->run(op), Error);
+        }
+        CHECK(machine.questions(op) == 0);
+        CHECK(machine.first(op.y) == 5.0);
+    }
+}
+
+TEST_CASE("while a graph is recorded no algorithm is chosen: it is recorded the next time", "[linear]") {
+    const Machine machine;
+    const Linear op = machine.layer(40);
+    int calls = 0;
+    const auto run = [&] {
+        machine.backend->replay("late", {op.x, op.weight, op.bias, op.y}, [&] {
+            if (++calls > 1) {  // as if the plan had gone since the first time
+                machine.backend->run(op);
+            }
+        });
+    };
+    const int before = lt_heuristics().asked;
+    run();
+    run();
+    CHECK(calls == 3);  // to be recorded, in vain, and op by op
+    CHECK(machine.first(op.y) == 5.0);
+    CHECK(lt_heuristics().asked == before + 1);
+    for (const double bias : {-2.0, -1.0, 0.0}) {
+        from_host(*machine.backend, op.bias, std::vector<float>(4, static_cast<float>(bias)));
+        run();
+        CHECK(machine.first(op.y) == 8.0 + bias);
+    }
+    CHECK(calls == 4);
+    CHECK(lt_heuristics().asked == before + 1);
+}
+
+TEST_CASE("an algorithm that is refused in a graph alone stays that of the op", "[linear]") {
+    const Machine machine;
+    const Linear op = machine.layer(41);
+    int calls = 0;
+    const auto run = [&] {
+        machine.backend->replay("refused", {op.x, op.weight, op.bias, op.y}, [&] {
+            ++calls;
+            const NoCalls in_a_graph(calls == 2 ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS);
+            machine.backend->run(op);
+        });
+    };
+    run();
+    {
+        const vulkan_tests::StandardError said;
+        run();
+        CHECK_THAT(said.text(), Catch::Contains("runs ops one by one"));
+    }
+    CHECK(calls == 3);
+    CHECK(machine.first(op.y) == 5.0);
+    const NoCalls none(CUBLAS_STATUS_EXECUTION_FAILED);
+    CHECK_THROWS_AS(machine.backend->run(op), Error);  // it is called still
+}
