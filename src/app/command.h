@@ -18,11 +18,11 @@ void add_score_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
 void add_devices_command(CLI::App& app);
-void add_conform_command(CLI::App& app);
 void add_tune_command(CLI::App& app);
 void add_attention_command(CLI::App& app);
 // With the process' own command line, which it hands on, or writes beside what it measured.
 void add_evaluate_command(CLI::App& app, int count, const char* const* words);
+void add_conform_command(CLI::App& app, int count, const char* const* words);
 void add_bench_command(CLI::App& app, int count, const char* const* words);
 void add_view_command(CLI::App& app, int count, const char* const* words);
 

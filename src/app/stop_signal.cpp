@@ -5,11 +5,11 @@
 namespace headscope {
 namespace {
 
-// The only thing a signal handler may touch, and the only such variable of the program.
+// The only thing that this handler may touch: the signal that came.
 volatile std::sig_atomic_t stop = 0;
 
-void handle(int) {
-    stop = 1;
+void handle(int signal) {
+    stop = signal;
 }
 
 }  // namespace
@@ -29,6 +29,13 @@ void listen_for_stop() {
 
 bool stop_requested() {
     return stop != 0;
+}
+
+void end_by_stop_signal() {
+    if (stop != 0) {
+        std::signal(stop, SIG_DFL);
+        std::raise(stop);
+    }
 }
 
 }  // namespace headscope

@@ -124,17 +124,25 @@ Comparison compare(const Case& stated, const Operand& output, bool accumulated, 
             fits = stated.accept(output.name, i, got[i], inputs);
             wanted = fits ? got[i] : wanted;
         }
-        if (!fits && !exact && std::isfinite(wanted) && std::isfinite(got[i])) {
+        const bool is_number = std::isfinite(wanted) && std::isfinite(got[i]);
+        const bool zero_lost = wanted == 0.0 && got[i] != 0.0 && !accumulated;
+        if (!fits && !exact && is_number) {
             const double error = std::abs(got[i] - wanted);
             const double bound = tolerance.element * magnitude[i] + tiniest(dtype);
-            const bool zero_kept = wanted != 0.0 || got[i] == 0.0 || accumulated;
-            fits = error <= bound && zero_kept;
+            fits = error <= bound && !zero_lost;
             closeness.of_bound = std::max(closeness.of_bound, error / bound);
             closeness.worst_relative =
                 std::max(closeness.worst_relative, error / std::max(magnitude[i], tiniest(dtype)));
         }
-        if (std::isfinite(wanted) && std::isfinite(got[i])) {
+        if (is_number) {
             squares.add(wanted, got[i], magnitude[i]);
+        }
+        if (!fits && (exact || zero_lost || !is_number)) {
+            closeness.of_bound = kInfinity;
+            closeness.worst_relative = kInfinity;
+        }
+        if (!fits && !is_number) {
+            squares.error = kInfinity;
         }
         if (!fits && wrong++ == 0) {
             result.complaint = fmt::format("{}[{}] of {}: expected {:.9g}, got {:.9g}", output.name, i,

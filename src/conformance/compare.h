@@ -20,7 +20,8 @@
 
 namespace headscope::conformance {
 
-// How far one result is from another.
+// How far one result is from another. Infinitely where no tolerance can be met: of what must be exact and is not, of an
+// exact 0 that is none, and (all three) of a NaN or an infinity that stands where it should not.
 struct Closeness {
     double of_bound = 0.0;        // the largest error over what it may be: at most 1
     double worst_relative = 0.0;  // the largest error of an element over its m

@@ -17,6 +17,8 @@
 
 #include "conformance/bench.h"
 #include "conformance/harness.h"
+#include "conformance/repeat.h"
+#include "conformance/selection.h"
 #include "conformance/speed.h"
 #include "support/check.h"
 
@@ -33,15 +35,6 @@ using Clock = std::chrono::steady_clock;
 const Workload kOnCpus;
 const Workload kOnGpus{.sentences = 256, .parameters = 60'000'000, .sides = {4096}};
 
-// The case in F32 and in every storage that it may be tried in.
-std::vector<Case> stored_cases(const Group& group, const Case& stated) {
-    std::vector<Case> all{stated};
-    for (const DType dtype : group.is_large ? std::vector<DType>{} : storages_of(stated)) {
-        all.push_back(stated.stored_in(dtype));
-    }
-    return all;
-}
-
 void note_standing(const Standing& standing, const Backend& device, const Case& stated, Result& result) {
     result.level = std::max(result.level, standing.level);
     result.shortfalls.insert(standing.shortfalls.begin(), standing.shortfalls.end());
@@ -54,6 +47,7 @@ void note_standing(const Standing& standing, const Backend& device, const Case& 
 void add(Result& result, const Case& stated, const Outcome& outcome) {
     ++result.cases;
     result.runs += outcome.runs;
+    result.failed_runs += outcome.failed_runs;
     result.closeness.widen(outcome.closeness);
     result.kernels.insert(outcome.kernels.begin(), outcome.kernels.end());
     result.complaints.insert(result.complaints.end(), outcome.complaints.begin(), outcome.complaints.end());
@@ -65,6 +59,19 @@ void add(Result& result, const Case& stated, const Outcome& outcome) {
     }
 }
 
+// Adds what a scope takes.
+class Stopwatch {
+public:
+    explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+    ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+private:
+    double& seconds_;
+    const Clock::time_point begin_ = Clock::now();
+};
+
 // One device's part of a plan.
 class DeviceRun {
 public:
@@ -75,7 +82,9 @@ public:
         info_ = benches_.front().backend().device();
         const std::vector<std::string>& paths = !plan.paths.empty() || !plan.full ? plan.paths : info_.paths;
         for (const std::string& path : paths) {
-            benches_.emplace_back(plan, info_.id, path);
+            if (path != kChosenPath) {
+                benches_.emplace_back(plan, info_.id, path);
+            }
         }
     }
 
@@ -83,7 +92,6 @@ public:
 
     // `turn`: of the first case, another one for each group.
     void examine(const Family& family, const Group& group, std::size_t turn) {
-        say(family.name + ": " + group.says);
         const std::vector<Case> cases = group.cases();
         const bool takes_turns = cases.size() > kFewCases && by_turns();
         for (const Case& stated : cases) {
@@ -123,9 +131,19 @@ private:
         }
     }
 
-    void say(const std::string& what) const {
+    // Before each step, which is a case by one path: tells what it is, unless nobody wants it any more.
+    void begin(const Bench& bench, const Group& group, const Case& stored) const {
+        if (plan_.stop_requested()) {
+            throw Error("it was interrupted");
+        }
         if (plan_.progress) {
-            plan_.progress(info_.id + ": " + what);
+            const std::string precision = precision_of(stored);
+            plan_.progress(
+                {.text =
+                     fmt::format("{}, {}, {}: {} ({})", info_.id, bench.path().empty() ? "as it chooses" : bench.path(),
+                                 precision, stored.title(), group.says),
+                 .repeat = repeat_command(info_.id, {.op = stored.op, .precision = precision, .path = bench.path()},
+                                          stored.title())});
         }
     }
 
@@ -159,7 +177,11 @@ private:
         const Standing standing = standing_of(bench.backend(), stored);  // what has a trial is tried by this
         if (standing.level == SupportLevel::None) {
             if (bench.path().empty()) {
-                note_standing(standing, bench.backend(), stored, result_of());
+                Result& result = result_of();
+                note_standing(standing, bench.backend(), stored, result);
+                if (standing.owed) {
+                    note_failed(result, stored);
+                }
             }
             return;
         }
@@ -168,11 +190,21 @@ private:
         }
         Result& result = result_of();
         note_standing(standing, bench.backend(), stored, result);
+        const Stopwatch watch(result.seconds);
         const Outcome outcome = examination.on(bench.backend());
         add(result, stored, outcome);
+        if (!outcome.complaints.empty()) {
+            note_failed(result, stored, outcome.kernels);
+        }
         if (outcome.lost) {
             lose(bench);
         }
+    }
+
+    void note_failed(Result& result, const Case& stored, std::vector<std::string> kernels = {}) const {
+        result.failed.push_back({.title = stored.title(),
+                                 .repeat = repeat_command(info_.id, result, stored.title()),
+                                 .kernels = std::move(kernels)});
     }
 
     // What comes is tried on a fresh one; a device that is lost again and again is given up.
@@ -187,11 +219,13 @@ private:
     // Where `step` loses the device the case has failed, and what comes has a fresh one.
     template <class Step>
     void unless_lost(Bench& bench, const Family& family, const Group& group, const Case& stored, const Step& step) {
+        begin(bench, group, stored);
         try {
             step();
         } catch (const DeviceLost& error) {
-            bench.result(family, group, stored)
-                .complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
+            Result& result = bench.result(family, group, stored);
+            result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
+            note_failed(result, stored);
             lose(bench);
         }
     }
@@ -213,9 +247,9 @@ private:
         if (standing.level == SupportLevel::None) {
             return;
         }
-        say("how fast is " + stored.title());
         Result& result = bench.result(family, group, stored);
         note_standing(standing, bench.backend(), stored, result);
+        const Stopwatch watch(result.seconds);
         bench.backend().take_kernels();
         try {
             result.speeds.push_back(measure(bench.backend(), stored));
@@ -223,6 +257,7 @@ private:
             throw;
         } catch (const std::exception& error) {
             result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
+            note_failed(result, stored);
         }
         for (const std::string& kernel : bench.backend().take_kernels()) {
             result.kernels.insert(kernel);
@@ -235,24 +270,6 @@ private:
     std::vector<Bench> benches_;  // the first is what the device chooses
     std::atomic<int>& losses_;
 };
-
-// A group of a family: what a thread takes.
-struct Unit {
-    const Family& family;
-    const Group& group;
-};
-
-std::vector<Unit> units_of(const Plan& plan, const std::vector<Family>& families) {
-    std::vector<Unit> units;
-    for (const Family& family : families) {
-        for (const Group& group : family.groups) {
-            if (!group.is_large || plan.full) {
-                units.push_back({family, group});
-            }
-        }
-    }
-    return units;
-}
 
 // Takes units until none is left. What ended it before, if anything did: it cannot be opened any more.
 std::string take(DeviceRun& run, const std::vector<Unit>& units, std::atomic<std::size_t>& next) {
@@ -306,9 +323,9 @@ Plan guarded(const Plan& plan, std::mutex& mutex) {
         return plan.open(path, device);
     };
     if (plan.progress) {
-        copy.progress = [&plan, &mutex](const std::string& line) {
+        copy.progress = [&plan, &mutex](const Doing& doing) {
             const std::lock_guard<std::mutex> lock(mutex);
-            plan.progress(line);
+            plan.progress(doing);
         };
     }
     return copy;
@@ -349,6 +366,7 @@ DeviceReport examine_all(const Plan& plan, const std::string& id, const std::vec
 
 DeviceReport report_of(const Plan& plan, const std::string& id, const std::vector<Family>& families) {
     const auto begin = Clock::now();
+    const std::string date = date_now();
     DeviceReport report;
     try {
         report = examine_all(plan, id, families);
@@ -356,6 +374,8 @@ DeviceReport report_of(const Plan& plan, const std::string& id, const std::vecto
         report.device.id = id;
         report.failure = error.what();
     }
+    report.date = date;
+    report.interrupted = !report.failure.empty() && plan.stop_requested();
     report.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     return report;
 }

@@ -180,6 +180,7 @@ Outcome Examination::on(Backend& device) {
     device.take_kernels();
     for (const Variant& variant : variants_of(case_)) {
         ++outcome.runs;
+        const std::size_t complaints_before = outcome.complaints.size();
         const auto complain = [&](const std::exception& error) {
             outcome.complaints.push_back(device.device().id + ": " + case_.title() + " (" + variant.title() +
                                          "): " + error.what());
@@ -189,9 +190,12 @@ Outcome Examination::on(Backend& device) {
         } catch (const DeviceLost& error) {
             complain(error);
             outcome.lost = true;
-            break;
         } catch (const std::exception& error) {
             complain(error);
+        }
+        outcome.failed_runs += outcome.complaints.size() > complaints_before ? 1 : 0;
+        if (outcome.lost) {
+            break;
         }
     }
     outcome.kernels = device.take_kernels();

@@ -32,7 +32,8 @@ Standing standing_of(const Backend& device, const Case& stated);
 
 // What became of a case on one device.
 struct Outcome {
-    int runs = 0;  // variants
+    int runs = 0;         // variants
+    int failed_runs = 0;  // those with complaints
     Closeness closeness;
     std::vector<std::string> kernels;     // Backend::take_kernels
     std::vector<std::string> complaints;  // every promise that the device breaks, in words

@@ -21,6 +21,10 @@ std::size_t DeviceReport::failures() const {
         std::count_if(results.begin(), results.end(), [](const Result& result) { return !result.passed(); }));
 }
 
+bool Report::interrupted() const {
+    return std::any_of(devices.begin(), devices.end(), [](const DeviceReport& report) { return report.interrupted; });
+}
+
 bool Report::passed() const {
     return !devices.empty() &&
            std::all_of(devices.begin(), devices.end(), [](const DeviceReport& report) { return report.passed(); });

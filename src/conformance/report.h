@@ -10,6 +10,7 @@
 
 #include "backend/backend.h"
 #include "conformance/compare.h"
+#include "conformance/settings.h"
 #include "conformance/shortfall.h"
 
 namespace headscope::conformance {
@@ -24,11 +25,18 @@ struct Speed {
     const char* unit() const { return is_arithmetic ? "GFLOP/s" : "GB/s"; }
 };
 
+// One that a device got wrong.
+struct FailedCase {
+    std::string title;                      // as complaints have it
+    std::string repeat;                     // the command that runs it again
+    std::vector<std::string> kernels = {};  // that it ran, as far as the device tells
+};
+
 // One op, in one precision, by one path, over the cases of one group.
 struct Result {
     std::string op;
-    std::string family;
-    std::string group;           // Group::name, or "speed"
+    std::string family = {};
+    std::string group = {};      // Group::name, or "speed"
     std::string says = {};       // Group::says
     std::string precision = {};  // "f32", "f16", "bf16 products", "i8 weights"
     std::string path = {};       // DeviceInfo::paths, or empty: what the device chose
@@ -37,10 +45,13 @@ struct Result {
     std::map<std::string, int> skipped = {};  // tests of others that were left out: why, and how many
     int cases = 0;
     int runs = 0;
+    int failed_runs = 0;   // of them
+    double seconds = 0.0;  // that all of it took, compiling too
     Closeness closeness = {};
     Tolerance tolerance = {};  // the largest
     std::set<std::string> kernels = {};
     std::vector<std::string> complaints = {};
+    std::vector<FailedCase> failed = {};
     std::vector<Speed> speeds = {};
 
     bool backward() const;  // a way back
@@ -53,6 +64,8 @@ struct DeviceReport {
     std::vector<Result> results;
     double seconds = 0.0;
     std::string failure = {};  // why it was not tried, or not to its end
+    bool interrupted = false;  // by whoever started it: that is the failure
+    std::string date = {};     // when it began: "2026-11-22T13:40:05Z"
 
     int runs() const;
     std::size_t failures() const;  // results
@@ -63,12 +76,16 @@ struct DeviceReport {
 struct Report {
     std::string version;         // of the program
     std::string scope = "full";  // or "quick", "onnx node tests"
+    std::string date = {};       // when it began
+    std::string command = {};    // as a shell would take it
+    Settings settings = {};
     std::vector<DeviceReport> devices;
     bool passed() const;
+    bool interrupted() const;
 };
 
 // For people: a line for each op, precision and path, and every failure.
-std::string report_table(const DeviceReport& report);
+std::string report_table(const DeviceReport& report, const Settings& settings = {});
 // For programs: everything.
 nlohmann::ordered_json report_json(const Report& report);
 // For those that read JUnit's XML: a suite for each device, a test for each result.

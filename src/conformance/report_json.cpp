@@ -19,9 +19,9 @@ const char* name_of(SupportLevel level) {
     return "?";
 }
 
-// JSON has no infinity.
+// JSON has no infinity: null.
 Json number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(std::to_string(value));
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
 Json object(const std::vector<std::pair<std::string, std::string>>& entries) {
@@ -52,7 +52,9 @@ Json to_json(const Result& result) {
               {"not_native", Json::array()},
               {"passed", result.passed()},
               {"cases", result.cases},
-              {"runs", result.runs}};
+              {"runs", result.runs},
+              {"failed_runs", result.failed_runs},
+              {"seconds", result.seconds}};
     for (const Shortfall& each : result.shortfalls) {
         json["not_native"].push_back(each.text());
     }
@@ -63,6 +65,7 @@ Json to_json(const Result& result) {
         json["nmse"] = number(result.closeness.nmse);
         json["worst_relative_error"] = number(result.closeness.worst_relative);
         json["share_of_tolerance"] = number(result.closeness.of_bound);
+        json["beyond_any_tolerance"] = !std::isfinite(result.closeness.of_bound);
         json["tolerance"] = {{"element", result.tolerance.element},
                              {"tensor", result.tolerance.tensor},
                              {"reason", result.tolerance.reason}};
@@ -71,6 +74,9 @@ Json to_json(const Result& result) {
         json["speed"].push_back(to_json(speed));
     }
     json["complaints"] = result.complaints;
+    for (const FailedCase& each : result.failed) {
+        json["failed_cases"].push_back({{"case", each.title}, {"repeat", each.repeat}, {"kernels", each.kernels}});
+    }
     return json;
 }
 
@@ -87,7 +93,9 @@ Json to_json(const DeviceReport& report) {
               {"passed", report.passed()},
               {"runs", report.runs()},
               {"failed", report.failures()},
+              {"date", report.date},
               {"seconds", report.seconds},
+              {"interrupted", report.interrupted},
               {"failure", report.failure},
               {"results", Json::array()}};
     for (const Result& result : report.results) {
@@ -101,7 +109,11 @@ Json to_json(const DeviceReport& report) {
 nlohmann::ordered_json report_json(const Report& report) {
     Json json{{"format", "headscope conformance report 1"},
               {"headscope", report.version},
+              {"date", report.date},
+              {"command", report.command},
+              {"settings", object(report.settings)},
               {"scope", report.scope},
+              {"interrupted", report.interrupted()},
               {"passed", report.passed()},
               {"devices", Json::array()}};
     for (const DeviceReport& device : report.devices) {

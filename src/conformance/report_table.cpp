@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "conformance/report.h"
 #include "support/counted.h"
@@ -21,7 +23,8 @@ struct Line {
     SupportLevel level = SupportLevel::Native;
     int cases = 0;
     int runs = 0;
-    std::size_t failed = 0;
+    bool failed = false;
+    int failed_runs = 0;
     Closeness closeness = {};
     std::vector<Speed> speeds = {};
 };
@@ -41,7 +44,8 @@ std::vector<Line> lines_of(const DeviceReport& report) {
         line.level = std::max(line.level, result.level);
         line.cases += result.cases;
         line.runs += result.runs;
-        line.failed += result.complaints.size();
+        line.failed = line.failed || !result.passed();
+        line.failed_runs += result.failed_runs;
         line.closeness.widen(result.closeness);
         line.speeds.insert(line.speeds.end(), result.speeds.begin(), result.speeds.end());
     }
@@ -56,10 +60,15 @@ std::vector<Line> lines_of(const DeviceReport& report) {
 }
 
 std::string verdict(const Line& line) {
-    if (line.failed > 0) {
-        return fmt::format("FAILED {}", line.failed);
+    if (line.failed) {
+        return line.failed_runs > 0 ? fmt::format("FAILED {}", line.failed_runs) : "FAILED";
     }
     return line.level == SupportLevel::Composed ? "passed, composed" : "passed";
+}
+
+// An error that no tolerance allows has no number.
+std::string measured(double value, std::string text) {
+    return std::isfinite(value) ? std::move(text) : "wrong";
 }
 
 std::string path_of(const Line& line) {
@@ -68,12 +77,13 @@ std::string path_of(const Line& line) {
 
 std::string row(const Line& line, std::size_t width, std::size_t path_width) {
     const bool ran = line.runs > 0;
-    std::string text =
-        fmt::format("{:<{}} {:<13} {:<{}} {:>5} {:>5} {:>7} {:>7} {:>7}  {:<16} ", line.op, width, line.precision,
-                    path_of(line), path_width, ran ? std::to_string(line.cases) : "",
-                    ran ? std::to_string(line.runs) : "", ran ? fmt::format("{:.1e}", line.closeness.nmse) : "",
-                    ran ? fmt::format("{:.1e}", line.closeness.worst_relative) : "",
-                    ran ? fmt::format("{:.0f} %", 100 * line.closeness.of_bound) : "", verdict(line));
+    std::string text = fmt::format(
+        "{:<{}} {:<13} {:<{}} {:>5} {:>5} {:>7} {:>7} {:>7}  {:<16} ", line.op, width, line.precision, path_of(line),
+        path_width, ran ? std::to_string(line.cases) : "", ran ? std::to_string(line.runs) : "",
+        ran ? measured(line.closeness.nmse, fmt::format("{:.1e}", line.closeness.nmse)) : "",
+        ran ? measured(line.closeness.worst_relative, fmt::format("{:.1e}", line.closeness.worst_relative)) : "",
+        ran ? measured(line.closeness.of_bound, fmt::format("{:.0f} %", 100 * line.closeness.of_bound)) : "",
+        verdict(line));
     const auto fastest = std::max_element(line.speeds.begin(), line.speeds.end(), [](const Speed& a, const Speed& b) {
         return a.giga_a_second() < b.giga_a_second();
     });
@@ -85,20 +95,21 @@ std::string row(const Line& line, std::size_t width, std::size_t path_width) {
 
 using Named = std::vector<std::pair<std::string, std::string>>;
 
-std::string listed(const char* label, const Named& entries) {
+std::string listed(const char* label, const Named& entries, const char* between = " ") {
     std::vector<std::string> words;
     words.reserve(entries.size());
     for (const auto& [name, value] : entries) {
-        words.push_back(name + " " + value);
+        words.push_back(name + between + value);
     }
     return entries.empty() ? "" : fmt::format("    {:<10}{}\n", label, fmt::join(words, ", "));
 }
 
-std::string heading(const DeviceInfo& device) {
+std::string heading(const DeviceInfo& device, const Settings& settings) {
     std::string text = fmt::format("{}  {}\n", device.id, device.name);
     text += device.driver.empty() ? "" : fmt::format("    driver    {}\n", device.driver);
     text += device.software ? "    kind      software: a GPU's interface on the CPU's cores\n" : "";
-    return text + listed("limits", device.limits) + listed("features", device.features) + "\n";
+    return text + listed("limits", device.limits) + listed("features", device.features) +
+           listed("settings", settings, "=") + "\n";
 }
 
 std::string failures(const DeviceReport& report) {
@@ -107,7 +118,8 @@ std::string failures(const DeviceReport& report) {
         if (result.passed()) {
             continue;
         }
-        text += fmt::format("\nFAILED  {} in {}, {} ({}{})\n", result.op, result.precision, result.says, result.group,
+        text += fmt::format("\nFAILED  {}{}, {} ({}{})\n", result.op,
+                            result.precision.empty() ? "" : " in " + result.precision, result.says, result.group,
                             result.path.empty() ? "" : ", " + result.path);
         const std::size_t shown = std::min(kComplaintsShown, result.complaints.size());
         for (std::size_t i = 0; i < shown; ++i) {
@@ -116,6 +128,32 @@ std::string failures(const DeviceReport& report) {
         if (shown < result.complaints.size()) {
             text += fmt::format("    and {} more\n", result.complaints.size() - shown);
         }
+        if (!result.failed.empty()) {
+            text += "    again: " + result.failed.front().repeat + "\n";
+        }
+    }
+    return text;
+}
+
+// What 100 % of each precision's largest errors are, and why as much.
+std::string allowed(const DeviceReport& report) {
+    std::map<std::string, Tolerance> most;
+    std::vector<std::string> precisions;  // as they first came
+    for (const Result& result : report.results) {
+        if (result.runs == 0) {
+            continue;
+        }
+        const auto [at, is_new] = most.try_emplace(result.precision, result.tolerance);
+        if (is_new) {
+            precisions.push_back(result.precision);
+        } else if (result.tolerance.element > at->second.element) {
+            at->second = result.tolerance;
+        }
+    }
+    std::string text = precisions.empty() ? "" : "\nAllowed at most, of what WORST is measured against:\n";
+    for (const std::string& precision : precisions) {
+        const Tolerance& tolerance = most.at(precision);
+        text += fmt::format("    {:<13} {:.1e}  {}\n", precision, tolerance.element, tolerance.reason);
     }
     return text;
 }
@@ -147,7 +185,7 @@ std::string skipped(const DeviceReport& report) {
             total += count;
         }
     }
-    std::string text = total == 0 ? "" : fmt::format("\nSkipped: {} tests\n", total);
+    std::string text = total == 0 ? "" : fmt::format("\nSkipped: {}\n", counted(total, "test"));
     for (const auto& [key, count] : lines) {
         text += fmt::format("    {:>5}  {}: {}\n", count, key.first, key.second);
     }
@@ -156,7 +194,7 @@ std::string skipped(const DeviceReport& report) {
 
 }  // namespace
 
-std::string report_table(const DeviceReport& report) {
+std::string report_table(const DeviceReport& report, const Settings& settings) {
     const std::vector<Line> lines = lines_of(report);
     std::size_t width = 2;
     std::size_t path_width = 4;
@@ -164,14 +202,17 @@ std::string report_table(const DeviceReport& report) {
         width = std::max(width, line.op.size());
         path_width = std::max(path_width, path_of(line).size());
     }
-    std::string text = heading(report.device);
+    std::string text = heading(report.device, settings);
     text += fmt::format("{:<{}} {:<13} {:<{}} {:>5} {:>5} {:>7} {:>7} {:>7}  {:<16} {}\n", "OP", width, "PRECISION",
                         "PATH", path_width, "CASES", "RUNS", "NMSE", "WORST", "ALLOWED", "RESULT", "FASTEST");
     for (const Line& line : lines) {
         text += row(line, width, path_width);
     }
-    text += shortfalls(report) + skipped(report) + failures(report);
-    text += report.failure.empty() ? "" : fmt::format("\nFAILED  the rest was not tried\n    {}\n", report.failure);
+    text += allowed(report) + shortfalls(report) + skipped(report) + failures(report);
+    if (!report.failure.empty()) {
+        text += fmt::format("\n{}  the rest was not tried\n    {}\n", report.interrupted ? "INTERRUPTED" : "FAILED",
+                            report.failure);
+    }
     return text + fmt::format("\n{}: {}, {} of {} failed, {:.0f} s{}\n", report.device.id,
                               counted(report.runs(), "run"), report.failures(),
                               counted(report.results.size(), "result"), report.seconds,

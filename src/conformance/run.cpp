@@ -1,12 +1,15 @@
 #include "conformance/run.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
+#include <ctime>
 
 #include "conformance/device_run.h"
+#include "conformance/selection.h"
 #include "support/check.h"
 
 namespace headscope::conformance {
@@ -17,30 +20,21 @@ bool has(const std::vector<std::string>& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Error for a word that no case knows.
-void require_known(const Plan& plan, const std::vector<Family>& families) {
-    std::vector<std::string> ops;
-    for (const Family& family : families) {
-        ops.push_back(family.name);
-        for (const Group& group : family.groups) {
-            for (const Case& stated : group.is_large ? std::vector<Case>{} : group.cases()) {
-                ops.push_back(stated.op);
-            }
-        }
-    }
-    require_known_ops(plan.ops, ops);
-    const std::vector<std::string> dtypes{"f32", "f16", "bf16", "tf32", "i8", "i32"};
-    for (const std::string& dtype : plan.dtypes) {
-        if (!has(dtypes, dtype)) {
-            throw Error(fmt::format("there is no dtype \"{}\"; there are: {}", dtype, fmt::join(dtypes, ", ")));
-        }
-    }
-}
-
 std::string lower(const char* name) {
     std::string text = name;
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char letter) { return std::tolower(letter); });
     return text;
+}
+
+void require_paths(const std::vector<std::string>& wanted, const DeviceInfo& device) {
+    for (const std::string& path : wanted) {
+        if (path != kChosenPath && !has(device.paths, path)) {
+            throw Error(fmt::format("the device {} has no path \"{}\"; it has {}", device.id, path,
+                                    device.paths.empty()
+                                        ? kChosenPath
+                                        : fmt::format("{}, {}", kChosenPath, fmt::join(device.paths, ", "))));
+        }
+    }
 }
 
 }  // namespace
@@ -61,6 +55,9 @@ void require_known_ops(const std::vector<std::string>& wanted, const std::vector
 
 bool asks_for(const Plan& plan, const Family& family, const Case& stated) {
     if (!plan.ops.empty() && !has(plan.ops, stated.op) && !has(plan.ops, family.name)) {
+        return false;
+    }
+    if (!plan.case_text.empty() && stated.title().find(plan.case_text) == std::string::npos) {
         return false;
     }
     const std::string precision = precision_of(stated);
@@ -96,12 +93,16 @@ std::string precision_of(const Case& stated, DType real) {
     return fmt::format("{}", fmt::join(names, "+"));
 }
 
+std::string date_now() {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
 Report run(const Plan& plan, const std::vector<Family>& families) {
     require_known(plan, families);
     Report report;
     report.scope = plan.full ? "full" : "quick";
-    for (const std::string& id : plan.devices) {
-        static_cast<void>(plan.open("", id));  // one that is not there is told before minutes are spent on others
+    for (const std::string& id : plan.devices) {  // what is not there is told before minutes are spent on others
+        require_paths(plan.paths, plan.open("", id)->device());
     }
     for (const std::string& id : plan.devices) {
         report.devices.push_back(report_of(plan, id, families));

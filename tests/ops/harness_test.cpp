@@ -202,6 +202,50 @@ TEST_CASE("zeros must be zeros, and no number no number", "[harness]") {
     CHECK_FALSE(verdict({0.5, 1.0, INFINITY}, {0.5, 1.0, 3e38}).empty());
 }
 
+TEST_CASE("an error that no tolerance allows is infinite, and one that is measured is not", "[harness]") {
+    const Case stated = copy_case();
+    const double nan = std::nan("");
+    const auto closeness = [&](const Operand& output, double expected, double got) {
+        return compare(stated, output, false, {expected, 1.0}, {got, 1.0}, {1.0, 1.0}, {}).closeness;
+    };
+    const Operand rounded = out("out", {2});
+    const Closeness measured = closeness(rounded, 0.5, 0.75);
+    CHECK(measured.of_bound >= 0.25 / (14 * 0x1p-24));
+    CHECK(std::isfinite(measured.of_bound));
+    CHECK(measured.worst_relative == 0.25);
+    CHECK(measured.nmse == Approx(0.0625 / 1.25));
+    const Closeness same = closeness(rounded.exact(), nan, nan);
+    CHECK(same.of_bound == 0.0);
+    CHECK(same.worst_relative == 0.0);
+    const Closeness inexact = closeness(rounded.exact(), 0.5, 0.5 + 0x1p-24);
+    CHECK(std::isinf(inexact.of_bound));
+    CHECK(std::isinf(inexact.worst_relative));
+    CHECK(std::isfinite(inexact.nmse));
+    CHECK(std::isinf(closeness(rounded, 0.0, 1e-9).of_bound));
+    for (const auto& [expected, got] : {std::pair{0.5, nan}, {nan, 0.5}, {INFINITY, 3e38}, {0.5, -INFINITY}}) {
+        for (const Operand& output : {rounded, rounded.exact()}) {
+            const Closeness none = closeness(output, expected, got);
+            CHECK(std::isinf(none.of_bound));
+            CHECK(std::isinf(none.worst_relative));
+            CHECK(std::isinf(none.nmse));
+        }
+    }
+}
+
+TEST_CASE("runs that fail are counted, not what is wrong with them", "[harness]") {
+    FaultyBackend device(open_device("cpu:oracle"), [](Backend& inner, const Copy& op) {
+        inner.run(Copy{op.x, op.out});  // wrong where it should add
+        if (op.write == Write::Accumulate) {
+            poke(inner, op.x, op.x.offset, 0.0);
+        }
+    });
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const Outcome outcome = Examination(*oracle, copy_case()).on(device);
+    CHECK(outcome.failed_runs == 4);  // contiguous and padded rows, each aligned and not
+    CHECK(outcome.complaints.size() > 4);
+    CHECK(outcome.runs > outcome.failed_runs);
+}
+
 TEST_CASE("central differences name a wrong gradient", "[harness][gradients]") {
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const auto scaled = [](const char* from, const char* to, float alpha) {

@@ -1,5 +1,6 @@
 // ONNX's node tests: files as others write them, and the vectors within.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -52,7 +53,7 @@ public:
         fs::copy(fs::path(kVectors) / test, test_, fs::copy_options::recursive);
     }
     std::string file(const std::string& name) const { return test_ + "/" + name; }
-    DeviceReport run() const { return run_onnx_node_tests(folder_.file(""), *open_device("cpu")); }
+    DeviceReport run() const { return run_onnx_node_tests({folder_.file("")}, *open_device("cpu")); }
     Result only() const {
         const DeviceReport report = run();
         REQUIRE(report.results.size() == 1);
@@ -69,7 +70,7 @@ private:
 TEST_CASE("every device agrees with the vectors of ONNX", "[onnx]") {
     for (const std::string& id : devices_under_test()) {
         const std::unique_ptr<Backend> device = open_device(id);
-        const DeviceReport report = run_onnx_node_tests(kVectors, *device);
+        const DeviceReport report = run_onnx_node_tests({kVectors}, *device);
         CHECK(report.passed());
         std::map<std::string, int> ran;
         for (const Result& result : report.results) {
@@ -89,7 +90,7 @@ TEST_CASE("every device agrees with the vectors of ONNX", "[onnx]") {
 }
 
 TEST_CASE("what is not ours is skipped, with the count and the reason", "[onnx]") {
-    const DeviceReport report = run_onnx_node_tests(kVectors, *open_device("cpu"));
+    const DeviceReport report = run_onnx_node_tests({kVectors}, *open_device("cpu"));
     std::map<std::string, int> skipped;
     for (const Result& result : report.results) {
         for (const auto& [why, count] : result.skipped) {
@@ -97,7 +98,7 @@ TEST_CASE("what is not ours is skipped, with the count and the reason", "[onnx]"
         }
     }
     CHECK(skipped == std::map<std::string, int>{{"onnx Attention: our attention has no soft cap of scores", 1},
-                                                {"onnx, other: 1 ops that no Transformer of ours has", 1}});
+                                                {"onnx, other: 1 op that no Transformer of ours has", 1}});
     CHECK_THAT(report_table(report), Contains("Skipped: 2 tests"));
 }
 
@@ -125,6 +126,8 @@ TEST_CASE("where infinity is expected no number will do", "[onnx]") {
                                                                     number_field(2, 1) + bytes_field(8, "y") +
                                                                     bytes_field(9, raw(values)));
     CHECK_THAT(bent.only().complaints.at(0), Contains("y[1]: expected -inf"));
+    CHECK(std::isinf(bent.only().closeness.of_bound));
+    CHECK(bent.only().failed_runs == 1);
 }
 
 TEST_CASE("shapes that no op of ours takes are skipped, and end nothing", "[onnx]") {
@@ -158,13 +161,52 @@ TEST_CASE("a test whose files are broken or missing fails, and says which", "[on
     atomic_write_file(no_model.file("model.onnx"), "no model");
     CHECK_THAT(no_model.only().complaints.at(0), Contains("model.onnx"));
     CHECK_FALSE(no_model.run().passed());
+    CHECK_THAT(report_table(no_model.run()), Contains("\nFAILED  onnx, a model that can be read (test_matmul_4d)\n"));
+}
+
+TEST_CASE("a test whose model is not there fails, and others run", "[onnx]") {
+    const Bent bent("test_matmul_4d");
+    fs::create_directory(bent.file("../test_of_nothing"));
+    fs::create_directory(bent.file("../notes"));
+    const DeviceReport report = bent.run();
+    REQUIRE(report.results.size() == 2);
+    CHECK(report.results[0].passed());
+    CHECK_THAT(report.results[1].complaints.at(0), Contains("test_of_nothing/model.onnx"));
+    CHECK(report.failures() == 1);
+}
+
+TEST_CASE("one test may be run by itself, and one that fails says how", "[onnx]") {
+    const auto named = [](const std::string& text) {
+        return run_onnx_node_tests({.folder = kVectors, .name_text = text}, *open_device("cpu"));
+    };
+    const DeviceReport report = named("test_softmax_large");
+    REQUIRE(report.results.size() == 1);
+    CHECK(report.results[0].group == "test_softmax_large_number");
+    CHECK(report.results[0].seconds > 0.0);
+    CHECK_THROWS_WITH(named("nothing"), Contains("is called \"nothing\"; it has") && Contains("such as: test_"));
+    const Bent bent("test_matmul_4d");
+    atomic_write_file(bent.file("model.onnx"), "no model");
+    REQUIRE(bent.only().failed.size() == 1);
+    CHECK_THAT(bent.only().failed[0].repeat, Contains("headscope conform --device cpu --onnx-node-tests '/") &&
+                                                 Contains("' --case 'test_matmul_4d'"));
+}
+
+TEST_CASE("node tests that are interrupted keep what was found", "[onnx]") {
+    int begun = 0;
+    const DeviceReport report = run_onnx_node_tests(
+        {.folder = kVectors, .progress = [&](const Doing&) { ++begun; }, .stop_requested = [&] { return begun == 1; }},
+        *open_device("cpu"));
+    CHECK(begun == 1);
+    CHECK(report.interrupted);
+    CHECK_FALSE(report.passed());
+    CHECK(report.failure == "it was interrupted");
 }
 
 TEST_CASE("a folder without node tests is an error", "[onnx]") {
     const TemporaryFolder folder;
     const std::unique_ptr<Backend> cpu = open_device("cpu");
-    CHECK_THROWS_WITH(run_onnx_node_tests(folder.file(""), *cpu), Contains("holds no node test of ONNX's"));
-    CHECK_THROWS_WITH(run_onnx_node_tests(folder.file("nowhere"), *cpu), Contains("cannot read the folder"));
+    CHECK_THROWS_WITH(run_onnx_node_tests({folder.file("")}, *cpu), Contains("holds no node test of ONNX's"));
+    CHECK_THROWS_WITH(run_onnx_node_tests({folder.file("nowhere")}, *cpu), Contains("cannot read the folder"));
 }
 
 TEST_CASE("a tensor is read in each way that it may be written", "[onnx]") {

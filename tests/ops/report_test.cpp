@@ -5,6 +5,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "xml_flaw.h"
+
 using namespace headscope;
 using namespace headscope::conformance;
 
@@ -21,6 +23,7 @@ Result result(const std::string& op, const std::string& path, int runs) {
             .path = path,
             .cases = runs / 2,
             .runs = runs,
+            .seconds = 0.5,
             .closeness = {.of_bound = 0.25, .worst_relative = 1e-7, .nmse = 1e-14},
             .tolerance = {.element = 1e-6, .tensor = 1e-7, .reason = "12 u"}};
 }
@@ -37,6 +40,7 @@ Report some_report() {
     fast.speeds.push_back({.shape = "slow", .seconds = 2.0, .amount = 4e9, .is_arithmetic = true});
     fast.speeds.push_back({.shape = "fast", .seconds = 1.0, .amount = 4e9, .is_arithmetic = true});
     DeviceReport device;
+    device.date = "2026-11-22T13:40:06Z";
     device.device.id = "vulkan:0";
     device.device.name = "Card <1>";
     device.device.driver = "driver 2";
@@ -45,6 +49,9 @@ Report some_report() {
     device.results = {missing, composed, fast, result("matmul", "no-subgroups", 2)};
     Report report;
     report.version = "1.2";
+    report.date = "2026-11-22T13:40:05Z";
+    report.command = "headscope conform --quick";
+    report.settings = {{"HEADSCOPE_VULKAN_VALIDATION", "1"}};
     report.devices.push_back(device);
     return report;
 }
@@ -53,7 +60,11 @@ Report failing_report() {
     Report report = some_report();
     Result& broken = report.devices[0].results[3];
     broken.complaints = {"matmul: expected 1 < 2 & got \"3\"", "b", "c", "d"};
+    broken.failed_runs = 2;  // two of which have several things wrong
+    broken.failed = {{.title = "matmul 3x3", .repeat = "headscope conform --case '3x3'", .kernels = {"tiles"}},
+                     {.title = "matmul 5x5", .repeat = "headscope conform --case '5x5'"}};
     broken.closeness.of_bound = std::numeric_limits<double>::infinity();
+    broken.closeness.worst_relative = std::numeric_limits<double>::infinity();
     return report;
 }
 
@@ -82,6 +93,12 @@ TEST_CASE("what was not tried to its end is no pass, and says so", "[report]") {
     CHECK(nlohmann::json::parse(report_json(cut).dump())["devices"][0]["failure"] == "it is <gone>");
     CHECK_THAT(report_junit(cut), Contains("tests=\"5\" failures=\"0\" errors=\"1\"") &&
                                       Contains("<error message=\"it is &lt;gone&gt;\"/>"));
+    CHECK(xml_flaw(report_junit(cut)).empty());
+    Report stopped = cut;
+    stopped.devices[0].interrupted = true;
+    CHECK_THAT(report_table(stopped.devices[0]), Contains("\nINTERRUPTED  the rest was not tried\n"));
+    CHECK(nlohmann::json::parse(report_json(stopped).dump())["interrupted"] == true);
+    CHECK(nlohmann::json::parse(report_json(cut).dump())["interrupted"] == false);
     cut.devices[0].results.clear();  // one thing is wrong, not two
     CHECK_THAT(report_junit(cut), Contains("tests=\"1\" failures=\"0\" errors=\"1\""));
 }
@@ -101,9 +118,16 @@ TEST_CASE("the table has a line for each op, precision and path, the fastest spe
 
 TEST_CASE("the table tells the first complaints of what failed, and how many there are", "[report]") {
     const std::string text = report_table(failing_report().devices[0]);
-    CHECK_THAT(text, Contains("FAILED 4") && Contains("FAILED  matmul in f32, what holds (group, no-subgroups)") &&
-                         Contains("    matmul: expected 1 < 2 & got \"3\"\n    b\n    c\n    and 1 more"));
+    CHECK_THAT(text, Contains("1.0e-14   wrong   wrong  FAILED 2\n") &&
+                         Contains("FAILED  matmul in f32, what holds (group, no-subgroups)") &&
+                         Contains("    matmul: expected 1 < 2 & got \"3\"\n    b\n    c\n    and 1 more\n    again: "
+                                  "headscope conform --case '3x3'\n"));
     CHECK_THAT(text, Contains("1 of 4 results failed"));
+    Report other = some_report();
+    other.devices[0].results[2].complaints = {"it overheats while it is timed"};
+    CHECK_THAT(report_table(other.devices[0]), Contains("FAILED           4 GFLOP/s"));
+    other.devices[0].results = {other.devices[0].results[2]};
+    CHECK_THAT(report_table(other.devices[0]), Contains("1 of 1 result failed"));
 }
 
 TEST_CASE("the JSON has everything, and stays JSON where a number is infinite", "[report]") {
@@ -125,17 +149,78 @@ TEST_CASE("the JSON has everything, and stays JSON where a number is infinite", 
     CHECK(fast["tolerance"]["reason"] == "12 u");
     CHECK(fast["speed"][1]["rate"] == 4.0);
     CHECK(device["results"][3]["complaints"].size() == 4);
-    CHECK(device["results"][3]["share_of_tolerance"] == "inf");
-    CHECK(device["results"][3]["passed"] == false);
+    CHECK(fast["beyond_any_tolerance"] == false);
+    CHECK(fast["seconds"] == 0.5);
+    const nlohmann::json& broken = device["results"][3];
+    CHECK(broken["share_of_tolerance"].is_null());
+    CHECK(broken["worst_relative_error"].is_null());
+    CHECK(broken["beyond_any_tolerance"] == true);
+    CHECK(broken["passed"] == false);
+    CHECK(broken["failed_runs"] == 2);
+    CHECK(broken["failed_cases"].size() == 2);
+    CHECK(broken["failed_cases"][0]["case"] == "matmul 3x3");
+    CHECK(broken["failed_cases"][0]["repeat"] == "headscope conform --case '3x3'");
+    CHECK(broken["failed_cases"][0]["kernels"] == std::vector<std::string>{"tiles"});
+}
+
+TEST_CASE("a report says when, by which command and under which settings", "[report]") {
+    const nlohmann::json json = nlohmann::json::parse(report_json(some_report()).dump());
+    CHECK(json["date"] == "2026-11-22T13:40:05Z");
+    CHECK(json["command"] == "headscope conform --quick");
+    CHECK(json["settings"]["HEADSCOPE_VULKAN_VALIDATION"] == "1");
+    CHECK_THAT(report_table(some_report().devices[0], some_report().settings),
+               Contains("    settings  HEADSCOPE_VULKAN_VALIDATION=1\n"));
+    CHECK_THAT(report_table(some_report().devices[0]), !Contains("settings"));
+    CHECK_THAT(report_junit(some_report()),
+               Contains("<property name=\"setting: HEADSCOPE_VULKAN_VALIDATION\" value=\"1\"/>") &&
+                   Contains(" timestamp=\"2026-11-22T13:40:06\""));
+}
+
+TEST_CASE("settings are what of the environment changes what runs", "[report]") {
+    const char* const environment[] = {"PATH=/bin",       "VK_DRIVER_FILES=a.json", "LP_NATIVE_VECTOR_WIDTH=128",
+                                       "HEADSCOPE_X=a=b", "HEADSCOPELESS=1",        nullptr};
+    CHECK(settings_of(environment) ==
+          Settings{{"HEADSCOPE_X", "a=b"}, {"LP_NATIVE_VECTOR_WIDTH", "128"}, {"VK_DRIVER_FILES", "a.json"}});
+    CHECK(settings_of(nullptr).empty());
+}
+
+TEST_CASE("the table says what errors are allowed, and why", "[report]") {
+    Report report = some_report();
+    report.devices[0].results[3].tolerance = {.element = 2e-6, .tensor = 1e-7, .reason = "of longer sums"};
+    const std::string text = report_table(report.devices[0]);
+    CHECK_THAT(
+        text,
+        Contains("\nAllowed at most, of what WORST is measured against:\n    f32           2.0e-06  of longer sums\n"));
+    CHECK_THAT(text, !Contains("12 u"));
 }
 
 TEST_CASE("JUnit's XML has a suite for a device and a test for a result", "[report]") {
     const std::string xml = report_junit(failing_report());
     CHECK_THAT(xml, Contains("<testsuite name=\"vulkan:0 Card &lt;1&gt;\" tests=\"4\" failures=\"1\" errors=\"0\" "
                              "skipped=\"1\""));
-    CHECK_THAT(xml, Contains("<testcase classname=\"family.adam\" name=\"f32, group, chosen\"><skipped "
+    CHECK_THAT(xml, Contains("<testcase classname=\"family.adam\" name=\"f32, group, chosen\" time=\"0.500\"><skipped "
                              "message=\"adam in F16 is missing: it has none\"/></testcase>"));
-    CHECK_THAT(xml, Contains("<testcase classname=\"family.matmul\" name=\"f32, group, no-subgroups\"><failure "
-                             "message=\"matmul: expected 1 &lt; 2 &amp; got &quot;3&quot;\">"));
+    CHECK_THAT(
+        xml, Contains("<testcase classname=\"family.matmul\" name=\"f32, group, no-subgroups\" time=\"0.500\"><failure "
+                      "message=\"matmul: expected 1 &lt; 2 &amp; got &quot;3&quot;\">"));
     CHECK_THAT(xml, Contains("<property name=\"limit: subgroup size\" value=\"32\"/>"));
+    CHECK_THAT(xml, Contains("\nd\nagain: headscope conform --case &#39;3x3&#39;\nagain: "));
+    CHECK_THAT(xml, Contains("<system-out>cases 2, runs 4, failed runs 0\nnmse 1e-14\nworst relative error 1e-07\n"
+                             "share of tolerance 0.25\ntolerance 1e-06 of an element, 1e-07 of all: 12 u\n"
+                             "speed 2 GFLOP/s of slow\nspeed 4 GFLOP/s of fast\n</system-out></testcase>"));
+    CHECK_THAT(xml, Contains("share of tolerance inf"));
+}
+
+TEST_CASE("JUnit's XML is XML, whatever a driver or a complaint is called", "[report]") {
+    Report nasty = failing_report();
+    nasty.devices[0].device.driver = "<driver> & \"co\"";
+    nasty.devices[0].results[3].complaints = {"]]> </failure> \x01 \xff & <a b='c'>"};
+    CHECK(xml_flaw(report_junit(nasty)).empty());
+    CHECK(xml_flaw(report_junit(some_report())).empty());
+    CHECK(xml_flaw("<a b=\"c\"><d/>text &amp; text</a>\n").empty());
+    for (const char* broken : {"<a><b></a></b>", "<a>", "</a>", "<a b=c/>", "<a b=\"<\"/>", "<a>&</a>", "<a/><b/>",
+                               "text", "<a b=\"1\" b=\"2\"/>", ""}) {
+        INFO(broken);
+        CHECK_FALSE(xml_flaw(broken).empty());
+    }
 }

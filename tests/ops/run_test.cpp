@@ -120,6 +120,11 @@ TEST_CASE("a device that is wrong fails, and is told how far off it is", "[run]"
     CHECK(result.closeness.nmse == Approx(2.5e-7).epsilon(0.01));
     REQUIRE_FALSE(result.complaints.empty());
     CHECK_THAT(result.complaints[0], Contains("cpu: add_scaled [3, 33] (contiguous): out[0] of [3, 33]"));
+    CHECK(result.runs == 2);  // aligned and not
+    CHECK(result.failed_runs == 2);
+    CHECK(result.seconds > 0.0);
+    CHECK(result.seconds <= report.devices[0].seconds);
+    CHECK(report.devices[0].date.size() == std::string("2026-11-22T13:40:05Z").size());
 }
 
 TEST_CASE("a device that cannot be opened any more fails, and others have their reports", "[run]") {
@@ -187,8 +192,8 @@ TEST_CASE("a run takes the paths that are asked for beside the device's own choi
     }
     CHECK(paths == std::set<std::string>{"", "no-subgroups"});
     wanted.paths = {"sideways"};
-    CHECK_THAT(run(wanted, catalogue()).devices.at(0).failure,
-               Contains("no path \"sideways\"") && Contains("no-subgroups"));
+    wanted.progress = [](const Doing&) { FAIL("something runs before it is refused"); };
+    CHECK_THROWS_WITH(run(wanted, catalogue()), Contains("no path \"sideways\"") && Contains("no-subgroups"));
 }
 
 TEST_CASE("an op, a dtype or a device that is not there is an error that says what there is", "[run]") {

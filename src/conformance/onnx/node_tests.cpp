@@ -10,33 +10,67 @@
 #include <system_error>
 
 #include "conformance/onnx/node_ops.h"
+#include "conformance/repeat.h"
 #include "support/check.h"
+#include "support/counted.h"
 
 namespace headscope::conformance {
 
 namespace {
 
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Folders that hold a test, or are named as one and hold none, which is a failure of theirs.
 std::vector<fs::path> tests_in(const std::string& folder) {
     std::vector<fs::path> found;
+    bool holds_models = false;
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
         std::error_code ignored;
-        if (fs::exists(entry->path() / "model.onnx", ignored)) {
+        const bool has_model = fs::exists(entry->path() / "model.onnx", ignored);
+        const bool is_named = entry->path().filename().string().starts_with("test_");
+        if (has_model || (is_named && fs::is_directory(entry->path(), ignored))) {
             found.push_back(entry->path());
         }
+        holds_models = holds_models || has_model;
     }
     if (error) {
         throw Error(fmt::format("cannot read the folder '{}': {}", folder, error.message()));
     }
-    if (found.empty()) {
+    if (!holds_models) {
         throw Error(
             fmt::format("'{}' holds no node test of ONNX's: expected folders with a model.onnx and "
                         "test_data_set_0, as in onnx/backend/test/data/node of ONNX's Python package",
                         folder));
     }
     std::sort(found.begin(), found.end());
+    return found;
+}
+
+// Those whose names hold the text.
+std::vector<fs::path> tests_of(const NodeTests& wanted) {
+    constexpr std::ptrdiff_t kFew = 3;
+    const std::vector<fs::path> all = tests_in(wanted.folder);
+    std::vector<fs::path> found;
+    std::string few;
+    for (const fs::path& test : all) {
+        const std::string name = test.filename().string();
+        if (name.find(wanted.name_text) != std::string::npos) {
+            found.push_back(test);
+        }
+        if (&test - all.data() < kFew) {
+            few += (few.empty() ? "" : ", ") + name;
+        }
+    }
+    if (found.empty()) {
+        throw Error(fmt::format("no test in '{}' is called \"{}\"; it has {}, such as: {}", wanted.folder,
+                                wanted.name_text, counted(all.size(), "test"), few));
+    }
     return found;
 }
 
@@ -99,8 +133,11 @@ std::string compare(const OnnxTensor& expected, const std::vector<double>& got, 
         }
         if (std::isfinite(error)) {
             error_squares += error * error;
-            found.of_bound = std::max(found.of_bound, bound > 0.0 ? error / bound : 2.0);
-            found.worst_relative = std::max(found.worst_relative, largest > 0.0 ? error / largest : error);
+            found.of_bound = std::max(found.of_bound, error / bound);  // infinite where nothing is allowed
+            found.worst_relative = std::max(found.worst_relative, error / largest);
+        } else {
+            found = {.of_bound = kInfinity, .worst_relative = kInfinity, .nmse = 0.0};
+            error_squares = kInfinity;
         }
     }
     found.nmse = squares > 0.0 ? error_squares / squares : error_squares;
@@ -120,6 +157,7 @@ void run_data_set(Backend& device, const OnnxModel& model, const fs::path& folde
     const std::vector<std::vector<double>> outputs = run_node(device, call);
     ++result.runs;
     std::size_t compared = 0;
+    bool fails = false;
     for (std::size_t index = 0; index < node.outputs.size(); ++index) {
         const auto wanted = expected.find(node.outputs[index]);
         if (wanted == expected.end()) {
@@ -130,8 +168,10 @@ void run_data_set(Backend& device, const OnnxModel& model, const fs::path& folde
         const std::vector<double> got = index < outputs.size() ? outputs[index] : std::vector<double>{};
         if (const std::string complaint = compare(wanted->second, got, result.closeness); !complaint.empty()) {
             result.complaints.push_back(fmt::format("{}: {}: {}", device.device().id, result.group, complaint));
+            fails = true;
         }
     }
+    result.failed_runs += fails ? 1 : 0;
     if (compared == 0) {
         throw Error("its model has no output that its node writes: nothing was compared");
     }
@@ -150,6 +190,7 @@ Result run_test(Backend& device, const OnnxModel& model, const fs::path& test) {
                   .precision = "f32",
                   .path = "",
                   .cases = 1};
+    const auto begin = Clock::now();
     try {
         const std::vector<fs::path> sets = data_sets_of(test);
         if (!model.inputs.empty()) {
@@ -165,6 +206,7 @@ Result run_test(Backend& device, const OnnxModel& model, const fs::path& test) {
     } catch (const std::exception& error) {
         result.complaints.push_back(fmt::format("{}: {}: {}", device.device().id, result.group, error.what()));
     }
+    result.seconds = seconds_since(begin);
     return result;
 }
 
@@ -176,7 +218,7 @@ Result left_out(const std::map<std::string, int>& others, int graphs) {
         tests += count;
     }
     if (tests > 0) {
-        rest.skipped[fmt::format("{} ops that no Transformer of ours has", others.size())] = tests;
+        rest.skipped[counted(others.size(), "op") + " that no Transformer of ours has"] = tests;
     }
     if (graphs > 0) {
         rest.skipped["graphs of several ops"] = graphs;
@@ -185,24 +227,43 @@ Result left_out(const std::map<std::string, int>& others, int graphs) {
     return rest;
 }
 
+// A test whose model says nothing that could be run.
+Result unreadable(const std::string& name, const std::string& why) {
+    Result result{.op = "onnx", .family = "onnx", .group = name, .says = "a model that can be read"};
+    result.complaints.push_back(why);
+    return result;
+}
+
+FailedCase failed_case(const NodeTests& tests, const DeviceInfo& device, const std::string& name) {
+    return {.title = name,
+            .repeat = fmt::format("headscope conform --device {} --onnx-node-tests {} --case {}", device.id,
+                                  shell_quoted(tests.folder), shell_quoted(name))};
+}
+
 }  // namespace
 
-DeviceReport run_onnx_node_tests(const std::string& folder, Backend& device,
-                                 const std::function<void(const std::string&)>& progress) {
-    const auto begin = std::chrono::steady_clock::now();
-    DeviceReport report{.device = device.device(), .results = {}};
+DeviceReport run_onnx_node_tests(const NodeTests& tests, Backend& device) {
+    const auto begin = Clock::now();
+    DeviceReport report{.device = device.device(), .results = {}, .date = date_now()};
     std::map<std::string, int> others;  // ops that are not ours
     int graphs = 0;
-    for (const fs::path& test : tests_in(folder)) {
-        if (progress) {
-            progress(device.device().id + ": " + test.filename().string());
+    for (const fs::path& test : tests_of(tests)) {
+        const std::string name = test.filename().string();
+        if (tests.stop_requested()) {
+            report.interrupted = true;
+            report.failure = "it was interrupted";
+            break;
+        }
+        const FailedCase at = failed_case(tests, report.device, name);
+        if (tests.progress) {
+            tests.progress({.text = device.device().id + ": " + name, .repeat = at.repeat});
         }
         OnnxModel model;
         try {
             model = read_onnx_model((test / "model.onnx").string());
         } catch (const Error& error) {
-            report.results.push_back({.op = "onnx", .family = "onnx", .group = test.filename().string()});
-            report.results.back().complaints.emplace_back(error.what());
+            report.results.push_back(unreadable(name, error.what()));
+            report.results.back().failed.push_back(at);
             continue;
         }
         if (model.nodes.size() > 1) {
@@ -211,12 +272,15 @@ DeviceReport run_onnx_node_tests(const std::string& folder, Backend& device,
             ++others[model.nodes.front().op];
         } else {
             report.results.push_back(run_test(device, model, test));
+            if (!report.results.back().passed()) {
+                report.results.back().failed.push_back(at);
+            }
         }
     }
     if (const Result rest = left_out(others, graphs); rest.missing()) {
         report.results.push_back(rest);
     }
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    report.seconds = seconds_since(begin);
     return report;
 }
 

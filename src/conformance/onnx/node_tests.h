@@ -7,14 +7,21 @@
 
 #include "backend/backend.h"
 #include "conformance/report.h"
+#include "conformance/run.h"
 
 namespace headscope::conformance {
+
+struct NodeTests {
+    std::string folder;
+    std::string name_text = {};  // what the names of tests hold; empty for all
+    std::function<void(const Doing& doing)> progress = {};
+    std::function<bool()> stop_requested = [] { return false; };  // after the test at hand, as Plan has it
+};
 
 // A result for every test of an op that we have, run, failed or skipped with its reason; and one for each other op,
 // with how many tests there are. Results may be off by what their type allows (F32: 1e-6 of the largest value, and 1e-5
 // of their own; 16-bit types 100 times as much), where ONNX allows 1e-3 of their own. Error where the folder holds no
-// test; a file that cannot be read fails its test.
-DeviceReport run_onnx_node_tests(const std::string& folder, Backend& device,
-                                 const std::function<void(const std::string&)>& progress = {});
+// test, or none of that name; a file that cannot be read, or is not there, fails its test.
+DeviceReport run_onnx_node_tests(const NodeTests& tests, Backend& device);
 
 }  // namespace headscope::conformance
