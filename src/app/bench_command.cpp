@@ -15,6 +15,8 @@
 #include "app/command.h"
 #include "app/precision_option.h"
 #include "infer/hypotheses.h"
+#include "registry/device_list.h"
+#include "registry/registry.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -31,8 +33,7 @@ struct BenchOptions {
 
     // Whether one device was asked for, by its name or by none.
     bool one_device() const {
-        return devices.empty() ||
-               (devices.size() == 1 && devices[0] != "all" && devices[0].find(',') == std::string::npos);
+        return devices.size() < 2 && !names_several(asked_device(devices.empty() ? "" : devices[0]));
     }
 };
 

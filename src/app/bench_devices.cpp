@@ -17,7 +17,7 @@ void add_bench_device_option(CLI::App& command, std::vector<std::string>& device
 std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision,
                                             bool training) {
     std::vector<BenchDevice> devices;
-    for (const std::string& id : wanted.empty() ? std::vector<std::string>{""} : compared_devices(wanted)) {
+    for (const std::string& id : compared_devices(wanted)) {
         BenchDevice device;
         device.info.id = id;
         try {

@@ -1,4 +1,5 @@
 // headscope compare: whether two devices translate alike.
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -27,7 +28,7 @@ namespace {
 
 struct CompareOptions {
     std::string model;
-    std::string device, with = "cpu";
+    std::string device, with;
     std::string devices;
     std::size_t look = 50;
     bool json = false;
@@ -120,7 +121,23 @@ std::size_t report_problems(const Side& side) {
     return problems;
 }
 
-// Every device once: what all are held against comes first.
+// What the others are held against comes first: the CPU, where nobody says.
+std::vector<std::string> compared_ids(const CompareOptions& options) {
+    const std::string asked = asked_device(options.devices.empty() ? options.device : options.devices);
+    std::vector<std::string> ids = compared_devices({asked});
+    if (asked == "all") {
+        std::rotate(ids.begin(), ids.end() - 1, ids.end());
+    }
+    if (options.devices.empty() && (ids.size() < 2 || !options.with.empty())) {
+        ids.insert(ids.begin(), options.with.empty() ? "cpu" : options.with);
+    } else if (ids.size() < 2) {
+        throw Error(fmt::format("--devices {} is one device: name those to be held against the first after it",
+                                options.devices));
+    }
+    return ids;
+}
+
+// Every device once.
 std::vector<std::unique_ptr<Side>> open_sides(const CompareOptions& options) {
     const std::string model = find_model(options.model);
     TranslationFlags flags = options.translation;
@@ -128,15 +145,8 @@ std::vector<std::unique_ptr<Side>> open_sides(const CompareOptions& options) {
     flags.choices.split_longer_than = 0;  // differences are followed in whole lines
     TranslationFlags rounded = flags;
     rounded.precision = options.precision;
-    std::vector<std::string> ids = device_list(options.devices);
-    if (options.devices.empty()) {
-        ids = {options.with, options.device};
-    } else if (ids.size() < 2) {
-        throw Error(fmt::format("--devices {} is one device: name those to be held against the first after it",
-                                options.devices));
-    }
     std::vector<std::unique_ptr<Side>> sides;
-    for (const std::string& id : ids) {
+    for (const std::string& id : compared_ids(options)) {
         sides.push_back(std::make_unique<Side>(id, model, sides.empty() ? flags : rounded));
         for (std::size_t i = 0; i + 1 < sides.size(); ++i) {
             if (sides[i]->name == sides.back()->name) {
@@ -222,6 +232,7 @@ void add_compare_command(CLI::App& app) {
         "  headscope compare --device vulkan assets/examples/everyday.en\n"
         "  headscope compare --device vulkan:1 --with vulkan:0 --tsv test.tsv --limit 500\n"
         "  headscope compare --devices cpu,cuda,vulkan --json text.en\n"
+        "  headscope compare --devices all text.en\n"
         "  headscope compare --device cpu --with cpu:oracle < text.en\n"
         "  headscope compare --device cpu --precision bf16 --with cpu < text.en");
     CLI::Option* input =
@@ -235,10 +246,11 @@ void add_compare_command(CLI::App& app) {
     CLI::Option* device =
         command->add_option("--device", options->device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
     CLI::Option* with =
-        command->add_option("--with", options->with, "The device to hold it against")->capture_default_str();
+        command->add_option("--with", options->with, "The device to hold it against")->default_str("cpu");
     command
         ->add_option("--devices", options->devices,
-                     "Several, such as cpu,cuda,vulkan:1, or all: each is held against the first")
+                     "Several, such as cpu,cuda,vulkan:1: each is held against the first; or all that can be used, "
+                     "also one that the CPU plays: each is held against the CPU")
         ->excludes(device)
         ->excludes(with);
     command

@@ -38,10 +38,19 @@ std::vector<std::string> device_list(const std::string& wanted, const std::vecto
 }
 
 std::vector<std::string> device_list(const std::string& wanted) {
-    return device_list(wanted, wanted == "all" ? list_devices() : std::vector<DeviceInfo>{});
+    const std::string asked = asked_device(wanted);
+    return device_list(asked, asked == "all" ? list_devices() : std::vector<DeviceInfo>{});
+}
+
+bool names_several(const std::string& wanted) {
+    return wanted == "all" || wanted.find(',') != std::string::npos;
 }
 
 std::vector<std::string> compared_devices(const std::vector<std::string>& wanted) {
+    if (wanted.empty()) {
+        const std::string asked = asked_device("");
+        return asked.empty() ? std::vector<std::string>{""} : compared_devices({asked});
+    }
     std::vector<std::string> ids;
     if (std::find(wanted.begin(), wanted.end(), "all") != wanted.end()) {
         for (const DeviceInfo& device : list_devices()) {

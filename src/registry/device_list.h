@@ -1,4 +1,5 @@
-// --device of the commands that work on several devices at once.
+// --device of the commands that work on several devices at once. Where it is not given, HEADSCOPE_DEVICE is taken as it
+// would be.
 #pragma once
 
 #include <string>
@@ -10,13 +11,16 @@ namespace headscope {
 
 // "vulkan:0,vulkan:1,cpu" in its parts, a device as often as it is named. "all" is every device of `devices` that can
 // be used, the CPU among them, but for those that the CPU plays, and for a card that is there by another interface
-// already. One part, or none, is as it is. Error for an empty part.
+// already. One part, or none, is as it is. Error for an empty part. Does not look at HEADSCOPE_DEVICE.
 std::vector<std::string> device_list(const std::string& wanted, const std::vector<DeviceInfo>& devices);
-// The same of this machine.
+// The same of this machine; {""}, the best device, where nobody names any.
 std::vector<std::string> device_list(const std::string& wanted);
 
+// Whether this is a list, or "all", be it of one device.
+bool names_several(const std::string& wanted);
+
 // The devices that are to be held against each other: each of `wanted` in its parts, but where one of them is "all",
-// every device of this machine that can be used, those that the CPU plays among them.
+// every device of this machine that can be used, those that the CPU plays among them. {""} where nobody names any.
 std::vector<std::string> compared_devices(const std::vector<std::string>& wanted);
 
 }  // namespace headscope

@@ -8,6 +8,7 @@
 #include "backend/instrumented.h"
 #include "backends/cpu/open.h"
 #include "backends/cuda/loader/cuda_devices.h"
+#include "registry/device_list.h"
 #include "registry/gpu_possible.h"
 #include "support/check.h"
 #ifdef HEADSCOPE_WITH_VULKAN
@@ -163,8 +164,12 @@ std::vector<DeviceInfo> list_devices() {
     return devices;
 }
 
+std::string asked_device(const std::string& given) {
+    return given.empty() ? environment("HEADSCOPE_DEVICE") : given;
+}
+
 std::string default_device(const std::vector<DeviceInfo>& devices) {
-    std::string asked = environment("HEADSCOPE_DEVICE");
+    std::string asked = asked_device("");
     if (!asked.empty()) {
         return asked;
     }
@@ -177,8 +182,11 @@ std::unique_ptr<Backend> open_device(const std::string& wanted) {
 }
 
 std::unique_ptr<Backend> open_device_by(const std::string& path, const std::string& wanted) {
-    return std::make_unique<Instrumented>(open_inner(wanted.empty() ? environment("HEADSCOPE_DEVICE") : wanted, path),
-                                          options_from_environment());
+    const std::string asked = asked_device(wanted);
+    if (wanted.empty() && names_several(asked)) {
+        throw Error("HEADSCOPE_DEVICE is \"" + asked + "\", and this takes one device: name it by --device");
+    }
+    return std::make_unique<Instrumented>(open_inner(asked, path), options_from_environment());
 }
 
 }  // namespace headscope

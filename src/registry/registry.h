@@ -23,6 +23,10 @@ std::unique_ptr<Backend> open_device(const std::string& wanted);
 // The same by a path of that device: one of its DeviceInfo::paths, or empty for the kernels that it takes of itself.
 std::unique_ptr<Backend> open_device_by(const std::string& path, const std::string& wanted);
 
+// `given`, or where that is empty HEADSCOPE_DEVICE, which for commands that take a list of devices may hold one
+// (registry/device_list.h). Empty where neither says anything.
+std::string asked_device(const std::string& given);
+
 // What open_device("") would take of list_devices(): an id, or HEADSCOPE_DEVICE as it is.
 std::string default_device(const std::vector<DeviceInfo>& devices);
 

@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "registry/registry.h"
 #include "support/check.h"
+#include "tests/support/variable.h"
 
 using namespace headscope;
 
@@ -26,6 +28,22 @@ TEST_CASE("a list of devices is taken apart", "[device_list]") {
     CHECK(device_list("vulkan:0,vulkan:0,cpu", {}) == Ids{"vulkan:0", "vulkan:0", "cpu"});
     CHECK_THROWS_WITH(device_list("cpu,,cuda", {}), Catch::Matchers::Contains("names an empty device"));
     CHECK_THROWS_WITH(device_list("cpu,", {}), Catch::Matchers::Contains("names an empty device"));
+}
+
+TEST_CASE("HEADSCOPE_DEVICE is a list where one is taken and none is given", "[device_list]") {
+    const Variable several("HEADSCOPE_DEVICE", "cpu,cpu:oracle");
+    CHECK(device_list("") == Ids{"cpu", "cpu:oracle"});
+    CHECK(device_list("vulkan:1") == Ids{"vulkan:1"});
+    CHECK(compared_devices({}) == Ids{"cpu", "cpu:oracle"});
+    CHECK(compared_devices({"cpu"}) == Ids{"cpu"});
+    CHECK_THROWS_WITH(open_device(""), Catch::Matchers::Contains("HEADSCOPE_DEVICE is \"cpu,cpu:oracle\""));
+    several.set("all");
+    CHECK(device_list("") == device_list("all"));
+    CHECK(compared_devices({}) == compared_devices({"all"}));
+    CHECK_THROWS_WITH(open_device(""), Catch::Matchers::Contains("name it by --device"));
+    several.set(std::nullopt);
+    CHECK(device_list("") == Ids{""});
+    CHECK(compared_devices({}) == Ids{""});
 }
 
 TEST_CASE("all devices are those that add something", "[device_list]") {

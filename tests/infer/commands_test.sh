@@ -150,7 +150,7 @@ expect "several devices are held against the first" ended_with 0
 expect "a line for each" grep -qE '^cpu +[0-9.]+ +5 +0 +0 +[0-9.e-]+ +[0-9.e-]+  [0-9.]+$' out
 expect "with the weights by layer" says "encoder 1"
 run compare --model "$model" --devices cpu:oracle,cpu --look 2 --json --max-extra 8 five.txt
-holds() { jq -e "$1" out >/dev/null; }
+holds() { [ -s out ] && jq -e "$1" out >/dev/null; } # jq is content with nothing
 expect "JSON for programs" holds '.agrees and .reference == "cpu:oracle" and .devices[0].identical == 5'
 expect "with logits" holds '.devices[0].inside | .sentences == 2 and .largest_difference_of_logits < 1e-3 and .largest_difference_of_logits > 0'
 expect "and every attention" holds '.devices[0].inside.attention | map(.kind) == ["encoder", "decoder", "cross"]'
@@ -160,6 +160,20 @@ run compare --model "$model" --devices cpu five.txt
 expect "one device is no comparison" refused "--devices cpu is one device"
 run compare --model "$model" --devices cpu,cpu five.txt
 expect "nor is the same twice" refused "both devices are cpu"
+run compare --model "$model" --devices all --max-extra 8 --json five.txt
+usable=$("$headscope" devices --usable)
+if [ "$usable" = cpu ]; then
+    expect "all are no comparison where there is the CPU alone" refused "--devices all is one device"
+else
+    expect "all are all that can be used" [ "$(jq -r '.reference, .devices[].device' out | sort)" = "$(sort <<<"$usable")" ]
+    expect "held against the CPU" holds '.reference == "cpu" and .agrees and (.devices | map(.sentences) | unique == [5])'
+fi
+HEADSCOPE_DEVICE=cpu:oracle,cpu run compare --model "$model" --look 0 --max-extra 8 --json five.txt
+expect "HEADSCOPE_DEVICE may name several" holds '.reference == "cpu:oracle" and (.devices | map(.device) == ["cpu"])'
+HEADSCOPE_DEVICE=cpu,cpu:oracle run compare --model "$model" --with cpu:oracle --look 0 --max-extra 8 five.txt
+expect "which --with is held against" refused "both devices are cpu:oracle"
+HEADSCOPE_DEVICE=cpu:oracle run compare --model "$model" --look 0 --max-extra 8 --json five.txt
+expect "or one that is held against the CPU" holds '.reference == "cpu" and (.devices | map(.device) == ["cpu:oracle"])'
 run compare --model "$model" --device cpu --with cpu:oracle </dev/null
 expect "nothing to compare is no agreement" refused "no sentence to compare"
 run compare --model "$model" --device cpu --with no-such-device five.txt
@@ -245,6 +259,9 @@ run bench translate $small $lengths --device all --json
 expect "all are all that can be used" ended_with 0
 expect "also those that the CPU plays" [ "$(jq -r '.results[].device' out)" = "$("$headscope" devices --usable)" ]
 # shellcheck disable=SC2086
+HEADSCOPE_DEVICE=cpu,cpu:oracle run bench translate $small $lengths --json
+expect "HEADSCOPE_DEVICE may name several" holds '.results | map(.device) == ["cpu", "cpu:oracle"]'
+# shellcheck disable=SC2086
 run bench translate --model "$model" $lengths --device cpu --json
 expect "a model's sizes" holds '.d_model == 32 and .d_ff == 64 and .heads == 2 and .encoder_layers == 1 and .vocabulary == 96'
 # shellcheck disable=SC2086
@@ -305,6 +322,12 @@ expect "two devices translate what one does" same out alone
 expect "and it is told what each has done" complains "cpu (2): "
 run translate --model "$model" --device all --max-extra 8 input.txt
 expect "so do all" same out alone
+HEADSCOPE_DEVICE=cpu,cpu run translate --model "$model" --max-extra 8 --stats input.txt
+expect "HEADSCOPE_DEVICE may name several" eval 'same out alone && complains "cpu (2): "'
+HEADSCOPE_DEVICE=all run translate --model "$model" --max-extra 8 input.txt
+expect "or all" same out alone
+HEADSCOPE_DEVICE=cpu,cpu run score --model "$model" --source input.txt --target input.txt
+expect "but not for what takes one device" refused 'HEADSCOPE_DEVICE is "cpu,cpu"' "name it by --device"
 run translate --model "$model" --device cpu,abacus input.txt
 expect "one that is not there is refused" refused 'unknown device "abacus"'
 run translate --model "$model" --device cpu,,cpu input.txt
