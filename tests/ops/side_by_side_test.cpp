@@ -172,6 +172,10 @@ TEST_CASE("every family's timed cases are right, and each has a name of its own"
         CHECK(each.devices[0].speed);
         CHECK(each.devices[0].checked == "cpu:oracle");
     }
+    const auto append =
+        std::find_if(found.begin(), found.end(), [](const OpSpeeds& each) { return each.op == "cache_append"; });
+    REQUIRE(append != found.end());
+    CHECK(append->devices[0].speed->amount == Approx(2 * 8 * 2 * 4 * 4.0 + 4.0));  // one position of the cache
     CHECK(ops_of(found) == std::set<std::string>{"fill",
                                                  "copy",
                                                  "add_scaled",
@@ -187,10 +191,13 @@ TEST_CASE("every family's timed cases are right, and each has a name of its own"
                                                  "masked_softmax_backward",
                                                  "attention",
                                                  "attention_backward",
+                                                 "cache_append",
+                                                 "edit_attention",
                                                  "embed",
                                                  "embed_backward",
                                                  "smoothed_cross_entropy",
                                                  "square_sum",
+                                                 "step_control",
                                                  "adam",
                                                  "log_softmax_top_k",
                                                  "gather_rows"});

@@ -343,6 +343,17 @@ std::vector<Case> size_cases() {
     return cases;
 }
 
+// A beam's keys of one step, into the middle of its cache.
+Case append_of_a_step(const Workload& work) {
+    constexpr std::int64_t kBeam = 4;
+    const Shape x{kBeam * work.sentences, work.heads, 1, work.d_k()};
+    Case stated = cache_append(x, work.length, work.length / 2)
+                      .named(fmt::format("{}x{}x1x{} into {}", x[0], x[1], x[3], work.length));
+    // Of the cache it writes one position, and reads none.
+    stated.operands.back().share = 0.5 / static_cast<double>(work.length);
+    return stated;
+}
+
 std::vector<Case> speeds(const Workload& work) {
     const Shape weights{work.sentences, work.heads, work.length, work.length};
     const Heads size{work.sentences, work.heads, work.length, work.length, work.d_k(), work.d_k()};
@@ -353,7 +364,8 @@ std::vector<Case> speeds(const Workload& work) {
     const double product = 2.0 * static_cast<double>(weights.elements()) * static_cast<double>(size.d_k);
     whole.arithmetic = 2 * product;
     back.arithmetic = 7 * product;  // its own forward, too
-    return {softmax(weights, {}).named(shape), softmax_backward(weights).named(shape), whole, back};
+    return {softmax(weights, {}).named(shape), softmax_backward(weights).named(shape), whole, back,
+            append_of_a_step(work)};
 }
 
 }  // namespace

@@ -44,13 +44,21 @@ std::vector<Case> edited_cases() {
     return cases;
 }
 
+std::vector<Case> speeds(const Workload& work) {
+    const Shape weights{work.sentences, work.heads, work.length, work.length};
+    return {
+        edit_attention(weights, {}).named(fmt::format("{}x{}x{}x{}", weights[0], weights[1], weights[2], weights[3]))};
+}
+
 }  // namespace
 
 Family edit_attention_family() {
     return {.name = "edit_attention",
-            .groups = {
-                {"edited", "edited attention", edited_cases},
-            }};
+            .groups =
+                {
+                    {"edited", "edited attention", edited_cases},
+                },
+            .speeds = speeds};
 }
 
 }  // namespace headscope::conformance
