@@ -29,6 +29,21 @@
 namespace headscope {
 namespace {
 
+constexpr const char* kFooter =
+    "Every op, forward and backward, in every precision, layout and by every code path that the device has, over\n"
+    "shapes and values that break things. NMSE is squared errors over squared values; WORST the largest error of\n"
+    "an element, over what errors of its row are measured against; ALLOWED the largest error, as a share of what\n"
+    "rounding explains: past 100 % it fails, and where no error is allowed at all it is wrong. FASTEST is the best "
+    "of\n"
+    "the shapes timed. The exit code is 0 only where everything that ran passed, and something ran. A GPU takes\n"
+    "minutes, one that the CPU plays up to 40 of them; interrupted, what was found is reported.\n\n"
+    "Examples:\n"
+    "  headscope conform --quick\n"
+    "  headscope conform --device vulkan:0 --json report.json --junit report.xml\n"
+    "  headscope conform --device cuda --op matmul,attention --dtype f16\n"
+    "  headscope conform --device vulkan --op masked_softmax --path chosen --case '[1, 2, 3, 33]'\n"
+    "  headscope conform --onnx-node-tests site-packages/onnx/backend/test/data/node";
+
 struct ConformOptions {
     std::vector<std::string> devices;
     std::vector<std::string> ops;
@@ -193,20 +208,7 @@ std::string something(const std::string& word) {
 void add_conform_command(CLI::App& app, int count, const char* const* words) {
     auto options = std::make_shared<ConformOptions>();
     CLI::App* command = app.add_subcommand("conform", "Prove a device's shaders against the double-precision oracle");
-    command->footer(
-        "Every op, forward and backward, in every precision, layout and by every code path that the device has, over\n"
-        "shapes and values that break things. NMSE is squared errors over squared values; WORST the largest error of\n"
-        "an element, over what errors of its row are measured against; ALLOWED the largest error, as a share of what\n"
-        "rounding explains: past 100 % it fails, and where no error is allowed at all it is wrong. FASTEST is the best "
-        "of\n"
-        "the shapes timed. The exit code is 0 only where everything that ran passed, and something ran. A GPU takes\n"
-        "minutes, one that the CPU plays up to 40 of them; interrupted, what was found is reported.\n\n"
-        "Examples:\n"
-        "  headscope conform --quick\n"
-        "  headscope conform --device vulkan:0 --json report.json --junit report.xml\n"
-        "  headscope conform --device cuda --op matmul,attention --dtype f16\n"
-        "  headscope conform --device vulkan --op masked_softmax --path chosen --case '[1, 2, 3, 33]'\n"
-        "  headscope conform --onnx-node-tests site-packages/onnx/backend/test/data/node");
+    command->footer(kFooter);
     command->add_option(
         "--device", options->devices,
         "cpu, cuda, vulkan, vulkan:1, ... or all; again for several. Without it every GPU, also one that "

@@ -20,6 +20,7 @@
 #include "conformance/repeat.h"
 #include "conformance/selection.h"
 #include "conformance/speed.h"
+#include "conformance/tally.h"
 #include "support/check.h"
 
 namespace headscope::conformance {
@@ -34,30 +35,6 @@ using Clock = std::chrono::steady_clock;
 // What is timed: enough work for the device, and not too much.
 const Workload kOnCpus;
 const Workload kOnGpus{.sentences = 256, .parameters = 60'000'000, .sides = {4096}};
-
-void note_standing(const Standing& standing, const Backend& device, const Case& stated, Result& result) {
-    result.level = std::max(result.level, standing.level);
-    result.shortfalls.insert(standing.shortfalls.begin(), standing.shortfalls.end());
-    if (standing.owed) {
-        result.complaints.push_back(
-            fmt::format("{}: {}: every backend has to have this", device.device().id, stated.title()));
-    }
-}
-
-void add(Result& result, const Case& stated, const Outcome& outcome) {
-    ++result.cases;
-    result.runs += outcome.runs;
-    result.failed_runs += outcome.failed_runs;
-    result.closeness.widen(outcome.closeness);
-    result.kernels.insert(outcome.kernels.begin(), outcome.kernels.end());
-    result.complaints.insert(result.complaints.end(), outcome.complaints.begin(), outcome.complaints.end());
-    for (const Operand& operand : stated.operands) {
-        if (const Tolerance tolerance = tolerance_of(stated, operand);
-            operand.written() && tolerance.element >= result.tolerance.element) {
-            result.tolerance = tolerance;
-        }
-    }
-}
 
 // Adds what a scope takes.
 class Stopwatch {
@@ -180,7 +157,7 @@ private:
                 Result& result = result_of();
                 note_standing(standing, bench.backend(), stored, result);
                 if (standing.owed) {
-                    note_failed(result, stored);
+                    note_failed(info_.id, stored, result);
                 }
             }
             return;
@@ -192,19 +169,13 @@ private:
         note_standing(standing, bench.backend(), stored, result);
         const Stopwatch watch(result.seconds);
         const Outcome outcome = examination.on(bench.backend());
-        add(result, stored, outcome);
+        add(stored, outcome, result);
         if (!outcome.complaints.empty()) {
-            note_failed(result, stored, outcome.kernels);
+            note_failed(info_.id, stored, result, outcome.kernels);
         }
         if (outcome.lost) {
             lose(bench);
         }
-    }
-
-    void note_failed(Result& result, const Case& stored, std::vector<std::string> kernels = {}) const {
-        result.failed.push_back({.title = stored.title(),
-                                 .repeat = repeat_command(info_.id, result, stored.title()),
-                                 .kernels = std::move(kernels)});
     }
 
     // What comes is tried on a fresh one; a device that is lost again and again is given up.
@@ -225,7 +196,7 @@ private:
         } catch (const DeviceLost& error) {
             Result& result = bench.result(family, group, stored);
             result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
-            note_failed(result, stored);
+            note_failed(info_.id, stored, result);
             lose(bench);
         }
     }
@@ -257,7 +228,7 @@ private:
             throw;
         } catch (const std::exception& error) {
             result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
-            note_failed(result, stored);
+            note_failed(info_.id, stored, result);
         }
         for (const std::string& kernel : bench.backend().take_kernels()) {
             result.kernels.insert(kernel);
