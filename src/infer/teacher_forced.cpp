@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <span>
+#include <utility>
 
 #include "data/batch.h"
 #include "data/device_batch.h"
@@ -106,13 +107,69 @@ std::vector<std::vector<ForcedToken>> without_pads(const ForcedPositions& found,
     return sentences;
 }
 
+// Pairs as a batch, at once or, where the device's memory does not hold that, in halves.
+class ForcedBatches {
+public:
+    ForcedBatches(Context& ctx, const std::vector<const Transformer*>& models, std::span<const Pair> pairs,
+                  std::int64_t longest)
+        : ctx_(ctx), models_(models), pairs_(pairs), longest_(longest), results_(pairs.size()) {}
+
+    void force(std::span<const std::size_t> members, std::int64_t logit_rows) {
+        try {
+            force_at_once(members, logit_rows);
+        } catch (const OutOfMemory&) {
+            const std::size_t half = members.size() / 2;
+            const std::int64_t rows = std::min(logit_rows, rows_of(members));
+            if (half > 0) {
+                force(members.first(half), logit_rows);
+                force(members.subspan(half), logit_rows);
+            } else if (rows > 1) {
+                force(members, rows / 2);  // the vocabulary may be what is large
+            } else {
+                throw;
+            }
+        }
+    }
+
+    std::vector<std::vector<ForcedToken>> take() { return std::move(results_); }
+
+private:
+    std::int64_t rows_of(std::span<const std::size_t> members) const {
+        return static_cast<std::int64_t>(pairs_[members.front()].target.size()) + 1;
+    }
+
+    void force_at_once(std::span<const std::size_t> members, std::int64_t logit_rows) {
+        const ModelConfig& config = models_.front()->config();
+        const SpecialIds ids{.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id};
+        std::vector<const Pair*> some;
+        some.reserve(members.size());
+        for (const std::size_t member : members) {
+            some.push_back(&pairs_[member]);
+        }
+        const Batch batch = make_batch(some, ids, 0, {.longest = longest_});
+        const DeviceBatch on_device = upload(ctx_.backend, batch);
+        const ForcedPositions found = models_.size() == 1
+                                          ? look_at_positions(ctx_, *models_.front(), on_device, logit_rows)
+                                          : look_at_positions(ctx_, models_, on_device, batch.target_out, logit_rows);
+        auto tokens = without_pads(found, batch);
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            results_[members[i]] = std::move(tokens[i]);
+        }
+    }
+
+    Context& ctx_;
+    const std::vector<const Transformer*>& models_;
+    const std::span<const Pair> pairs_;
+    const std::int64_t longest_;
+    std::vector<std::vector<ForcedToken>> results_;
+};
+
 }  // namespace
 
 std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Transformer*>& models,
                                                     std::span<const Pair> pairs, const ForcedLimits& limits) {
     HEADSCOPE_CHECK(!models.empty() && limits.logit_rows > 0, "some model gives logits in rows");
-    const ModelConfig& config = models.front()->config();
-    std::int64_t longest = config.max_length;
+    std::int64_t longest = models.front()->config().max_length;
     for (const Transformer* model : models) {
         longest = std::min<std::int64_t>(longest, model->config().max_length);
     }
@@ -121,25 +178,11 @@ std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vec
         lengths.push_back(static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size())) + 1);
         HEADSCOPE_CHECK(lengths.back() <= longest, "a pair is longer than the model takes");
     }
-    const SpecialIds ids{.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id};
-    std::vector<std::vector<ForcedToken>> results(pairs.size());
+    ForcedBatches batches(ctx, models, pairs, longest);
     for (const std::vector<std::size_t>& members : batches_by_length(lengths, limits.batch_tokens)) {
-        std::vector<const Pair*> some;
-        some.reserve(members.size());
-        for (const std::size_t member : members) {
-            some.push_back(&pairs[member]);
-        }
-        const Batch batch = make_batch(some, ids, 0, {.longest = longest});
-        const DeviceBatch on_device = upload(ctx.backend, batch);
-        const ForcedPositions found =
-            models.size() == 1 ? look_at_positions(ctx, *models.front(), on_device, limits.logit_rows)
-                               : look_at_positions(ctx, models, on_device, batch.target_out, limits.logit_rows);
-        auto tokens = without_pads(found, batch);
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            results[members[i]] = std::move(tokens[i]);
-        }
+        batches.force(members, limits.logit_rows);
     }
-    return results;
+    return batches.take();
 }
 
 }  // namespace headscope

@@ -18,7 +18,7 @@ struct ForcedToken {
     bool likeliest = false;             // they are the same token; of equal ones the smaller id counts as likeliest
 };
 
-// How much is on the device at a time.
+// How much is on the device at a time; less where its memory does not hold that.
 struct ForcedLimits {
     std::int64_t batch_tokens = 1024;  // padded tokens of the longer side; one pair always fits
     std::int64_t logit_rows = 512;     // of the whole vocabulary's width

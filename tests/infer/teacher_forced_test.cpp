@@ -8,6 +8,7 @@
 #include "infer/forced_scores.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/infer/small_backend.h"
 #include "tests/infer/tiny_model.h"
 #include "tests/ops/devices.h"
 
@@ -126,6 +127,49 @@ TEST_CASE("what is on the device at a time is bounded by the batch, not by the n
         return backend->memory().peak;
     };
     CHECK(peak_of(800) == peak_of(8));
+}
+
+TEST_CASE("a batch that the device's memory does not hold is forced in halves", "[teacher_forced]") {
+    constexpr std::int64_t kPlenty = 1 << 30;
+    const std::vector<Pair> pairs = random_pairs(12, 30);
+    // The largest tensor that so many pairs take, so many rows of logits at a time.
+    const auto largest_of = [&](std::span<const Pair> some, const ForcedLimits& limits) {
+        SmallBackend backend(open_device("cpu"), kPlenty);
+        const TinyModel model(backend, tiny_config(400));
+        Context ctx{.backend = backend};
+        backend.forget();
+        force_targets(ctx, {&model.transformer}, some, limits);
+        return backend.largest();
+    };
+    const auto forced_in = [&](std::int64_t most) {
+        SmallBackend backend(open_device("cpu"), kPlenty);
+        const TinyModel model(backend, tiny_config(400));
+        const TinyModel other(backend, tiny_config(400), 4);
+        Context ctx{.backend = backend};
+        backend.allow(most);
+        auto forced = force_targets(ctx, {&model.transformer}, pairs);
+        const auto together = force_targets(ctx, {&model.transformer, &other.transformer}, pairs);
+        forced.insert(forced.end(), together.begin(), together.end());
+        return forced;
+    };
+    const std::int64_t all = largest_of(pairs, {});
+    std::int64_t one = 0;
+    std::int64_t one_row = 0;
+    for (const Pair& pair : pairs) {
+        one = std::max(one, largest_of({&pair, 1}, {}));
+        one_row = std::max(one_row, largest_of({&pair, 1}, {.logit_rows = 1}));
+    }
+    REQUIRE(all > one);
+    REQUIRE(one > one_row);  // the logits, not the states
+    const auto expected = forced_in(kPlenty);
+    for (const std::int64_t most : {all - 1, one, one_row}) {
+        CAPTURE(most);
+        const auto found = forced_in(most);
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            check_same(found[i], expected[i]);
+        }
+    }
+    CHECK_THROWS_AS(forced_in(one_row - 1), OutOfMemory);
 }
 
 TEST_CASE("a pair that is longer than the model takes is a mistake of the caller", "[teacher_forced]") {

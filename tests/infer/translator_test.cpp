@@ -11,8 +11,8 @@
 
 #include "infer/translation_stream.h"
 #include "registry/registry.h"
+#include "small_backend.h"
 #include "support/check.h"
-#include "tests/backend/forwarding_backend.h"
 #include "tiny_model.h"
 
 using namespace headscope;
@@ -109,30 +109,6 @@ TEST_CASE("lines keep their order, empty ones stay empty, and batching changes n
     CHECK(one_batch[1].source_ids.empty());
     CHECK(one_batch[6].text.empty());
 }
-
-namespace {
-
-// A device with memory for tensors of so many bytes.
-class SmallBackend final : public ForwardingBackend {
-public:
-    SmallBackend(std::unique_ptr<Backend> inner, std::int64_t most)
-        : ForwardingBackend(std::move(inner)), most_(most) {}
-    Tensor empty(const Shape& shape, DType dtype) override {
-        largest_ = std::max(largest_, shape.elements() * static_cast<std::int64_t>(size_of(dtype)));
-        if (largest_ > most_) {
-            largest_ = 0;
-            throw OutOfMemory("too large");
-        }
-        return ForwardingBackend::empty(shape, dtype);
-    }
-    std::int64_t largest() const { return largest_; }
-
-private:
-    std::int64_t most_;
-    std::int64_t largest_ = 0;
-};
-
-}  // namespace
 
 TEST_CASE("a batch that the device's memory does not hold goes in halves") {
     constexpr std::int64_t kPlenty = 1 << 30;

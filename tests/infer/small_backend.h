@@ -1,0 +1,34 @@
+// A device with memory for tensors of so many bytes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "tests/backend/forwarding_backend.h"
+
+namespace headscope {
+
+class SmallBackend final : public ForwardingBackend {
+public:
+    SmallBackend(std::unique_ptr<Backend> inner, std::int64_t most)
+        : ForwardingBackend(std::move(inner)), most_(most) {}
+    Tensor empty(const Shape& shape, DType dtype) override {
+        largest_ = std::max(largest_, shape.elements() * static_cast<std::int64_t>(size_of(dtype)));
+        if (largest_ > most_) {
+            largest_ = 0;
+            throw OutOfMemory("too large");
+        }
+        return ForwardingBackend::empty(shape, dtype);
+    }
+    void allow(std::int64_t most) { most_ = most; }
+    std::int64_t largest() const { return largest_; }  // that was asked for
+    void forget() { largest_ = 0; }
+
+private:
+    std::int64_t most_;
+    std::int64_t largest_ = 0;
+};
+
+}  // namespace headscope
