@@ -7,6 +7,7 @@
 
 #include "backend/convert.h"
 #include "support/check.h"
+#include "support/hash.h"
 
 namespace headscope::conformance {
 
@@ -16,14 +17,6 @@ namespace {
 double unit(Random& random) {
     constexpr double kStep = 0x1p-53;
     return static_cast<double>((random.next() >> 11U) + 1) * kStep;
-}
-
-std::uint64_t hash_of(const std::string& text) {
-    std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
-    for (const char letter : text) {
-        hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
-    }
-    return hash;
 }
 
 double rounded(double value, DType dtype) {
@@ -219,7 +212,7 @@ Case Case::holding(double value, const std::string& operand_name, std::size_t in
 HostValues generate(const Case& stated) {
     HostValues values;
     for (const Operand& operand : stated.operands) {
-        Random random(hash_of(stated.op + " " + stated.name), hash_of(operand.name));
+        Random random(fnv1a(stated.op + " " + stated.name), fnv1a(operand.name));
         Values made = operand.values(operand.shape.elements(), random);
         for (double& value : made) {
             value = rounded(value, stated.dtype_of(operand));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <functional>
 
 #include "backend/instrumented.h"
@@ -11,6 +10,7 @@
 #include "registry/device_list.h"
 #include "registry/gpu_possible.h"
 #include "support/check.h"
+#include "support/environment.h"
 #ifdef HEADSCOPE_WITH_VULKAN
 #include "backends/vulkan/vulkan_backend.h"
 #endif
@@ -18,11 +18,6 @@
 namespace headscope {
 
 namespace {
-
-std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
 
 #ifndef HEADSCOPE_WITH_VULKAN
 class VulkanDevices {
@@ -45,8 +40,7 @@ private:
 InstrumentOptions options_from_environment() {
     InstrumentOptions options;
     options.trace_file = environment("HEADSCOPE_TRACE");
-    const std::string scan = environment("HEADSCOPE_SCAN_NAN");
-    options.scan_for_nan = !scan.empty() && scan != "0";
+    options.scan_for_nan = environment_switch("HEADSCOPE_SCAN_NAN");
     return options;
 }
 
