@@ -10,6 +10,7 @@
 
 #include "app/attention_pictures.h"
 #include "app/command.h"
+#include "app/model_device.h"
 #include "app/precision_option.h"
 #include "infer/model_lookup.h"
 #include "infer/translator.h"
@@ -18,7 +19,6 @@
 #include "observe/figure.h"
 #include "observe/head_search.h"
 #include "observe/record_attention.h"
-#include "registry/registry.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -159,10 +159,13 @@ void show_attention(const AttentionOptions& options) {
         parse_head_query(options.find);  // a mistake in it is said before a model is read
     }
     const std::string directory = find_model(options.model);
-    const std::unique_ptr<Backend> backend = open_device(options.device);
-    const Translator translator(*backend, directory, chosen_arithmetic(*backend, options.precision).storage);
-    FigureOptions figure = figure_options(options, translator.model().config);
-    const AttentionRecord record = look(*backend, translator, options, figure);
+    ModelDevice device(options.device, options.precision, {directory},
+                       [](const std::string& message) { tell("headscope: " + message); });
+    device.load();
+    FigureOptions figure = figure_options(options, device.translator().model().config);
+    AttentionRecord record;
+    device.run(
+        [&](Backend& backend, const Translator& translator) { record = look(backend, translator, options, figure); });
     if (!options.find.empty()) {
         choose_found(figure, record, options);
     }

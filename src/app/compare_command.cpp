@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "app/command.h"
 #include "app/compare_report.h"
+#include "app/model_device.h"
 #include "app/translation_flags.h"
 #include "data/corpus.h"
 #include "eval/compare_translations.h"
@@ -42,16 +44,20 @@ struct CompareOptions {
 
 // A device and what it makes of the text.
 struct Side {
-    Side(const std::string& device, const std::string& model, const TranslationFlags& flags)
-        : backend(open_device(device)),
-          options(translation_options(flags, {}, *backend)),
-          name(backend->device().id +
-               (flags.precision == Precision::F32 ? "" : std::string(" in ") + name_of(flags.precision))),
-          translator(*backend, model, chosen_arithmetic(*backend, flags.precision).storage) {}
-    TranslatingSide view() const { return {*backend, translator, sentences, options.compute}; }
-    InnerSide inside() const { return {*backend, translator.transformer(), options.compute}; }
+    Side(const std::string& id, const std::string& model, const TranslationFlags& flags)
+        : device(id, flags.precision, {model}, warn),
+          options(translation_options(flags, {}, device.backend())),
+          name(device.info().id +
+               (flags.precision == Precision::F32 ? "" : std::string(" in ") + name_of(flags.precision))) {
+        device.load();
+    }
+    TranslatingSide view() const { return {device.backend(), device.translator(), sentences, options.compute}; }
+    InnerSide inside() const { return {device.backend(), device.translator().transformer(), options.compute}; }
 
     void translate(const std::vector<std::string>& lines) {
+        device.run([&](Backend&, const Translator& translator) { translate(translator, lines); });
+    }
+    void translate(const Translator& translator, const std::vector<std::string>& lines) {
         if (!lines.empty()) {
             static_cast<void>(translator.translate({lines.front()}, options));  // kernels are compiled
         }
@@ -65,10 +71,11 @@ struct Side {
         tokens_a_second = seconds > 0.0 ? tokens / seconds : 0.0;
     }
 
-    std::unique_ptr<Backend> backend;
+    static void warn(const std::string& message) { tell("headscope: " + message); }
+
+    ModelDevice device;
     TranslationOptions options;
     std::string name;
-    Translator translator;
     std::vector<TranslatedSentence> sentences;
     double tokens_a_second = 0.0;
 };
@@ -85,7 +92,7 @@ std::vector<std::string> read_text(const CompareOptions& options) {
 }
 
 std::string describe(const Difference& difference, const Sides& sides, const std::string& source, double tie) {
-    const Tokenizer& tokenizer = *sides[0]->translator.model().target_tokenizer;
+    const Tokenizer& tokenizer = *sides[0]->device.translator().model().target_tokenizer;
     std::string text = fmt::format("\nsentence {}, target token {}: {}, gap {:.2g}\n    source  {}\n",
                                    difference.sentence + 1, difference.parting.position + 1,
                                    difference.gap <= tie ? "a tie" : "DIFFERENT", difference.gap, source);
@@ -179,31 +186,49 @@ InnerDifferences look_inside(const Side& side, const Side& reference, std::size_
     return found;
 }
 
+// Which of the two devices was lost while both were looked at is not known.
+void with_both(Side& side, Side& reference, const std::function<void()>& work) {
+    SecondChance chance;
+    const auto reopen = [&] {
+        side.device.reopen();
+        reference.device.reopen();
+    };
+    with_fresh_device(chance, work, reopen, [&](const std::string& what) {
+        Side::warn(
+            fmt::format("{} and {} were opened again and are compared once more: {}", side.name, reference.name, what));
+    });
+}
+
+// Error where there is nothing to compare.
+ComparedDevice compared(Side& side, Side& reference, std::size_t look) {
+    ComparedDevice found{.name = side.name, .tokens_a_second = side.tokens_a_second};
+    with_both(side, reference, [&] {
+        found.agreement = compare_translations({side.view(), reference.view()});
+        found.inner = look_inside(side, reference, look);
+    });
+    if (found.agreement.sentences() == 0) {
+        throw Error("there is no sentence to compare the devices by: give lines of text, or --tsv FILE");
+    }
+    return found;
+}
+
 void compare(const CompareOptions& options) {
     const std::vector<std::string> lines = read_text(options);
     const std::vector<std::unique_ptr<Side>> sides = open_sides(options);
     for (const std::unique_ptr<Side>& side : sides) {
         side->translate(lines);
     }
-    const Side& reference = *sides.front();
+    Side& reference = *sides.front();
     const std::size_t problems = report_problems(reference);
     ComparisonReport report{.reference = reference.name,
                             .reference_tokens_a_second = reference.tokens_a_second,
                             .tie = options.tie,
                             .devices = {}};
     for (std::size_t i = 1; i < sides.size(); ++i) {
-        const Side& side = *sides[i];
-        const Agreement agreement = compare_translations({side.view(), reference.view()});
-        if (agreement.sentences() == 0) {
-            throw Error("there is no sentence to compare the devices by: give lines of text, or --tsv FILE");
-        }
+        report.devices.push_back(compared(*sides[i], reference, options.look));
         if (!options.json) {
-            print(agreement, {&side, &reference}, lines, options.tie);
+            print(report.devices.back().agreement, {sides[i].get(), &reference}, lines, options.tie);
         }
-        report.devices.push_back({.name = side.name,
-                                  .tokens_a_second = side.tokens_a_second,
-                                  .agreement = agreement,
-                                  .inner = look_inside(side, reference, options.look)});
     }
     write_output(options.json ? comparison_json(report) : "\n" + comparison_table(report));
     if (problems > 0) {

@@ -13,8 +13,8 @@ namespace headscope {
 struct ComparedDevice {
     std::string name;  // "vulkan:0", "cpu in bf16"
     double tokens_a_second = 0.0;
-    Agreement agreement;
-    InnerDifferences inner;
+    Agreement agreement = {};
+    InnerDifferences inner = {};
 };
 
 struct ComparisonReport {

@@ -13,11 +13,11 @@
 #include "app/evaluation_report.h"
 #include "app/models_option.h"
 #include "app/test_set.h"
+#include "app/translation_devices.h"
 #include "app/translation_flags.h"
 #include "eval/evaluation.h"
 #include "infer/split_news.h"
 #include "io/atomic_file.h"
-#include "registry/registry.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -58,22 +58,23 @@ struct Translations {
 };
 
 // A source that cannot be translated counts as an empty translation.
-Translations translate_all(const Translator& translator, const TranslationOptions& options,
+Translations translate_all(const LineTranslator& translator, const TranslationOptions& options,
                            const std::vector<std::string>& source) {
     Translations translations;
     Progress progress(source.size());
     SplitNews split;
-    translator.translate_in_order(source, options, [&](std::vector<TranslatedSentence> next, std::size_t finished) {
-        for (TranslatedSentence& sentence : next) {
-            const std::string news = sentence.problem.empty() ? split.next(sentence.remark) : sentence.problem;
-            if (!news.empty()) {
-                tell(fmt::format("headscope: sentence {}: {}", translations.lines.size() + 1, news));
+    translator.translate_in_order(
+        numbered(source), options, [&](std::vector<TranslatedSentence> next, std::size_t finished) {
+            for (TranslatedSentence& sentence : next) {
+                const std::string news = sentence.problem.empty() ? split.next(sentence.remark) : sentence.problem;
+                if (!news.empty()) {
+                    tell(fmt::format("headscope: sentence {}: {}", translations.lines.size() + 1, news));
+                }
+                translations.problems += sentence.problem.empty() ? 0 : 1;
+                translations.lines.push_back(std::move(sentence.text));
             }
-            translations.problems += sentence.problem.empty() ? 0 : 1;
-            translations.lines.push_back(std::move(sentence.text));
-        }
-        progress.show(finished);
-    });
+            progress.show(finished);
+        });
     if (const std::string news = split.end(); !news.empty()) {
         tell("headscope: " + news);
     }
@@ -91,16 +92,16 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines)
 // What the model makes of the sources, and of the references.
 Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evaluation& evaluation) {
     const std::vector<std::string> models = find_models(options.models);
-    const std::unique_ptr<Backend> backend = open_device(options.translation.device);
-    const Translator translator(*backend, models, chosen_arithmetic(*backend, options.translation.precision).storage);
-    const TranslationOptions translation =
-        translation_options(options.translation, translator.decoding_choices(), *backend);
-    Translations translations = translate_all(translator, translation, set.source);
+    const TranslationDevices devices({options.translation.device}, options.translation, models,
+                                     [](const std::string& message) { tell("headscope: " + message); });
+    Translations translations = translate_all(devices.all(), devices.options(), set.source);
     if (!options.output.empty()) {
         write_lines(options.output, translations.lines);
     }
-    translations.by = {models, backend->device(), options.translation.precision, translation};
-    evaluation.forced = force_references(*backend, translator, set.source, set.references, translation);
+    translations.by = {models, devices.first().info(), options.translation.precision, devices.options()};
+    devices.first().run([&](Backend& backend, const Translator& translator) {
+        evaluation.forced = force_references(backend, translator, set.source, set.references, devices.options());
+    });
     return translations;
 }
 

@@ -13,10 +13,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/model_device.h"
 #include "app/models_option.h"
 #include "app/precision_option.h"
 #include "infer/scored_pair.h"
-#include "registry/registry.h"
 #include "support/check.h"
 #include "support/counted.h"
 #include "text/lines.h"
@@ -137,21 +137,24 @@ void score(const ScoreOptions& options) {
     constexpr std::size_t kPairsAtATime = 2048;
     PairSource input(options);
     const std::vector<std::string> models = find_models(options.models);
-    const std::unique_ptr<Backend> backend = open_device(options.device);
-    const Arithmetic arithmetic = chosen_arithmetic(*backend, options.precision);
-    const Translator translator(*backend, models, arithmetic.storage);
-    Context ctx{.backend = *backend, .compute = arithmetic.compute};
+    ModelDevice device(options.device, options.precision, models,
+                       [](const std::string& message) { tell("headscope: " + message); });
+    device.load();
     Totals totals;
     for (Pairs pairs = input.next(kPairsAtATime); !pairs.sources.empty(); pairs = input.next(kPairsAtATime)) {
-        const auto scored = score_pairs(ctx, translator, pairs.sources, pairs.targets, options.batch_tokens);
+        std::vector<ScoredPair> scored;
+        device.run([&](Backend& backend, const Translator& translator) {
+            Context ctx{.backend = backend, .compute = device.arithmetic().compute};
+            scored = score_pairs(ctx, translator, pairs.sources, pairs.targets, options.batch_tokens);
+        });
         std::string text;
         for (std::size_t i = 0; i < scored.size(); ++i) {
             totals.add(scored[i]);
             if (!scored[i].problem.empty()) {
                 tell(fmt::format("headscope: line {}: {}", totals.pairs, scored[i].problem));
             }
-            text += options.json ? json_of(*translator.model().target_tokenizer, totals.pairs, pairs.sources[i],
-                                           pairs.targets[i], scored[i])
+            text += options.json ? json_of(*device.translator().model().target_tokenizer, totals.pairs,
+                                           pairs.sources[i], pairs.targets[i], scored[i])
                                  : text_of(scored[i]);
         }
         write_output(text);

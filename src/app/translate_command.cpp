@@ -26,6 +26,7 @@
 #include "app/translation_output.h"
 #include "infer/translation_stream.h"
 #include "io/unpacking_reader.h"
+#include "registry/device_list.h"
 #include "support/check.h"
 #include "support/counted.h"
 
@@ -105,37 +106,35 @@ LineProgress make_progress(const TranslateOptions& options) {
 // Translations as they come, to standard output.
 class Writer {
 public:
-    Writer(const TranslateOptions& options, Backend& backend, const Translator& translator,
-           const TranslationOptions& translation)
-        : options_(options), backend_(backend), translator_(translator), translation_(translation) {
+    Writer(const TranslateOptions& options, const TranslationDevices& devices) : options_(options), devices_(devices) {
         if (options.format.alignments) {
-            check_alignment_options(options.alignment, translator.transformers());
+            check_alignment_options(options.alignment, devices.first().translator().transformers());
         }
     }
 
     void write(const std::vector<StreamedLine>& lines) const {
         std::vector<std::vector<Alignment>> alignments(lines.size());
         if (options_.format.alignments) {
-            Context ctx{.backend = backend_, .compute = translation_.compute};
-            alignments = align_lines(ctx, translator_, lines, options_.alignment, translation_.batch_tokens);
+            const TranslationOptions& translation = devices_.options();
+            Context ctx{.backend = devices_.first().backend(), .compute = translation.compute};
+            alignments =
+                align_lines(ctx, devices_.first().translator(), lines, options_.alignment, translation.batch_tokens);
         }
         std::string text;
         for (std::size_t i = 0; i < lines.size(); ++i) {
-            text += format_line(options_.format, *translator_.model().target_tokenizer, lines[i], alignments[i]);
+            text += format_line(options_.format, *devices_.model().target_tokenizer, lines[i], alignments[i]);
         }
         write_output(text);
     }
 
 private:
     const TranslateOptions& options_;
-    Backend& backend_;
-    const Translator& translator_;
-    const TranslationOptions& translation_;
+    const TranslationDevices& devices_;
 };
 
 void print_stats(const StreamTotals& totals, const TranslationDevices& devices, double ready, double first) {
     constexpr double kMebi = 1024.0 * 1024.0;
-    const Backend& backend = devices.backend();
+    const DeviceInfo& device = devices.first().info();
     for (const Fleet::Share& share : devices.several() ? devices.shares() : std::vector<Fleet::Share>{}) {
         tell(fmt::format("{}: {} in {}, {}{}", share.name, counted(share.sentences, "sentence"),
                          counted(share.batches, "batch", "batches"), counted(share.target_tokens, "target token"),
@@ -146,9 +145,9 @@ void print_stats(const StreamTotals& totals, const TranslationDevices& devices, 
         "{:.2f} s, first translation after {:.2f} s, {} cut at the longest output, {:.0f} MiB on the device at most",
         counted(totals.lines, "line"), totals.source_tokens, totals.target_tokens, totals.seconds,
         totals.seconds > 0.0 ? static_cast<double>(totals.target_tokens) / totals.seconds : 0.0,
-        devices.several() ? "all of them" : backend.device().id,
-        devices.several() ? "several devices; the memory is the first's" : backend.device().name, ready, first,
-        totals.cut, static_cast<double>(backend.memory().peak) / kMebi));
+        devices.several() ? "all of them" : device.id,
+        devices.several() ? "several devices; the memory is the first's" : device.name, ready, first, totals.cut,
+        static_cast<double>(devices.first().peak_bytes()) / kMebi));
 }
 
 void translate(TranslateOptions options) {
@@ -162,12 +161,12 @@ void translate(TranslateOptions options) {
     const std::vector<std::string> models = find_models(options.models);
     LineProgress progress = make_progress(options);
     const auto warn = [&progress](const std::string& message) { progress.say("headscope: " + message); };
-    const TranslationDevices devices(options.translation, models, warn);
+    const TranslationDevices devices(device_list(options.translation.device), options.translation, models, warn);
     if (devices.several() && options.format.alignments) {
         throw Error("--alignments takes one --device: the weights are looked at where the line was translated");
     }
-    const Prefixes prefixes(options.decoding, *devices.translator().model().target_tokenizer);
-    const Writer writer(options, devices.backend(), devices.translator(), devices.options());
+    const Prefixes prefixes(options.decoding, *devices.model().target_tokenizer);
+    const Writer writer(options, devices);
     const double ready = seconds_since(start);
 
     LineSource input(file.descriptor(), options.input == "-" ? "standard input" : "'" + options.input + "'");
@@ -180,7 +179,7 @@ void translate(TranslateOptions options) {
                                 },
                             .complaint = warn};
     // Who looks at weights between the batches needs the device for himself.
-    const LineTranslator& translator = options.format.alignments ? devices.translator() : devices.all();
+    const LineTranslator& translator = options.format.alignments ? devices.first().translator() : devices.all();
     const StreamTotals totals = translate_stream(translator, input, sinks, devices.options(),
                                                  [&](std::int64_t line) { return prefixes.of(line); });
     progress.finish();
@@ -258,7 +257,9 @@ void add_translate_command(CLI::App& app) {
     command->add_option("FILE", options->input, "UTF-8 text, plain or packed by gzip or zstd; - is standard input")
         ->capture_default_str();
     add_models_option(*command, options->models, "translate together by the mean of their probabilities");
-    add_search_flags(*command, options->translation);
+    add_search_flags(*command, options->translation,
+                     "a list such as vulkan:0,cpu, or all that can be used but one that the CPU plays, shares the "
+                     "lines; ");
     add_decoding_flags(*command, options->decoding, options->translation);
     add_output_flags(*command, *options);
     command->add_flag("--stats", options->stats, "Say on standard error how much was translated how fast");

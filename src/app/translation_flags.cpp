@@ -15,8 +15,9 @@ std::string open_choice(const char* what, const Value& fallback) {
 
 }  // namespace
 
-void add_search_flags(CLI::App& command, TranslationFlags& flags) {
-    command.add_option("--device", flags.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
+void add_search_flags(CLI::App& command, TranslationFlags& flags, const std::string& several) {
+    command.add_option("--device", flags.device,
+                       "cpu, cuda, vulkan, vulkan:1, ...; " + several + "see headscope devices");
     const SearchOptions fallback;
     DecodingChoices& choices = flags.choices;
     CLI::Option* beam =

@@ -21,8 +21,9 @@ struct TranslationFlags {
     TranslationOptions options;  // all else
 };
 
-// All but --model, of which some commands take several.
-void add_search_flags(CLI::App& command, TranslationFlags& flags);
+// All but --model, of which some commands take several. `several`: what --device says of several devices, where the
+// command takes them.
+void add_search_flags(CLI::App& command, TranslationFlags& flags, const std::string& several = "");
 
 // What the flags say together, and the model where they leave it open. Error for what is not possible; a precision that
 // the device has not is one.

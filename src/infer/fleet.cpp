@@ -43,6 +43,14 @@ TranslationOptions shared_out(TranslationOptions options, const std::vector<Sour
     return options;
 }
 
+std::int64_t longest_of(const std::vector<Fleet::Member>& members) {
+    std::int64_t least = members.front().translator->longest();
+    for (const Fleet::Member& member : members) {
+        least = std::min(least, member.translator->longest());
+    }
+    return least;
+}
+
 std::string what_of(const std::exception_ptr& failure) {
     try {
         std::rethrow_exception(failure);
@@ -61,8 +69,7 @@ public:
     Window(const Fleet& fleet, const std::vector<SourceLine>& lines, const TranslationOptions& options)
         : fleet_(fleet),
           options_(shared_out(options, lines, fleet.members_.size())),
-          work_(fleet.members_.front().translator->model(), lines, options_, longest(fleet),
-                TranslationWork::Order::SoonestFirst),
+          work_(fleet.model_, lines, options_, fleet.longest_, TranslationWork::Order::SoonestFirst),
           hands_(fleet.members_.size()) {
         for (std::size_t batch = 0; batch < work_.batches(); ++batch) {
             open_.push_back(batch);
@@ -126,14 +133,6 @@ public:
     }
 
 private:
-    static std::int64_t longest(const Fleet& fleet) {
-        std::int64_t least = fleet.members_.front().translator->longest();
-        for (const Member& member : fleet.members_) {
-            least = std::min(least, member.translator->longest());
-        }
-        return least;
-    }
-
     // A device's thread: batch after batch, until none is open and none may come back.
     void work(std::size_t member) {
         const Member& own = fleet_.members_[member];
@@ -218,25 +217,24 @@ private:
     // Null where all went well. Not under the lock.
     std::exception_ptr translated(std::size_t member, const std::vector<TranslationUnit*>& units,
                                   const TranslationOptions& options) {
-        for (;;) {
-            try {
-                fleet_.translator_of(member).translate_units(units, options);
+        const Member& own = fleet_.members_[member];
+        const Translator*& translator = fleet_.translators_[member];
+        const auto work = [&] { translator->translate_units(units, options); };
+        try {
+            if (own.reopen == nullptr) {
+                work();
                 return nullptr;
-            } catch (const DeviceLost& lost) {
-                try {
-                    if (!fleet_.open_again(member)) {
-                        return std::current_exception();
-                    }
-                } catch (const std::exception& error) {
-                    return std::make_exception_ptr(Error(std::string(lost.what()) + "; opened again: " + error.what()));
-                }
-                const std::lock_guard lock(mutex_);
-                warnings_.push_back(
-                    fmt::format("{} was opened again and goes on: {}", fleet_.members_[member].name, lost.what()));
-                changed_.notify_all();
-            } catch (...) {
-                return std::current_exception();
             }
+            with_fresh_device(
+                fleet_.chances_[member], work, [&] { translator = own.reopen(); },
+                [&](const std::string& what) {
+                    const std::lock_guard lock(mutex_);
+                    warnings_.push_back(fmt::format("{} was opened again and goes on: {}", own.name, what));
+                    changed_.notify_all();
+                });
+            return nullptr;
+        } catch (...) {
+            return std::current_exception();
         }
     }
 
@@ -287,37 +285,20 @@ private:
 };
 
 Fleet::Fleet(std::vector<Member> members, std::function<void(const std::string&)> warn)
-    : members_(std::move(members)), warn_(std::move(warn)) {
-    HEADSCOPE_CHECK(!members_.empty(), "a fleet without a device");
+    : members_(std::move(members)),
+      model_(members_.at(0).translator->model()),
+      longest_(longest_of(members_)),
+      warn_(std::move(warn)),
+      chances_(members_.size()) {
     for (const Member& member : members_) {
         shares_.emplace_back().name = member.name;
         translators_.push_back(member.translator);
-        opened_again_.push_back(false);
     }
 }
 
 void Fleet::translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
                                const TranslatedSink& sink) const {
     Window(*this, lines, options).run(sink);
-}
-
-const Translator& Fleet::translator_of(std::size_t member) const {
-    const std::lock_guard lock(mutex_);
-    return *translators_[member];
-}
-
-bool Fleet::open_again(std::size_t member) const {
-    {
-        const std::lock_guard lock(mutex_);
-        if (opened_again_[member] || members_[member].reopen == nullptr) {
-            return false;
-        }
-        opened_again_[member] = true;
-    }
-    const Translator* fresh = members_[member].reopen();
-    const std::lock_guard lock(mutex_);
-    translators_[member] = fresh != nullptr ? fresh : translators_[member];
-    return fresh != nullptr;
 }
 
 std::vector<Fleet::Share> Fleet::shares() const {

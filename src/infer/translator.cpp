@@ -19,6 +19,8 @@ std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelD
     return parameters;
 }
 
+}  // namespace
+
 std::vector<SourceLine> numbered(const std::vector<std::string>& lines) {
     std::vector<SourceLine> sources;
     for (const std::string& line : lines) {
@@ -26,8 +28,6 @@ std::vector<SourceLine> numbered(const std::vector<std::string>& lines) {
     }
     return sources;
 }
-
-}  // namespace
 
 Translator::Translator(Backend& backend, const std::string& directory, DType storage)
     : Translator(backend, std::vector<std::string>{directory}, storage) {}

@@ -16,6 +16,9 @@
 
 namespace headscope {
 
+// Lines that count from 1.
+std::vector<SourceLine> numbered(const std::vector<std::string>& lines);
+
 class Translator final : public LineTranslator {
 public:
     // Error names what is wrong with the directory. `storage` is what the weights that are multiplied, and with them

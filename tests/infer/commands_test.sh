@@ -122,6 +122,8 @@ expect "a device that is not there is named" refused "no-such-device"
 run translate --model "$model" --beam 0 input.txt
 expect "no beam is refused" [ "$code" -ne 0 ]
 run translate --help
+takes_several() { [[ "$(tr -s ' \n' ' ' <out)" == *"a list such as vulkan:0,cpu, or all"* ]]; }
+expect "--device says that it takes several" takes_several
 expect "--help shows how" says "headscope translate --greedy"
 expect "and how many lines go together" says "64 lines, then as many as take about 5 seconds (16 to 2048)"
 
@@ -334,12 +336,93 @@ run translate --model "$model" --device cpu,,cpu input.txt
 expect "so is an empty one" refused "names an empty device"
 run translate --model "$model" --device cpu,cpu --alignments input.txt
 expect "alignments take one device" refused "--alignments takes one --device"
-if "$headscope" devices --usable | grep -q '^vulkan:0$'; then
+if ! grep -qx vulkan:0 <<<"$usable"; then
+    echo "SKIPPED: devices that are lost: there is no Vulkan device"
+else
     HEADSCOPE_VULKAN_LOST_AT=2 run translate --model "$model" --device vulkan --max-extra 8 input.txt
     expect "a device that is lost twice is an error" ended_with 1
     expect "that says what was running" grep -qE '^headscope: the GPU was lost .*; it was running .*embed' err
-    HEADSCOPE_VULKAN_LOST_AT=2 run translate --model "$model" --device vulkan,cpu --max-extra 8 input.txt
-    expect "beside another none of the lines is lost" same out alone
+    lost_at() { # SUBMISSION ARGS..: every device of Vulkan's is lost at that one
+        HEADSCOPE_VULKAN_LOST_AT=$1 run "${@:2}"
+    }
+    # The shipped model takes several submissions to be read.
+    shipped=$repository/assets/models/en-de
+    printf 'Good morning!\n' >morning.txt
+    run translate --model "$shipped" --device cpu --greedy morning.txt
+    cp out morning
+    for at in 1 3; do
+        lost_at "$at" translate --model "$shipped" --device vulkan,cpu --greedy morning.txt
+        expect "one that is lost while it reads the model is opened again" complains "vulkan:0 was opened again and goes on: "
+        expect "and left out" complains "vulkan:0 is left out: the GPU was lost"
+        expect "and another does all" same out morning
+    done
+    lost_at 1 translate --model "$shipped" --device vulkan --greedy morning.txt
+    expect "where there is no other, that is an error" eval 'ended_with 1 && quiet && complains "headscope: the GPU was lost"'
+    lost_at 1 translate --model "$shipped" --device vulkan,abacus --greedy morning.txt
+    expect "one that is not there is refused all the same" eval 'ended_with 1 && complains "unknown device \"abacus\""'
+    lost_at 1 translate --model "$shipped" --device vulkan,vulkan --greedy morning.txt
+    expect "where all are lost that is told once" [ "$(grep -c '^headscope: the GPU was lost' err)" -eq 1 ]
+    expect "and none is left out" not complains "is left out"
+    HEADSCOPE_VULKAN_MAX_MEMORY=20 run translate --model "$shipped" --device vulkan,cpu --greedy morning.txt
+    expect "one without room for the model is left out" complains "vulkan:0 is left out: out of memory"
+    expect "and another does all" same out morning
+    HEADSCOPE_VULKAN_MAX_MEMORY=20 run translate --model "$shipped" --device vulkan --greedy morning.txt
+    expect "where there is no other, that is an error" refused "out of memory on vulkan:0"
+    run translate --model cut --device vulkan,cpu input.txt
+    expect "a model that cannot be read is told of once" refused "cut/model.safetensors"
+
+    # Ever later, until no batch is lost twice.
+    lost_now_and_then() { # ARGS..
+        local at
+        for at in 6 9 13 19 28 42 63 94 141 211 316 474 711 1066 1600 2400 3600; do
+            lost_at "$at" "$@"
+            if "$until"; then break; fi
+        done
+    }
+    until=well_ended
+    well_ended() { ended_with 0; }
+    again="vulkan:0 was opened again and goes on: the GPU was lost"
+    cut -f 1 data/train.tsv | head -n 100 >hundred.txt
+    cut -f 2 data/train.tsv | head -n 100 >hundred.target
+    run translate --model "$model" --device cpu --max-extra 8 --batch-tokens 64 hundred.txt
+    cp out hundred
+    lost_now_and_then translate --model "$model" --device vulkan --max-extra 8 --batch-tokens 64 hundred.txt
+    expect "a device that is lost now and then goes on" complains "$again"
+    expect "and loses no line" same out hundred
+    # So many that a slow device gets some of each window.
+    for _ in $(seq 6); do cat hundred.txt; done >hundreds.txt
+    for _ in $(seq 6); do cat hundred; done >hundreds
+    until=partly_done
+    partly_done() { grep -qE '^vulkan:0: [1-9][0-9]* sentence' err && { complains "$again" || complains "vulkan:0 failed"; }; }
+    lost_now_and_then translate --model "$model" --device vulkan,cpu --max-extra 8 --batch-tokens 64 --stats hundreds.txt
+    expect "beside another it has done some of the work when it is lost" partly_done
+    expect "as has the other" grep -qE '^cpu: [1-9][0-9]* sentence' err
+    expect "and no line is lost" same out hundreds
+    until=well_ended
+    both_again() { complains "$again" && complains "vulkan:0 (2) was opened again"; }
+    both_worked() { grep -qE '^vulkan:0: [1-9]' err && grep -qE '^vulkan:0 .2.: [1-9]' err; }
+    lost_now_and_then translate --model "$model" --device vulkan,vulkan --max-extra 8 --batch-tokens 64 --stats hundred.txt
+    expect "two that are lost now and then go on" both_again
+    expect "both" both_worked
+    expect "and lose no line" same out hundred
+
+    run evaluate --source hundred.txt --reference hundred.target --model "$model" --max-extra 8 --batch-tokens 64 --device vulkan
+    cp out evaluated
+    lost_now_and_then evaluate --source hundred.txt --reference hundred.target --model "$model" --max-extra 8 --batch-tokens 64 --device vulkan
+    expect "evaluate goes on, too, each time" [ "$(grep -c "$again" err)" -ge 2 ]
+    expect "to the same end" same out evaluated
+    for _ in $(seq 70); do cat hundred.txt; done >many.txt
+    for _ in $(seq 70); do cat hundred.target; done >many.target
+    run score --model "$model" --source many.txt --target many.target --device vulkan
+    cp out scored
+    lost_now_and_then score --model "$model" --source many.txt --target many.target --device vulkan
+    expect "score goes on, too" complains "$again"
+    expect "to the same end" same out scored
+    lost_twice() { ended_with 1 && quiet && complains "$again" && complains "headscope: the GPU was lost"; }
+    lost_at 2 attention --model "$model" --device vulkan --text '4 2'
+    expect "attention looks once more, and no more" lost_twice
+    lost_at 2 compare --model "$model" --device vulkan hundred.txt
+    expect "compare translates once more, and no more" lost_twice
 fi
 
 finish "the commands do as expected"

@@ -1,0 +1,162 @@
+// Fleets of small devices, for tests: lines to translate, and devices that fail.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "infer/fleet.h"
+#include "registry/registry.h"
+#include "support/check.h"
+#include "tests/backend/forwarding_backend.h"
+#include "tiny_model.h"
+
+namespace headscope {
+
+// What some wait for, and not for ever.
+class Gate {
+public:
+    void open() {
+        const std::lock_guard lock(mutex_);
+        open_ = true;
+        opened_.notify_all();
+    }
+    // Whether it is open.
+    bool wait() {
+        constexpr std::chrono::seconds kLongest(20);
+        std::unique_lock lock(mutex_);
+        return opened_.wait_for(lock, kLongest, [this] { return open_; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable opened_;
+    bool open_ = false;
+};
+
+// A device that is lost after some products, which opens a gate.
+class DyingBackend final : public ForwardingBackend {
+public:
+    DyingBackend(std::unique_ptr<Backend> inner, int products, Gate* gate = nullptr)
+        : ForwardingBackend(std::move(inner)), left_(products), gate_(gate) {}
+    using ForwardingBackend::run;
+    void run(const Matmul& op) override {
+        if (left_-- <= 0) {
+            if (gate_ != nullptr) {
+                gate_->open();
+            }
+            throw Error("the device is gone");
+        }
+        ForwardingBackend::run(op);
+    }
+
+private:
+    int left_;
+    Gate* gate_;
+};
+
+// One whose products wait for a gate; each of them opens another. Counts them.
+class GatedBackend final : public ForwardingBackend {
+public:
+    GatedBackend(std::unique_ptr<Backend> inner, Gate* waits_for, Gate* opens)
+        : ForwardingBackend(std::move(inner)), waits_for_(waits_for), opens_(opens) {}
+    using ForwardingBackend::run;
+    void run(const Matmul& op) override {
+        ++products_;
+        if (opens_ != nullptr) {
+            opens_->open();
+        }
+        if (waits_for_ != nullptr && !waits_for_->wait()) {
+            throw Error("what was waited for did not come");
+        }
+        ForwardingBackend::run(op);
+    }
+    int products() const { return products_; }
+
+private:
+    Gate* waits_for_;
+    Gate* opens_;
+    int products_ = 0;
+};
+
+inline std::vector<SourceLine> many_lines() {
+    const std::vector<std::string> words{"the", "dog", "cat", "sees", "big", "small", "mat", "on", "sleeps", "a"};
+    std::vector<SourceLine> lines;
+    for (std::uint32_t i = 0; i < 60; ++i) {
+        std::string text;
+        for (std::uint32_t word = 0; word < i % 9; ++word) {
+            text += words[(i * 7 + word * 3) % words.size()] + " ";
+        }
+        lines.push_back({.text = text, .number = i + 1});
+    }
+    return lines;
+}
+
+// A translation of many lines, in small batches.
+struct Crew {
+    std::vector<std::unique_ptr<Backend>> backends;
+    std::vector<std::unique_ptr<Translator>> translators;
+    std::vector<std::string> warnings;
+
+    void add(std::unique_ptr<Backend> backend) {
+        backends.push_back(std::move(backend));
+        translators.push_back(std::make_unique<Translator>(tiny_translator(*backends.back())));
+    }
+    Fleet fleet() {
+        std::vector<Fleet::Member> members;
+        for (std::size_t i = 0; i < translators.size(); ++i) {
+            members.push_back({.name = "device " + std::to_string(i), .translator = translators[i].get()});
+        }
+        return {members, [this](const std::string& message) { warnings.push_back(message); }};
+    }
+};
+
+inline constexpr std::int64_t kBatchTokens = 32;
+
+inline std::vector<std::string> texts(const LineTranslator& translator) {
+    std::vector<std::string> found;
+    std::size_t finished_before = 0;
+    translator.translate_in_order(many_lines(), {.search = {}, .batch_tokens = kBatchTokens},
+                                  [&](std::vector<TranslatedSentence> next, std::size_t finished) {
+                                      for (const TranslatedSentence& sentence : next) {
+                                          found.push_back(sentence.text);
+                                      }
+                                      CHECK(finished >= found.size());
+                                      CHECK(finished >= finished_before);
+                                      finished_before = finished;
+                                  });
+    return found;
+}
+
+inline std::vector<std::string> expected() {
+    const std::unique_ptr<Backend> cpu = open_device("cpu");
+    return texts(tiny_translator(*cpu));
+}
+
+inline int products_of_all_lines() {
+    GatedBackend counting(open_device("cpu"), nullptr, nullptr);
+    static_cast<void>(texts(tiny_translator(counting)));
+    return counting.products();
+}
+
+inline std::int64_t sentences_of(const std::vector<Fleet::Share>& shares) {
+    return std::accumulate(shares.begin(), shares.end(), std::int64_t{0},
+                           [](std::int64_t sum, const Fleet::Share& share) { return sum + share.sentences; });
+}
+
+inline std::int64_t sentences_with_words() {
+    std::int64_t count = 0;
+    for (const SourceLine& line : many_lines()) {
+        count += line.text.empty() ? 0 : 1;
+    }
+    return count;
+}
+
+}  // namespace headscope
