@@ -256,7 +256,13 @@ private:
         }
         if (!options_.finish) {
             given_->keep(options_.output);
-            to_the_end(trainer);
+            try {
+                to_the_end(trainer);
+            } catch (const DeviceLost& lost) {
+                throw Error(lost.what() + std::string(folder_->holds_checkpoints()
+                                                          ? "; --resume goes on from the last checkpoint"
+                                                          : "; there is no checkpoint to resume from yet"));
+            }
         }
         trainer.write_model((output / "model").string());
     }

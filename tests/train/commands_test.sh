@@ -313,4 +313,13 @@ expect "or of so many tokens" eval 'ended_with 0 && [ "$(steps_of few)" -lt 6 ]'
 run train tiny.json --data data --output other --batch many
 expect "a batch that is none" eval 'complains "many" && ! ended_with 0'
 
+if grep -qx vulkan:0 <<<"$("$headscope" devices --usable)"; then
+    HEADSCOPE_VULKAN_LOST_AT=3 run train tiny.json --data data --output lost --device vulkan
+    expect "a device that is lost before there is a checkpoint" refused "the GPU was lost" "no checkpoint to resume from yet"
+    HEADSCOPE_VULKAN_LOST_AT=3 run train tiny.json --data data --output half --resume --device vulkan
+    expect "and after there is one" refused "the GPU was lost" "--resume goes on from the last checkpoint"
+else
+    echo "SKIPPED: a device that is lost: there is no Vulkan device"
+fi
+
 finish "the commands do as expected"
