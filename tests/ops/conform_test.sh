@@ -8,7 +8,7 @@ no_file() { # PATTERN..
     local pattern
     for pattern in "$@"; do ! compgen -G "$pattern" >/dev/null || return 1; done
 }
-holds() { jq -e "$1" "$2" >/dev/null; }
+holds() { [ -s "$2" ] && jq -e "$1" "$2" >/dev/null; } # jq is content with nothing
 
 run conform --device cpu --op masked_softmax --quick --json report.json --junit report.xml
 expect "a right device passes" ended_with 0
