@@ -65,7 +65,7 @@ neighbour() {
 }
 
 second_start() {
-    grep -q '^vulkan' <<<"$("$headscope" devices --usable)" || { echo "second start  SKIPPED: no Vulkan device"; return; }
+    "$headscope" devices --usable | grep -q '^vulkan' || { echo "second start  SKIPPED: no Vulkan device"; return; }
     export XDG_CACHE_HOME="$folder/cache"
     first=$(seconds_of translate_one --device vulkan)
     second=$(seconds_of translate_one --device vulkan)
