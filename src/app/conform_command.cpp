@@ -87,9 +87,10 @@ std::vector<std::string> distinct(const std::vector<std::string>& wanted) {
     return ids;
 }
 
-// Without a word of the user's every device that can be used but the CPU, which is what the others are compared with.
+// Without a word of the user's, here or in HEADSCOPE_DEVICE, every device that can be used but the CPU, which is what
+// the others are compared with.
 std::vector<std::string> devices_of(const ConformOptions& options) {
-    if (!options.devices.empty()) {
+    if (!options.devices.empty() || !asked_device("").empty()) {
         return distinct(compared_devices(options.devices));
     }
     std::vector<std::string> found;
@@ -209,10 +210,10 @@ void add_conform_command(CLI::App& app, int count, const char* const* words) {
     auto options = std::make_shared<ConformOptions>();
     CLI::App* command = app.add_subcommand("conform", "Prove a device's shaders against the double-precision oracle");
     command->footer(kFooter);
-    command->add_option(
-        "--device", options->devices,
-        "cpu, cuda, vulkan, vulkan:1, ... or all; again for several. Without it every GPU, also one that "
-        "the CPU plays");
+    command->add_option("--device", options->devices,
+                        "cpu, cuda, vulkan, vulkan:1, ... or all; again for several. Without it, or HEADSCOPE_DEVICE, "
+                        "every GPU, also one that "
+                        "the CPU plays");
     CLI::Option* op =
         command->add_option("--op", options->ops, "Only these ops, or families of ops, such as matmul,linear")
             ->delimiter(',');

@@ -13,14 +13,6 @@ namespace headscope {
 
 namespace {
 
-std::string what_of(const std::exception_ptr& failure) {
-    try {
-        std::rethrow_exception(failure);
-    } catch (const Error& error) {
-        return error.what();
-    }
-}
-
 // Of a device that is there; else there is none of that name, or it has not what was asked for.
 bool device_failed(const Error& error) {
     return dynamic_cast<const DeviceLost*>(&error) != nullptr || dynamic_cast<const OutOfMemory*>(&error) != nullptr;

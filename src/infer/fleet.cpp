@@ -51,16 +51,6 @@ std::int64_t longest_of(const std::vector<Fleet::Member>& members) {
     return least;
 }
 
-std::string what_of(const std::exception_ptr& failure) {
-    try {
-        std::rethrow_exception(failure);
-    } catch (const std::exception& error) {
-        return error.what();
-    } catch (...) {
-        return "no reason was given";
-    }
-}
-
 }  // namespace
 
 // The batches of some lines, between the devices that work at them and the one that hands results out.

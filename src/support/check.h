@@ -1,6 +1,7 @@
 // The two kinds of failure, kept apart: a programmer's mistake and the environment's failure.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -18,6 +19,9 @@ class CheckFailure : public std::logic_error {
 public:
     using std::logic_error::logic_error;
 };
+
+// What an exception that is kept says of itself.
+std::string what_of(const std::exception_ptr& failure);
 
 [[noreturn]] void check_failed(const char* file, int line, const char* condition, const std::string& message);
 

@@ -47,6 +47,9 @@ PFN_vkVoidFunction find(const Found& functions, const char* name) {
     return found == std::end(functions) ? nullptr : found->function;
 }
 
+// Shaders, pipelines and their cache: fake_pipelines.cpp.
+PFN_vkVoidFunction pipeline_function(const char* name);
+
 // Memory, buffers, commands and the queue: fake_queue.cpp.
 PFN_vkVoidFunction queue_function(const char* name);
 

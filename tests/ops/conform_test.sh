@@ -61,8 +61,12 @@ expect "of one result it speaks as of one" complains "cpu: 1 of 1 result failed"
 HEADSCOPE_SCAN_NAN=1 run conform --device cpu --op fill --quick
 expect "what would stop at the NaN of a case is refused" refused "HEADSCOPE_SCAN_NAN"
 
-VK_DRIVER_FILES=/nowhere VK_ICD_FILENAMES=/nowhere HEADSCOPE_CUDA_DRIVER=/nowhere run conform --quick
+VK_DRIVER_FILES=/nowhere VK_ICD_FILENAMES=/nowhere HEADSCOPE_CUDA_DRIVER=/nowhere HEADSCOPE_DEVICE='' run conform --quick
 expect "no device is no pass" refused "no device is no pass" "--device cpu"
+run conform --op fill --quick --no-speed --json asked.json
+expect "the device of HEADSCOPE_DEVICE is taken where none is named" holds '[.devices[].id] == ["cpu"]' asked.json
+HEADSCOPE_DEVICE=abacus run conform --quick
+expect "and one that is not there is refused" refused 'unknown device "abacus"'
 run conform --device abacus --quick
 expect "a device that is not there is refused" refused 'unknown device "abacus"'
 run conform --device all --device cpu --op cache_append --quick --no-speed --json all.json
