@@ -4,11 +4,25 @@
 
 namespace headscope::vulkan {
 
+namespace {
+
+bool overlap(const Access& a, const Access& b) {
+    return a.block == b.block && a.begin < b.end && b.begin < a.end;
+}
+
+}  // namespace
+
+bool writes_what_it_reads(std::span<const Access> accesses) {
+    return std::any_of(accesses.begin(), accesses.end(), [&](const Access& written) {
+        return written.write && std::any_of(accesses.begin(), accesses.end(),
+                                            [&](const Access& read) { return !read.write && overlap(written, read); });
+    });
+}
+
 bool Hazards::conflict(std::span<const Access> next) const {
     return std::any_of(pending_.begin(), pending_.end(), [&](const Access& before) {
         return std::any_of(next.begin(), next.end(), [&](const Access& after) {
-            return (before.write || after.write) && before.block == after.block && before.begin < after.end &&
-                   after.begin < before.end;
+            return (before.write || after.write) && overlap(before, after);
         });
     });
 }

@@ -23,7 +23,7 @@ void VulkanBackend::run(const SmoothedCrossEntropy& op) {
         stream_.dispatch(
             by_fours(long_row_launch(Kernel::SmoothedCrossEntropy, static_cast<std::uint64_t>(count), params.classes),
                      params.classes, {&logits, op.grad_logits.defined() ? &grad : &logits}),
-            params, std::array{&logits, &targets, &loss, &nll, &grad, &or_else(op.grad_scale, loss)});
+            params, std::array{&logits, &targets, &loss, &nll, &grad, &or_else(op.grad_scale, targets)});
     });
 }
 

@@ -37,11 +37,7 @@ public:
     DeviceInfo info() const { return backend_ == nullptr ? info_ : backend_->device(); }
     // The kernels that it was given since it was opened, as far as it tells.
     const std::set<std::string>& kernels() const { return kernels_; }
-    std::vector<std::string> kernels_of(const Examination& examination) {
-        std::vector<std::string> names = examination.kernels_on(backend());
-        kernels_.insert(names.begin(), names.end());
-        return names;
-    }
+    void add_kernels(const std::vector<std::string>& names) { kernels_.insert(names.begin(), names.end()); }
     const std::string& path() const { return path_; }
 
     // Without opening it anew: of a device that was lost, too.

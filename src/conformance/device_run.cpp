@@ -82,8 +82,8 @@ public:
         for (const Case& stated : family.speeds(info_.gpu ? kOnGpus : kOnCpus)) {
             for (const Case& stored : stored_cases(group, stated)) {
                 if (asks_for(plan_, family, stored)) {
-                    Bench& bench = benches_.front();
-                    unless_lost(bench, family, group, stored, [&] { time(bench, family, group, stored); });
+                    time(family, group, stored);
+                    close_full_paths();
                 }
             }
         }
@@ -99,6 +99,8 @@ public:
     }
 
 private:
+    using Seen = std::set<std::vector<std::string>>;
+
     // The first bench stays: what it says of the device in the end is what it has found out by then.
     void close_full_paths() {
         for (std::size_t path = 1; info_.software && path < benches_.size(); ++path) {
@@ -138,7 +140,7 @@ private:
                 continue;
             }
             Examination examination(*oracle_, stored);
-            std::set<std::vector<std::string>> seen;
+            Seen seen;
             for (Bench& bench : benches_) {
                 unless_lost(bench, family, group, stored, [&] {
                     examine(bench, examination, seen, [&]() -> Result& { return bench.result(family, group, stored); });
@@ -148,8 +150,7 @@ private:
     }
 
     template <class ResultOf>
-    void examine(Bench& bench, Examination& examination, std::set<std::vector<std::string>>& seen,
-                 const ResultOf& result_of) {
+    void examine(Bench& bench, Examination& examination, Seen& seen, const ResultOf& result_of) {
         const Case& stored = examination.stated();
         const Standing standing = standing_of(bench.backend(), stored);  // what has a trial is tried by this
         if (standing.level == SupportLevel::None) {
@@ -162,7 +163,7 @@ private:
             }
             return;
         }
-        if (!is_new(examination, bench, seen)) {
+        if (!is_new(bench, seen, [&] { return examination.kernels_on(bench.backend()); })) {
             return;
         }
         Result& result = result_of();
@@ -201,21 +202,34 @@ private:
         }
     }
 
-    // A path that runs what has been examined already shows nothing.
-    bool is_new(const Examination& examination, Bench& bench, std::set<std::vector<std::string>>& seen) const {
+    // A path that runs what was run already, by the lists of kernels that were `seen`, shows nothing.
+    template <class KernelsOf>
+    bool is_new(Bench& bench, Seen& seen, const KernelsOf& kernels_of) const {
         if (benches_.size() == 1) {
             return true;
         }
         try {
-            return seen.insert(bench.kernels_of(examination)).second;
+            const std::vector<std::string> kernels = kernels_of();
+            bench.add_kernels(kernels);
+            return seen.insert(kernels).second;
         } catch (const std::exception&) {
-            return true;  // the examination says what is wrong
+            return true;  // the run itself says what is wrong
         }
     }
 
-    void time(Bench& bench, const Family& family, const Group& group, const Case& stored) {
+    void time(const Family& family, const Group& group, const Case& stored) {
+        const HostValues values = generate(stored);
+        Seen seen;
+        for (Bench& bench : benches_) {
+            unless_lost(bench, family, group, stored, [&] { time(bench, family, group, stored, values, seen); });
+        }
+    }
+
+    void time(Bench& bench, const Family& family, const Group& group, const Case& stored, const HostValues& values,
+              Seen& seen) {
         const Standing standing = standing_of(bench.backend(), stored);
-        if (standing.level == SupportLevel::None) {
+        if (standing.level == SupportLevel::None ||
+            !is_new(bench, seen, [&] { return timed_kernels(bench.backend(), stored, values); })) {
             return;
         }
         Result& result = bench.result(family, group, stored);
@@ -223,7 +237,7 @@ private:
         const Stopwatch watch(result.seconds);
         bench.backend().take_kernels();
         try {
-            result.speeds.push_back(measure(bench.backend(), stored));
+            result.speeds.push_back(measure(bench.backend(), stored, values));
         } catch (const DeviceLost&) {
             throw;
         } catch (const std::exception& error) {

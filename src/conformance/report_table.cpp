@@ -63,6 +63,9 @@ std::string verdict(const Line& line) {
     if (line.failed) {
         return line.failed_runs > 0 ? fmt::format("FAILED {}", line.failed_runs) : "FAILED";
     }
+    if (line.runs == 0) {
+        return "timed";  // by kernels that its cases have shown to be right on another path
+    }
     return line.level == SupportLevel::Composed ? "passed, composed" : "passed";
 }
 

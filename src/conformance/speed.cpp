@@ -116,9 +116,17 @@ std::string TimedCase::nonsense() const {
     return "";
 }
 
-Speed measure(Backend& device, const Case& stated) {
+std::vector<std::string> timed_kernels(Backend& device, const Case& stated, const HostValues& values) {
+    device.take_kernels();
+    const Operands operands = put(device, stated, values);
+    stated.run(device, operands);
+    device.synchronize();
+    return device.take_kernels();
+}
+
+Speed measure(Backend& device, const Case& stated, const HostValues& values) {
     constexpr int kMeasurements = 5;
-    const TimedCase timed(device, stated, generate(stated));
+    const TimedCase timed(device, stated, values);
     std::vector<double> all;
     for (int i = 0; i < kMeasurements; ++i) {
         all.push_back(timed.seconds());

@@ -42,7 +42,10 @@ private:
     int runs_ = 1;
 };
 
-// The median of several measurements.
-Speed measure(Backend& device, const Case& stated);
+// What the device runs when it is timed, for a caller that has timed these kernels: Backend::take_kernels of one run.
+std::vector<std::string> timed_kernels(Backend& device, const Case& stated, const HostValues& values);
+
+// The median of several measurements. `values`: generate(stated).
+Speed measure(Backend& device, const Case& stated, const HostValues& values);
 
 }  // namespace headscope::conformance

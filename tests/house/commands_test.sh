@@ -56,10 +56,10 @@ expect "nor a variable that is nearly one" complains 'HEADSCOPE_VULKAN_DISABLED 
 expect "which ends nothing" ended_with 0
 HEADSCOPE_SOMETHING=1 HEADSCOPE_TEST_DEVICES=cpu run --version
 expect "others are somebody else's" [ ! -s err ]
-for name in $(grep -rhoE '"HEADSCOPE_[A-Z0-9_]+"' "$repository"/{src,backends,viewer} --include='*.cpp' --include='*.h' \
-    --exclude=known_variables.cpp | sort -u); do
+while IFS= read -r name; do
     expect "the variable $name is known" grep -qF -- "$name" "$repository/src/app/known_variables.cpp"
-done
+done < <(grep -rhoE '"HEADSCOPE_[A-Z0-9_]+"' "$repository"/{src,backends,viewer} --include='*.cpp' --include='*.h' \
+    --exclude=known_variables.cpp | sort -u)
 run devices gpu
 expect "and a word too many" refused 'headscope devices does not know what to do with "gpu"'
 run data

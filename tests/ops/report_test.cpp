@@ -112,8 +112,11 @@ TEST_CASE("the table has a line for each op, precision and path, the fastest spe
                          Contains("4 GFLOP/s"));
     CHECK_THAT(text, Contains("composed in F32  linear: a product, then bias") &&
                          Contains("missing  in F16  adam: it has none"));
-    CHECK_THAT(text, !Contains("FAILED"));
+    CHECK_THAT(text, !Contains("FAILED") && !Contains("timed"));
     CHECK_THAT(text, Contains("vulkan:0: 12 runs, 0 of 4 results failed"));
+    DeviceReport timed = some_report().devices[0];
+    timed.results[2].runs = 0;
+    CHECK_THAT(report_table(timed), Contains("timed            4 GFLOP/s\n"));
 }
 
 TEST_CASE("the table tells the first complaints of what failed, and how many there are", "[report]") {

@@ -239,6 +239,36 @@ TEST_CASE("a path is tried where it runs other kernels, and nowhere else", "[run
     CHECK(paths.count("cache_append ") == 1);
 }
 
+TEST_CASE("a path is timed where it runs other kernels, and nowhere else", "[run]") {
+    const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
+    Plan wanted = every_path({"f32"});
+    if (wanted.devices.empty()) {
+        return;
+    }
+    wanted.timed = true;
+    const auto timed = [](const Workload&) { return std::vector{softmaxes()[1], appends()[0]}; };
+    std::vector<Family> families = softmaxes_and_appends();
+    families[0].speeds = timed;
+    const Report report = run(wanted, families);
+    CHECK(report.passed());
+    std::multiset<std::string> speeds;
+    for (const Result& result : report.devices[0].results) {
+        if (result.group == "speed") {
+            CHECK_FALSE(result.kernels.empty());
+            CHECK(result.speeds.size() == 1);
+            speeds.insert(result.op + " " + result.path);
+        }
+    }
+    CHECK(speeds.count("masked_softmax ") == 1);
+    CHECK(speeds.count("cache_append ") == 1);
+    CHECK(speeds.count("masked_softmax no-vector-loads") == 1);
+    CHECK(speeds.count("cache_append no-vector-loads") == 0);
+    if (has(report.devices[0].device.paths, "no-subgroups")) {
+        CHECK(speeds.count("masked_softmax no-subgroups") == 1);
+        CHECK(speeds.count("cache_append no-subgroups") == 0);
+    }
+}
+
 TEST_CASE("where the CPU plays the device a path that holds many kernels is opened anew", "[run]") {
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
     Plan wanted = every_path({"f32"});
@@ -315,12 +345,12 @@ TEST_CASE("what a case computes in has a name", "[run]") {
 TEST_CASE("a speed is of bytes, or of operations where the case states them", "[run]") {
     const std::unique_ptr<Backend> cpu = open_device("cpu");
     Case stated = doublings()[0];
-    const Speed bytes = measure(*cpu, stated);
+    const Speed bytes = measure(*cpu, stated, generate(stated));
     CHECK(bytes.seconds > 0.0);
     CHECK(bytes.amount == 2 * 3 * 33 * 4.0);
     CHECK(std::string(bytes.unit()) == "GB/s");
     stated.arithmetic = 1e9;
-    const Speed arithmetic = measure(*cpu, stated);
+    const Speed arithmetic = measure(*cpu, stated, generate(stated));
     CHECK(arithmetic.amount == 1e9);
     CHECK(std::string(arithmetic.unit()) == "GFLOP/s");
 }

@@ -90,6 +90,18 @@ TEST_CASE("the parts of a launch wait for none of each other, and what follows w
     }
 }
 
+TEST_CASE("the parts of a launch in place wait for each other, as far as barriers can tell", "[vulkan][stream]") {
+    FakeLoader fake({.devices = 1, .opens = true, .notes_barriers = true});
+    {
+        Streamed made(0);
+        const Tensor a = made.tensor();
+        made.stream.dispatch({.kernel = Kernel::Copy, .groups = 3, .work_per_group = SliceSize::kLeast}, CopyParams{},
+                             std::array{&a, &a});
+        made.stream.synchronize();
+        CHECK(fake->executed == Executed{"dispatch 1", "barrier", "dispatch 1", "barrier", "dispatch 1"});
+    }
+}
+
 TEST_CASE("a stream that ends drops what still waits for a pipeline", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true, .compiles_nothing = true});
     {
