@@ -21,6 +21,7 @@
 #include "app/line_alignments.h"
 #include "app/line_progress.h"
 #include "app/models_option.h"
+#include "app/sole_device.h"
 #include "app/translation_devices.h"
 #include "app/translation_flags.h"
 #include "app/translation_output.h"
@@ -116,9 +117,10 @@ public:
         std::vector<std::vector<Alignment>> alignments(lines.size());
         if (options_.format.alignments) {
             const TranslationOptions& translation = devices_.options();
-            Context ctx{.backend = devices_.first().backend(), .compute = translation.compute};
-            alignments =
-                align_lines(ctx, devices_.first().translator(), lines, options_.alignment, translation.batch_tokens);
+            devices_.first().run([&](Backend& backend, const Translator& translator) {
+                Context ctx{.backend = backend, .compute = translation.compute};
+                alignments = align_lines(ctx, translator, lines, options_.alignment, translation.batch_tokens);
+            });
         }
         std::string text;
         for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -179,7 +181,8 @@ void translate(TranslateOptions options) {
                                 },
                             .complaint = warn};
     // Who looks at weights between the batches needs the device for himself.
-    const LineTranslator& translator = options.format.alignments ? devices.first().translator() : devices.all();
+    const SoleDevice sole(devices.first());
+    const LineTranslator& translator = options.format.alignments ? sole : devices.all();
     const StreamTotals totals = translate_stream(translator, input, sinks, devices.options(),
                                                  [&](std::int64_t line) { return prefixes.of(line); });
     progress.finish();

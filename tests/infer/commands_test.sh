@@ -389,6 +389,11 @@ else
     lost_now_and_then translate --model "$model" --device vulkan --max-extra 8 --batch-tokens 64 hundred.txt
     expect "a device that is lost now and then goes on" complains "$again"
     expect "and loses no line" same out hundred
+    run translate --alignments --model "$model" --device cpu --max-extra 8 --batch-tokens 64 hundred.txt
+    cp out aligned
+    lost_now_and_then translate --alignments --model "$model" --device vulkan --max-extra 8 --batch-tokens 64 hundred.txt
+    expect "nor does one that looks at weights in between, which goes on" complains "$again"
+    expect "and has all of them" same out aligned
     # So many that a slow device gets some of each window.
     for _ in $(seq 6); do cat hundred.txt; done >hundreds.txt
     for _ in $(seq 6); do cat hundred; done >hundreds
