@@ -1,7 +1,6 @@
 // headscope compare: whether two devices translate alike.
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,12 +12,10 @@
 
 #include "app/command.h"
 #include "app/compare_report.h"
-#include "app/model_device.h"
+#include "app/compared_side.h"
 #include "app/translation_flags.h"
 #include "data/corpus.h"
-#include "eval/compare_translations.h"
 #include "infer/model_lookup.h"
-#include "infer/translator.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -42,44 +39,7 @@ struct CompareOptions {
     TranslationFlags translation;
 };
 
-// A device and what it makes of the text.
-struct Side {
-    Side(const std::string& id, const std::string& model, const TranslationFlags& flags)
-        : device(id, flags.precision, {model}, warn),
-          options(translation_options(flags, {}, device.backend())),
-          name(device.info().id +
-               (flags.precision == Precision::F32 ? "" : std::string(" in ") + name_of(flags.precision))) {
-        device.load();
-    }
-    TranslatingSide view() const { return {device.backend(), device.translator(), sentences, options.compute}; }
-    InnerSide inside() const { return {device.backend(), device.translator().transformer(), options.compute}; }
-
-    void translate(const std::vector<std::string>& lines) {
-        device.run([&](Backend&, const Translator& translator) { translate(translator, lines); });
-    }
-    void translate(const Translator& translator, const std::vector<std::string>& lines) {
-        if (!lines.empty()) {
-            static_cast<void>(translator.translate({lines.front()}, options));  // kernels are compiled
-        }
-        const auto begin = std::chrono::steady_clock::now();
-        sentences = translator.translate(lines, options);
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        double tokens = 0.0;
-        for (const TranslatedSentence& sentence : sentences) {
-            tokens += static_cast<double>(sentence.target_ids.size());
-        }
-        tokens_a_second = seconds > 0.0 ? tokens / seconds : 0.0;
-    }
-
-    static void warn(const std::string& message) { tell("headscope: " + message); }
-
-    ModelDevice device;
-    TranslationOptions options;
-    std::string name;
-    std::vector<TranslatedSentence> sentences;
-    double tokens_a_second = 0.0;
-};
-using Sides = std::array<const Side*, 2>;  // the one, and what it is held against
+using Sides = std::array<const ComparedSide*, 2>;  // the one, and what it is held against
 
 std::vector<std::string> read_text(const CompareOptions& options) {
     std::vector<std::string> lines = options.tsv.empty()
@@ -92,15 +52,15 @@ std::vector<std::string> read_text(const CompareOptions& options) {
 }
 
 std::string describe(const Difference& difference, const Sides& sides, const std::string& source, double tie) {
-    const Tokenizer& tokenizer = *sides[0]->device.translator().model().target_tokenizer;
+    const Tokenizer& tokenizer = *sides[0]->translator().model().target_tokenizer;
     std::string text = fmt::format("\nsentence {}, target token {}: {}, gap {:.2g}\n    source  {}\n",
                                    difference.sentence + 1, difference.parting.position + 1,
                                    difference.gap <= tie ? "a tie" : "DIFFERENT", difference.gap, source);
     for (std::size_t i = 0; i < sides.size(); ++i) {
         const std::optional<std::int32_t> token = difference.parting.candidates[i];
-        text += fmt::format("    {} chose {}: log P {:.7f} on {}, {:.7f} on {}\n", sides[i]->name,
-                            token ? tokenizer.piece(*token) : "nothing", difference.by_device[0][i], sides[0]->name,
-                            difference.by_device[1][i], sides[1]->name);
+        text += fmt::format("    {} chose {}: log P {:.7f} on {}, {:.7f} on {}\n", sides[i]->name(),
+                            token ? tokenizer.piece(*token) : "nothing", difference.by_device[0][i], sides[0]->name(),
+                            difference.by_device[1][i], sides[1]->name());
     }
     return text;
 }
@@ -110,22 +70,30 @@ void print(const Agreement& agreement, const Sides& sides, const std::vector<std
     write_output(
         fmt::format("{} and {} translate {} of {} identically (greedy); {} differ by a tie (gap at most {:g}), {} by "
                     "more\nlog P of an identical translation differs by {:.2g} at most\n",
-                    sides[0]->name, sides[1]->name, agreement.identical, counted(agreement.sentences(), "sentence"),
+                    sides[0]->name(), sides[1]->name(), agreement.identical, counted(agreement.sentences(), "sentence"),
                     ties, tie, agreement.differences.size() - ties, agreement.score_drift));
     for (const Difference& difference : agreement.differences) {
         write_output(describe(difference, sides, lines[difference.sentence], tie));
     }
 }
 
-std::size_t report_problems(const Side& side) {
+std::size_t report_problems(const ComparedSide& side) {
     std::size_t problems = 0;
-    for (std::size_t i = 0; i < side.sentences.size(); ++i) {
-        if (!side.sentences[i].problem.empty()) {
+    for (std::size_t i = 0; i < side.sentences().size(); ++i) {
+        if (!side.sentences()[i].problem.empty()) {
             ++problems;
-            tell(fmt::format("headscope: sentence {}: {}", i + 1, side.sentences[i].problem));
+            tell(fmt::format("headscope: sentence {}: {}", i + 1, side.sentences()[i].problem));
         }
     }
     return problems;
+}
+
+void require_something(const std::vector<TranslatedSentence>& sentences) {
+    if (std::none_of(sentences.begin(), sentences.end(), [](const TranslatedSentence& sentence) {
+            return !sentence.source_ids.empty() && sentence.problem.empty();
+        })) {
+        throw Error("there is no sentence to compare the devices by: give lines of text, or --tsv FILE");
+    }
 }
 
 // What the others are held against comes first: the CPU, where nobody says.
@@ -145,89 +113,64 @@ std::vector<std::string> compared_ids(const CompareOptions& options) {
 }
 
 // Every device once.
-std::vector<std::unique_ptr<Side>> open_sides(const CompareOptions& options) {
+std::vector<std::unique_ptr<ComparedSide>> open_sides(const CompareOptions& options) {
     const std::string model = find_model(options.model);
     TranslationFlags flags = options.translation;
     flags.greedy = true;
     flags.choices.split_longer_than = 0;  // differences are followed in whole lines
     TranslationFlags rounded = flags;
     rounded.precision = options.precision;
-    std::vector<std::unique_ptr<Side>> sides;
+    std::vector<std::unique_ptr<ComparedSide>> sides;
     for (const std::string& id : compared_ids(options)) {
-        sides.push_back(std::make_unique<Side>(id, model, sides.empty() ? flags : rounded));
+        sides.push_back(std::make_unique<ComparedSide>(id, model, sides.empty() ? flags : rounded));
         for (std::size_t i = 0; i + 1 < sides.size(); ++i) {
-            if (sides[i]->name == sides.back()->name) {
+            if (sides[i]->name() == sides.back()->name()) {
                 throw Error(
                     fmt::format("both devices are {}, which agrees with itself: name another by --device, "
                                 "--with or --devices",
-                                sides[i]->name));
+                                sides[i]->name()));
             }
         }
     }
     return sides;
 }
 
-// Of the first sentences that the reference has translated.
-InnerDifferences look_inside(const Side& side, const Side& reference, std::size_t most) {
-    InnerDifferences found;
-    for (const TranslatedSentence& sentence : reference.sentences) {
-        if (found.sentences == most) {
-            break;
+// Does `work` for a device. What one of several fails at is told, and in its line; of one alone it is the end.
+void attempt(ComparedDevice& device, bool alone, const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const Error& error) {
+        if (alone) {
+            throw;
         }
-        if (sentence.source_ids.empty() || !sentence.problem.empty()) {
-            continue;
-        }
-        std::vector<std::int32_t> target = sentence.target_ids;
-        if (!target.empty()) {
-            target.pop_back();  // nothing comes after it
-        }
-        found.widen(inner_differences({side.inside(), reference.inside()}, sentence.source_ids, target));
+        device.failure = error.what();
+        tell(fmt::format("headscope: {} failed, and the others are compared: {}", device.name, device.failure));
     }
-    return found;
-}
-
-// Which of the two devices was lost while both were looked at is not known.
-void with_both(Side& side, Side& reference, const std::function<void()>& work) {
-    SecondChance chance;
-    const auto reopen = [&] {
-        side.device.reopen();
-        reference.device.reopen();
-    };
-    with_fresh_device(chance, work, reopen, [&](const std::string& what) {
-        Side::warn(
-            fmt::format("{} and {} were opened again and are compared once more: {}", side.name, reference.name, what));
-    });
-}
-
-// Error where there is nothing to compare.
-ComparedDevice compared(Side& side, Side& reference, std::size_t look) {
-    ComparedDevice found{.name = side.name, .tokens_a_second = side.tokens_a_second};
-    with_both(side, reference, [&] {
-        found.agreement = compare_translations({side.view(), reference.view()});
-        found.inner = look_inside(side, reference, look);
-    });
-    if (found.agreement.sentences() == 0) {
-        throw Error("there is no sentence to compare the devices by: give lines of text, or --tsv FILE");
-    }
-    return found;
 }
 
 void compare(const CompareOptions& options) {
     const std::vector<std::string> lines = read_text(options);
-    const std::vector<std::unique_ptr<Side>> sides = open_sides(options);
-    for (const std::unique_ptr<Side>& side : sides) {
-        side->translate(lines);
-    }
-    Side& reference = *sides.front();
+    const std::vector<std::unique_ptr<ComparedSide>> sides = open_sides(options);
+    const bool alone = sides.size() == 2;
+    ComparedSide& reference = *sides.front();
+    reference.translate(lines);
+    require_something(reference.sentences());
     const std::size_t problems = report_problems(reference);
-    ComparisonReport report{.reference = reference.name,
-                            .reference_tokens_a_second = reference.tokens_a_second,
+    ComparisonReport report{.reference = reference.name(),
+                            .reference_tokens_a_second = reference.tokens_a_second(),
                             .tie = options.tie,
                             .devices = {}};
     for (std::size_t i = 1; i < sides.size(); ++i) {
-        report.devices.push_back(compared(*sides[i], reference, options.look));
-        if (!options.json) {
-            print(report.devices.back().agreement, {sides[i].get(), &reference}, lines, options.tie);
+        ComparedSide& side = *sides[i];
+        ComparedDevice& device = report.devices.emplace_back();
+        device.name = side.name();
+        attempt(device, alone, [&] {
+            side.translate(lines);
+            device.tokens_a_second = side.tokens_a_second();
+            side.hold_against(reference, options.look, device);
+        });
+        if (!options.json && device.failure.empty()) {
+            print(device.agreement, {&side, &reference}, lines, options.tie);
         }
     }
     write_output(options.json ? comparison_json(report) : "\n" + comparison_table(report));
@@ -235,6 +178,9 @@ void compare(const CompareOptions& options) {
         throw Error(fmt::format("{} of {} sentences were not translated, and not compared", problems, lines.size()));
     }
     for (const ComparedDevice& device : report.devices) {
+        if (!device.failure.empty()) {
+            throw Error(fmt::format("{} failed, and was not compared", device.name));
+        }
         if (!device.agreement.holds(options.tie)) {
             throw Error(fmt::format("{} of {} sentences differ by more than a tie on {}",
                                     device.agreement.differences.size() - device.agreement.ties(options.tie),

@@ -26,10 +26,12 @@ std::string site_name(const AttentionSite& site) {
 }
 
 std::string weights_table(const ComparisonReport& report, std::size_t width) {
-    const InnerDifferences& first = report.devices.front().inner;
-    if (first.sentences == 0) {
+    const auto looked_into = std::find_if(report.devices.begin(), report.devices.end(),
+                                          [](const ComparedDevice& device) { return device.inner.sentences > 0; });
+    if (looked_into == report.devices.end()) {
         return "";
     }
+    const InnerDifferences& first = looked_into->inner;
     std::string text = fmt::format("\nAttention weights, the largest difference from {} in {}:\n{:<{}}",
                                    report.reference, counted(first.sentences, "sentence"), "", width);
     for (const SiteDifference& each : first.weights) {
@@ -37,6 +39,9 @@ std::string weights_table(const ComparisonReport& report, std::size_t width) {
     }
     text += "\n";
     for (const ComparedDevice& device : report.devices) {
+        if (!device.failure.empty()) {
+            continue;
+        }
         text += fmt::format("{:<{}}", device.name, width);
         for (const SiteDifference& each : device.inner.weights) {
             text += fmt::format(" {:>9.1e}", each.largest);
@@ -47,10 +52,13 @@ std::string weights_table(const ComparisonReport& report, std::size_t width) {
 }
 
 Json to_json(const ComparedDevice& device, double tie) {
+    if (!device.failure.empty()) {
+        return {{"device", device.name}, {"agrees", false}, {"failure", device.failure}};
+    }
     const std::size_t ties = device.agreement.ties(tie);
     Json json{{"device", device.name},
               {"target_tokens_per_second", device.tokens_a_second},
-              {"agrees", device.agreement.holds(tie)},
+              {"agrees", device.agrees(tie)},
               {"sentences", device.agreement.sentences()},
               {"identical", device.agreement.identical},
               {"ties", ties},
@@ -74,7 +82,7 @@ Json to_json(const ComparedDevice& device, double tie) {
 
 bool ComparisonReport::holds() const {
     return std::all_of(devices.begin(), devices.end(),
-                       [this](const ComparedDevice& device) { return device.agreement.holds(tie); });
+                       [this](const ComparedDevice& device) { return device.agrees(tie); });
 }
 
 std::string comparison_table(const ComparisonReport& report) {
@@ -87,6 +95,10 @@ std::string comparison_table(const ComparisonReport& report) {
     text += fmt::format("{:<{}} {:>10.1f}  all are held against it\n", report.reference, width,
                         report.reference_tokens_a_second);
     for (const ComparedDevice& device : report.devices) {
+        if (!device.failure.empty()) {
+            text += fmt::format("{:<{}} {:>10}  {}\n", device.name, width, "FAILED", device.failure);
+            continue;
+        }
         const std::size_t ties = device.agreement.ties(report.tie);
         text += fmt::format("{:<{}} {:>10.1f} {:>10} {:>6} {:>10} {:>9.1e}", device.name, width, device.tokens_a_second,
                             device.agreement.identical, ties, device.agreement.differences.size() - ties,

@@ -15,6 +15,9 @@ struct ComparedDevice {
     double tokens_a_second = 0.0;
     Agreement agreement = {};
     InnerDifferences inner = {};
+    std::string failure = {};  // why it was not compared: empty for one that was
+
+    bool agrees(double tie) const { return failure.empty() && agreement.holds(tie); }
 };
 
 struct ComparisonReport {
@@ -26,7 +29,7 @@ struct ComparisonReport {
     bool holds() const;
 };
 
-// A line for each device, and the attention weights by layer.
+// A line for each device, also for one that failed, and the attention weights by layer.
 std::string comparison_table(const ComparisonReport& report);
 std::string comparison_json(const ComparisonReport& report);
 

@@ -12,9 +12,8 @@ void SoleDevice::translate_in_order(const std::vector<SourceLine>& lines, const 
                          TranslationWork::Order::SoonestFirst);
     sink(work.next(), work.finished());
     for (std::size_t batch = 0; batch < work.batches(); ++batch) {
-        device_.run([&](Backend&, const Translator& translator) {
-            translator.translate_units(work.units_of(batch), options);
-        });
+        device_.run(
+            [&](Backend&, const Translator& translator) { translator.translate_units(work.units_of(batch), options); });
         work.done(batch);
         sink(work.next(), work.finished());
     }

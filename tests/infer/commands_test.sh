@@ -426,6 +426,16 @@ else
     lost_twice() { ended_with 1 && quiet && complains "$again" && complains "headscope: the GPU was lost"; }
     lost_at 2 attention --model "$model" --device vulkan --text '4 2'
     expect "attention looks once more, and no more" lost_twice
+    HEADSCOPE_VULKAN_MAX_MEMORY=1 run compare --model "$shipped" --devices cpu,vulkan,cpu:oracle --look 1 morning.txt
+    expect "of several that are compared one may fail" complains "headscope: vulkan:0 failed, and the others are compared: out of memory"
+    expect "which its line says" grep -qE '^vulkan:0 +FAILED  out of memory' out
+    expect "and the exit code" eval 'ended_with 1 && complains "vulkan:0 failed, and was not compared"'
+    expect "the others have theirs" grep -qE '^cpu:oracle +[0-9.]+ +1 ' out
+    expect "and their weights" [ "$(grep -cE '^cpu:oracle +[0-9]' out)" -eq 2 ]
+    HEADSCOPE_VULKAN_MAX_MEMORY=1 run compare --model "$shipped" --devices cpu,vulkan,cpu:oracle --look 1 --json morning.txt
+    expect "and for programs" holds '.devices | map([.device, .agrees, has("failure")]) == [["vulkan:0", false, true], ["cpu:oracle", true, false]]'
+    HEADSCOPE_VULKAN_MAX_MEMORY=1 run compare --model "$shipped" --devices vulkan,cpu,cpu:oracle morning.txt
+    expect "but what all are held against may not" refused "out of memory on vulkan:0"
     lost_at 2 compare --model "$model" --device vulkan hundred.txt
     expect "compare translates once more, and no more" lost_twice
 fi
