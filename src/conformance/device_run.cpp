@@ -2,21 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <exception>
-#include <future>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <set>
-#include <thread>
-#include <tuple>
 
-#include "conformance/bench.h"
-#include "conformance/harness.h"
 #include "conformance/repeat.h"
 #include "conformance/selection.h"
 #include "conformance/speed.h"
@@ -29,8 +17,6 @@ namespace {
 
 constexpr const char* kSpeed = "speed";  // Result::group of what is timed
 constexpr std::size_t kFewCases = 4;     // of a group: each is tried in every storage
-
-using Clock = std::chrono::steady_clock;
 
 // What is timed: enough work for the device, and not too much.
 const Workload kOnCpus;
@@ -45,324 +31,200 @@ public:
     ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
 private:
+    using Clock = std::chrono::steady_clock;
     double& seconds_;
     const Clock::time_point begin_ = Clock::now();
 };
 
-// One device's part of a plan.
-class DeviceRun {
-public:
-    // `losses`: how often the device was lost, in every run of it.
-    DeviceRun(const Plan& plan, const std::string& id, std::atomic<int>& losses)
-        : plan_(plan), oracle_(open_device("cpu:oracle")), losses_(losses) {
-        benches_.emplace_back(plan, id, "");
-        info_ = benches_.front().backend().device();
-        const std::vector<std::string>& paths = !plan.paths.empty() || !plan.full ? plan.paths : info_.paths;
-        for (const std::string& path : paths) {
-            if (path != kChosenPath) {
-                benches_.emplace_back(plan, info_.id, path);
-            }
-        }
-    }
-
-    bool compiles_in_software() const { return info_.software && info_.backend == "vulkan"; }
-
-    // `turn`: of the first case, another one for each group.
-    void examine(const Family& family, const Group& group, std::size_t turn) {
-        const std::vector<Case> cases = group.cases();
-        const bool takes_turns = cases.size() > kFewCases && by_turns();
-        for (const Case& stated : cases) {
-            examine(family, group, stated, takes_turns ? std::optional(turn++) : std::nullopt);
-            close_full_paths();
-        }
-    }
-
-    void time(const Family& family) {
-        const Group group{.name = kSpeed, .says = "how fast it is"};
-        for (const Case& stated : family.speeds(info_.gpu ? kOnGpus : kOnCpus)) {
-            for (const Case& stored : stored_cases(group, stated)) {
-                if (asks_for(plan_, family, stored)) {
-                    time(family, group, stored);
-                    close_full_paths();
-                }
-            }
-        }
-    }
-
-    // What was found so far: the device's own choice first, then path by path.
-    DeviceReport report() const {
-        DeviceReport report{.device = benches_.front().info(), .results = {}};
-        for (const Bench& bench : benches_) {
-            report.results.insert(report.results.end(), bench.results().begin(), bench.results().end());
-        }
-        return report;
-    }
-
-private:
-    using Seen = std::set<std::vector<std::string>>;
-
-    // The first bench stays: what it says of the device in the end is what it has found out by then.
-    void close_full_paths() {
-        for (std::size_t path = 1; info_.software && path < benches_.size(); ++path) {
-            if (benches_[path].kernels().size() > plan_.kernels_held) {
-                benches_[path].close();
-            }
-        }
-    }
-
-    // Before each step, which is a case by one path: tells what it is, unless nobody wants it any more.
-    void begin(const Bench& bench, const Group& group, const Case& stored) const {
-        if (plan_.stop_requested()) {
-            throw Error("it was interrupted");
-        }
-        if (plan_.progress) {
-            const std::string precision = precision_of(stored);
-            plan_.progress(
-                {.text =
-                     fmt::format("{}, {}, {}: {} ({})", info_.id, bench.path().empty() ? "as it chooses" : bench.path(),
-                                 precision, stored.title(), group.says),
-                 .repeat = repeat_command(info_.id, {.op = stored.op, .precision = precision, .path = bench.path()},
-                                          stored.title())});
-        }
-    }
-
-    // Quickly, where a CPU plays the device and compiling takes the time, every second case of a group of many is tried
-    // in one of the storages in 16 bits, by turns.
-    bool by_turns() const { return info_.software && !plan_.full && plan_.dtypes.empty(); }
-    static bool skips(const Case& stored, std::size_t turn) {
-        return stored.storage && turn % 4 != (*stored.storage == DType::F16 ? 0 : 2);
-    }
-
-    // `turn`: of this case, where not every storage is tried.
-    void examine(const Family& family, const Group& group, const Case& stated, std::optional<std::size_t> turn) {
-        for (const Case& stored : stored_cases(group, stated)) {
-            if (!asks_for(plan_, family, stored) || (turn && skips(stored, *turn))) {
-                continue;
-            }
-            Examination examination(*oracle_, stored);
-            Seen seen;
-            for (Bench& bench : benches_) {
-                unless_lost(bench, family, group, stored, [&] {
-                    examine(bench, examination, seen, [&]() -> Result& { return bench.result(family, group, stored); });
-                });
-            }
-        }
-    }
-
-    template <class ResultOf>
-    void examine(Bench& bench, Examination& examination, Seen& seen, const ResultOf& result_of) {
-        const Case& stored = examination.stated();
-        const Standing standing = standing_of(bench.backend(), stored);  // what has a trial is tried by this
-        if (standing.level == SupportLevel::None) {
-            if (bench.path().empty()) {
-                Result& result = result_of();
-                note_standing(standing, bench.backend(), stored, result);
-                if (standing.owed) {
-                    note_failed(info_.id, stored, result);
-                }
-            }
-            return;
-        }
-        if (!is_new(bench, seen, [&] { return examination.kernels_on(bench.backend()); })) {
-            return;
-        }
-        Result& result = result_of();
-        note_standing(standing, bench.backend(), stored, result);
-        const Stopwatch watch(result.seconds);
-        const Outcome outcome = examination.on(bench.backend());
-        add(stored, outcome, result);
-        if (!outcome.complaints.empty()) {
-            note_failed(info_.id, stored, result, outcome.kernels);
-        }
-        if (outcome.lost) {
-            lose(bench);
-        }
-    }
-
-    // What comes is tried on a fresh one; a device that is lost again and again is given up.
-    void lose(Bench& bench) {
-        constexpr int kMostLosses = 8;
-        bench.close();
-        if (const int losses = ++losses_; losses >= kMostLosses) {
-            throw Error(fmt::format("{} was lost {} times, and is not tried any further", info_.id, losses));
-        }
-    }
-
-    // Where `step` loses the device the case has failed, and what comes has a fresh one.
-    template <class Step>
-    void unless_lost(Bench& bench, const Family& family, const Group& group, const Case& stored, const Step& step) {
-        begin(bench, group, stored);
-        try {
-            step();
-        } catch (const DeviceLost& error) {
-            Result& result = bench.result(family, group, stored);
-            result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
-            note_failed(info_.id, stored, result);
-            lose(bench);
-        }
-    }
-
-    // A path that runs what was run already, by the lists of kernels that were `seen`, shows nothing.
-    template <class KernelsOf>
-    bool is_new(Bench& bench, Seen& seen, const KernelsOf& kernels_of) const {
-        if (benches_.size() == 1) {
-            return true;
-        }
-        try {
-            const std::vector<std::string> kernels = kernels_of();
-            bench.add_kernels(kernels);
-            return seen.insert(kernels).second;
-        } catch (const std::exception&) {
-            return true;  // the run itself says what is wrong
-        }
-    }
-
-    void time(const Family& family, const Group& group, const Case& stored) {
-        const HostValues values = generate(stored);
-        Seen seen;
-        for (Bench& bench : benches_) {
-            unless_lost(bench, family, group, stored, [&] { time(bench, family, group, stored, values, seen); });
-        }
-    }
-
-    void time(Bench& bench, const Family& family, const Group& group, const Case& stored, const HostValues& values,
-              Seen& seen) {
-        const Standing standing = standing_of(bench.backend(), stored);
-        if (standing.level == SupportLevel::None ||
-            !is_new(bench, seen, [&] { return timed_kernels(bench.backend(), stored, values); })) {
-            return;
-        }
-        Result& result = bench.result(family, group, stored);
-        note_standing(standing, bench.backend(), stored, result);
-        const Stopwatch watch(result.seconds);
-        bench.backend().take_kernels();
-        try {
-            result.speeds.push_back(measure(bench.backend(), stored, values));
-        } catch (const DeviceLost&) {
-            throw;
-        } catch (const std::exception& error) {
-            result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
-            note_failed(info_.id, stored, result);
-        }
-        for (const std::string& kernel : bench.backend().take_kernels()) {
-            result.kernels.insert(kernel);
-        }
-    }
-
-    const Plan& plan_;
-    std::unique_ptr<Backend> oracle_;
-    DeviceInfo info_;
-    std::vector<Bench> benches_;  // the first is what the device chooses
-    std::atomic<int>& losses_;
-};
-
-// Takes units until none is left. What ended it before, if anything did: it cannot be opened any more.
-std::string take(DeviceRun& run, const std::vector<Unit>& units, std::atomic<std::size_t>& next) {
-    try {
-        for (std::size_t at = next++; at < units.size(); at = next++) {
-            run.examine(units[at].family, units[at].group, at);
-        }
-        return "";
-    } catch (const Error& error) {
-        next = units.size();
-        return error.what();
-    } catch (...) {
-        next = units.size();
-        throw;
-    }
-}
-
-// Why it ended early, if it did.
-std::string time_all(DeviceRun& run, const std::vector<Family>& families) {
-    try {
-        for (const Family& family : families) {
-            if (family.speeds != nullptr) {
-                run.time(family);
-            }
-        }
-        return "";
-    } catch (const Error& error) {
-        return error.what();
-    }
-}
-
-// Path by path, the device's own choice first; there in the order of the units, and what was timed behind its family.
-void put_in_order(const DeviceInfo& device, const std::vector<Family>& families, std::vector<Result>& results) {
-    const auto place = [&](const Result& result) {
-        const auto path = std::find(device.paths.begin(), device.paths.end(), result.path) - device.paths.begin();
-        const auto family = std::find_if(families.begin(), families.end(),
-                                         [&](const Family& each) { return each.name == result.family; });
-        const auto group = std::find_if(family->groups.begin(), family->groups.end(),
-                                        [&](const Group& each) { return each.name == result.group; });
-        return std::tuple(result.path.empty() ? -1 : path, family - families.begin(), group - family->groups.begin());
-    };
-    std::stable_sort(results.begin(), results.end(),
-                     [&](const Result& a, const Result& b) { return place(a) < place(b); });
-}
-
-// One after the other, even where two threads ask.
-Plan guarded(const Plan& plan, std::mutex& mutex) {
-    Plan copy = plan;
-    copy.open = [&plan, &mutex](const std::string& path, const std::string& device) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        return plan.open(path, device);
-    };
-    if (plan.progress) {
-        copy.progress = [&plan, &mutex](const Doing& doing) {
-            const std::lock_guard<std::mutex> lock(mutex);
-            plan.progress(doing);
-        };
-    }
-    return copy;
-}
-
-DeviceReport examine_all(const Plan& plan, const std::string& id, const std::vector<Family>& families) {
-    std::mutex mutex;
-    const Plan shared = guarded(plan, mutex);
-    std::atomic<int> losses = 0;
-    DeviceRun first(shared, id, losses);
-    const std::vector<Unit> units = units_of(plan, families);
-    std::atomic<std::size_t> next = 0;
-    std::string failure;
-    std::vector<Result> others;
-    // A CPU that plays Vulkan spends its time on compiling, each kernel on one thread; a whole run would hold too many
-    // kernels for two.
-    if (first.compiles_in_software() && !plan.full && std::thread::hardware_concurrency() > 1) {
-        DeviceRun second(shared, id, losses);
-        auto beside = std::async(std::launch::async, [&] { return take(second, units, next); });
-        failure = take(first, units, next);
-        const std::string why = beside.get();
-        failure = failure.empty() ? why : failure;
-        others = second.report().results;
-    } else {
-        failure = take(first, units, next);
-    }
-    if (plan.timed && failure.empty()) {
-        failure = time_all(first, families);
-    }
-    DeviceReport report = first.report();
-    report.failure = failure;
-    report.results.insert(report.results.end(), others.begin(), others.end());
-    put_in_order(report.device, families, report.results);
-    return report;
+// By turns every second case of a group of many is tried in one of the storages in 16 bits.
+bool skips(const Case& stored, std::size_t turn) {
+    return stored.storage && turn % 4 != (*stored.storage == DType::F16 ? 0 : 2);
 }
 
 }  // namespace
 
-DeviceReport report_of(const Plan& plan, const std::string& id, const std::vector<Family>& families) {
-    const auto begin = Clock::now();
-    const std::string date = date_now();
-    DeviceReport report;
-    try {
-        report = examine_all(plan, id, families);
-    } catch (const Error& error) {
-        report.device.id = id;
-        report.failure = error.what();
+DeviceRun::DeviceRun(const Plan& plan, const std::string& id, std::atomic<int>& losses)
+    : plan_(plan), oracle_(open_device("cpu:oracle")), losses_(losses) {
+    benches_.emplace_back(plan, id, "");
+    info_ = benches_.front().backend().device();
+    const std::vector<std::string>& paths = !plan.paths.empty() || !plan.full ? plan.paths : info_.paths;
+    for (const std::string& path : paths) {
+        if (path != kChosenPath) {
+            benches_.emplace_back(plan, info_.id, path);
+        }
     }
-    report.date = date;
-    report.interrupted = !report.failure.empty() && plan.stop_requested();
-    report.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+void DeviceRun::examine(const Family& family, const Group& group, std::size_t turn) {
+    const std::vector<Case> cases = group.cases();
+    const bool takes_turns = cases.size() > kFewCases && by_turns();
+    for (const Case& stated : cases) {
+        examine(family, group, stated, takes_turns ? std::optional(turn++) : std::nullopt);
+        close_full_paths();
+    }
+}
+
+void DeviceRun::time(const Family& family) {
+    const Group group{.name = kSpeed, .says = "how fast it is"};
+    for (const Case& stated : family.speeds(info_.gpu ? kOnGpus : kOnCpus)) {
+        for (const Case& stored : stored_cases(group, stated)) {
+            if (asks_for(plan_, family, stored)) {
+                time(family, group, stored);
+                close_full_paths();
+            }
+        }
+    }
+}
+
+DeviceReport DeviceRun::report() const {
+    DeviceReport report{.device = benches_.front().info(), .results = {}};
+    for (const Bench& bench : benches_) {
+        report.results.insert(report.results.end(), bench.results().begin(), bench.results().end());
+    }
     return report;
+}
+
+// The first bench stays: what it says of the device in the end is what it has found out by then.
+void DeviceRun::close_full_paths() {
+    for (std::size_t path = 1; info_.software && path < benches_.size(); ++path) {
+        if (benches_[path].kernels().size() > plan_.kernels_held) {
+            benches_[path].close();
+        }
+    }
+}
+
+// Before each step, which is a case by one path: tells what it is, unless nobody wants it any more.
+void DeviceRun::begin(const Bench& bench, const Group& group, const Case& stored) const {
+    if (plan_.stop_requested()) {
+        throw Error("it was interrupted");
+    }
+    if (plan_.progress) {
+        const std::string precision = precision_of(stored);
+        plan_.progress(
+            {.text = fmt::format("{}, {}, {}: {} ({})", info_.id, bench.path().empty() ? "as it chooses" : bench.path(),
+                                 precision, stored.title(), group.says),
+             .repeat = repeat_command(info_.id, {.op = stored.op, .precision = precision, .path = bench.path()},
+                                      stored.title())});
+    }
+}
+
+// Quickly, where a CPU plays the device and compiling takes the time.
+bool DeviceRun::by_turns() const {
+    return info_.software && !plan_.full && plan_.dtypes.empty();
+}
+
+// `turn`: of this case, where not every storage is tried.
+void DeviceRun::examine(const Family& family, const Group& group, const Case& stated, std::optional<std::size_t> turn) {
+    for (const Case& stored : stored_cases(group, stated)) {
+        if (!asks_for(plan_, family, stored) || (turn && skips(stored, *turn))) {
+            continue;
+        }
+        Examination examination(*oracle_, stored);
+        Seen seen;
+        for (Bench& bench : benches_) {
+            unless_lost(bench, family, group, stored, [&] {
+                examine(bench, examination, seen, [&]() -> Result& { return bench.result(family, group, stored); });
+            });
+        }
+    }
+}
+
+void DeviceRun::examine(Bench& bench, Examination& examination, Seen& seen, const std::function<Result&()>& result_of) {
+    const Case& stored = examination.stated();
+    const Standing standing = standing_of(bench.backend(), stored);  // what has a trial is tried by this
+    if (standing.level == SupportLevel::None) {
+        if (bench.path().empty()) {
+            Result& result = result_of();
+            note_standing(standing, bench.backend(), stored, result);
+            if (standing.owed) {
+                note_failed(info_.id, stored, result);
+            }
+        }
+        return;
+    }
+    if (!is_new(bench, seen, [&] { return examination.kernels_on(bench.backend()); })) {
+        return;
+    }
+    Result& result = result_of();
+    note_standing(standing, bench.backend(), stored, result);
+    const Stopwatch watch(result.seconds);
+    const Outcome outcome = examination.on(bench.backend());
+    add(stored, outcome, result);
+    if (!outcome.complaints.empty()) {
+        note_failed(info_.id, stored, result, outcome.kernels);
+    }
+    if (outcome.lost) {
+        lose(bench);
+    }
+}
+
+// What comes is tried on a fresh one; a device that is lost again and again is given up.
+void DeviceRun::lose(Bench& bench) {
+    constexpr int kMostLosses = 8;
+    bench.close();
+    if (const int losses = ++losses_; losses >= kMostLosses) {
+        throw Error(fmt::format("{} was lost {} times, and is not tried any further", info_.id, losses));
+    }
+}
+
+// Where `step` loses the device the case has failed, and what comes has a fresh one.
+void DeviceRun::unless_lost(Bench& bench, const Family& family, const Group& group, const Case& stored,
+                            const std::function<void()>& step) {
+    begin(bench, group, stored);
+    try {
+        step();
+    } catch (const DeviceLost& error) {
+        Result& result = bench.result(family, group, stored);
+        result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
+        note_failed(info_.id, stored, result);
+        lose(bench);
+    }
+}
+
+// A path that runs what was run already, by the lists of kernels that were `seen`, shows nothing.
+bool DeviceRun::is_new(Bench& bench, Seen& seen, const std::function<std::vector<std::string>()>& kernels_of) const {
+    if (benches_.size() == 1) {
+        return true;
+    }
+    try {
+        const std::vector<std::string> kernels = kernels_of();
+        bench.add_kernels(kernels);
+        return seen.insert(kernels).second;
+    } catch (const std::exception&) {
+        return true;  // the run itself says what is wrong
+    }
+}
+
+void DeviceRun::time(const Family& family, const Group& group, const Case& stored) {
+    const HostValues values = generate(stored);
+    Seen seen;
+    for (Bench& bench : benches_) {
+        unless_lost(bench, family, group, stored, [&] { time(bench, family, group, stored, values, seen); });
+    }
+}
+
+void DeviceRun::time(Bench& bench, const Family& family, const Group& group, const Case& stored,
+                     const HostValues& values, Seen& seen) {
+    const Standing standing = standing_of(bench.backend(), stored);
+    if (standing.level == SupportLevel::None ||
+        !is_new(bench, seen, [&] { return timed_kernels(bench.backend(), stored, values); })) {
+        return;
+    }
+    Result& result = bench.result(family, group, stored);
+    note_standing(standing, bench.backend(), stored, result);
+    const Stopwatch watch(result.seconds);
+    bench.backend().take_kernels();
+    try {
+        result.speeds.push_back(measure(bench.backend(), stored, values));
+    } catch (const DeviceLost&) {
+        throw;
+    } catch (const std::exception& error) {
+        result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
+        note_failed(info_.id, stored, result);
+    }
+    for (const std::string& kernel : bench.backend().take_kernels()) {
+        result.kernels.insert(kernel);
+    }
 }
 
 }  // namespace headscope::conformance

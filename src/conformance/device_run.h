@@ -1,17 +1,60 @@
-// One device's part of a conformance run.
+// One device's part of a plan: every case by every path, each where it shows something new.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "conformance/case.h"
+#include "conformance/bench.h"
+#include "conformance/harness.h"
 #include "conformance/report.h"
 #include "conformance/run.h"
 
 namespace headscope::conformance {
 
-// Every case that the plan has for the device, by every path, and then the time of those that are timed. Of a device
-// that cannot be opened, or not again, too: `failure` says why, and what was found before stays.
-DeviceReport report_of(const Plan& plan, const std::string& id, const std::vector<Family>& families);
+class DeviceRun {
+public:
+    // `losses`: how often the device was lost, in every run of it. Error for a device that cannot be opened, and from
+    // what follows for one that cannot be opened again, or once the plan asks for an end.
+    DeviceRun(const Plan& plan, const std::string& id, std::atomic<int>& losses);
+
+    bool compiles_in_software() const { return info_.software && info_.backend == "vulkan"; }
+
+    // `turn`: of the first case, another one for each group.
+    void examine(const Family& family, const Group& group, std::size_t turn);
+    // What the family times.
+    void time(const Family& family);
+
+    // What was found so far: the device's own choice first, then path by path.
+    DeviceReport report() const;
+
+private:
+    using Seen = std::set<std::vector<std::string>>;  // the lists of kernels that were run
+
+    void begin(const Bench& bench, const Group& group, const Case& stored) const;
+    void unless_lost(Bench& bench, const Family& family, const Group& group, const Case& stored,
+                     const std::function<void()>& step);
+    void lose(Bench& bench);
+    void close_full_paths();
+    bool by_turns() const;
+    bool is_new(Bench& bench, Seen& seen, const std::function<std::vector<std::string>()>& kernels_of) const;
+
+    void examine(const Family& family, const Group& group, const Case& stated, std::optional<std::size_t> turn);
+    void examine(Bench& bench, Examination& examination, Seen& seen, const std::function<Result&()>& result_of);
+    void time(const Family& family, const Group& group, const Case& stored);
+    void time(Bench& bench, const Family& family, const Group& group, const Case& stored, const HostValues& values,
+              Seen& seen);
+
+    const Plan& plan_;
+    std::unique_ptr<Backend> oracle_;
+    DeviceInfo info_;
+    std::vector<Bench> benches_;  // the first is what the device chooses
+    std::atomic<int>& losses_;
+};
 
 }  // namespace headscope::conformance

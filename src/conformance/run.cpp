@@ -8,7 +8,7 @@
 #include <cctype>
 #include <ctime>
 
-#include "conformance/device_run.h"
+#include "conformance/device_report.h"
 #include "conformance/selection.h"
 #include "support/check.h"
 

@@ -1,0 +1,128 @@
+#include "conformance/device_report.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <tuple>
+
+#include "conformance/device_run.h"
+#include "conformance/selection.h"
+#include "support/check.h"
+
+namespace headscope::conformance {
+
+namespace {
+
+// Takes units until none is left. What ended it before, if anything did: it cannot be opened any more.
+std::string take(DeviceRun& run, const std::vector<Unit>& units, std::atomic<std::size_t>& next) {
+    try {
+        for (std::size_t at = next++; at < units.size(); at = next++) {
+            run.examine(units[at].family, units[at].group, at);
+        }
+        return "";
+    } catch (const Error& error) {
+        next = units.size();
+        return error.what();
+    } catch (...) {
+        next = units.size();
+        throw;
+    }
+}
+
+// Why it ended early, if it did.
+std::string time_all(DeviceRun& run, const std::vector<Family>& families) {
+    try {
+        for (const Family& family : families) {
+            if (family.speeds != nullptr) {
+                run.time(family);
+            }
+        }
+        return "";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+// Path by path, the device's own choice first; there in the order of the units, and what was timed behind its family.
+void put_in_order(const DeviceInfo& device, const std::vector<Family>& families, std::vector<Result>& results) {
+    const auto place = [&](const Result& result) {
+        const auto path = std::find(device.paths.begin(), device.paths.end(), result.path) - device.paths.begin();
+        const auto family = std::find_if(families.begin(), families.end(),
+                                         [&](const Family& each) { return each.name == result.family; });
+        const auto group = std::find_if(family->groups.begin(), family->groups.end(),
+                                        [&](const Group& each) { return each.name == result.group; });
+        return std::tuple(result.path.empty() ? -1 : path, family - families.begin(), group - family->groups.begin());
+    };
+    std::stable_sort(results.begin(), results.end(),
+                     [&](const Result& a, const Result& b) { return place(a) < place(b); });
+}
+
+// One after the other, even where two threads ask.
+Plan guarded(const Plan& plan, std::mutex& mutex) {
+    Plan copy = plan;
+    copy.open = [&plan, &mutex](const std::string& path, const std::string& device) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        return plan.open(path, device);
+    };
+    if (plan.progress) {
+        copy.progress = [&plan, &mutex](const Doing& doing) {
+            const std::lock_guard<std::mutex> lock(mutex);
+            plan.progress(doing);
+        };
+    }
+    return copy;
+}
+
+DeviceReport examine_all(const Plan& plan, const std::string& id, const std::vector<Family>& families) {
+    std::mutex mutex;
+    const Plan shared = guarded(plan, mutex);
+    std::atomic<int> losses = 0;
+    DeviceRun first(shared, id, losses);
+    const std::vector<Unit> units = units_of(plan, families);
+    std::atomic<std::size_t> next = 0;
+    std::string failure;
+    std::vector<Result> others;
+    // A CPU that plays Vulkan spends its time on compiling, each kernel on one thread; a whole run would hold too many
+    // kernels for two.
+    if (first.compiles_in_software() && !plan.full && std::thread::hardware_concurrency() > 1) {
+        DeviceRun second(shared, id, losses);
+        auto beside = std::async(std::launch::async, [&] { return take(second, units, next); });
+        failure = take(first, units, next);
+        const std::string why = beside.get();
+        failure = failure.empty() ? why : failure;
+        others = second.report().results;
+    } else {
+        failure = take(first, units, next);
+    }
+    if (plan.timed && failure.empty()) {
+        failure = time_all(first, families);
+    }
+    DeviceReport report = first.report();
+    report.failure = failure;
+    report.results.insert(report.results.end(), others.begin(), others.end());
+    put_in_order(report.device, families, report.results);
+    return report;
+}
+
+}  // namespace
+
+DeviceReport report_of(const Plan& plan, const std::string& id, const std::vector<Family>& families) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::string date = date_now();
+    DeviceReport report;
+    try {
+        report = examine_all(plan, id, families);
+    } catch (const Error& error) {
+        report.device.id = id;
+        report.failure = error.what();
+    }
+    report.date = date;
+    report.interrupted = !report.failure.empty() && plan.stop_requested();
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return report;
+}
+
+}  // namespace headscope::conformance
