@@ -8,12 +8,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 
 #include "emulator.h"
+#include "lt_call.h"
 #include "memory.h"
-#include "products.h"
 
 namespace emulation = headscope::cuda_emulation;
 
@@ -38,13 +37,9 @@ struct EmulatedLtPreference {
 
 namespace {
 
-using headscope::DType;
-using headscope::load_as;
 using headscope::size_of;
-using headscope::store_as;
 using headscope::cuda_emulation::dtype_of;
 using headscope::cuda_emulation::Operand;
-using headscope::cuda_emulation::Sums;
 
 struct Problem {
     const EmulatedLtOperation* operation;
@@ -113,70 +108,6 @@ cublasStatus_t check(const Problem& problem) {
     cudaDeviceProp device{};
     cudaGetDeviceProperties(&device, 0);
     return device.major < 8 && (type == CUDA_R_16BF || tf32) ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
-}
-
-// One product, by value: it runs when the stream comes to it.
-struct Call {
-    std::int64_t m, n, k;
-    float alpha, beta;
-    Operand a, b;
-    const unsigned char* c;
-    unsigned char* d;
-    DType dtype;
-    std::int64_t ldc, ldd;
-    const unsigned char* bias;
-    bool relu;
-    std::uint32_t reduction;
-    unsigned char* workspace;
-};
-
-// Both parts of the sums go to the workspace, [2][n][m] of `dtype`, and are added from there.
-void split_sums(const Call& call, DType dtype) {
-    const auto width = static_cast<std::int64_t>(size_of(dtype));
-    for (const std::int64_t part : {0, 1}) {
-        Sums sums(call.a, call.b, 0, call.m, part * (call.k / 2), part == 0 ? call.k / 2 : call.k);
-        for (std::int64_t j = 0; j < call.n; ++j) {
-            unsigned char* to = call.workspace + (part * call.n + j) * call.m * width;
-            for (const float sum : sums.column(j)) {
-                store_as(dtype, to, sum);
-                to += width;
-            }
-        }
-    }
-}
-
-void finish(const Call& call, std::int64_t i, std::int64_t j, float sum) {
-    const auto width = static_cast<std::int64_t>(size_of(call.dtype));
-    float value = call.alpha * sum;
-    if (call.beta != 0.0F) {
-        value += call.beta * load_as<float>(call.dtype, call.c + (j * call.ldc + i) * width);
-    }
-    if (call.bias != nullptr) {
-        value += load_as<float>(call.dtype, call.bias + i * width);
-    }
-    store_as(call.dtype, call.d + (j * call.ldd + i) * width, call.relu ? std::fmax(value, 0.0F) : value);
-}
-
-void multiply(const Call& call) {
-    if (call.reduction == CUBLASLT_REDUCTION_SCHEME_NONE) {
-        Sums sums(call.a, call.b, 0, call.m, 0, call.k);
-        for (std::int64_t j = 0; j < call.n; ++j) {
-            const std::vector<float>& column = sums.column(j);
-            for (std::int64_t i = 0; i < call.m; ++i) {
-                finish(call, i, j, column[static_cast<std::size_t>(i)]);
-            }
-        }
-        return;
-    }
-    const DType dtype = call.reduction == CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE ? DType::F32 : call.dtype;
-    const auto width = static_cast<std::int64_t>(size_of(dtype));
-    split_sums(call, dtype);
-    for (std::int64_t j = 0; j < call.n; ++j) {
-        for (std::int64_t i = 0; i < call.m; ++i) {
-            const unsigned char* first = call.workspace + (j * call.m + i) * width;
-            finish(call, i, j, load_as<float>(dtype, first) + load_as<float>(dtype, first + call.n * call.m * width));
-        }
-    }
 }
 
 template <class Value>
@@ -340,7 +271,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t /*handle*/, cublasLtMatmulDesc_t 
             return CUBLAS_STATUS_INVALID_VALUE;
         }
     }
-    const Call call{
+    const emulation::LtCall call{
         .m = problem.m(),
         .n = problem.n(),
         .k = problem.k(),
@@ -363,7 +294,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t /*handle*/, cublasLtMatmulDesc_t 
             emulation::fault(cudaErrorMisalignedAddress, "cuBLASLt loads a bias that is not aligned to 16 bytes");
             return emulation::fatal_error();
         }
-        multiply(call);
+        emulation::multiply(call);
         return cudaSuccess;
     });
     return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
