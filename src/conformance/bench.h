@@ -1,6 +1,8 @@
 // A device by one of its paths, and what was found out there.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <set>
@@ -24,6 +26,7 @@ public:
     Backend& backend() {
         if (backend_ == nullptr) {
             backend_ = plan_.open(path_, id_);
+            opened_ = backend_->device();
             real_ = backend_->real();
         }
         return *backend_;
@@ -33,11 +36,25 @@ public:
         backend_.reset();
         kernels_.clear();
     }
-    // The device as it was when it was last seen: some of what it can do shows only when it is used.
-    DeviceInfo info() const { return backend_ == nullptr ? info_ : backend_->device(); }
+    // The device as it was when it was last seen. Some of what it can do shows only when it is used: what was found out
+    // before a close() stays until it is found out again.
+    DeviceInfo info() const {
+        if (backend_ == nullptr) {
+            return info_;
+        }
+        DeviceInfo now = backend_->device();
+        for (std::size_t i = 0; i < std::min(now.features.size(), info_.features.size()); ++i) {
+            if (now.features[i] == opened_.features[i] && now.features[i].first == info_.features[i].first) {
+                now.features[i] = info_.features[i];
+            }
+        }
+        return now;
+    }
     // The kernels that it was given since it was opened, as far as it tells.
     const std::set<std::string>& kernels() const { return kernels_; }
     void add_kernels(const std::vector<std::string>& names) { kernels_.insert(names.begin(), names.end()); }
+    // Of tensors, since it was opened: what its pool may still hold.
+    std::size_t peak_bytes() const { return backend_ == nullptr ? 0 : backend_->memory().peak; }
     const std::string& path() const { return path_; }
 
     // Without opening it anew: of a device that was lost, too.
@@ -61,7 +78,8 @@ private:
     std::string id_;
     std::string path_;
     std::unique_ptr<Backend> backend_;
-    DeviceInfo info_;
+    DeviceInfo opened_;  // as it was just opened
+    DeviceInfo info_;    // when it was closed
     DType real_ = DType::F32;
     std::set<std::string> kernels_;
     std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places_;

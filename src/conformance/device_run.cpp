@@ -84,11 +84,13 @@ DeviceReport DeviceRun::report() const {
     return report;
 }
 
-// The first bench stays: what it says of the device in the end is what it has found out by then.
+// A GPU's kernels are small, and what it chooses itself holds no more memory than a model would.
 void DeviceRun::close_full_paths() {
-    for (std::size_t path = 1; info_.software && path < benches_.size(); ++path) {
-        if (benches_[path].kernels().size() > plan_.kernels_held) {
-            benches_[path].close();
+    for (Bench& bench : benches_) {
+        const bool kernels = info_.software && bench.kernels().size() > plan_.kernels_held;
+        const bool memory = (info_.software || !bench.path().empty()) && bench.peak_bytes() > plan_.bytes_held;
+        if (kernels || memory) {
+            bench.close();
         }
     }
 }
@@ -149,6 +151,7 @@ void DeviceRun::examine(Bench& bench, Examination& examination, Seen& seen, cons
     note_standing(standing, bench.backend(), stored, result);
     const Stopwatch watch(result.seconds);
     const Outcome outcome = examination.on(bench.backend());
+    bench.add_kernels(outcome.kernels);
     add(stored, outcome, result);
     if (!outcome.complaints.empty()) {
         note_failed(info_.id, stored, result, outcome.kernels);

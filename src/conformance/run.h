@@ -34,9 +34,10 @@ struct Plan {
     std::function<void(const Doing& doing)> progress = {};  // asked by every thread that does something
     // Whether to end after the case at hand: what was found by then is reported, and that it was interrupted.
     std::function<bool()> stop_requested = [] { return false; };
-    // How many kernels a path holds before it is opened anew, where the CPU plays the device: there each takes
-    // megabytes, which drivers keep, and all paths have thousands. A GPU's are small.
+    // What a path holds before it is opened anew: kernels, where the CPU plays the device (there each takes megabytes,
+    // and all paths have thousands), and bytes of tensors, which its pool would keep from the other paths.
     std::size_t kernels_held = 64;
+    std::size_t bytes_held = std::size_t{128} << 20U;
     std::function<std::unique_ptr<Backend>(const std::string& path, const std::string& device)> open = open_device_by;
 };
 
