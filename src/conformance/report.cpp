@@ -21,6 +21,23 @@ std::size_t DeviceReport::failures() const {
         std::count_if(results.begin(), results.end(), [](const Result& result) { return !result.passed(); }));
 }
 
+std::set<std::string> DeviceReport::unproven() const {
+    std::set<std::string> timed;
+    for (const Result& result : results) {
+        if (!result.speeds.empty()) {
+            timed.insert(result.kernels.begin(), result.kernels.end());
+        }
+    }
+    for (const Result& result : results) {
+        if (result.runs > 0) {
+            for (const std::string& kernel : result.kernels) {
+                timed.erase(kernel);
+            }
+        }
+    }
+    return timed;
+}
+
 bool Report::interrupted() const {
     return std::any_of(devices.begin(), devices.end(), [](const DeviceReport& report) { return report.interrupted; });
 }

@@ -69,6 +69,8 @@ struct DeviceReport {
 
     int runs() const;
     std::size_t failures() const;  // results
+    // The kernels that were timed and that no case has held to the oracle, as far as the device tells.
+    std::set<std::string> unproven() const;
     // True where something ran and nothing failed: no proof is no pass.
     bool passed() const { return runs() > 0 && failures() == 0 && failure.empty(); }
 };

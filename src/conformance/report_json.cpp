@@ -93,6 +93,7 @@ Json to_json(const DeviceReport& report) {
               {"passed", report.passed()},
               {"runs", report.runs()},
               {"failed", report.failures()},
+              {"unproven_kernels", report.unproven()},
               {"date", report.date},
               {"seconds", report.seconds},
               {"interrupted", report.interrupted},

@@ -64,7 +64,7 @@ std::string verdict(const Line& line) {
         return line.failed_runs > 0 ? fmt::format("FAILED {}", line.failed_runs) : "FAILED";
     }
     if (line.runs == 0) {
-        return "timed";  // by kernels that its cases have shown to be right on another path
+        return "timed";
     }
     return line.level == SupportLevel::Composed ? "passed, composed" : "passed";
 }
@@ -161,6 +161,14 @@ std::string allowed(const DeviceReport& report) {
     return text;
 }
 
+// Of which no case of this run says whether they are right.
+std::string unproven(const DeviceReport& report) {
+    const std::size_t count = report.unproven().size();
+    return count == 0 ? ""
+                      : fmt::format("\nTimed, but in no case of this run: {} (the JSON has their names)\n",
+                                    counted(count, "kernel"));
+}
+
 // What is not native, and why: what lacks alike in one line.
 std::string shortfalls(const DeviceReport& report) {
     std::map<std::tuple<SupportLevel, std::string, std::string>, std::set<std::string>> lines;
@@ -211,7 +219,7 @@ std::string report_table(const DeviceReport& report, const Settings& settings) {
     for (const Line& line : lines) {
         text += row(line, width, path_width);
     }
-    text += allowed(report) + shortfalls(report) + skipped(report) + failures(report);
+    text += allowed(report) + unproven(report) + shortfalls(report) + skipped(report) + failures(report);
     if (!report.failure.empty()) {
         text += fmt::format("\n{}  the rest was not tried\n    {}\n", report.interrupted ? "INTERRUPTED" : "FAILED",
                             report.failure);

@@ -119,6 +119,20 @@ TEST_CASE("the table has a line for each op, precision and path, the fastest spe
     CHECK_THAT(report_table(timed), Contains("timed            4 GFLOP/s\n"));
 }
 
+TEST_CASE("a kernel that was timed and never held to the oracle is told", "[report]") {
+    Report report = some_report();
+    std::vector<Result>& results = report.devices[0].results;
+    results[1].kernels = {"tiles of 8"};
+    results[2].runs = 0;
+    results[2].kernels = {"tiles of 8", "tiles of 64"};
+    CHECK(report.devices[0].unproven() == std::set<std::string>{"tiles of 64"});
+    CHECK_THAT(report_table(report.devices[0]), Contains("Timed, but in no case of this run: 1 kernel (the JSON"));
+    CHECK(report_json(report)["devices"][0]["unproven_kernels"] == nlohmann::json::array({"tiles of 64"}));
+    results[3].kernels = {"tiles of 64"};
+    CHECK(report.devices[0].unproven().empty());
+    CHECK_THAT(report_table(report.devices[0]), !Contains("no case of this run"));
+}
+
 TEST_CASE("the table tells the first complaints of what failed, and how many there are", "[report]") {
     const std::string text = report_table(failing_report().devices[0]);
     CHECK_THAT(text, Contains("1.0e-14   wrong   wrong  FAILED 2\n") &&

@@ -168,6 +168,7 @@ std::vector<std::pair<Heads, Manner>> fused_sizes() {
         {{1, 2, 3, 257, 64, 64}, {}},
         {{1, 2, 5, 9, 32, 32}, {.rule = {.lengths = true}, .rate = 0.1F}},  // the paper's models and ours
         {{1, 2, 5, 9, 64, 64}, {.rule = {.lengths = true}, .rate = 0.1F}},
+        {{1, 8, 128, 128, 64, 64}, {}},                         // weights that small bindings do not hold
         {{3, 1, 1, 300, 64, 65}, {.rule = {.lengths = true}}},  // decoding
         {{1, 2, 1, 130, 128, 16}, {.rule = {.causal = true, .offset = 128}, .rate = 0.3F}},
         {{1, 1, 3, 33, 256, 5}, {.rule = {.causal = true, .offset = 20}}},
@@ -193,7 +194,9 @@ std::vector<Case> softmax_cases() {
         }
     }
     cases.push_back(softmax({2, 3, 5, 33}, {.lengths = true}, 30.0));
-    cases.push_back(softmax({3, 1, 345, 9}, {.lengths = true}));  // many short rows
+    cases.push_back(softmax({3, 1, 345, 9}, {.lengths = true}));   // many short rows
+    cases.push_back(softmax({2, 8, 70, 128}, {.lengths = true}));  // many rows that are kept between two looks
+    cases.push_back(softmax({2, 8, 70, 123}, {.causal = true}));
     cases.push_back(softmax({4, 8, 3000, 2}, {.causal = true}).past_a_grid());
     return cases;
 }
@@ -258,7 +261,9 @@ std::vector<Case> softmax_back_cases() {
     for (const Shape& shape : weight_shapes()) {
         cases.push_back(softmax_backward(shape));
     }
-    cases.push_back(softmax_backward({2, 8, 64, 64}));
+    for (const std::int64_t keys : {32, 64, 96, 123, 128}) {
+        cases.push_back(softmax_backward({2, 8, 64, keys}));  // many rows that are kept between two looks
+    }
     cases.push_back(softmax_backward({3, 1, 345, 9}));  // many short rows
     return cases;
 }

@@ -101,6 +101,7 @@ std::vector<Case> embedding_cases() {
     std::vector<Case> cases{
         embed({1, 1, 1, 1}),
         embed({2, 3, 10, 33, 0, -1, 5.7F}),
+        embed({2, 3, 10, 36, 0, -1, 5.7F}),
         embed({3, 33, 257, 64, 33, -1, 8.0F}),
         embed({4, 1, 50, 257, 40, 39, 16.0F}),
         embed({2, 5, 10, 3, 12, 7, 1.7F}),
