@@ -118,9 +118,9 @@ private:
     std::int32_t step_ = 0;
 };
 
-class TranslationWork final : public BenchWork {
+class DecodingWork final : public BenchWork {
 public:
-    TranslationWork(Backend& backend, const BenchShape& shape)
+    DecodingWork(Backend& backend, const BenchShape& shape)
         : backend_(backend),
           shape_(shape),
           parameters_(initialised(backend, shape, false)),
@@ -190,7 +190,7 @@ std::unique_ptr<BenchWork> training_work(Backend& backend, const BenchShape& sha
 }
 
 std::unique_ptr<BenchWork> translation_work(Backend& backend, const BenchShape& shape) {
-    return std::make_unique<TranslationWork>(backend, shape);
+    return std::make_unique<DecodingWork>(backend, shape);
 }
 
 std::uint64_t peak_resident_bytes() {

@@ -1,19 +1,21 @@
 // headscope compare: whether two devices translate alike.
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "app/command.h"
 #include "app/compare_report.h"
 #include "app/compared_side.h"
 #include "app/translation_flags.h"
+#include "backend/backend.h"
 #include "data/corpus.h"
 #include "infer/model_lookup.h"
 #include "registry/device_list.h"
@@ -112,81 +114,149 @@ std::vector<std::string> compared_ids(const CompareOptions& options) {
     return ids;
 }
 
+// Of a device that is there; else there is none of that name, or it has not what was asked for.
+bool is_devices_own(const Error& error) {
+    return dynamic_cast<const DeviceLost*>(&error) != nullptr || dynamic_cast<const OutOfMemory*>(&error) != nullptr;
+}
+
+// One of those that are compared: without a side it could not be opened.
+struct Contender {
+    ComparedDevice device;
+    std::unique_ptr<ComparedSide> side;
+};
+
+struct Contest {
+    std::unique_ptr<ComparedSide> reference;
+    std::vector<Contender> others;
+
+    bool alone() const { return others.size() == 1; }
+};
+
+void require_another(const ComparedSide& side, const std::string& name) {
+    if (side.name() == name) {
+        throw Error(fmt::format(
+            "both devices are {}, which agrees with itself: name another by --device, --with or --devices", name));
+    }
+}
+
+void note_failure(ComparedDevice& device, const std::string& why) {
+    device.failure = why;
+    tell(fmt::format("headscope: {} failed: {}", device.name, why));
+}
+
 // Every device once.
-std::vector<std::unique_ptr<ComparedSide>> open_sides(const CompareOptions& options) {
+Contest open_sides(const CompareOptions& options) {
     const std::string model = find_model(options.model);
+    const bool all = asked_device(options.devices.empty() ? options.device : options.devices) == "all";
     TranslationFlags flags = options.translation;
     flags.greedy = true;
     flags.choices.split_longer_than = 0;  // differences are followed in whole lines
     TranslationFlags rounded = flags;
     rounded.precision = options.precision;
-    std::vector<std::unique_ptr<ComparedSide>> sides;
-    for (const std::string& id : compared_ids(options)) {
-        sides.push_back(std::make_unique<ComparedSide>(id, model, sides.empty() ? flags : rounded));
-        for (std::size_t i = 0; i + 1 < sides.size(); ++i) {
-            if (sides[i]->name() == sides.back()->name()) {
-                throw Error(
-                    fmt::format("both devices are {}, which agrees with itself: name another by --device, "
-                                "--with or --devices",
-                                sides[i]->name()));
+    const std::vector<std::string> ids = compared_ids(options);
+    Contest contest{.reference = std::make_unique<ComparedSide>(ids.front(), model, flags), .others = {}};
+    for (auto id = ids.begin() + 1; id != ids.end(); ++id) {
+        Contender next{.device = {.name = *id}, .side = nullptr};
+        try {
+            next.side = std::make_unique<ComparedSide>(*id, model, rounded);
+            next.device.name = next.side->name();
+        } catch (const Error& error) {
+            if (ids.size() == 2 || (!all && !is_devices_own(error))) {
+                throw;
+            }
+            note_failure(next.device, error.what());
+        }
+        require_another(*contest.reference, next.device.name);
+        for (const Contender& other : contest.others) {
+            if (other.side != nullptr) {
+                require_another(*other.side, next.device.name);
             }
         }
+        contest.others.push_back(std::move(next));
     }
-    return sides;
+    return contest;
 }
 
-// Does `work` for a device. What one of several fails at is told, and in its line; of one alone it is the end.
-void attempt(ComparedDevice& device, bool alone, const std::function<void()>& work) {
+// One device. What one of several fails at is told, and in its line; of one alone it is the end.
+void compare(Contest& contest, Contender& contender, const std::vector<std::string>& lines,
+             const CompareOptions& options) {
+    ComparedDevice& device = contender.device;
     try {
-        work();
+        contender.side->translate(lines);
+        device.tokens_a_second = contender.side->tokens_a_second();
+        const ComparedSide::Found found = contender.side->hold_against(*contest.reference, options.look);
+        device.agreement = found.agreement;
+        device.inner = found.inner;
     } catch (const Error& error) {
-        if (alone) {
+        if (contest.alone()) {
             throw;
         }
-        device.failure = error.what();
-        tell(fmt::format("headscope: {} failed, and the others are compared: {}", device.name, device.failure));
+        note_failure(device, error.what());
+        return;
+    }
+    if (!options.json) {
+        print(device.agreement, {contender.side.get(), contest.reference.get()}, lines, options.tie);
+    }
+}
+
+// In the order of the devices: a reference that does not come back ends it.
+void compare_all(Contest& contest, const std::vector<std::string>& lines, const CompareOptions& options,
+                 ComparisonReport& report) {
+    for (Contender& contender : contest.others) {
+        ComparedDevice& device = contender.device;
+        if (!report.reference_failure.empty()) {
+            device.failure = "not compared";
+        } else if (device.failure.empty()) {
+            compare(contest, contender, lines, options);
+            if (!device.failure.empty()) {
+                report.reference_failure = contest.reference->failure();
+            }
+            if (!report.reference_failure.empty()) {
+                tell(fmt::format("headscope: {}, which all are held against, failed: {}", report.reference,
+                                 report.reference_failure));
+                device.failure = "not compared";
+            }
+        }
+        contender.side.reset();  // others may share its memory
+        report.devices.push_back(device);
+    }
+}
+
+// Error with all that is wrong.
+void require_agreement(const ComparisonReport& report, std::size_t problems, std::size_t lines) {
+    std::vector<std::string> wrong;
+    if (problems > 0) {
+        wrong.push_back(fmt::format("{} of {} sentences were not translated, and not compared", problems, lines));
+    }
+    if (!report.reference_failure.empty()) {
+        wrong.push_back(report.reference + ", which all are held against, failed");
+    }
+    for (const ComparedDevice& device : report.devices) {
+        if (!device.failure.empty()) {
+            wrong.push_back(device.name + " was not compared");
+        } else if (!device.agreement.holds(report.tie)) {
+            wrong.push_back(fmt::format("{} of {} sentences differ by more than a tie on {}",
+                                        device.agreement.differences.size() - device.agreement.ties(report.tie),
+                                        device.agreement.sentences(), device.name));
+        }
+    }
+    if (!wrong.empty()) {
+        throw Error(fmt::format("{}", fmt::join(wrong, "; ")));
     }
 }
 
 void compare(const CompareOptions& options) {
     const std::vector<std::string> lines = read_text(options);
-    const std::vector<std::unique_ptr<ComparedSide>> sides = open_sides(options);
-    const bool alone = sides.size() == 2;
-    ComparedSide& reference = *sides.front();
-    reference.translate(lines);
-    require_something(reference.sentences());
-    const std::size_t problems = report_problems(reference);
-    ComparisonReport report{.reference = reference.name(),
-                            .reference_tokens_a_second = reference.tokens_a_second(),
-                            .tie = options.tie,
-                            .devices = {}};
-    for (std::size_t i = 1; i < sides.size(); ++i) {
-        ComparedSide& side = *sides[i];
-        ComparedDevice& device = report.devices.emplace_back();
-        device.name = side.name();
-        attempt(device, alone, [&] {
-            side.translate(lines);
-            device.tokens_a_second = side.tokens_a_second();
-            side.hold_against(reference, options.look, device);
-        });
-        if (!options.json && device.failure.empty()) {
-            print(device.agreement, {&side, &reference}, lines, options.tie);
-        }
-    }
+    Contest contest = open_sides(options);
+    contest.reference->translate(lines);
+    const std::size_t problems = report_problems(*contest.reference);
+    require_something(contest.reference->sentences());
+    ComparisonReport report{.reference = contest.reference->name(),
+                            .reference_tokens_a_second = contest.reference->tokens_a_second(),
+                            .tie = options.tie};
+    compare_all(contest, lines, options, report);
     write_output(options.json ? comparison_json(report) : "\n" + comparison_table(report));
-    if (problems > 0) {
-        throw Error(fmt::format("{} of {} sentences were not translated, and not compared", problems, lines.size()));
-    }
-    for (const ComparedDevice& device : report.devices) {
-        if (!device.failure.empty()) {
-            throw Error(fmt::format("{} failed, and was not compared", device.name));
-        }
-        if (!device.agreement.holds(options.tie)) {
-            throw Error(fmt::format("{} of {} sentences differ by more than a tie on {}",
-                                    device.agreement.differences.size() - device.agreement.ties(options.tie),
-                                    device.agreement.sentences(), device.name));
-        }
-    }
+    require_agreement(report, problems, lines.size());
 }
 
 }  // namespace
@@ -198,7 +268,8 @@ void add_compare_command(CLI::App& app) {
         "Both translate greedily. Where two outputs part, both devices score the two tokens that they chose between,\n"
         "after the same tokens before: a gap that rounding explains is a tie. Anything more makes the exit code 1.\n"
         "Then both go through the translations once more, told every token, and logits and attention weights are held\n"
-        "against each other.\n\n"
+        "against each other.\n"
+        "Of several devices one that fails has a line that says why (in JSON \"failure\"), and the exit code is 1.\n\n"
         "Examples:\n"
         "  headscope compare --device vulkan assets/examples/everyday.en\n"
         "  headscope compare --device vulkan:1 --with vulkan:0 --tsv test.tsv --limit 500\n"

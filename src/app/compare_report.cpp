@@ -81,7 +81,8 @@ Json to_json(const ComparedDevice& device, double tie) {
 }  // namespace
 
 bool ComparisonReport::holds() const {
-    return std::all_of(devices.begin(), devices.end(),
+    return reference_failure.empty() &&
+           std::all_of(devices.begin(), devices.end(),
                        [this](const ComparedDevice& device) { return device.agrees(tie); });
 }
 
@@ -92,8 +93,9 @@ std::string comparison_table(const ComparisonReport& report) {
     }
     std::string text = fmt::format("{:<{}} {:>10} {:>10} {:>6} {:>10} {:>9} {:>9}  {}\n", "DEVICE", width, "TOKENS/S",
                                    "IDENTICAL", "TIES", "DIFFERENT", "LOG P", "LOGITS", "OF AT MOST");
-    text += fmt::format("{:<{}} {:>10.1f}  all are held against it\n", report.reference, width,
-                        report.reference_tokens_a_second);
+    text += fmt::format("{:<{}} {:>10.1f}  all are held against it{}\n", report.reference, width,
+                        report.reference_tokens_a_second,
+                        report.reference_failure.empty() ? "" : ", until it failed: " + report.reference_failure);
     for (const ComparedDevice& device : report.devices) {
         if (!device.failure.empty()) {
             text += fmt::format("{:<{}} {:>10}  {}\n", device.name, width, "FAILED", device.failure);
@@ -116,6 +118,9 @@ std::string comparison_json(const ComparisonReport& report) {
               {"tie", report.tie},
               {"agrees", report.holds()},
               {"devices", Json::array()}};
+    if (!report.reference_failure.empty()) {
+        json["reference_failure"] = report.reference_failure;
+    }
     for (const ComparedDevice& device : report.devices) {
         json["devices"].push_back(to_json(device, report.tie));
     }

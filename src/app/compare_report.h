@@ -24,7 +24,8 @@ struct ComparisonReport {
     std::string reference;  // the device that all are held against
     double reference_tokens_a_second = 0.0;
     double tie = 0.0;
-    std::vector<ComparedDevice> devices;
+    std::vector<ComparedDevice> devices = {};
+    std::string reference_failure = {};  // why nothing is held against it any more; empty where it lasted
 
     bool holds() const;
 };

@@ -7,6 +7,7 @@
 
 #include "app/command.h"
 #include "infer/fresh_device.h"
+#include "support/check.h"
 
 namespace headscope {
 
@@ -43,7 +44,8 @@ void ComparedSide::translate(const Translator& translator, const std::vector<std
     tokens_a_second_ = seconds > 0.0 ? tokens / seconds : 0.0;
 }
 
-void ComparedSide::hold_against(ComparedSide& reference, std::size_t look, ComparedDevice& found) {
+ComparedSide::Found ComparedSide::hold_against(ComparedSide& reference, std::size_t look) {
+    Found found;
     const auto work = [&] {
         found.agreement = compare_translations({view(), reference.view()});
         found.inner = look_inside(reference, look);
@@ -57,6 +59,19 @@ void ComparedSide::hold_against(ComparedSide& reference, std::size_t look, Compa
     with_fresh_device(chance, work, reopen, [&](const std::string& what) {
         warn(fmt::format("{} and {} were opened again and are compared once more: {}", name_, reference.name_, what));
     });
+    return found;
+}
+
+std::string ComparedSide::failure() const {
+    if (!device_.loaded()) {
+        return "it was lost, and did not come back";
+    }
+    try {
+        device_.backend().synchronize();  // what is lost stays lost
+        return "";
+    } catch (const Error& error) {
+        return error.what();
+    }
 }
 
 // Of the first sentences that the reference has translated.

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "app/compare_report.h"
 #include "app/model_device.h"
 #include "app/translation_flags.h"
+#include "eval/agreement.h"
 #include "eval/compare_translations.h"
 #include "infer/translation.h"
 #include "observe/inner_differences.h"
@@ -22,7 +22,13 @@ public:
     // Where the device is lost meanwhile, from the beginning on a fresh one.
     void translate(const std::vector<std::string>& lines);
     // Both have translated the same lines. `look`: of so many sentences logits and attention weights are compared, too.
-    void hold_against(ComparedSide& reference, std::size_t look, ComparedDevice& found);
+    struct Found {
+        Agreement agreement;
+        InnerDifferences inner;
+    };
+    Found hold_against(ComparedSide& reference, std::size_t look);
+    // Why it works no more, after an Error that may be another's; empty where it works.
+    std::string failure() const;
 
     const std::string& name() const { return name_; }  // "vulkan:0", "cpu in bf16"
     const std::vector<TranslatedSentence>& sentences() const { return sentences_; }

@@ -36,7 +36,7 @@ constexpr const char* kFooter =
     "rounding explains: past 100 % it fails, and where no error is allowed at all it is wrong. FASTEST is the best "
     "of\n"
     "the shapes timed. The exit code is 0 only where everything that ran passed, and something ran. A GPU takes\n"
-    "minutes, one that the CPU plays up to 40 of them; interrupted, what was found is reported.\n\n"
+    "minutes, one that the CPU plays up to 50 of them; interrupted, what was found is reported.\n\n"
     "Examples:\n"
     "  headscope conform --quick\n"
     "  headscope conform --device vulkan:0 --json report.json --junit report.xml\n"

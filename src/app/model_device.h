@@ -28,6 +28,7 @@ public:
     // Another backend in place of this one, with the models, at whose end nothing is left of the one before.
     const Translator& reopen();
 
+    bool loaded() const { return translator_ != nullptr; }  // not where it was lost and did not come back
     // Of the one that is open: a reference does not outlast run() or reopen().
     Backend& backend() const;
     const Translator& translator() const;

@@ -1,7 +1,5 @@
 #include "app/sole_device.h"
 
-#include <cstddef>
-
 #include "infer/translation_work.h"
 
 namespace headscope {
@@ -10,13 +8,10 @@ void SoleDevice::translate_in_order(const std::vector<SourceLine>& lines, const 
                                     const TranslatedSink& sink) const {
     TranslationWork work(device_.translator().model(), lines, options, device_.translator().longest(),
                          TranslationWork::Order::SoonestFirst);
-    sink(work.next(), work.finished());
-    for (std::size_t batch = 0; batch < work.batches(); ++batch) {
-        device_.run(
-            [&](Backend&, const Translator& translator) { translator.translate_units(work.units_of(batch), options); });
-        work.done(batch);
-        sink(work.next(), work.finished());
-    }
+    const auto translate = [&](const std::vector<TranslationUnit*>& units) {
+        device_.run([&](Backend&, const Translator& translator) { translator.translate_units(units, options); });
+    };
+    work_in_order(work, translate, sink);
 }
 
 }  // namespace headscope

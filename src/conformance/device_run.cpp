@@ -22,18 +22,18 @@ constexpr std::size_t kFewCases = 4;     // of a group: each is tried in every s
 const Workload kOnCpus;
 const Workload kOnGpus{.sentences = 256, .parameters = 60'000'000, .sides = {4096}};
 
-// Adds what a scope takes.
+// Adds what it takes from `begin` to the end of a scope.
 class Stopwatch {
 public:
-    explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+    using Clock = std::chrono::steady_clock;
+    Stopwatch(double& seconds, Clock::time_point begin) : seconds_(seconds), begin_(begin) {}
     Stopwatch(const Stopwatch&) = delete;
     Stopwatch& operator=(const Stopwatch&) = delete;
     ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
 private:
-    using Clock = std::chrono::steady_clock;
     double& seconds_;
-    const Clock::time_point begin_ = Clock::now();
+    const Clock::time_point begin_;
 };
 
 // By turns every second case of a group of many is tried in one of the storages in 16 bits.
@@ -60,7 +60,6 @@ void DeviceRun::examine(const Family& family, const Group& group, std::size_t tu
     const bool takes_turns = cases.size() > kFewCases && by_turns();
     for (const Case& stated : cases) {
         examine(family, group, stated, takes_turns ? std::optional(turn++) : std::nullopt);
-        close_full_paths();
     }
 }
 
@@ -70,7 +69,6 @@ void DeviceRun::time(const Family& family) {
         for (const Case& stored : stored_cases(group, stated)) {
             if (asks_for(plan_, family, stored)) {
                 time(family, group, stored);
-                close_full_paths();
             }
         }
     }
@@ -85,13 +83,11 @@ DeviceReport DeviceRun::report() const {
 }
 
 // A GPU's kernels are small, and what it chooses itself holds no more memory than a model would.
-void DeviceRun::close_full_paths() {
-    for (Bench& bench : benches_) {
-        const bool kernels = info_.software && bench.kernels().size() > plan_.kernels_held;
-        const bool memory = (info_.software || !bench.path().empty()) && bench.peak_bytes() > plan_.bytes_held;
-        if (kernels || memory) {
-            bench.close();
-        }
+void DeviceRun::close_full(Bench& bench) const {
+    const bool kernels = info_.software && bench.kernels().size() > plan_.kernels_held;
+    const bool memory = (info_.software || !bench.path().empty()) && bench.peak_bytes() > plan_.bytes_held;
+    if (kernels || memory) {
+        bench.close();
     }
 }
 
@@ -127,12 +123,14 @@ void DeviceRun::examine(const Family& family, const Group& group, const Case& st
             unless_lost(bench, family, group, stored, [&] {
                 examine(bench, examination, seen, [&]() -> Result& { return bench.result(family, group, stored); });
             });
+            close_full(bench);
         }
     }
 }
 
 void DeviceRun::examine(Bench& bench, Examination& examination, Seen& seen, const std::function<Result&()>& result_of) {
     const Case& stored = examination.stated();
+    const Stopwatch::Clock::time_point begin = Stopwatch::Clock::now();
     const Standing standing = standing_of(bench.backend(), stored);  // what has a trial is tried by this
     if (standing.level == SupportLevel::None) {
         if (bench.path().empty()) {
@@ -149,7 +147,7 @@ void DeviceRun::examine(Bench& bench, Examination& examination, Seen& seen, cons
     }
     Result& result = result_of();
     note_standing(standing, bench.backend(), stored, result);
-    const Stopwatch watch(result.seconds);
+    const Stopwatch watch(result.seconds, begin);
     const Outcome outcome = examination.on(bench.backend());
     bench.add_kernels(outcome.kernels);
     add(stored, outcome, result);
@@ -202,32 +200,42 @@ void DeviceRun::time(const Family& family, const Group& group, const Case& store
     const HostValues values = generate(stored);
     Seen seen;
     for (Bench& bench : benches_) {
-        unless_lost(bench, family, group, stored, [&] { time(bench, family, group, stored, values, seen); });
+        bool failed = true;  // where it is lost
+        unless_lost(bench, family, group, stored, [&] { failed = !time(bench, family, group, stored, values, seen); });
+        close_full(bench);
+        if (failed) {
+            break;  // what is too much for one path would be for the others
+        }
     }
 }
 
-void DeviceRun::time(Bench& bench, const Family& family, const Group& group, const Case& stored,
+// False where it fails.
+bool DeviceRun::time(Bench& bench, const Family& family, const Group& group, const Case& stored,
                      const HostValues& values, Seen& seen) {
+    const Stopwatch::Clock::time_point begin = Stopwatch::Clock::now();
     const Standing standing = standing_of(bench.backend(), stored);
     if (standing.level == SupportLevel::None ||
         !is_new(bench, seen, [&] { return timed_kernels(bench.backend(), stored, values); })) {
-        return;
+        return true;
     }
     Result& result = bench.result(family, group, stored);
     note_standing(standing, bench.backend(), stored, result);
-    const Stopwatch watch(result.seconds);
+    const Stopwatch watch(result.seconds, begin);
     bench.backend().take_kernels();
+    bool fails = false;
     try {
         result.speeds.push_back(measure(bench.backend(), stored, values));
     } catch (const DeviceLost&) {
         throw;
     } catch (const std::exception& error) {
+        fails = true;
         result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
         note_failed(info_.id, stored, result);
     }
     for (const std::string& kernel : bench.backend().take_kernels()) {
         result.kernels.insert(kernel);
     }
+    return !fails;
 }
 
 }  // namespace headscope::conformance

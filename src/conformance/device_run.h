@@ -40,14 +40,14 @@ private:
     void unless_lost(Bench& bench, const Family& family, const Group& group, const Case& stored,
                      const std::function<void()>& step);
     void lose(Bench& bench);
-    void close_full_paths();
+    void close_full(Bench& bench) const;
     bool by_turns() const;
     bool is_new(Bench& bench, Seen& seen, const std::function<std::vector<std::string>()>& kernels_of) const;
 
     void examine(const Family& family, const Group& group, const Case& stated, std::optional<std::size_t> turn);
     void examine(Bench& bench, Examination& examination, Seen& seen, const std::function<Result&()>& result_of);
     void time(const Family& family, const Group& group, const Case& stored);
-    void time(Bench& bench, const Family& family, const Group& group, const Case& stored, const HostValues& values,
+    bool time(Bench& bench, const Family& family, const Group& group, const Case& stored, const HostValues& values,
               Seen& seen);
 
     const Plan& plan_;

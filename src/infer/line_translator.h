@@ -1,4 +1,4 @@
-// What turns lines into their translations: a Translator on one device, or a Fleet on several.
+// What turns lines into their translations: a Translator, or what keeps one or several devices at it.
 #pragma once
 
 #include <cstddef>

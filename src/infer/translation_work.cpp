@@ -8,6 +8,17 @@
 
 namespace headscope {
 
+void work_in_order(TranslationWork& work,
+                   const std::function<void(const std::vector<TranslationUnit*>& units)>& translate,
+                   const TranslatedSink& sink) {
+    sink(work.next(), work.finished());
+    for (std::size_t batch = 0; batch < work.batches(); ++batch) {
+        translate(work.units_of(batch));
+        work.done(batch);
+        sink(work.next(), work.finished());
+    }
+}
+
 std::vector<std::vector<std::size_t>> batches_by_length(const std::vector<std::int64_t>& lengths, std::int64_t budget) {
     std::vector<std::size_t> order(lengths.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

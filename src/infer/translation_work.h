@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "infer/line_translator.h"
 #include "infer/prepared_line.h"
 
 namespace headscope {
@@ -49,6 +51,11 @@ private:
     std::vector<std::vector<std::size_t>> batches_;  // of the units that have pieces
     std::size_t handed_out_ = 0;
 };
+
+// Batch after batch: `translate` one, and `sink` gets what LineTranslator::translate_in_order says.
+void work_in_order(TranslationWork& work,
+                   const std::function<void(const std::vector<TranslationUnit*>& units)>& translate,
+                   const TranslatedSink& sink);
 
 // Which of these lengths go together: indices in batches of similar length whose rows * longest, padded, stays within
 // `budget` (a longer one goes alone). Entries of length 0 are left out.

@@ -115,12 +115,8 @@ void Translator::translate_in_order(const std::vector<std::string>& lines, const
 void Translator::translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
                                     const TranslatedSink& sink) const {
     TranslationWork work(model_, lines, options, longest_, TranslationWork::Order::SoonestFirst);
-    sink(work.next(), work.finished());
-    for (std::size_t batch = 0; batch < work.batches(); ++batch) {
-        translate_units(work.units_of(batch), options);
-        work.done(batch);
-        sink(work.next(), work.finished());
-    }
+    work_in_order(
+        work, [&](const std::vector<TranslationUnit*>& units) { translate_units(units, options); }, sink);
 }
 
 TranslatedSentence Translator::translate_line(const std::string& line, const TranslationOptions& options) const {

@@ -6,8 +6,10 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "conformance/run.h"
 #include "doublings.h"
@@ -47,6 +49,22 @@ public:
 
 private:
     bool& lost_;
+};
+
+// A device that has another path, with kernels of its own.
+class Scenic final : public ForwardingBackend {
+public:
+    Scenic(std::unique_ptr<Backend> inner, std::string path)
+        : ForwardingBackend(std::move(inner)), path_(std::move(path)) {
+        info_ = ForwardingBackend::device();
+        info_.paths = {"scenic"};
+    }
+    const DeviceInfo& device() const override { return info_; }
+    std::vector<std::string> take_kernels() override { return {"doubling " + path_}; }
+
+private:
+    std::string path_;
+    DeviceInfo info_;
 };
 
 }  // namespace
@@ -159,6 +177,41 @@ TEST_CASE("a case that loses the device while it is timed fails, and its device 
     CHECK(report.results[1].group == "speed");
     REQUIRE(report.results[1].complaints.size() == 1);
     CHECK_THAT(report.results[1].complaints[0], Contains("it overheats"));
+}
+
+TEST_CASE("a case that loses the device while it is timed, or fails, is timed by no other path", "[run]") {
+    static int timings = 0;
+    const auto examined = [] { return std::vector{doubling([] {})}; };
+    const auto lost = [](const Workload&) {
+        return std::vector{doubling([] {
+            ++timings;
+            throw DeviceLost("it overheats");
+        })};
+    };
+    const auto full = [](const Workload&) {
+        return std::vector{doubling([] {
+            ++timings;
+            throw OutOfMemory("it has none");
+        })};
+    };
+    Plan wanted = plan({}, {"f32"});
+    wanted.timed = true;
+    wanted.paths = {"scenic"};
+    wanted.open = [](const std::string& path, const std::string& device) {
+        return std::make_unique<Scenic>(open_device(device), path);
+    };
+    const auto right = [](const Workload&) { return std::vector{doubling([] {})}; };
+    const std::vector<Family> well{{.name = "one", .groups = {{"one", "one", examined}}, .speeds = right}};
+    CHECK(run(wanted, well).devices.at(0).results.size() == 4);  // both paths, examined and timed
+    for (const auto speeds : {static_cast<std::vector<Case> (*)(const Workload&)>(lost),
+                              static_cast<std::vector<Case> (*)(const Workload&)>(full)}) {
+        timings = 0;
+        const DeviceReport report =
+            run(wanted, {{.name = "one", .groups = {{"one", "one", examined}}, .speeds = speeds}}).devices.at(0);
+        CHECK(report.failure.empty());
+        CHECK(report.failures() == 1);
+        CHECK(timings <= 2);  // once to see what it runs
+    }
 }
 
 TEST_CASE("a device that is lost again and again is given up", "[run]") {

@@ -158,6 +158,8 @@ std::vector<Case> table_gradient_cases() {
         embed_backward({1, 1000, 300, 16, 0, -1, 4.0F}),
         embed_backward({2, 1500, 50, 64, 0, -1, 4.0F}),  // shared out over threads
         embed_backward({2, 7, 5, 1030, 0, -1, 3.0F}),    // rows longer than a workgroup
+        embed_backward({2, 7, 20, 256, 0, -1, 3.0F}),    // as long as half a workgroup, and a quarter
+        embed_backward({2, 7, 20, 128, 0, -1, 3.0F}),
         embed_backward({1, 4200, 1, 520}),  // one id alone, more often than a loop may go round on llvmpipe
         embed_backward({1, 5, 70000, 3}).past_a_grid(),
         embed_backward({1, 70000, 30000, 3}).past_a_grid(),
