@@ -14,8 +14,8 @@
 #include "app/command.h"
 #include "app/compare_report.h"
 #include "app/compared_side.h"
+#include "app/model_device.h"
 #include "app/translation_flags.h"
-#include "backend/backend.h"
 #include "data/corpus.h"
 #include "infer/model_lookup.h"
 #include "registry/device_list.h"
@@ -114,11 +114,6 @@ std::vector<std::string> compared_ids(const CompareOptions& options) {
     return ids;
 }
 
-// Of a device that is there; else there is none of that name, or it has not what was asked for.
-bool is_devices_own(const Error& error) {
-    return dynamic_cast<const DeviceLost*>(&error) != nullptr || dynamic_cast<const OutOfMemory*>(&error) != nullptr;
-}
-
 // One of those that are compared: without a side it could not be opened.
 struct Contender {
     ComparedDevice device;
@@ -161,7 +156,7 @@ Contest open_sides(const CompareOptions& options) {
             next.side = std::make_unique<ComparedSide>(*id, model, rounded);
             next.device.name = next.side->name();
         } catch (const Error& error) {
-            if (ids.size() == 2 || (!all && !is_devices_own(error))) {
+            if (ids.size() == 2 || (!all && !device_failed(error))) {
                 throw;
             }
             note_failure(next.device, error.what());

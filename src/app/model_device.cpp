@@ -7,9 +7,12 @@
 
 #include "app/precision_option.h"
 #include "registry/registry.h"
-#include "support/check.h"
 
 namespace headscope {
+
+bool device_failed(const Error& error) {
+    return dynamic_cast<const DeviceLost*>(&error) != nullptr || dynamic_cast<const OutOfMemory*>(&error) != nullptr;
+}
 
 ModelDevice::ModelDevice(const std::string& id, Precision precision, std::vector<std::string> models, Warn warn)
     : precision_(precision), models_(std::move(models)), warn_(std::move(warn)) {

@@ -10,8 +10,13 @@
 #include "backend/precision.h"
 #include "infer/fresh_device.h"
 #include "infer/translator.h"
+#include "support/check.h"
 
 namespace headscope {
+
+// Whether it was a device that is there which failed; else there is none of that name, or it has not what was asked
+// for.
+bool device_failed(const Error& error);
 
 class ModelDevice {
 public:

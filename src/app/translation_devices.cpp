@@ -11,15 +11,6 @@
 
 namespace headscope {
 
-namespace {
-
-// Of a device that is there; else there is none of that name, or it has not what was asked for.
-bool device_failed(const Error& error) {
-    return dynamic_cast<const DeviceLost*>(&error) != nullptr || dynamic_cast<const OutOfMemory*>(&error) != nullptr;
-}
-
-}  // namespace
-
 // Null for one that is left out.
 std::unique_ptr<ModelDevice> TranslationDevices::opened(const std::string& id, const TranslationFlags& flags,
                                                         const std::vector<std::string>& models,
