@@ -104,7 +104,10 @@ preset_of() { # COMMAND [--preset NAME]
     shift
     case ${1:-} in
         "") printf release ;;
-        --preset) printf '%s' "${2:?--preset needs a name}" ;;
+        --preset)
+            [ -n "${2:-}" ] || fail "--preset needs a name, such as debug"
+            printf '%s' "$2"
+            ;;
         *) fail "unknown option of $command: $1 (there is --preset NAME)" ;;
     esac
 }
@@ -120,7 +123,11 @@ build_program() { # [--preset NAME] [--all]
     local preset=release target=(headscope)
     while [ $# -gt 0 ]; do
         case $1 in
-            --preset) preset=${2:?--preset needs a name} && shift ;;
+            --preset)
+                [ -n "${2:-}" ] || fail "--preset needs a name, such as debug"
+                preset=$2
+                shift
+                ;;
             --all) target=() ;;
             *) fail "unknown option of build: $1 (there are --preset NAME and --all)" ;;
         esac

@@ -57,6 +57,7 @@ function(headscope_viewer)
                                 HEADSCOPE_VERSION="${PROJECT_VERSION}")
     # A program of its own, so that headscope itself starts where there is no display and no Vulkan.
     headscope_program(headscope-viewer viewer/program viewer_ui CLI11::CLI11)
-    target_sources(headscope-viewer PRIVATE src/app/view_options.cpp src/app/precision_option.cpp)
+    target_sources(headscope-viewer PRIVATE src/app/view_options.cpp src/app/option_values.cpp
+                   src/app/precision_option.cpp)
     add_dependencies(headscope headscope-viewer)
 endfunction()

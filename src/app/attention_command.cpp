@@ -11,6 +11,7 @@
 #include "app/attention_pictures.h"
 #include "app/command.h"
 #include "app/model_device.h"
+#include "app/option_values.h"
 #include "app/precision_option.h"
 #include "infer/model_lookup.h"
 #include "infer/translator.h"
@@ -204,16 +205,18 @@ constexpr const char* kExamples =
 void add_record_options(CLI::App& command, AttentionOptions& options) {
     command.add_option("--text", options.text, "The sentence that the encoder reads")->required();
     command.add_option("--target", options.target, "The sentence that the decoder reads");
-    command.add_option("--model", options.model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
-    command.add_option("--device", options.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
+    command.add_option("--model", options.model, "Model directory; without it HEADSCOPE_MODEL or the en-de model")
+        ->check(something);
+    command.add_option("--device", options.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices")
+        ->check(something);
     add_precision_option(command, options.precision, "f32 (default), tf32, bf16, f16 or i8, where the device has it");
     command.add_option("--kind", options.kind, "encoder, decoder or cross")->capture_default_str();
     command.add_option("--pads", options.pads, "Show so many pads behind the source, as Figure 3 does")
-        ->check(CLI::Range(0, 64));
+        ->check(whole_number(0, 64));
     command
         .add_option("--beam", options.beam,
                     "Hypotheses kept while translating (default: the model's decoding.json, or 4)")
-        ->check(CLI::Range(1, SearchOptions::kMaxBeam));
+        ->check(whole_number(1, SearchOptions::kMaxBeam));
 }
 
 // Which of it is shown.
@@ -221,18 +224,18 @@ void add_choice_options(CLI::App& command, AttentionOptions& options) {
     FigureOptions& figure = options.figure;
     CLI::Option* layer =
         command.add_option("--layer", figure.layer, "From 1; without it 5, as in the paper, or the last")
-            ->check(CLI::PositiveNumber);
+            ->check(whole_number(1));
     CLI::Option* heads = command.add_option("--heads", figure.heads, "From 1, separated by commas; without it all")
                              ->delimiter(',')
                              ->check(check_number);
     CLI::Option* find = command.add_option("--find", options.find, "Heads found by a rule, see below")->excludes(heads);
     command.add_option("--best", options.best, "So many of the found layer's heads, best first")
         ->needs(find)
-        ->check(CLI::Range(1, 64))
+        ->check(whole_number(1, 64))
         ->capture_default_str();
     command.add_option("--rank", options.rank, "Begin with the head found second, third, ...")
         ->needs(find)
-        ->check(CLI::Range(1, 4096))
+        ->check(whole_number(1, 4096))
         ->capture_default_str();
     CLI::Option* word = command.add_option("--word", figure.words,
                                            "Draw this word's lines alone; its:2 is the second of several \"its\"");
@@ -264,10 +267,10 @@ void add_look_options(CLI::App& command, AttentionOptions& options) {
         ->check(CLI::IsMember({"light", "dark"}))
         ->capture_default_str();
     command.add_option("--text-size", figure.text_size, "Pixels; all lengths follow")
-        ->check(CLI::Range(1.0, 1000.0))
+        ->check(real_number(1.0, 1000.0))
         ->capture_default_str();
     command.add_option("--scale", options.picture.scale, "Pixels of a PNG for each of the drawing's")
-        ->check(CLI::Range(0.05, 100.0))
+        ->check(real_number(0.05, 100.0))
         ->capture_default_str();
     command.add_option("-o,--output", options.output, "An .svg, .png or .json file; - is standard output");
     command.add_option("--format", options.format, "What -o - writes: svg (default), png or json");

@@ -13,6 +13,7 @@
 #include "app/bench_shapes.h"
 #include "app/bench_turns.h"
 #include "app/command.h"
+#include "app/option_values.h"
 #include "app/precision_option.h"
 #include "infer/hypotheses.h"
 #include "registry/device_list.h"
@@ -67,7 +68,7 @@ void bench(bool training, BenchOptions options, const ResultOrigin& origin) {
 
 void add_options(CLI::App& command, BenchKind kind, BenchOptions& options) {
     BenchShape& shape = options.sizes.shape;
-    const CLI::Range any(1, 1'000'000);
+    const CLI::Validator any = whole_number(1, 1'000'000);
     add_named_sizes(command, kind, options.sizes);
     add_bench_device_option(command, options.devices);
     add_model_sizes(command, options.sizes);
@@ -79,11 +80,13 @@ void add_options(CLI::App& command, BenchKind kind, BenchOptions& options) {
         ->check(any)
         ->capture_default_str();
     command.add_option("--repeat", options.repeat, "Timed runs; the median counts")
-        ->check(CLI::Range(1, 10'000))
+        ->check(whole_number(1, 10'000))
         ->capture_default_str();
+    const bool trains = kind == BenchKind::Train;
     add_precision_option(command, options.precision,
-                         "f32 (default), tf32, bf16 or f16, where the device has it; i8 for the weights in "
-                         "translating");
+                         std::string("f32 (default), tf32, bf16 or f16, where the device has it") +
+                             (trains ? "" : "; i8 for the weights"),
+                         trains ? training_precisions() : every_precision());
     command.add_flag("--profile", options.profile, "Also the time that the device takes for each op, in another run");
     command.add_flag("--json", options.json, "For programs: one object");
 }
@@ -110,9 +113,9 @@ void add_bench_command(CLI::App& app, int count, const char* const* words) {
     CLI::App* training = command->add_subcommand("train", "Whole training steps: forward, backward, Adam");
     add_options(*training, BenchKind::Train, *train);
     training->add_option("--steps", train->steps, "Steps of one timed run")
-        ->check(CLI::Range(1, 10'000))
+        ->check(whole_number(1, 10'000))
         ->capture_default_str();
-    training->add_option("--dropout", train->sizes.shape.dropout)->check(CLI::Range(0.0, 0.99))->capture_default_str();
+    training->add_option("--dropout", train->sizes.shape.dropout)->check(real_number(0.0, 0.99))->capture_default_str();
     training->callback([train, origin] { bench(true, *train, origin()); });
 
     auto translate = std::make_shared<BenchOptions>();
@@ -120,7 +123,7 @@ void add_bench_command(CLI::App& app, int count, const char* const* words) {
     CLI::App* translating = command->add_subcommand("translate", "Encoding and cached decoding of one batch");
     add_options(*translating, BenchKind::Translate, *translate);
     translating->add_option("--beam", translate->sizes.shape.beam, "1 is greedy")
-        ->check(CLI::Range(1, SearchOptions::kMaxBeam))
+        ->check(whole_number(1, SearchOptions::kMaxBeam))
         ->capture_default_str();
     translating->callback([translate, origin] { bench(false, *translate, origin()); });
 

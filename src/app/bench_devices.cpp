@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/option_values.h"
 #include "app/precision_option.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
@@ -9,9 +10,11 @@
 namespace headscope {
 
 void add_bench_device_option(CLI::App& command, std::vector<std::string>& devices) {
-    command.add_option("--device", devices,
-                       "cpu, cuda, vulkan, vulkan:1, ...; a list such as cpu,vulkan, or all: every device that can be "
-                       "used, also one that the CPU plays; see headscope devices");
+    command
+        .add_option("--device", devices,
+                    "cpu, cuda, vulkan, vulkan:1, ...; a list such as cpu,vulkan, or all: every device that can be "
+                    "used, also one that the CPU plays; see headscope devices")
+        ->check(something);
 }
 
 std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision,
@@ -31,6 +34,10 @@ std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& want
         devices.push_back(std::move(device));
     }
     return devices;
+}
+
+std::string failed_cell(const std::string& error) {
+    return "FAILED: " + error.substr(0, error.find('\n'));
 }
 
 std::string errors_of(const std::vector<BenchDevice>& devices) {

@@ -26,6 +26,8 @@ void add_bench_device_option(CLI::App& command, std::vector<std::string>& device
 // As compared_devices() takes them; without any the default. What fails, fails alone and with its reason.
 std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision, bool training);
 
+// In a table: the first line of what a device failed at. The rest, such as a list of devices, goes to standard error.
+std::string failed_cell(const std::string& error);
 // "vulkan:1: no such device; cuda: ..", empty where all is well.
 std::string errors_of(const std::vector<BenchDevice>& devices);
 

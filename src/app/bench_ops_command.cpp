@@ -12,6 +12,7 @@
 #include "app/bench_ops_report.h"
 #include "app/bench_shapes.h"
 #include "app/command.h"
+#include "app/option_values.h"
 #include "app/precision_option.h"
 #include "app/progress_line.h"
 #include "conformance/cases/catalogue.h"
@@ -89,16 +90,17 @@ void add_bench_ops_command(CLI::App& bench, const std::function<ResultOrigin()>&
     add_named_sizes(*command, BenchKind::Ops, options->sizes);
     add_bench_device_option(*command, options->devices);
     command->add_option("--op", options->ops, "Only these ops, or families of ops, such as matmul,linear")
-        ->delimiter(',');
+        ->delimiter(',')
+        ->check(something);
     command
         ->add_option("--size", options->sides,
                      "Of square products; again for several. Without it 512 and 1024, and 2048 and 4096 where the "
                      "device takes less than 1.5 seconds")
-        ->check(CLI::Range(1, 32768));
+        ->check(whole_number(1, 32768));
     add_precision_option(*command, options->precision,
                          "f32 (default), tf32, bf16 or f16, where the device has it; i8 for the weights of products");
     command->add_option("--repeat", options->repeat, "Turns of each device; the median counts")
-        ->check(CLI::Range(1, 10'000))
+        ->check(whole_number(1, 10'000))
         ->capture_default_str();
     add_batch_sizes(*command, options->sizes);
     command->add_flag("--json", options->json, "For programs: one object");

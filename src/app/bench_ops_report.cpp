@@ -100,7 +100,7 @@ std::string devices_text(const OpsResult& result) {
     for (const BenchDevice& device : result.devices) {
         text += device.error.empty() ? fmt::format("{:<11}{} ({}), {}\n", device.info.id, device.info.name,
                                                    device.info.driver, name_of(device.arithmetic))
-                                     : fmt::format("{:<11}FAILED: {}\n", device.info.id, device.error);
+                                     : fmt::format("{:<11}{}\n", device.info.id, failed_cell(device.error));
     }
     return text;
 }
@@ -114,7 +114,7 @@ std::string notes_text(const OpsResult& result, const std::vector<const BenchDev
             const std::string whose = devices[i]->info.id + ": ";
             std::string note;
             if (!found.error.empty()) {
-                note = fmt::format("{}{} {}: FAILED: {}\n", whose, op.op, op.shape, found.error);
+                note = fmt::format("{}{} {}: {}\n", whose, op.op, op.shape, failed_cell(found.error));
             } else if (!found.reason.empty()) {  // of what is composed in every shape alike
                 note = whose + (found.speed ? "" : op.op + " " + op.shape + ": ") + found.reason + "\n";
             }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/bench_devices.h"
 #include "model/flops.h"
 #include "support/counted.h"
 #include "support/median.h"
@@ -215,7 +216,7 @@ std::string to_text(const BenchPlan& plan, const std::vector<BenchResult>& resul
     std::string profiles;
     for (const BenchResult& each : results) {
         if (!each.error.empty()) {
-            text += fmt::format("{:<12}FAILED: {}\n", each.device.id, each.error);
+            text += fmt::format("{:<12}{}\n", each.device.id, failed_cell(each.error));
             continue;
         }
         const std::optional<double> ratio = ratio_to_cpu(results, each);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "app/option_values.h"
 #include "model/model_directory.h"
 #include "support/check.h"
 
@@ -79,32 +80,33 @@ void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes) {
         .add_option_function<std::string>(
             "--model",
             [&sizes](const std::string& folder) {
-                sizes.shape.model = sizes.named = open_model_directory(folder).config;
+                sizes.shape.model = sizes.named = open_model_directory(model_folder(folder)).config;
             },
             "Sizes of this model, a folder such as assets/models/en-de, filled with random numbers")
+        ->check(something)
         ->excludes(config);
 }
 
 void add_batch_sizes(CLI::App& command, BenchSizes& sizes) {
-    constexpr std::int64_t kMost = 1'000'000;
+    constexpr std::uint64_t kMost = 1'000'000;
     command.add_option("--sentences", sizes.shape.sentences, "In the batch")
-        ->check(CLI::Range(std::int64_t{1}, kMost))
+        ->check(whole_number(1, kMost))
         ->capture_default_str();
     command.add_option("--length", sizes.shape.source_length, "Tokens of each sentence, end counted")
-        ->check(CLI::Range(std::int64_t{1}, kMost))
+        ->check(whole_number(1, kMost))
         ->capture_default_str();
 }
 
 void add_model_sizes(CLI::App& command, BenchSizes& sizes) {
     ModelConfig& model = sizes.shape.model;
-    const CLI::Range any(1, 1'000'000);
-    command.add_option("--encoder-layers", model.encoder_layers)->check(CLI::Range(1, 100))->capture_default_str();
-    command.add_option("--decoder-layers", model.decoder_layers)->check(CLI::Range(1, 100))->capture_default_str();
+    const CLI::Validator any = whole_number(1, 1'000'000);
+    command.add_option("--encoder-layers", model.encoder_layers)->check(whole_number(1, 100))->capture_default_str();
+    command.add_option("--decoder-layers", model.decoder_layers)->check(whole_number(1, 100))->capture_default_str();
     command.add_option("--d-model", model.d_model)->check(any)->capture_default_str();
     command.add_option("--d-ff", model.d_ff)->check(any)->capture_default_str();
     command.add_option("--heads", model.heads)->check(any)->capture_default_str();
     command.add_option("--vocabulary", model.target_vocabulary)
-        ->check(CLI::Range(80, 1'000'000))
+        ->check(whole_number(80, 1'000'000))
         ->capture_default_str();
 }
 

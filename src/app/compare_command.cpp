@@ -15,6 +15,7 @@
 #include "app/compare_report.h"
 #include "app/compared_side.h"
 #include "app/model_device.h"
+#include "app/option_values.h"
 #include "app/translation_flags.h"
 #include "data/corpus.h"
 #include "infer/model_lookup.h"
@@ -44,9 +45,7 @@ struct CompareOptions {
 using Sides = std::array<const ComparedSide*, 2>;  // the one, and what it is held against
 
 std::vector<std::string> read_text(const CompareOptions& options) {
-    std::vector<std::string> lines = options.tsv.empty()
-                                         ? read_lines(options.input == "-" ? "/dev/stdin" : options.input)
-                                         : read_tsv(options.tsv).source;
+    std::vector<std::string> lines = options.tsv.empty() ? read_lines(options.input) : read_tsv(options.tsv).source;
     if (options.limit > 0 && lines.size() > options.limit) {
         lines.resize(options.limit);
     }
@@ -279,34 +278,39 @@ void add_compare_command(CLI::App& app) {
         ->add_option("--tsv", options->tsv,
                      "\"source TAB target\" lines, plain, gzip or zstd; the source is translated")
         ->excludes(input);
-    command->add_option("--model", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
+    command->add_option("--model", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model")
+        ->check(something);
     CLI::Option* device =
-        command->add_option("--device", options->device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
-    CLI::Option* with =
-        command->add_option("--with", options->with, "The device to hold it against")->default_str("cpu");
+        command->add_option("--device", options->device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices")
+            ->check(something);
+    CLI::Option* with = command->add_option("--with", options->with, "The device to hold it against")
+                            ->check(something)
+                            ->default_str("cpu");
     command
         ->add_option("--devices", options->devices,
                      "Several, such as cpu,cuda,vulkan:1: each is held against the first; or all that can be used, "
                      "also one that the CPU plays: each is held against the CPU")
+        ->check(something)
         ->excludes(device)
         ->excludes(with);
     command
         ->add_option("--look", options->look,
                      "Of how many sentences logits and attention weights are compared, too; 0: of none")
+        ->check(whole_number(0))
         ->capture_default_str();
     command->add_flag("--json", options->json, "One object, for programs");
-    command->add_option("--limit", options->limit, "Only the first so many sentences");
+    command->add_option("--limit", options->limit, "Only the first so many sentences; 0: all")->check(whole_number(0));
     command->add_option("--tie", options->tie, "Gap of log probabilities that rounding may explain")
-        ->check(CLI::NonNegativeNumber)
+        ->check(real_number(0.0, 1e6))
         ->capture_default_str();
     command
         ->add_option("--max-extra", options->translation.options.search.max_extra,
                      "A translation has at most this many pieces more than its source")
-        ->check(CLI::Range(0, 100'000))
+        ->check(whole_number(0, 100'000))
         ->capture_default_str();
     command
         ->add_option("--batch-tokens", options->translation.options.batch_tokens, "Source pieces translated at a time")
-        ->check(CLI::Range(1, 10'000'000))
+        ->check(whole_number(1, 10'000'000))
         ->capture_default_str();
     add_precision_option(
         *command, options->precision,

@@ -13,6 +13,7 @@
 #include "app/command.h"
 #include "app/conform_outputs.h"
 #include "app/crash_note.h"
+#include "app/option_values.h"
 #include "app/progress_line.h"
 #include "app/result_origin.h"
 #include "app/stop_signal.h"
@@ -197,11 +198,6 @@ void conform(const ConformOptions& options, const ResultOrigin& origin) {
     if (!failures.empty()) {
         throw Error(failures);
     }
-}
-
-// Of an option's words.
-std::string something(const std::string& word) {
-    return word.empty() ? "it names nothing" : "";
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,11 +12,14 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/option_values.h"
 #include "data/hold_out.h"
 #include "data/pair_filter.h"
 #include "data/pair_reader.h"
 #include "io/atomic_file.h"
+#include "io/made_folder.h"
 #include "support/check.h"
+#include "support/counted.h"
 
 namespace headscope {
 namespace {
@@ -65,9 +67,12 @@ struct Plan {
 Plan plan(const DataOptions& options) {
     Plan plan;
     for (const std::string& file : options.exclude) {
-        for_each_pair(
-            PairReader(file, PairReader::FurtherColumns::Ignored),
-            [&](const std::string& source, const std::string& target) { plan.hold_out.exclude(source, target); });
+        for_each_pair(PairReader(file, PairReader::FurtherColumns::Ignored),
+                      [&](const std::string& source, const std::string& target) {
+                          if (!source.empty() || !target.empty()) {  // else an empty line, which is no pair
+                              plan.hold_out.exclude(source, target);
+                          }
+                      });
     }
     for_each_pair(options, [&](const std::string& source, const std::string& target) {
         ++plan.pairs;
@@ -167,9 +172,8 @@ void check(const DataOptions& options) {
         throw Error("no text: give --tsv FILE, or --source FILE and --target FILE");
     }
     if (options.source.size() != options.target.size()) {
-        throw Error(
-            fmt::format("--source names {} files and --target {}: the i-th of one translates the i-th of the other",
-                        options.source.size(), options.target.size()));
+        throw Error(fmt::format("--source names {} and --target {}: the i-th of one translates the i-th of the other",
+                                counted(options.source.size(), "file"), options.target.size()));
     }
     for (const auto* files : {&options.tsv, &options.source, &options.target}) {
         for (const std::string& file : *files) {
@@ -186,17 +190,14 @@ void prepare(DataOptions options) {
     options.filter.drop_identical = !options.keep_identical;
     options.filter.drop_duplicates = !options.keep_duplicates;
     Plan found = plan(options);
-    std::error_code failure;
-    std::filesystem::create_directories(options.output, failure);
-    if (failure) {
-        throw Error(fmt::format("cannot make the folder {}: {}", options.output, failure.message()));
-    }
+    MadeFolder folder(options.output);
     Output output(options.output);
     const std::int64_t shared = write_parts(options, found, output);
     if (output.count(Part::Train) == 0) {
         throw Error(fmt::format("no pair of {} is left to train on; nothing was written", found.pairs));
     }
     output.commit();
+    folder.keep();
     print(found, output, shared, options.json);
 }
 
@@ -209,16 +210,16 @@ void add_inputs(CLI::App& command, DataOptions& options) {
 
 void add_parts(CLI::App& command, DataOptions& options) {
     command.add_option("--valid", options.sizes.valid, "Validation pairs")
-        ->check(CLI::Range(0, 1'000'000))
+        ->check(whole_number(0, 1'000'000))
         ->capture_default_str();
     command.add_option("--test", options.sizes.test, "Test pairs")
-        ->check(CLI::Range(0, 1'000'000))
+        ->check(whole_number(0, 1'000'000))
         ->capture_default_str();
     CLI::Option* last = command.add_flag("--last", options.sizes.last,
                                          "Hold out the last pairs, as of documents in order, not any by chance");
     command.add_option("--seed", options.sizes.seed, "Which pairs are held out")
         ->excludes(last)
-        ->check(CLI::NonNegativeNumber)
+        ->check(seed_number())
         ->capture_default_str();
     command.add_option("--exclude", options.exclude,
                        "Held-out pairs of elsewhere (TSV): no training pair shares a side with them");
@@ -226,12 +227,12 @@ void add_parts(CLI::App& command, DataOptions& options) {
 
 void add_filters(CLI::App& command, DataOptions& options) {
     command.add_option("--most-words", options.filter.most_words, "Longest side of a training pair; 0: any")
-        ->check(CLI::Range(0, 1'000'000))
+        ->check(whole_number(0, 1'000'000))
         ->capture_default_str();
     command
         .add_option("--most-ratio", options.filter.most_ratio,
                     "Longer to shorter side in characters, five added to both; 0: any")
-        ->check(CLI::Range(0.0, 1e6))
+        ->check(real_number(0.0, 1e6))
         ->capture_default_str();
     command.add_flag("--keep-identical", options.keep_identical, "Keep pairs whose sides are the same");
     command.add_flag("--keep-duplicates", options.keep_duplicates, "Keep pairs that were there before");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "app/option_values.h"
 #include "infer/prepared_line.h"
 #include "support/check.h"
 #include "text/lines.h"
@@ -15,7 +16,7 @@ void add_decoding_flags(CLI::App& command, DecodingFlags& flags, TranslationFlag
     CLI::Option* n_best = command
                               .add_option("--n-best", search.options.search.n_best,
                                           "Write so many translations of each line, best first; at most --beam")
-                              ->check(CLI::Range(1, SearchOptions::kMaxBeam))
+                              ->check(whole_number(1, SearchOptions::kMaxBeam))
                               ->excludes(greedy)
                               ->each([&flags](const std::string&) { flags.n_best = true; });
     CLI::Option* prefix = command.add_option("--prefix", flags.prefix,
@@ -31,19 +32,23 @@ void add_decoding_flags(CLI::App& command, DecodingFlags& flags, TranslationFlag
     command
         .add_option("--temperature", flags.sampling.temperature,
                     "Log probabilities are divided by this before drawing: below 1 favours what is likely")
+        ->check(real_number(0.0, 1e6))
         ->capture_default_str()
         ->needs(sample);
     command.add_option("--top-k", flags.sampling.top_k, "Draw from so many of the likeliest pieces; 0: all")
+        ->check(whole_number(0))
         ->capture_default_str()
         ->needs(sample);
     command
         .add_option("--top-p", flags.sampling.top_p,
                     "Draw from the fewest of the likeliest pieces (of --top-k) that have this share of probability")
+        ->check(real_number(0.0, 1.0))
         ->capture_default_str()
         ->needs(sample);
     command
         .add_option("--seed", flags.sampling.seed,
                     "The same seed draws the same, whatever device and batch; each line has draws of its own")
+        ->check(seed_number())
         ->capture_default_str()
         ->needs(sample);
 }

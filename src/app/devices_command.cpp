@@ -129,8 +129,9 @@ void add_devices_command(CLI::App& app) {
     auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand("devices", "List the devices that --device can name");
     command->footer(
-        "Examples:\n  headscope devices\n  for d in $(headscope devices --usable); do echo \"$d\"; done\n"
-        "HEADSCOPE_DEVICE sets the default; without it, it is the best real GPU, else the CPU.");
+        "HEADSCOPE_DEVICE sets the default; without it, it is the best real GPU, else the CPU. Not listed is\n"
+        "cpu:oracle, the CPU in double precision by plain loops: slow, and what devices are proved against.\n\n"
+        "Examples:\n  headscope devices\n  for d in $(headscope devices --usable); do echo \"$d\"; done");
     CLI::Option* json = command->add_flag("--json", options->json, "For programs: an array of one object a device");
     command->add_flag("--usable", options->usable, "Only the names of those that can be used, one a line")
         ->excludes(json);

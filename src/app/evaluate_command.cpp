@@ -12,6 +12,7 @@
 #include "app/command.h"
 #include "app/evaluation_report.h"
 #include "app/models_option.h"
+#include "app/option_values.h"
 #include "app/test_set.h"
 #include "app/translation_devices.h"
 #include "app/translation_flags.h"
@@ -82,6 +83,9 @@ Translations translate_all(const LineTranslator& translator, const TranslationOp
 }
 
 void write_lines(const std::string& path, const std::vector<std::string>& lines) {
+    if (path == "-") {
+        throw Error("--output: standard output has the scores: give a file; translate writes translations there");
+    }
     std::string text;
     for (const std::string& line : lines) {
         text += line + "\n";
@@ -172,7 +176,7 @@ void add_evaluate_command(CLI::App& app, int count, const char* const* words) {
     CLI::Option* hypotheses =
         command->add_option("--hypotheses", files.hypotheses, "Score these translations; no model is used");
     hypotheses->excludes(command->add_option("--output", options->output, "Also write the translations to this file"));
-    command->add_option("--limit", files.limit, "Only the first so many sentences");
+    command->add_option("--limit", files.limit, "Only the first so many sentences; 0: all")->check(whole_number(0));
     add_scoring(*command, *options);
     const std::size_t before = command->get_options().size();
     add_models_option(*command, options->models, "translate and are told the references together");

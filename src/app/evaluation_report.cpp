@@ -86,6 +86,7 @@ Json translated_by_json(const TranslatedBy& by) {
               {"length_penalty_form", kLengthPenaltyForms[static_cast<std::size_t>(search.length_penalty_form)]},
               {"max_extra", search.max_extra},
               {"no_repeat_ngram", search.no_repeat_ngram},
+              {"min_length", search.min_length},
               {"split_longer_than", nullptr},
               {"batch_tokens", by.options.batch_tokens}};
     if (by.options.split_longer_than) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.h"
+#include "app/option_values.h"
 #include "infer/model_lookup.h"
 #include "model/model_directory.h"
 #include "support/check.h"
@@ -51,7 +52,11 @@ void add_inspect_command(CLI::App& app) {
         "The keys are those of config.json with its defaults, the number of parameters, and whether both languages\n"
         "share a vocabulary.\n\n"
         "Examples:\n  headscope inspect runs/my-model\n  headscope inspect --key heads");
-    command->add_option("MODEL", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
+    CLI::Option* place =
+        command->add_option("MODEL", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
+    command->add_option("--model", options->model, "The same, as other commands have it")
+        ->check(something)
+        ->excludes(place);
     command->add_option("--key", options->key, "The value of this one alone, for programs");
     command->callback([options] { inspect(*options); });
 }

@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/command.h"
+#include "app/command_line.h"
 #include "app/known_variables.h"
 #include "support/check.h"
 #include "support/edit_distance.h"
@@ -90,6 +91,16 @@ std::string wrong_command(const CLI::App& app, const std::vector<const CLI::App*
                        advice(app, words.front(), names));
 }
 
+std::vector<std::string> options_of(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::Option* known : app.get_options()) {
+        for (const std::string& name : known->get_lnames()) {
+            names.push_back("--" + name);
+        }
+    }
+    return names;
+}
+
 // A word that belongs to nothing.
 std::string wrong_word(const CLI::App& app, const std::string& word) {
     if (!word.starts_with('-')) {
@@ -97,29 +108,24 @@ std::string wrong_word(const CLI::App& app, const std::string& word) {
                            word, full_name(app));
     }
     const std::string option = word.substr(0, word.find('='));
-    std::vector<std::string> names;
-    for (const CLI::Option* known : app.get_options()) {
-        for (const std::string& name : known->get_lnames()) {
-            names.push_back("--" + name);
-        }
+    const std::vector<std::string> names = options_of(app);
+    if (std::find(names.begin(), names.end(), option) != names.end()) {  // read by a command before this one
+        return fmt::format("\"{}\" belongs behind the command: {} {} ...", option, full_name(app), word);
     }
     return fmt::format("{} has no option \"{}\"; {}", full_name(app), option, advice(app, option, names));
 }
 
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) {
-        return app.exit(error);  // help, or the version
-    }
     const CLI::App& at = innermost(app);
     const auto commands = at.get_subcommands([](const CLI::App*) { return true; });
     const std::vector<std::string> extra = app.remaining(true);
     std::string problem;
-    if (!commands.empty()) {
+    if (!commands.empty() && (extra.empty() || !extra.front().starts_with('-'))) {
         problem = wrong_command(at, commands);
     } else if (!extra.empty()) {
         problem = wrong_word(at, extra.front());
     } else {
-        problem = fmt::format("{}; {} --help explains it", error.what(), full_name(at));
+        problem = fmt::format("{}; {} --help explains it", headscope::in_words(error, at), full_name(at));
     }
     headscope::tell("headscope: " + problem);
     return 1;
@@ -138,9 +144,14 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
     app.footer(kExamples);
     app.get_formatter()->column_width(36);
+    app.option_defaults()->disable_flag_override();  // --greedy=3 is a slip, and not --greedy
     try {
         add_commands(app, argc, argv);
-        app.parse(argc, argv);
+        try {
+            app.parse(argc, argv);
+        } catch (const CLI::Success& asked) {  // help, or the version
+            headscope::write_asked(app, asked);
+        }
         return 0;
     } catch (const CLI::ParseError& error) {
         return refuse(app, error);

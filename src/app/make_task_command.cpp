@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/command.h"
+#include "app/option_values.h"
 #include "app/pairs_output.h"
 #include "train/digits_task.h"
 
@@ -48,13 +49,13 @@ void add_make_task_command(CLI::App& app) {
         "  headscope train assets/configs/digits.json --data data/digits --output out/digits");
     digits->add_option("--output", options->output, "Folder for train.tsv, valid.tsv and test.tsv")->required();
     digits->add_option("--pairs", options->pairs, "Training pairs")
-        ->check(CLI::Range(1, 900'000))
+        ->check(whole_number(1, 900'000))
         ->capture_default_str();
     digits->add_option("--valid", options->valid, "Validation pairs")
-        ->check(CLI::Range(0, 50'000))
+        ->check(whole_number(0, 50'000))
         ->capture_default_str();
-    digits->add_option("--test", options->test, "Test pairs")->check(CLI::Range(0, 50'000))->capture_default_str();
-    digits->add_option("--seed", options->seed, "Which numbers")->check(CLI::NonNegativeNumber)->capture_default_str();
+    digits->add_option("--test", options->test, "Test pairs")->check(whole_number(0, 50'000))->capture_default_str();
+    digits->add_option("--seed", options->seed, "Which numbers")->check(seed_number())->capture_default_str();
     digits->callback([options] { make_digits(*options); });
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "app/option_values.h"
 #include "infer/model_lookup.h"
 
 namespace headscope {
@@ -13,11 +14,19 @@ void add_models_option(CLI::App& command, std::vector<std::string>& models, cons
                     fmt::format("Model directory; without it HEADSCOPE_MODEL or the en-de model. Several, each after "
                                 "--model of its own, {}; they share one vocabulary",
                                 together))
-        ->allow_extra_args(false);
+        ->allow_extra_args(false)
+        ->check(something);
 }
 
 std::vector<std::string> find_models(const std::vector<std::string>& given) {
-    return given.empty() ? std::vector<std::string>{find_model("")} : given;
+    if (given.empty()) {
+        return {find_model("")};
+    }
+    std::vector<std::string> found;
+    for (const std::string& model : given) {
+        found.push_back(find_model(model));
+    }
+    return found;
 }
 
 }  // namespace headscope

@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/command.h"
+#include "app/option_values.h"
 #include "drawing/png.h"
 #include "drawing/svg.h"
 #include "io/atomic_file.h"
@@ -89,7 +90,9 @@ void plot(PlotOptions options) {
     const std::vector<std::string> names = names_of(options.runs);
     std::vector<PlottedRun> runs;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        runs.push_back({names[i], read_training_log(log_of(options.runs[i]).string())});
+        const std::string log = log_of(options.runs[i]).string();
+        require_training_log(log);
+        runs.push_back({names[i], read_training_log(log)});
     }
     const std::string bytes = picture(draw_training_plot(runs, options.plot), options);
     if (options.output == "-") {
@@ -115,14 +118,13 @@ void add_plot_command(CLI::App& app) {
     command->add_option("RUN", options->runs, "The folders of trainings, or their log.jsonl")->required();
     command->add_option("-o,--output", options->output, "An .svg or .png file; - is SVG on standard output")
         ->required();
-    command->add_option("--from", options->plot.from, "Leave the steps before this one out")
-        ->check(CLI::NonNegativeNumber);
+    command->add_option("--from", options->plot.from, "Leave the steps before this one out")->check(whole_number(0));
     command->add_flag("--log", options->plot.logarithmic, "Losses on a logarithmic axis");
     command->add_option("--theme", options->theme, "light, as paper is, or dark")
         ->check(CLI::IsMember({"light", "dark"}))
         ->capture_default_str();
     command->add_option("--scale", options->scale, "Pixels of a PNG for each of the drawing's")
-        ->check(CLI::Range(0.05, 100.0))
+        ->check(real_number(0.05, 100.0))
         ->capture_default_str();
     command->callback([options] { plot(*options); });
 }

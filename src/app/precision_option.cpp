@@ -1,7 +1,6 @@
 #include "app/precision_option.h"
 
-#include <map>
-#include <vector>
+#include <algorithm>
 
 #include <CLI/CLI.hpp>
 
@@ -9,26 +8,45 @@ namespace headscope {
 
 namespace {
 
-template <class To>
-CLI::Option* add_option(CLI::App& command, To& precision, const std::string& help) {
-    std::map<std::string, Precision> names;
-    for (std::size_t i = 0; i < kPrecisionNames.size(); ++i) {
-        names.emplace(kPrecisionNames[i], static_cast<Precision>(i));
+std::vector<Precision> first_precisions(std::size_t count) {
+    std::vector<Precision> first;
+    for (std::size_t i = 0; i < count; ++i) {
+        first.push_back(static_cast<Precision>(i));
     }
-    return command
-        .add_option_function<std::string>(
-            "--precision", [&precision, names](const std::string& name) { precision = names.at(name); }, help)
-        ->check(CLI::IsMember(std::vector<std::string>(kPrecisionNames.begin(), kPrecisionNames.end())));
+    return first;
+}
+
+template <class To>
+CLI::Option* add_option(CLI::App& command, To& precision, const std::string& help,
+                        const std::vector<Precision>& known) {
+    std::vector<std::string> names;
+    names.reserve(known.size());
+    for (const Precision each : known) {
+        names.emplace_back(name_of(each));
+    }
+    const auto take = [&precision, known, names](const std::string& name) {
+        precision = known[static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin())];
+    };
+    return command.add_option_function<std::string>("--precision", take, help)->check(CLI::IsMember(names));
 }
 
 }  // namespace
 
-CLI::Option* add_precision_option(CLI::App& command, Precision& precision, const std::string& help) {
-    return add_option(command, precision, help);
+CLI::Option* add_precision_option(CLI::App& command, Precision& precision, const std::string& help,
+                                  const std::vector<Precision>& known) {
+    return add_option(command, precision, help, known);
 }
 
 CLI::Option* add_precision_option(CLI::App& command, std::optional<Precision>& precision, const std::string& help) {
-    return add_option(command, precision, help);
+    return add_option(command, precision, help, training_precisions());
+}
+
+std::vector<Precision> every_precision() {
+    return first_precisions(kPrecisionNames.size());
+}
+
+std::vector<Precision> training_precisions() {
+    return first_precisions(kTrainingPrecisions);
 }
 
 Arithmetic chosen_arithmetic(const Backend& backend, Precision precision) {

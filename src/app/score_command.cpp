@@ -1,9 +1,7 @@
 // headscope score: how likely a model finds translations that are there already.
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,11 +13,12 @@
 #include "app/command.h"
 #include "app/model_device.h"
 #include "app/models_option.h"
+#include "app/option_values.h"
 #include "app/precision_option.h"
+#include "data/pair_reader.h"
 #include "infer/scored_pair.h"
 #include "support/check.h"
 #include "support/counted.h"
-#include "text/lines.h"
 
 namespace headscope {
 namespace {
@@ -38,56 +37,26 @@ struct Pairs {
     std::vector<std::string> sources, targets;
 };
 
-// Lines that belong together, of one file or of two.
-class PairSource {
-public:
-    explicit PairSource(const ScoreOptions& options) : tsv_(!options.tsv.empty()) {
-        if (!tsv_ && (options.source.empty() || options.target.empty())) {
-            throw Error("nothing to score: give --tsv FILE, or --source FILE and --target FILE");
-        }
-        first_.emplace(tsv_ ? options.tsv : options.source);
-        if (!tsv_) {
-            second_.emplace(options.target);
-        }
+PairReader open_pairs(const ScoreOptions& options) {
+    if (!options.tsv.empty()) {
+        return PairReader(options.tsv);
     }
-
-    // Empty at the end.
-    Pairs next(std::size_t most) {
-        Pairs pairs;
-        while (pairs.sources.size() < most && read(pairs)) {
-        }
-        return pairs;
+    if (options.source.empty() || options.target.empty()) {
+        throw Error("nothing to score: give --tsv FILE, or --source FILE and --target FILE");
     }
+    return {options.source, options.target};
+}
 
-private:
-    bool read(Pairs& pairs) {
-        std::string one;
-        std::string two;
-        const bool more = first_->next_bytes(one);
-        if (tsv_ && more) {
-            const std::size_t tab = one.find('\t');
-            if (tab == std::string::npos) {
-                throw Error(
-                    fmt::format("{} line {} has no tab between source and target", first_->name(), first_->number()));
-            }
-            two = one.substr(tab + 1);
-            one.resize(tab);
-        } else if (!tsv_ && second_->next_bytes(two) != more) {
-            throw Error(
-                fmt::format("{} and {} differ in length, at line {}: line i of one must be the translation of "
-                            "line i of the other",
-                            first_->name(), second_->name(), std::max(first_->number(), second_->number())));
-        }
-        if (more) {
-            pairs.sources.push_back(std::move(one));
-            pairs.targets.push_back(std::move(two));
-        }
-        return more;
+// Empty at the end.
+Pairs next_pairs(PairReader& reader) {
+    constexpr std::size_t kAtATime = 2048;
+    Pairs pairs;
+    for (std::string source, target; pairs.sources.size() < kAtATime && reader.next_raw(source, target);) {
+        pairs.sources.push_back(std::move(source));
+        pairs.targets.push_back(std::move(target));
     }
-
-    bool tsv_;
-    std::optional<LineReader> first_, second_;
-};
+    return pairs;
+}
 
 struct Totals {
     std::int64_t pairs = 0, problems = 0, tokens = 0, unknown = 0;
@@ -127,21 +96,24 @@ std::string text_of(const ScoredPair& pair) {
 }
 
 void print_stats(const Totals& totals) {
-    const double nll = totals.tokens == 0 ? 0.0 : -totals.log_probability / static_cast<double>(totals.tokens);
+    const double nll = -totals.log_probability / static_cast<double>(totals.tokens);
     tell(fmt::format("{}, {}: log P {:.4f}, {:.4f} nats a token, perplexity {:.4f}",
                      counted(totals.pairs - totals.problems, "pair"), counted(totals.tokens, "target token"),
                      totals.log_probability, nll, std::exp(nll)));
 }
 
 void score(const ScoreOptions& options) {
-    constexpr std::size_t kPairsAtATime = 2048;
-    PairSource input(options);
+    PairReader input = open_pairs(options);
+    Pairs pairs = next_pairs(input);
+    if (pairs.sources.empty()) {
+        throw Error(input.name() + " holds no sentence to score");
+    }
     const std::vector<std::string> models = find_models(options.models);
     ModelDevice device(options.device, options.precision, models,
                        [](const std::string& message) { tell("headscope: " + message); });
     device.load();
     Totals totals;
-    for (Pairs pairs = input.next(kPairsAtATime); !pairs.sources.empty(); pairs = input.next(kPairsAtATime)) {
+    for (; !pairs.sources.empty(); pairs = next_pairs(input)) {
         std::vector<ScoredPair> scored;
         device.run([&](Backend& backend, const Translator& translator) {
             Context ctx{.backend = backend, .compute = device.arithmetic().compute};
@@ -165,7 +137,7 @@ void score(const ScoreOptions& options) {
                         "with the probability of the unknown piece",
                         totals.unknown, totals.pairs));
     }
-    if (options.stats) {
+    if (options.stats && totals.tokens > 0) {
         print_stats(totals);
     }
     if (totals.problems > 0) {
@@ -193,14 +165,15 @@ void add_score_command(CLI::App& app) {
     command->add_option("--source", options->source, "Sentences, one a line")->excludes(tsv);
     command->add_option("--target", options->target, "Their translations, one a line")->excludes(tsv);
     add_models_option(*command, options->models, "score together by the mean of their probabilities");
-    command->add_option("--device", options->device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
+    command->add_option("--device", options->device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices")
+        ->check(something);
     command->add_option("--batch-tokens", options->batch_tokens, "Pieces of the longer side scored at a time")
-        ->check(CLI::Range(1, 10'000'000))
+        ->check(whole_number(1, 10'000'000))
         ->capture_default_str();
     add_precision_option(
         *command, options->precision,
         "f32 (default), tf32, bf16 or f16: what numbers are stored and multiplied in, where the device "
-        "has it");
+        "has it; i8: the weights alone");
     command->add_flag("--json", options->json,
                       "Write an object for each pair: source, target, log_probability, nll, and tokens with theirs");
     command->add_flag("--stats", options->stats, "Say on standard error what all pairs together have");

@@ -8,8 +8,10 @@
 #include <CLI/CLI.hpp>
 
 #include "app/command.h"
+#include "app/option_values.h"
 #include "app/precision_option.h"
 #include "app/train_run.h"
+#include "model/model_directory.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -60,9 +62,13 @@ void add_input(CLI::App& command, TrainOptions& options) {
     }
     data->needs(config);
     command.add_option("--output", options.output, "Folder of the run")->required();
-    command.add_option("--device", options.device, "cpu, cuda, vulkan, vulkan:1; default: the best GPU, else the CPU");
-    command.add_option("--from", options.from,
-                       "Begin with the weights and the tokenizer of this model folder, not by chance");
+    command.add_option("--device", options.device, "cpu, cuda, vulkan, vulkan:1; default: the best GPU, else the CPU")
+        ->check(something);
+    command
+        .add_option_function<std::string>(
+            "--from", [&options](const std::string& folder) { options.from = model_folder(folder); },
+            "Begin with the weights and the tokenizer of this model, or of this training's, not by chance")
+        ->check(something);
 }
 
 void add_course(CLI::App& command, TrainOptions& options) {
@@ -91,19 +97,19 @@ std::string wrong_batch(const std::string& text) {
 // Instead of what the configuration says.
 void add_changes(CLI::App& command, TrainOptions& options) {
     CLI::Option* finish = command.get_option("--finish");
-    constexpr std::int64_t kMany = 1'000'000'000;
+    constexpr std::uint64_t kMany = 1'000'000'000;
     command.add_option("--steps", options.steps, "Instead of the configuration's limit")
         ->excludes(finish)
-        ->check(CLI::Range(std::int64_t{1}, kMany));
+        ->check(whole_number(1, kMany));
     command.add_option("--epochs", options.epochs, "Instead of the configuration's limit")
         ->excludes(finish)
-        ->check(CLI::Range(0.001, 1e6));
+        ->check(real_number(0.001, 1e6));
     command.add_option("--tokens", options.tokens, "Instead of the configuration's limit, target tokens")
         ->excludes(finish)
-        ->check(CLI::Range(std::int64_t{1}, 1000 * kMany));
+        ->check(whole_number(1, 1000 * kMany));
     command.add_option("--minutes", options.minutes, "Instead of the configuration's limit")
         ->excludes(finish)
-        ->check(CLI::Range(0.001, 1e6));
+        ->check(real_number(0.001, 1e6));
     command
         .add_option("--batch", options.batch,
                     "Tokens of each side in a step, or auto: what the device's memory holds, at most 25000")
@@ -113,7 +119,7 @@ void add_changes(CLI::App& command, TrainOptions& options) {
     command
         .add_option("--validate-bleu", options.validate_bleu,
                     "BLEU of the first so many held-out pairs at each validation, translated greedily; 0: none")
-        ->check(CLI::Range(std::int64_t{0}, kMany));
+        ->check(whole_number(0, kMany));
     command.add_flag("--watch-gradients", options.watch_gradients,
                      "The norm of each layer's gradient in log.jsonl, and where one was not finite");
     command.add_flag("--tensorboard", options.tensorboard, "Event files in tensorboard/, beside log.jsonl");

@@ -21,6 +21,7 @@
 #include "app/line_alignments.h"
 #include "app/line_progress.h"
 #include "app/models_option.h"
+#include "app/option_values.h"
 #include "app/sole_device.h"
 #include "app/translation_devices.h"
 #include "app/translation_flags.h"
@@ -191,8 +192,10 @@ void translate(TranslateOptions options) {
     }
     prefixes.check_used(totals.lines);
     if (totals.problems > 0) {
-        throw Error(fmt::format("{} of {} lines were not translated; their lines of the output are empty",
-                                totals.problems, totals.lines));
+        const char* written = options.format.json     ? "\"problem\" in the output says why"
+                              : options.format.n_best ? "the output has no list of theirs"
+                                                      : "their lines of the output are empty";
+        throw Error(fmt::format("{} of {} lines were not translated; {}", totals.problems, totals.lines, written));
     }
 }
 
@@ -212,14 +215,14 @@ void add_output_flags(CLI::App& command, TranslateOptions& options) {
     command
         .add_option("--alignment-layer", options.alignment.layer,
                     "Decoder layer to align by, from 1; without it the last but one")
-        ->check(CLI::PositiveNumber)
+        ->check(whole_number(1))
         ->needs(alignments);
     command
         .add_option("--alignment-heads", options.alignment.heads,
                     "Its heads whose mean is taken, such as 1,5; without it all")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::PositiveNumber)
+        ->check(whole_number(1))
         ->needs(alignments);
     command.add_option("--alignment-units", options.alignment_units, "What is linked: words or pieces")
         ->check(CLI::IsMember({"words", "pieces"}))
@@ -242,11 +245,12 @@ void add_translate_command(CLI::App& app) {
         windows +
         "A line of more pieces than the model takes is split at the ends of its sentences, and joined again. Standard\n"
         "error says so. A line that cannot be translated (too long and without an end to split it at, not UTF-8) is\n"
-        "named, gives an empty line, and makes the exit code 1.\n"
+        "named, gives an empty line (without a score; in a list of the best none), and makes the exit code 1.\n"
         "Several devices (--device vulkan:0,cpu or all) share the lines, each at its own pace, and keep their order.\n"
         "One that fails is named, and the others do its work.\n"
         "A list of the best (--n-best) is written as Moses and Marian do, lines counted from 0:\n"
-        "  0 ||| translation ||| LogP= -1.2345 ||| -0.6789\n\n"
+        "  0 ||| translation ||| LogP= -1.2345 ||| -0.6789\n"
+        "Its translations differ in their pieces; two of one text, cut into pieces otherwise, are two.\n\n"
         "Examples:\n"
         "  echo 'The weather is nice today.' | headscope translate\n"
         "  headscope translate --greedy --stats assets/examples/everyday.en\n"

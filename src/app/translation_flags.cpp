@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "app/option_values.h"
+
 namespace headscope {
 
 namespace {
@@ -16,19 +18,20 @@ std::string open_choice(const char* what, const Value& fallback) {
 }  // namespace
 
 void add_search_flags(CLI::App& command, TranslationFlags& flags, const std::string& several) {
-    command.add_option("--device", flags.device,
-                       "cpu, cuda, vulkan, vulkan:1, ...; " + several + "see headscope devices");
+    command
+        .add_option("--device", flags.device, "cpu, cuda, vulkan, vulkan:1, ...; " + several + "see headscope devices")
+        ->check(something);
     const SearchOptions fallback;
     DecodingChoices& choices = flags.choices;
     CLI::Option* beam =
         command.add_option("--beam", choices.beam, open_choice("Hypotheses kept for each sentence", fallback.beam))
-            ->check(CLI::Range(1, SearchOptions::kMaxBeam));
+            ->check(whole_number(1, SearchOptions::kMaxBeam));
     command.add_flag("--greedy", flags.greedy, "The likeliest piece each time: beam 1, fastest")->excludes(beam);
     command
         .add_option("--length-penalty", choices.length_penalty,
                     open_choice("Scores are log P / ((5 + length) / 6)^this; 0 favours short translations",
                                 fallback.length_penalty))
-        ->check(CLI::Range(0.0, SearchOptions::kMaxLengthPenalty));
+        ->check(real_number(0.0, SearchOptions::kMaxLengthPenalty));
     command
         .add_option_function<std::string>(
             "--length-penalty-form",
@@ -41,23 +44,28 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags, const std::str
     command
         .add_option("--max-extra", choices.max_extra,
                     open_choice("A translation has at most this many pieces more than its source", fallback.max_extra))
-        ->check(CLI::Range(std::int64_t{0}, SearchOptions::kMaxExtra));
+        ->check(whole_number(0, SearchOptions::kMaxExtra));
     command
         .add_option("--no-repeat-ngram", choices.no_repeat_ngram,
                     open_choice("No sequence of so many pieces stands twice in a translation; 0 allows any",
                                 fallback.no_repeat_ngram))
-        ->check(CLI::Range(0, SearchOptions::kMaxNoRepeatNgram));
+        ->check(whole_number(0, SearchOptions::kMaxNoRepeatNgram));
+    command
+        .add_option(
+            "--min-length", choices.min_length,
+            open_choice("A translation has at least this many pieces; 0 allows an empty one", fallback.min_length))
+        ->check(whole_number(0, SearchOptions::kMaxMinLength));
     command
         .add_option("--split-longer-than", choices.split_longer_than,
                     open_choice("A line of more pieces is translated sentence by sentence; 0: none is, and one of more "
                                 "than the model takes is refused",
                                 "what the model takes"))
-        ->check(CLI::Range(std::int64_t{0}, DecodingChoices::kMaxSplit));
+        ->check(whole_number(0, DecodingChoices::kMaxSplit));
     command
         .add_option(
             "--batch-tokens", flags.options.batch_tokens,
             "Source pieces translated at a time, lengths counted in eights: more is faster and takes more memory")
-        ->check(CLI::Range(1, 10'000'000))
+        ->check(whole_number(1, 10'000'000))
         ->capture_default_str();
     add_precision_option(
         command, flags.precision,

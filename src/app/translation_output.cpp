@@ -87,6 +87,9 @@ std::string format_line(const OutputFormat& format, const Tokenizer& target, con
     }
     const std::vector<Translation>& list = line.sentence.n_best;
     const Alignment none;
+    if (!line.sentence.problem.empty()) {
+        return format.n_best ? "" : "\n";
+    }
     if (list.empty()) {
         return text_line(format, line.number, {}, format.alignments ? &none : nullptr);
     }

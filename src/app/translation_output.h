@@ -18,7 +18,8 @@ struct OutputFormat {
 };
 
 // alignments[i]: of each translation of the line's list, its best alone where none was asked for; empty where
-// alignments were not. Every line ends with LF.
+// alignments were not. Every line ends with LF. What was not translated is an empty line, whatever else a line has, and
+// no line in a list of the best: a score of nothing would look like a certainty.
 std::string format_line(const OutputFormat& format, const Tokenizer& target, const StreamedLine& line,
                         const std::vector<Alignment>& alignments);
 

@@ -12,6 +12,7 @@
 #include "app/bench_ops_command.h"
 #include "app/bench_shapes.h"
 #include "app/command.h"
+#include "app/option_values.h"
 #include "app/precision_option.h"
 #include "app/progress_line.h"
 #include "conformance/cases/catalogue.h"
@@ -143,15 +144,16 @@ void add_tune_command(CLI::App& app) {
     CLI::App* command =
         app.add_subcommand("tune", "Find the fastest way to compute a model's products on a device, and keep it");
     add_named_sizes(*command, BenchKind::Ops, options->sizes);
-    command->add_option("--device", options->device, "vulkan, vulkan:1, ...; see headscope devices");
+    command->add_option("--device", options->device, "vulkan, vulkan:1, ...; see headscope devices")->check(something);
     add_batch_sizes(*command, options->sizes);
     command->add_option("--size", options->sides, "Of square products; again for several")
-        ->check(CLI::Range(1, 32768))
+        ->check(whole_number(1, 32768))
         ->capture_default_str();
     add_precision_option(*command, options->precision,
-                         "f32 (default) or bf16, kept together; f16, where the device has it, kept apart");
+                         "f32 (default) or bf16, kept together; f16, where the device has it, kept apart",
+                         {Precision::F32, Precision::BF16, Precision::F16});
     command->add_option("--repeat", options->repeat, "Turns of each way; the median counts")
-        ->check(CLI::Range(1, 10'000))
+        ->check(whole_number(1, 10'000))
         ->capture_default_str();
     command->add_flag("--json", options->json, "For programs: one object");
     command->footer(

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "app/option_values.h"
 #include "app/precision_option.h"
 #include "infer/model_lookup.h"
 #include "support/check.h"
@@ -43,6 +44,10 @@ ViewOptions with_path(ViewOptions options) {
     return options;
 }
 
+std::string some_text(const std::string& text) {
+    return text.empty() ? "it holds no text" : "";
+}
+
 }  // namespace
 
 viewer::SavedView view_of(const ViewOptions& told) {
@@ -64,7 +69,8 @@ viewer::SavedView view_of(const ViewOptions& told) {
         view.state.panel = viewer::parse_panel(options.panel);
     }
     if (!options.model.empty() || view.model.empty()) {
-        view.model = find_model(options.model);
+        // The folder of a training stays one: its checkpoints are looked at as well.
+        view.model = options.model.empty() ? find_model("") : options.model;
         view.parameters = 0;  // that it may be another one than the view was saved with is meant
     }
     if (!options.device.empty()) {
@@ -76,20 +82,28 @@ viewer::SavedView view_of(const ViewOptions& told) {
 void add_view_options(CLI::App& command, ViewOptions& options) {
     command.footer(kExamples);
     command.add_option("path", options.path, "A view that was saved, or the folder of a model or a training");
-    command.add_option("--model", options.model,
-                       "Model directory, or the folder of a training; without it HEADSCOPE_MODEL or the en-de model");
-    command.add_option("--device", options.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices");
-    add_precision_option(command, options.precision, "f32 (default), tf32, bf16 or f16, where the device has it");
-    command.add_option("--text", options.text, "The sentence to begin with");
+    command
+        .add_option("--model", options.model,
+                    "Model directory, or the folder of a training; without it HEADSCOPE_MODEL or the en-de model")
+        ->check(something);
+    command.add_option("--device", options.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices")
+        ->check(something);
+    add_precision_option(command, options.precision, "f32 (default), tf32, bf16 or f16, where the device has it",
+                         training_precisions());
+    command.add_option("--text", options.text, "The sentence to begin with")->check(some_text);
     command.add_option("--target", options.target, "Read this translation instead of searching for one");
     command.add_option("--panel", options.panel, "The panel to begin with");
     command.add_option("--open", options.open, "A view that was saved (Ctrl+S)");
-    command.add_option("--render", options.render, "Write the panel to this .svg, .png or .json file; no window");
+    CLI::Option* render =
+        command.add_option("--render", options.render,
+                           "Write the panel to this .svg, .png or .json file, a matrix also to a .tsv one; no window");
     command.add_option("--scale", options.scale, "Of a .png: 3 is three pixels for one of the .svg")
-        ->check(CLI::Range(0.1, 20.0))
+        ->check(real_number(0.1, 20.0))
         ->capture_default_str();
-    command.add_option("--script", options.script, "Play this script in the window instead of listening to anyone");
-    command.add_option("--record", options.record, "Write what is done in the window as such a script");
+    command.add_option("--script", options.script, "Play this script in the window instead of listening to anyone")
+        ->excludes(render);
+    command.add_option("--record", options.record, "Write what is done in the window as such a script")
+        ->excludes(render);
 }
 
 }  // namespace headscope

@@ -11,6 +11,7 @@
 #include "conformance/device_report.h"
 #include "conformance/selection.h"
 #include "support/check.h"
+#include "support/edit_distance.h"
 
 namespace headscope::conformance {
 
@@ -37,6 +38,16 @@ void require_paths(const std::vector<std::string>& wanted, const DeviceInfo& dev
     }
 }
 
+// A slip of the finger, or a part of a name.
+std::string meant_by(const std::string& op, const std::vector<std::string>& names) {
+    if (std::string guess = nearest(op, names); !guess.empty()) {
+        return guess;
+    }
+    const auto found = std::find_if(names.begin(), names.end(),
+                                    [&](const std::string& name) { return name.find(op) != std::string::npos; });
+    return found == names.end() ? "" : *found;
+}
+
 }  // namespace
 
 void require_known_ops(const std::vector<std::string>& wanted, const std::vector<std::string>& known) {
@@ -48,7 +59,10 @@ void require_known_ops(const std::vector<std::string>& wanted, const std::vector
     }
     for (const std::string& op : wanted) {
         if (!has(names, op)) {
-            throw Error(fmt::format("there is no op or family \"{}\"; there are: {}", op, fmt::join(names, ", ")));
+            const std::string guess = meant_by(op, names);
+            throw Error(fmt::format("there is no op or family \"{}\"; {}there are: {}", op,
+                                    guess.empty() ? "" : fmt::format("did you mean \"{}\"? ", guess),
+                                    fmt::join(names, ", ")));
         }
     }
 }

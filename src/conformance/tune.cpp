@@ -103,7 +103,8 @@ std::vector<ProductTuned> tune_products(Backend& device, const TunePlan& plan, c
     ProductWays* ways = device.product_ways();
     if (ways == nullptr) {
         throw Error(
-            fmt::format("{} has one way to compute a product and nothing to tune; GPUs through Vulkan have several",
+            fmt::format("{} has one way to compute a product and nothing to tune; GPUs through Vulkan have several: "
+                        "--device vulkan takes the first",
                         device.device().id));
     }
     if (const std::string why = ways->not_to_be_kept(); !why.empty()) {

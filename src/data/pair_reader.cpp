@@ -31,23 +31,26 @@ bool PairReader::next_raw(std::string& source, std::string& target) {
         }
         return has_source;
     }
-    while (first_->next_bytes(line_)) {
-        if (line_.empty()) {
-            ++dropped_empty_;
-            continue;
-        }
-        const auto tabs = std::count(line_.begin(), line_.end(), '\t');
-        if (tabs == 0 || (tabs > 1 && further_ == FurtherColumns::Refused)) {
-            throw Error(
-                fmt::format("{} line {} has {} TABs, expected one between source and target; cut further columns off",
-                            first_->name(), first_->number(), tabs));
-        }
-        const std::size_t tab = line_.find('\t');
-        source.assign(line_, 0, tab);
-        target.assign(line_, tab + 1, line_.find('\t', tab + 1) - (tab + 1));
-        return true;
+    if (!first_->next_bytes(line_)) {
+        return false;
     }
-    return false;
+    const auto tabs = std::count(line_.begin(), line_.end(), '\t');
+    if (tabs > 1 && further_ == FurtherColumns::Refused) {
+        throw Error(
+            fmt::format("{} line {} has {} TABs, expected one between source and target; cut further columns off",
+                        first_->name(), first_->number(), tabs));
+    }
+    if (tabs == 0 && !line_.empty()) {
+        throw Error(
+            fmt::format("{} line {} has no TAB, expected one between source and target; where these are two files, "
+                        "give both as such",
+                        first_->name(), first_->number()));
+    }
+    const std::size_t tab = std::min(line_.find('\t'), line_.size());
+    const std::size_t begin = std::min(tab + 1, line_.size());
+    source.assign(line_, 0, tab);
+    target.assign(line_, begin, line_.find('\t', begin) - begin);
+    return true;
 }
 
 bool PairReader::next(std::string& source, std::string& target) {

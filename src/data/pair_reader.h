@@ -21,9 +21,11 @@ public:
     // The next pair whose sides hold more than spaces; false at the end. Error that names file and line for text that
     // is not UTF-8 or has no TAB or more than one, and one that names both files where they differ in length.
     bool next(std::string& source, std::string& target);
-    // The next pair as it stands: nothing is left out, and nothing but TABs and numbers of lines is checked.
+    // The next pair as it stands: nothing is left out, and nothing but TABs and numbers of lines is checked. An empty
+    // line of TSV is a pair of empty sides.
     bool next_raw(std::string& source, std::string& target);
 
+    const std::string& name() const { return first_->name(); }  // for messages: of the first file
     std::int64_t dropped_empty() const { return dropped_empty_; }
 
 private:

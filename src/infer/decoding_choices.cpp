@@ -31,6 +31,7 @@ SearchOptions DecodingChoices::over(SearchOptions options) const {
     options.length_penalty_form = length_penalty_form.value_or(options.length_penalty_form);
     options.max_extra = max_extra.value_or(options.max_extra);
     options.no_repeat_ngram = no_repeat_ngram.value_or(options.no_repeat_ngram);
+    options.min_length = min_length.value_or(options.min_length);
     return options;
 }
 
@@ -61,6 +62,7 @@ DecodingChoices parse_decoding_choices(const nlohmann::json& json, const std::st
     }
     read_integer(reader, "max_extra", choices.max_extra, 0, SearchOptions::kMaxExtra);
     read_integer(reader, "no_repeat_ngram", choices.no_repeat_ngram, 0, SearchOptions::kMaxNoRepeatNgram);
+    read_integer(reader, "min_length", choices.min_length, 0, SearchOptions::kMaxMinLength);
     read_integer(reader, "split_longer_than", choices.split_longer_than, 0, DecodingChoices::kMaxSplit);
     reader.finish();
     return choices;

@@ -19,6 +19,7 @@ struct DecodingChoices {
     std::optional<LengthPenaltyForm> length_penalty_form = {};
     std::optional<std::int64_t> max_extra = {};
     std::optional<int> no_repeat_ngram = {};
+    std::optional<std::int64_t> min_length = {};
     std::optional<std::int64_t> split_longer_than = {};  // of the text, not of a search: see TranslationOptions
 
     // `options` with what was chosen of a search in place of what stood there.

@@ -49,6 +49,7 @@ SentenceBeam::SentenceBeam(const SearchOptions& options, const TokenRules& rules
     HEADSCOPE_CHECK(
         static_cast<std::int64_t>(task_.prefix.size()) < task_.limit,
         fmt::format("a prefix of {} tokens does not fit an output of {}", task_.prefix.size(), task_.limit));
+    live_.front().unwanted = unwanted_after({});
 }
 
 int SentenceBeam::tokens_per_row(const SearchOptions& options, const TokenRules& rules, std::int64_t vocabulary) {
@@ -57,22 +58,34 @@ int SentenceBeam::tokens_per_row(const SearchOptions& options, const TokenRules&
 }
 
 std::int64_t SentenceBeam::wanted(std::int64_t vocabulary) const {
-    std::size_t repeating = 0;
+    std::size_t unwanted = 0;
     for (const Live& live : live_) {
-        repeating = std::max(repeating, live.repeating.size());
+        unwanted = std::max(unwanted, live.unwanted.size());
     }
-    return std::min(tokens_per_row(options_, rules_, vocabulary) + static_cast<std::int64_t>(repeating), vocabulary);
+    return std::min(tokens_per_row(options_, rules_, vocabulary) + static_cast<std::int64_t>(unwanted), vocabulary);
 }
 
 bool SentenceBeam::wants_all() const {
     return options_.sampling.has_value() || length_ < static_cast<std::int64_t>(task_.prefix.size());
 }
 
+// What would repeat a sequence, and the end of what is too short.
+std::vector<std::int32_t> SentenceBeam::unwanted_after(const std::vector<std::int32_t>& tokens) const {
+    std::vector<std::int32_t> unwanted;
+    if (options_.no_repeat_ngram > 0) {
+        unwanted = repeating_tokens(tokens, options_.no_repeat_ngram);
+    }
+    if (static_cast<std::int64_t>(tokens.size()) < std::min(options_.min_length, task_.limit - 1)) {
+        unwanted.push_back(rules_.eos);
+    }
+    return unwanted;
+}
+
 bool SentenceBeam::may_follow(const Live& live, std::int32_t token) const {
     const auto holds = [token](const std::vector<std::int32_t>& tokens) {
         return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
     };
-    return !holds(rules_.forbidden) && !holds(live.repeating);
+    return !holds(rules_.forbidden) && !holds(live.unwanted);
 }
 
 std::vector<SentenceBeam::Candidate> SentenceBeam::ranked_candidates(const NextTokens& next,
@@ -175,9 +188,7 @@ void SentenceBeam::live_on(const Live& parent, const Candidate& candidate) {
     live_.push_back({parent.tokens, candidate.log_probability, candidate.row, {}});
     Live& child = live_.back();
     child.tokens.push_back(candidate.token);
-    if (options_.no_repeat_ngram > 0) {
-        child.repeating = repeating_tokens(child.tokens, options_.no_repeat_ngram);
-    }
+    child.unwanted = unwanted_after(child.tokens);
 }
 
 double SentenceBeam::score(double log_probability, std::int64_t length) const {

@@ -52,8 +52,8 @@ public:
     SentenceBeam(const SearchOptions& options, const TokenRules& rules, std::int64_t limit)
         : SentenceBeam(options, rules, SearchTask{.limit = limit}) {}
 
-    // How many tokens of each row are enough for advance(): while there is neither a prefix nor a rule on repetitions
-    // nor sampling, and in the next step.
+    // How many tokens of each row are enough for advance(): while nothing but the rules keeps a token out and there is
+    // neither a prefix nor sampling, and in the next step.
     static int tokens_per_row(const SearchOptions& options, const TokenRules& rules, std::int64_t vocabulary);
     std::int64_t wanted(std::int64_t vocabulary) const;
     // Whether the next step needs the probability of any token, so that only the other advance() will do.
@@ -92,8 +92,9 @@ private:
         std::vector<std::int32_t> tokens;
         double log_probability = 0.0;
         std::int64_t parent = 0;
-        std::vector<std::int32_t> repeating;  // what may not come next
+        std::vector<std::int32_t> unwanted;  // what may not come next
     };
+    std::vector<std::int32_t> unwanted_after(const std::vector<std::int32_t>& tokens) const;
     bool may_follow(const Live& live, std::int32_t token) const;
     std::vector<Candidate> ranked_candidates(const NextTokens& next, std::int64_t first_row) const;
     std::vector<Candidate> forced_candidate(std::span<const float> next) const;

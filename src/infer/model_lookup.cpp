@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "model/model_directory.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -40,12 +41,12 @@ std::vector<fs::path> candidates() {
 
 std::string find_model(const std::string& wanted) {
     if (!wanted.empty()) {
-        return wanted;
+        return model_folder(wanted);
     }
     // Nothing in this program changes the environment, so reading it is safe.
     const char* from_environment = std::getenv("HEADSCOPE_MODEL");
     if (from_environment != nullptr && *from_environment != '\0') {
-        return from_environment;
+        return model_folder(from_environment);
     }
     std::string looked;
     for (const fs::path& path : candidates()) {

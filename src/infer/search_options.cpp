@@ -51,6 +51,10 @@ void check_search_options(const SearchOptions& options) {
         throw Error(fmt::format("no repetition of {} pieces is not possible: give 1 to {}, or 0 to allow any",
                                 options.no_repeat_ngram, SearchOptions::kMaxNoRepeatNgram));
     }
+    if (options.min_length < 0 || options.min_length > SearchOptions::kMaxMinLength) {
+        throw Error(fmt::format("an output of at least {} tokens is not possible: give 1 to {}, or 0 to allow none",
+                                options.min_length, SearchOptions::kMaxMinLength));
+    }
     if (options.sampling) {
         check_sampling(*options.sampling);
         if (options.beam != 1) {

@@ -29,6 +29,7 @@ struct SearchOptions {
     static constexpr double kMaxLengthPenalty = 10.0;
     static constexpr std::int64_t kMaxExtra = 100'000;
     static constexpr int kMaxNoRepeatNgram = 1000;
+    static constexpr std::int64_t kMaxMinLength = 100'000;
 
     int beam = 4;                 // 1 is greedy: the likeliest token each time, ended by the first end of sentence
     double length_penalty = 0.6;  // alpha of the length penalty
@@ -38,6 +39,7 @@ struct SearchOptions {
     LengthPenaltyForm length_penalty_form = LengthPenaltyForm::Gnmt;
     int n_best = 1;                      // hypotheses that are handed out, at most `beam`
     int no_repeat_ngram = 0;             // no sequence of so many tokens twice in an output; 0: any
+    std::int64_t min_length = 1;         // tokens before the end, as far as the limit has room; 0: none
     std::optional<Sampling> sampling{};  // with a beam of 1
 
     bool operator==(const SearchOptions&) const = default;

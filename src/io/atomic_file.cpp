@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "io/still_named.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -77,10 +78,7 @@ void AtomicFile::open_and_lock() {
             throw Error(
                 fmt::format("cannot write '{}': another process is writing it now; wait for it or stop it", path_));
         }
-        struct stat mine {};
-        struct stat named {};
-        if (::fstat(descriptor_, &mine) == 0 && ::stat(temporary_.c_str(), &named) == 0 &&
-            mine.st_ino == named.st_ino && mine.st_dev == named.st_dev) {
+        if (still_named(descriptor_, temporary_)) {
             return;
         }
         ::close(std::exchange(descriptor_, -1));

@@ -1,5 +1,7 @@
 #include "io/config_reader.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -13,17 +15,10 @@ namespace {
 
 // "; did you mean "steps"?", where a key is near enough for a slip of the finger, or a beginning of it was written.
 std::string guess(const std::string& key, const std::set<std::string>& known) {
-    constexpr std::size_t kSlip = 3;
-    std::size_t least = kSlip + 1;
-    std::string nearest;
-    for (const std::string& candidate : known) {
-        const std::size_t distance = candidate.starts_with(key) ? 0 : edit_distance(key, candidate);
-        if (distance < least) {
-            least = distance;
-            nearest = candidate;
-        }
-    }
-    return nearest.empty() ? "." : fmt::format("; did you mean \"{}\"?", nearest);
+    const auto begun =
+        std::find_if(known.begin(), known.end(), [&](const std::string& name) { return name.starts_with(key); });
+    const std::string meant = begun != known.end() ? *begun : nearest(key, {known.begin(), known.end()});
+    return meant.empty() ? "." : fmt::format("; did you mean \"{}\"?", meant);
 }
 
 }  // namespace
@@ -36,8 +31,8 @@ ConfigReader::ConfigReader(const nlohmann::json& json, std::string file, std::st
     }
 }
 
-bool ConfigReader::has(const std::string& key) const {
-    return json_.contains(key);
+bool ConfigReader::has(const std::string& key) {
+    return find(key) != nullptr;
 }
 
 const nlohmann::json* ConfigReader::find(const std::string& key) {
@@ -49,9 +44,25 @@ const nlohmann::json* ConfigReader::find(const std::string& key) {
 const nlohmann::json& ConfigReader::child(const std::string& key) {
     const nlohmann::json* value = find(key);
     if (value == nullptr) {
-        fail(key, "is missing");
+        fail(key, "is missing" + found_instead_of(key));
     }
     return *value;
+}
+
+// What there is in place of `key`.
+std::string ConfigReader::found_instead_of(const std::string& key) const {
+    std::vector<std::string> found;
+    std::vector<std::string> strays;
+    for (const auto& [name, value] : json_.items()) {
+        found.push_back(name);
+        if (!asked_.contains(name)) {
+            strays.push_back(name);
+        }
+    }
+    if (const std::string meant = nearest(key, strays); !meant.empty()) {
+        return fmt::format("; is \"{}\" meant to be it?", meant);
+    }
+    return found.empty() ? "" : fmt::format("; found here: {}", fmt::join(found, ", "));
 }
 
 const nlohmann::json& ConfigReader::list(const std::string& key) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ public:
     // `prefix` is the object's own key, "" for the whole file. Error when `json` is no object.
     ConfigReader(const nlohmann::json& json, std::string file, std::string prefix);
 
-    bool has(const std::string& key) const;
+    bool has(const std::string& key);
     const nlohmann::json& child(const std::string& key);  // Error when absent
     // The elements of an array; none where it is absent.
     const nlohmann::json& list(const std::string& key);
@@ -27,6 +28,17 @@ public:
     std::string text(const std::string& key, const std::string& fallback = {});
     // One of `allowed`; returns its index.
     int choice(const std::string& key, int fallback, const std::vector<std::string>& allowed);
+    // One of a table of names and values.
+    template <class Value, class Table>
+    Value choice_of(const std::string& key, const Table& table, Value fallback) {
+        std::vector<std::string> names;
+        int at = 0;
+        for (const auto& [name, value] : table) {
+            at = value == fallback ? static_cast<int>(names.size()) : at;
+            names.emplace_back(name);
+        }
+        return std::next(table.begin(), choice(key, at, names))->second;
+    }
     // One string or an array of strings; empty when absent.
     std::vector<std::string> strings(const std::string& key);
 
@@ -36,6 +48,7 @@ public:
 
 private:
     const nlohmann::json* find(const std::string& key);
+    std::string found_instead_of(const std::string& key) const;
     const nlohmann::json& json_;
     std::string file_;
     std::string prefix_;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "drawing/text_width.h"
+#include "support/counted.h"
 
 namespace headscope {
 
@@ -86,7 +87,7 @@ public:
                             "nothing measured yet");
         }
         return sketch_.finish(options_.width, bottom_ + kMargin + kFoot, options_.title,
-                              fmt::format("{} curves over {}.", series_.size(), options_.x_label));
+                              fmt::format("{} over {}.", counted(series_.size(), "curve"), options_.x_label));
     }
 
 private:

@@ -42,7 +42,9 @@ Drawing draw_sinusoids(const ModelConfig& config, const SinusoidOptions& options
     Sketch sketch(options.look);
     const std::vector<double> table = sinusoid_table(options.positions, config.d_model, config.sinusoid_layout);
     const std::vector<std::int64_t> dimensions = shown_dimensions(config, options.columns);
-    const std::string title = fmt::format("Positional encoding, {} dimensions", config.d_model);
+    const bool all = static_cast<std::int64_t>(dimensions.size()) == config.d_model;
+    const std::string title = fmt::format("Positional encoding, {}{} dimensions",
+                                          all ? "" : fmt::format("{} of ", dimensions.size()), config.d_model);
     const double top = snapped(kMargin + 1.5 * kTitleSize + 1.4);
     const double left = snapped(kMargin + text_width("position 00") * kSmall + 0.5);
     sketch.text({Role::Title}, ink.text,

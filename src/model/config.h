@@ -55,10 +55,11 @@ struct ModelConfig {
     bool operator==(const ModelConfig&) const = default;
 };
 
-// Error names the key, what was expected and what was found; unknown keys are errors too. `origin` is the file's name.
+// Error names the key, what was expected and what was found; unknown keys are errors too. `origin` is the file's name,
+// `section` the key of the object in it, "" for the whole file.
 // Absent keys keep their defaults, but d_k and d_v are then d_model / heads, and target_vocabulary is
 // source_vocabulary. Whether the whole is possible is asked of check_model_config, once the vocabularies are known.
-ModelConfig parse_model_config(const nlohmann::json& json, const std::string& origin);
+ModelConfig parse_model_config(const nlohmann::json& json, const std::string& origin, const std::string& section = "");
 nlohmann::json to_json(const ModelConfig& config);
 // Throws Error for impossible combinations (heads * d_k of 0, tied vocabularies of different size, ...).
 void check_model_config(const ModelConfig& config, const std::string& origin);

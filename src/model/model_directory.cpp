@@ -30,10 +30,11 @@ constexpr const char* kTargetTokenizer = "target.model";
 
 json read_json(const fs::path& file) {
     std::ifstream stream(file, std::ios::binary);
-    if (!stream) {
+    const std::string reason = fs::is_directory(file) ? "it is a folder" : stream ? "" : std::strerror(errno);
+    if (!reason.empty()) {
         throw Error(fmt::format("cannot open {}: {}; a model directory holds {}, {} and {} (or {} and {})",
-                                file.string(), std::strerror(errno), kConfigFile, kWeightsFile, kSharedTokenizer,
-                                kSourceTokenizer, kTargetTokenizer));
+                                file.string(), reason, kConfigFile, kWeightsFile, kSharedTokenizer, kSourceTokenizer,
+                                kTargetTokenizer));
     }
     return parse_json(stream, file.string());
 }
@@ -115,6 +116,14 @@ void keep_other_files(const fs::path& from, const fs::path& to) {
 }
 
 }  // namespace
+
+std::string model_folder(const std::string& path) {
+    const fs::path trained = fs::path(path) / "model";
+    std::error_code ignored;
+    return !fs::exists(fs::path(path) / kConfigFile, ignored) && fs::exists(trained / kConfigFile, ignored)
+               ? trained.string()
+               : path;
+}
 
 ModelDirectory open_model_directory(const std::string& path) {
     ModelDirectory model;

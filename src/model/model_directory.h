@@ -18,6 +18,9 @@ struct ModelDirectory {
     std::shared_ptr<const Tokenizer> target_tokenizer;  // the same object when shared
 };
 
+// The folder itself, or `model` in it where it is the output of a training, which holds its model there.
+std::string model_folder(const std::string& path);
+
 // Reads config and tokenizers and holds their sizes and special ids against each other. Error names file and key.
 ModelDirectory open_model_directory(const std::string& path);
 

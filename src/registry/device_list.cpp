@@ -34,6 +34,9 @@ std::vector<std::string> device_list(const std::string& wanted, const std::vecto
     if (ids.size() > 1 && std::find(ids.begin(), ids.end(), "") != ids.end()) {
         throw Error("--device " + wanted + " names an empty device: expected ids separated by commas, or all");
     }
+    if (ids.size() > 1 && std::find(ids.begin(), ids.end(), "all") != ids.end()) {
+        throw Error("--device " + wanted + " names all beside others: give all alone, or the devices one by one");
+    }
     return ids;
 }
 

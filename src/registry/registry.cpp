@@ -44,8 +44,9 @@ InstrumentOptions options_from_environment() {
     return options;
 }
 
+// Behind what is wrong, in lines of its own.
 std::string what_there_is(const std::vector<DeviceInfo>& devices) {
-    std::string text;
+    std::string text = "\nThere is:";
     for (const DeviceInfo& device : devices) {
         text += "\n  " + device.id + ": " + (device.rejected.empty() ? device.name : "rejected, " + device.rejected);
     }
@@ -124,7 +125,7 @@ std::unique_ptr<Backend> open_named(const GpuBackend& backend, const std::string
     auto opened = open_first(
         backend, [&](const DeviceInfo& device) { return device.id == wanted || device.backend == wanted; }, path);
     if (opened == nullptr) {
-        throw Error("there is no usable device \"" + wanted + "\". There is:" + what_there_is(list_devices()));
+        throw Error("there is no usable device \"" + wanted + "\"" + what_there_is(list_devices()));
     }
     return opened;
 }
@@ -143,7 +144,7 @@ std::unique_ptr<Backend> open_inner(const std::string& wanted, const std::string
         require_path(opened->device(), path);
         return opened;
     }
-    throw Error("unknown device \"" + wanted + "\": expected one of these." + what_there_is(list_devices()));
+    throw Error("unknown device \"" + wanted + "\"" + what_there_is(list_devices()));
 }
 
 }  // namespace
@@ -177,8 +178,10 @@ std::unique_ptr<Backend> open_device(const std::string& wanted) {
 
 std::unique_ptr<Backend> open_device_by(const std::string& path, const std::string& wanted) {
     const std::string asked = asked_device(wanted);
-    if (wanted.empty() && names_several(asked)) {
-        throw Error("HEADSCOPE_DEVICE is \"" + asked + "\", and this takes one device: name it by --device");
+    if (names_several(asked)) {
+        throw Error((wanted.empty() ? "HEADSCOPE_DEVICE is \"" : "the device is \"") + asked +
+                    "\", and this takes one device: " +
+                    (wanted.empty() ? "name it by --device" : "name one that headscope devices --usable lists"));
     }
     return std::make_unique<Instrumented>(open_inner(asked, path), options_from_environment());
 }

@@ -10,7 +10,7 @@
 namespace headscope {
 
 LineReader::LineReader(const std::string& path)
-    : name_(path == "/dev/stdin" ? "standard input" : "'" + path + "'"), reader_(path, name_) {}
+    : name_(path == "-" || path == "/dev/stdin" ? "standard input" : "'" + path + "'"), reader_(path, name_) {}
 
 bool LineReader::next_bytes(std::string& line) {
     line.clear();

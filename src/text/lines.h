@@ -12,7 +12,7 @@ namespace headscope {
 
 // The lines of a file one after the other, plain or packed by gzip or zstd (by content, whatever its name). LF alone
 // ends a line: a CR, U+0085 or U+2028 is part of it; the last line may lack its LF. Error that names the file when it
-// cannot be read; /dev/stdin is called standard input.
+// cannot be read; - and /dev/stdin are called standard input.
 class LineReader {
 public:
     explicit LineReader(const std::string& path);

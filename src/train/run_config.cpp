@@ -61,10 +61,30 @@ RunConfig RunConfig::of_run(const std::string& folder) {
     return {read_config_json(file), file};
 }
 
+void RunConfig::set_by(const char* option, const char* key, const nlohmann::json& value) {
+    set(key, value);
+    options_[key] = option;
+}
+
+// "training.steps" (4) becomes "training.steps" (--steps: 4), and without a value "training.steps" (--steps).
+std::string RunConfig::with_options(std::string message) const {
+    for (const auto& [key, option] : options_) {
+        const std::string name = fmt::format("\"training.{}\"", key);
+        for (std::size_t at = message.find(name); at != std::string::npos; at = message.find(name, at)) {
+            at += name.size();
+            const bool has_value = message.compare(at, 2, " (") == 0;
+            message.replace(at, has_value ? 2 : 0, fmt::format(" ({}{}", option, has_value ? ": " : ")"));
+        }
+    }
+    return message;
+}
+
 TrainConfig RunConfig::parsed() const {
-    TrainConfig config = parse_train_config(json_, file_, "");
-    check_train_config(config);
-    return config;
+    return naming_options([&] {
+        TrainConfig config = parse_train_config(json_, file_, "");
+        check_train_config(config);
+        return config;
+    });
 }
 
 void RunConfig::keep(const std::string& folder) const {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
+#include "support/check.h"
 #include "train/train_config.h"
 
 namespace headscope {
@@ -21,7 +23,22 @@ public:
 
     // "training.<key>", from the command line or found.
     void set(const char* key, const nlohmann::json& value) { json_["training"][key] = value; }
+    // By an option of the command line, which complaints about the key then name.
+    void set_by(const char* option, const char* key, const nlohmann::json& value);
     void unset(const char* key) { json_["training"].erase(key); }
+    // Runs `work` with such complaints.
+    template <class Work>
+    auto naming_options(const Work& work) const {
+        try {
+            return work();
+        } catch (const Error& error) {
+            const std::string named = with_options(error.what());
+            if (named == error.what()) {
+                throw;
+            }
+            throw Error(named);
+        }
+    }
     std::int64_t count(const char* key) const { return json_["training"].value(key, std::int64_t{0}); }
     const std::string& file() const { return file_; }
     TrainConfig parsed() const;  // and checked
@@ -30,8 +47,11 @@ public:
     static std::string kept_in(const std::string& folder);  // the file's name
 
 private:
+    std::string with_options(std::string message) const;
+
     nlohmann::json json_;
     std::string file_;
+    std::map<std::string, std::string> options_;  // that set a key, by that
 };
 
 }  // namespace headscope

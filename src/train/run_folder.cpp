@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -14,12 +15,18 @@
 #include <utility>
 #include <vector>
 
+#include "io/still_named.h"
 #include "support/check.h"
 #include "train/checkpoint.h"
 #include "train/run_totals.h"
 
 namespace headscope {
 namespace {
+
+namespace fs = std::filesystem;
+
+// By a run, before and in its first step.
+constexpr std::array kWritten = {"checkpoints", "data", "log.jsonl", "tensorboard", "tokenizer", "training.json"};
 
 std::string reason(int error) {
     return std::generic_category().message(error);
@@ -42,21 +49,45 @@ std::string holder(const std::string& file) {
 
 }  // namespace
 
-RunFolder::RunFolder(std::string path, const Say& say) : path_(std::move(path)) {
-    std::error_code failure;
-    std::filesystem::create_directories(path_, failure);
-    if (failure) {
-        throw Error(fmt::format("cannot make the folder '{}': {}; choose another --output", path_, failure.message()));
+bool holds_checkpoints(const std::string& run_folder) {
+    const fs::path checkpoints = fs::path(run_folder) / "checkpoints";
+    std::error_code ignored;  // what cannot be looked into is no folder to write to either
+    return fs::is_directory(checkpoints, ignored) && !CheckpointFolder(checkpoints.string()).steps().empty();
+}
+
+void require_unused(const std::string& run_folder) {
+    if (holds_checkpoints(run_folder)) {
+        throw Error(fmt::format(
+            "'{}' already holds checkpoints: continue that run with --resume, or choose another --output", run_folder));
     }
-    const std::string file = (std::filesystem::path(path_) / "lock").string();
-    lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+}
+
+RunFolder::RunFolder(std::string path, const Say& say)
+    : path_(std::move(path)), lock_file_((fs::path(path_) / "lock").string()) {
+    while (!open_and_lock(say)) {
+    }
+}
+
+// False where the file was removed meanwhile, by a run that failed before it began.
+bool RunFolder::open_and_lock(const Say& say) {
+    folder_.emplace(path_);
+    lock_ = ::open(lock_file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const bool made = lock_ >= 0;
+    if (!made) {
+        lock_ = ::open(lock_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    }
     if (lock_ < 0) {
-        throw Error(fmt::format("cannot write in '{}': opening '{}' failed: {}; choose another --output", path_, file,
-                                reason(errno)));
+        throw Error(fmt::format("cannot write in '{}': opening '{}' failed: {}; choose another --output", path_,
+                                lock_file_, reason(errno)));
     }
     if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) {
+        if (!still_named(lock_, lock_file_)) {
+            ::close(std::exchange(lock_, -1));
+            return false;
+        }
         sign(lock_);
-        return;
+        note_what_is_missing(made);
+        return true;
     }
     const int error = errno;
     if (error == EWOULDBLOCK) {
@@ -64,24 +95,38 @@ RunFolder::RunFolder(std::string path, const Say& say) : path_(std::move(path)) 
         throw Error(
             fmt::format("'{}' belongs to a training that is running{}: wait for its end, stop it, or choose "
                         "another --output",
-                        path_, holder(file)));
+                        path_, holder(lock_file_)));
     }
     say(fmt::format("warning: '{}' cannot be locked ({}): see to it that no second training writes there", path_,
                     reason(error)));
+    return true;
+}
+
+void RunFolder::note_what_is_missing(bool lock) {
+    for (const char* name : kWritten) {
+        if (!fs::exists(fs::symlink_status(fs::path(path_) / name))) {
+            missing_.emplace_back(name);
+        }
+    }
+    if (lock) {
+        missing_.emplace_back("lock");  // removed last
+    }
 }
 
 RunFolder::~RunFolder() {
+    if (!kept_) {
+        for (const std::string& name : missing_) {
+            std::error_code ignored;
+            fs::remove_all(fs::path(path_) / name, ignored);
+        }
+    }
     if (lock_ >= 0) {
         ::close(lock_);
     }
 }
 
-bool RunFolder::holds_checkpoints() const {
-    return !CheckpointFolder((std::filesystem::path(path_) / "checkpoints").string()).steps().empty();
-}
-
 std::int64_t RunFolder::recorded_batch() const {
-    const CheckpointFolder checkpoints((std::filesystem::path(path_) / "checkpoints").string());
+    const CheckpointFolder checkpoints((fs::path(path_) / "checkpoints").string());
     const std::vector<Checkpoint> found =
         checkpoints.newest_whole(1, std::numeric_limits<std::int64_t>::max(), [](const std::string&) {});
     if (found.empty()) {
@@ -92,13 +137,6 @@ std::int64_t RunFolder::recorded_batch() const {
     }
     const nlohmann::json& config = found.front().state().at("config");
     return count_at(config, "training.source_tokens");
-}
-
-void RunFolder::require_unused() const {
-    if (holds_checkpoints()) {
-        throw Error(fmt::format(
-            "'{}' already holds checkpoints: continue that run with --resume, or choose another --output", path_));
-    }
 }
 
 }  // namespace headscope

@@ -1,14 +1,20 @@
 // The folder of a run, in the hands of one process.
 #pragma once
 
-#include <string>
-
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "io/made_folder.h"
 #include "train/training_data.h"
 
 namespace headscope {
+
+// Of a folder that need not be there.
+bool holds_checkpoints(const std::string& run_folder);
+// Error when it holds checkpoints: what a new run writes would be mixed with that.
+void require_unused(const std::string& run_folder);
 
 // Two trainings in one folder would write over each other's checkpoints. The lock is the kernel's, on the file "lock":
 // it ends with the process that holds it, however that ends.
@@ -19,18 +25,24 @@ public:
     RunFolder(std::string path, const Say& say);
     RunFolder(const RunFolder&) = delete;
     RunFolder& operator=(const RunFolder&) = delete;
+    // What a run writes that was not there before goes with this, unless it is kept.
     ~RunFolder();
 
+    void keep(bool kept = true) { kept_ = kept; }
     const std::string& path() const { return path_; }
-    bool holds_checkpoints() const;
-    // Error when it holds checkpoints: what a new run writes would be mixed with that.
-    void require_unused() const;
     // The tokens of a step of each side that the newest checkpoint was made with.
     std::int64_t recorded_batch() const;
 
 private:
+    bool open_and_lock(const Say& say);
+    void note_what_is_missing(bool lock);
+
     std::string path_;
+    std::string lock_file_;
+    std::optional<MadeFolder> folder_;
     int lock_ = -1;
+    std::vector<std::string> missing_;  // of what a run writes, when this began; none where it could not be locked
+    bool kept_ = false;
 };
 
 }  // namespace headscope

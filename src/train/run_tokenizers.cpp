@@ -81,12 +81,6 @@ void learn(const TrainConfig& config, const std::string& path, std::vector<std::
 }
 
 void copy_file(const std::string& from, const std::string& to) {
-    if (!std::filesystem::exists(from)) {
-        throw Error(fmt::format(
-            "'{}' does not exist: the model to begin from has no such tokenizer; \"tokenizer.shared\" must be "
-            "as it is there",
-            from));
-    }
     const MappedFile file(from);
     atomic_write_file(to, {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()});
 }

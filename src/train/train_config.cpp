@@ -33,7 +33,7 @@ ModelConfig TrainConfig::model_config(std::int64_t source_vocabulary, std::int64
     json.update(model);
     json["source_vocabulary"] = source_vocabulary;
     json["target_vocabulary"] = target_vocabulary;
-    ModelConfig parsed = parse_model_config(json, file);
+    ModelConfig parsed = parse_model_config(json, file, "model");
     // Where the file does not say otherwise: d_k = d_v = d_model / h, as in the paper's 3.2.2.
     if (parsed.heads > 0 && parsed.d_model % parsed.heads != 0 && !(model.contains("d_k") && model.contains("d_v"))) {
         throw Error(

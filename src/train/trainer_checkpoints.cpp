@@ -58,7 +58,9 @@ bool Trainer::resume(Purpose purpose) {
     }
     seconds_before_ = state_.seconds;
     resumed_at_ = now();
-    hooks_.say(fmt::format("going on after step {} from {}", state_.step, checkpoint.path()));
+    hooks_.say(purpose == Purpose::Train
+                   ? fmt::format("going on after step {} from {}", state_.step, checkpoint.path())
+                   : fmt::format("finishing a run that stands after step {}, by {}", state_.step, checkpoint.path()));
     return true;
 }
 

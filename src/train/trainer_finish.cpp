@@ -5,27 +5,15 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "model/model_directory.h"
-#include "support/check.h"
 #include "support/counted.h"
+#include "train/first_model.h"
 #include "train/trainer.h"
 
 namespace headscope {
 
 void Trainer::begin_from(const std::string& model_directory) {
-    const ModelDirectory model = open_model_directory(model_directory);
-    const nlohmann::json theirs = to_json(model.config);
-    const nlohmann::json ours = to_json(model_config_);
-    for (const auto& [key, value] : ours.items()) {
-        if (theirs.value(key, nlohmann::json()) != value) {
-            throw Error(fmt::format(
-                "'{}' has \"{}\" {}, and {} asks for {}: say under \"model\" what it has, or begin "
-                "without --from",
-                model_directory, key, theirs.value(key, nlohmann::json()).dump(), config_.file, value.dump()));
-        }
-    }
+    require_shape(open_model_directory(model_directory), model_config_, config_.file);
     from_ = model_directory;
     begin();
     hooks_.say(fmt::format("beginning with the weights of {}", model_directory));

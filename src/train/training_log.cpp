@@ -2,7 +2,10 @@
 
 #include <fstream>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "support/check.h"
 
 namespace headscope {
 
@@ -24,6 +27,20 @@ bool LossPoint::operator==(const LossPoint& other) const {
     const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
     return step == other.step && same(loss, other.loss) && same(nll, other.nll) &&
            same(learning_rate, other.learning_rate) && same(mean_nll, other.mean_nll) && same(bleu, other.bleu);
+}
+
+void require_training_log(const std::string& path) {
+    std::ifstream file(path);
+    std::string text;
+    if (!std::getline(file, text)) {
+        return;
+    }
+    const nlohmann::json line = nlohmann::json::parse(text, nullptr, false);
+    const bool being_written = file.eof() && text.starts_with('{');
+    if (!being_written && !(line.is_object() && line.contains("kind"))) {
+        throw Error(fmt::format(
+            "'{}' line 1 is no JSON object of a training's log; expected a run's folder, or its log.jsonl", path));
+    }
 }
 
 TrainingLog read_training_log(const std::string& path) {

@@ -28,6 +28,7 @@ TEST_CASE("a list of devices is taken apart", "[device_list]") {
     CHECK(device_list("vulkan:0,vulkan:0,cpu", {}) == Ids{"vulkan:0", "vulkan:0", "cpu"});
     CHECK_THROWS_WITH(device_list("cpu,,cuda", {}), Catch::Matchers::Contains("names an empty device"));
     CHECK_THROWS_WITH(device_list("cpu,", {}), Catch::Matchers::Contains("names an empty device"));
+    CHECK_THROWS_WITH(device_list("cpu,all", {}), Catch::Matchers::Contains("give all alone"));
 }
 
 TEST_CASE("HEADSCOPE_DEVICE is a list where one is taken and none is given", "[device_list]") {

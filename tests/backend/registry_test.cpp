@@ -19,11 +19,18 @@ TEST_CASE("the CPU and the oracle are always there", "[registry]") {
 }
 
 TEST_CASE("an unknown device is refused with the list of what there is", "[registry]") {
-    CHECK_THROWS_WITH(open_device("abacus"),
-                      Catch::Matchers::Contains("unknown device \"abacus\"") && Catch::Matchers::Contains("\n  cpu: "));
+    CHECK_THROWS_WITH(open_device("abacus"), Catch::Matchers::StartsWith("unknown device \"abacus\"\nThere is:") &&
+                                                 Catch::Matchers::Contains("\n  cpu: "));
     CHECK_THROWS_WITH(open_device("vulkan:99"), Catch::Matchers::Contains("no usable device \"vulkan:99\""));
     CHECK_THROWS_WITH(open_device("cuda:99"), Catch::Matchers::Contains("no usable device \"cuda:99\"") &&
                                                   Catch::Matchers::Contains("\n  cuda"));
+}
+
+TEST_CASE("several devices are refused where one is taken", "[registry]") {
+    for (const char* several : {"all", "cpu,vulkan"}) {
+        CHECK_THROWS_WITH(open_device(several), Catch::Matchers::Contains(std::string("\"") + several + "\"") &&
+                                                    Catch::Matchers::Contains("this takes one device"));
+    }
 }
 
 TEST_CASE("HEADSCOPE_DEVICE decides where nothing is asked for", "[registry]") {

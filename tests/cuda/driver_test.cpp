@@ -46,6 +46,15 @@ TEST_CASE("a missing driver is said, with how to get one", "[cuda][driver]") {
     CHECK_THROWS_WITH(Driver(broken), StartsWith("no NVIDIA driver (" + broken + ": file too short); on a machine"));
 }
 
+TEST_CASE("who named what is no driver is told by which variable", "[cuda][driver]") {
+    const Variable named("HEADSCOPE_CUDA_DRIVER", "libcuda-of-nobody.so.1");
+    CHECK_THROWS_WITH(Driver("libcuda-of-nobody.so.1"),
+                      Contains("HEADSCOPE_CUDA_DRIVER names it: unset it") && !Contains("install"));
+    named.set(fake("no_entry"));
+    CHECK_THROWS_WITH(Driver(fake("no_entry")), Contains("HEADSCOPE_CUDA_DRIVER names it"));
+    CHECK_THROWS_WITH(Driver("libcuda-of-nobody.so.1"), Contains("install it"));
+}
+
 TEST_CASE("a library that is no driver is said", "[cuda][driver]") {
     CHECK_THROWS_WITH(Driver(fake("no_entry")), Contains("no_entry.so is no NVIDIA driver") && Contains("cuInit"));
 }

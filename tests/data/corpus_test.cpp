@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "data/pair_reader.h"
 #include "tests/io/temporary_folder.h"
 #include "tests/text/sentences.h"
 #include "text/tokenizer_training.h"
@@ -37,8 +38,25 @@ TEST_CASE("TSV", "[corpus]") {
     CHECK(text.target == Lines{"eins", "vier"});
     CHECK(text.dropped_empty == 3);
     CHECK_THAT(error_of([&] { read_tsv(folder.write("b.tsv", "one\teins\ntwo\n")); }),
-               Contains("b.tsv' line 2 has 0 TABs"));
-    CHECK_THAT(error_of([&] { read_tsv(folder.write("b.tsv", "one\teins\tCC BY\n")); }), Contains("line 1 has 2 TABs"));
+               Contains("b.tsv' line 2 has no TAB") && Contains("two files") && !Contains("columns"));
+    CHECK_THAT(error_of([&] { read_tsv(folder.write("b.tsv", "one\teins\tCC BY\n")); }),
+               Contains("line 1 has 2 TABs") && Contains("cut further columns off"));
+}
+
+TEST_CASE("TSV as it stands", "[corpus]") {
+    const TemporaryFolder folder;
+    PairReader reader(folder.write("a.tsv", "one\teins\tCC BY\n\n\tdrei\nfour\t"), PairReader::FurtherColumns::Ignored);
+    Lines sides;
+    for (std::string source, target; reader.next_raw(source, target);) {
+        sides.insert(sides.end(), {source, target});
+    }
+    CHECK(sides == Lines{"one", "eins", "", "", "", "drei", "four", ""});
+    CHECK_THAT(
+        error_of([&] {
+            std::string source, target;
+            PairReader(folder.write("b.tsv", "one\n"), PairReader::FurtherColumns::Ignored).next_raw(source, target);
+        }),
+        Contains("line 1 has no TAB") && !Contains("columns"));
 }
 
 TEST_CASE("encoding a corpus", "[corpus]") {

@@ -32,9 +32,13 @@ cut -f 1 data/test.tsv >source.txt
 cut -f 2 data/test.tsv >reference.txt
 run evaluate --source source.txt --reference reference.txt --model "$model" --max-extra 8
 expect "two files are as good as one" same out scored
+run evaluate --tsv - --model "$model" --max-extra 8 <data/test.tsv
+expect "- is standard input" same out scored
+run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --output -
+expect "but standard output is taken" eval 'refused "--output" "give a file" && [ ! -e ./- ]'
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --batch-tokens 1
 expect "one by one gives the same" same out scored
-run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --precision f32 --beam 1 --length-penalty 1 --length-penalty-form power --no-repeat-ngram 1
+run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --precision f32 --beam 1 --length-penalty 1 --length-penalty-form power --no-repeat-ngram 1 --min-length 2
 expect "a search has its options" ended_with 0
 expect "and the references are as likely by each" [ "$(grep '^perplexity' out)" = "$(grep '^perplexity' scored)" ]
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --json
@@ -79,6 +83,12 @@ expect "the reference itself matches everywhere" holds '.exact_matches == 6 and 
 expect "and without a model there is no perplexity" holds 'has("perplexity") or has("calibration") or has("model") | not'
 run evaluate --hypotheses mine --reference reference.txt --limit 2
 expect "a limit holds for both" says "of 2 sentences"
+run evaluate --hypotheses mine --reference reference.txt --limit 0
+expect "0 is none" says "of 6 sentences"
+run evaluate --hypotheses mine --reference reference.txt --limit -1
+expect "and less than that nothing" refused "--limit: expected a whole number from 0 to 2147483647, found -1"
+run evaluate --help
+expect "as the help says" says "Only the first so many sentences; 0: all"
 printf 'Ein Mann , der LÄUFT .\nZwei Hunde spielen im Schnee\n' >theirs.txt
 printf 'ein Mann , der läuft .\nzwei hunde spielen im Schnee .\n' >people.txt
 printf 'Ein Mann , der LÄUFT .\nNiemand\n' >others.txt
@@ -133,10 +143,36 @@ run evaluate --tsv gap.tsv --model "$model" --max-extra 8
 expect "which is left out otherwise" same out scored
 expect "not in silence" complains "'gap.tsv': 1 line left out"
 
+# ------------------------------------------------------------------------------------------------ odd TSV
+printf 'a\tb\n' >two.tsv
+printf 'a\tb\tCC BY\n' >three.tsv
+printf 'a\tb\nalone\n' >one.tsv
+: >nothing.tsv
+run data --tsv three.tsv --output split --valid 0 --test 0
+expect "further columns are ignored by data alone" same split/train.tsv two.tsv
+for words in evaluate score "compare --device cpu --with cpu:oracle"; do
+    # shellcheck disable=SC2086 # several words
+    odd() { run $words --model "$model" --tsv "$1"; }
+    odd three.tsv
+    expect "${words%% *}: further columns are refused" refused "'three.tsv' line 1 has 2 TABs" "cut further columns off"
+    odd one.tsv
+    expect "${words%% *}: as is a line without one" refused "'one.tsv' line 2 has no TAB" "two files"
+    expect "${words%% *}: which has none to cut off" not complains "columns"
+    odd nothing.tsv
+    expect "${words%% *}: and a file of nothing" refused "no sentence"
+done
+run score --model "$model" --source nothing.tsv --target nothing.tsv --stats
+expect "two of nothing have no perplexity either" refused "'nothing.tsv' holds no sentence to score"
+printf '1\t2\n\n3\t4\n' >blank.tsv
+run score --model "$model" --tsv blank.tsv --json
+expect "an empty line is a pair that cannot be scored" eval 'ended_with 1 && complains "line 2: the source is empty"'
+expect "so that lines keep their numbers" [ "$(jq -c .line out | paste -sd ,)" = 1,2,3 ]
+
 # ---------------------------------------------------------------------------------------------------- plot
 titles() { [ "$(grep -oE '>(Loss|Learning rate|BLEU)[^<]*</text>' out | sed 's/^>//; s/<.*//' | paste -sd ,)" = "$1" ]; }
 run plot trained -o -
 expect "a training is plotted" titles "Loss of trained,Learning rate"
+expect "with its curves counted" eval 'says "2 curves over step" && says "1 curve over step"'
 cp out once
 run plot trained/log.jsonl -o -
 expect "its log is as good as its folder" same out once
@@ -163,6 +199,8 @@ run plot nowhere -o -
 expect "a training that is not there is named" refused "'nowhere' does not exist"
 run plot data -o -
 expect "and a folder that is none" refused "'data' holds no log.jsonl"
+run plot trained source.txt -o -
+expect "nor is a file that is no log passed over" refused "'source.txt' line 1 is no JSON object of a training's log" "log.jsonl"
 run plot trained -o curves.gif
 expect "a format that there is not is refused" refused "curves.gif" ".png"
 run plot trained -o - --from 100

@@ -54,7 +54,7 @@ struct Search {
 };
 
 SearchOptions options(int beam) {
-    return {.beam = beam, .length_penalty = 0.0};
+    return {.beam = beam, .length_penalty = 0.0, .min_length = 0};
 }
 
 }  // namespace

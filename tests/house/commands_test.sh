@@ -21,6 +21,12 @@ expect "a default that is not there is said" says 'HEADSCOPE_DEVICE asks for "vu
 expect "and is no failure of the list" ended_with 0
 HEADSCOPE_DEVICE=cpu run devices
 expect "a default that is there is marked" grep -qx 'cpu  (default)' out
+HEADSCOPE_CUDA_DRIVER=/nowhere/libcuda.so run devices
+expect "who named a driver that is not there is told so" says "HEADSCOPE_CUDA_DRIVER names it: unset it"
+run devices --help
+expect "the oracle is told of" says "cpu:oracle"
+expect "and the default before the examples, which end it" \
+    [ "$(grep -n -e HEADSCOPE_DEVICE -e '^Examples:' out | sed 's/.*\(HEADSCOPE_DEVICE\|Examples\).*/\1/' | paste -sd ' ')" = "HEADSCOPE_DEVICE Examples" ]
 "$headscope" devices --json >/dev/full 2>err
 code=$?
 expect "a full disk is an error" ended_with 1
@@ -47,10 +53,47 @@ run translate --bogus
 expect "a command's own options are its own" refused 'headscope translate has no option "--bogus"; headscope translate --help lists them'
 run translate --baem=4
 expect "of which a slip of the finger names the one that was meant" refused 'has no option "--baem"; did you mean "--beam"?'
+run --device cpu translate
+expect "one before the command is sent behind it" refused '"--device" belongs behind the command: headscope translate --device'
+run -v
+expect "a letter is no command" refused 'headscope has no option "-v"'
 run translate --beam zero
-# CLI11 2.3 and 2.4 say it in their own ways.
 expect "a value that is none is refused with those that are" \
-    eval 'refused "--beam" "headscope translate --help explains it" && { complains "1 to 30" || complains "[1 - 30]"; }'
+    refused "--beam: expected a whole number from 1 to 30, found zero; headscope translate --help explains it"
+run attention --text 1 --layer 0
+expect "the least is told where there is no most" refused "--layer: expected a whole number from 1 to 2147483647, found 0"
+run translate --sample --seed 99999999999999999999
+expect "a seed has 64 bits" refused "--seed: expected a whole number from 0 to 18446744073709551615, found 99999999999999999999"
+run translate --beam 010
+expect "and no number is one by base 8" refused "--beam: expected a whole number from 1 to 30, found 010"
+run translate --beam
+expect "an option without its value is refused" refused "--beam: expected a value, found none; headscope translate --help explains it"
+run translate --beam 2 --beam 3
+expect "and one that is given twice" refused "--beam: expected 1 value, found 2: give it once"
+run translate --greedy=3
+expect "and a flag that is given one" refused "--greedy takes no value"
+for command in attention compare evaluate translate tune view "bench train"; do
+    # shellcheck disable=SC2086 # two words
+    run $command --device ''
+    expect "headscope $command without a device's name is refused" refused "--device: it names nothing"
+done
+for command in train view "bench train"; do
+    # shellcheck disable=SC2086
+    run $command --help
+    expect "headscope $command --help lists the precisions that it has" says "{f32,tf32,bf16,f16}"
+    # shellcheck disable=SC2086
+    run $command --precision i8
+    expect "and it has no other" refused "--precision: i8 not in"
+done
+run bench translate --help
+expect "translating has one more" says "{f32,tf32,bf16,f16,i8}"
+for asked in --help --version "devices --help"; do
+    # shellcheck disable=SC2086
+    "$headscope" $asked >/dev/full 2>err
+    code=$?
+    expect "headscope $asked on a full disk is an error" ended_with 1
+    expect "that is named" complains "standard output"
+done
 HEADSCOPE_VULKAN_DISABLED=tuning run --version
 expect "nor a variable that is nearly one" complains 'HEADSCOPE_VULKAN_DISABLED is none of its variables; did you mean HEADSCOPE_VULKAN_DISABLE?'
 expect "which ends nothing" ended_with 0
@@ -76,6 +119,11 @@ run inspect run/model
 expect "inspect lists what the model is made of" says "    heads               4"
 expect "its path first" grep -qx "run/model" out
 expect "with its parameters" grep -qE '^    parameters +[1-9][0-9]+$' out
+cp out inspected
+run inspect --model run/model
+expect "also where it is named as for other commands" same out inspected
+run inspect run/model --model run/model
+expect "but once" refused "--model"
 run inspect run/model --key encoder_layers
 expect "or one value alone" grep -qx 2 out
 expect "bare" [ "$(wc -l <out)" -eq 1 ]
@@ -177,6 +225,10 @@ look --find long-distance --rank 99
 expect "a rank that no head has" refused "the search admits"
 look --all-heads --sort size
 expect "an order that there is not" refused "entropy, distance, sharpness and diagonal"
+look --text-size nan
+expect "letters of no size" refused "--text-size: expected a number from 1 to 1000, found nan"
+look --scale nan -o huge.png
+expect "nor a bitmap" refused "--scale: expected a number from 0.05 to 100, found nan"
 look --scale 90 --text-size 900 -o huge.png
 expect "a bitmap without end" refused "a scale of"
 expect "that leaves nothing behind" not [ -e huge.png ]

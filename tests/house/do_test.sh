@@ -168,6 +168,11 @@ done
 mkdir -p "$sandbox/repo/build/ci"
 : >"$sandbox/repo/build/ci/build.ninja"
 mv "$sandbox/repo/build/release/headscope" "$sandbox/repo/build/ci/headscope"
+for command in build demo; do
+    run $command --preset
+    expect "$command says that a preset has a name" says "do: --preset needs a name, such as debug"
+    expect "and ends" ended_with 1
+done
 run demo --preset ci
 expect "the demo of another preset" ended_with 0
 expect "builds that one" called 'cmake --build build/ci'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every option of every command is used by a test: one of the scripts under tests/, or an example of the command's help,
-# which tests/house/examples_test.sh runs. Looks at the scripts, and runs nothing but --help.
+# which tests/house/examples_test.sh runs. And each takes what it says that it takes: runs nothing but --help, and what
+# is refused.
 # usage: options_test.sh HEADSCOPE-PROGRAM
 # shellcheck disable=SC2086,SC2317 # "make-task digits" is two words; the conditions are called through expect
 # shellcheck source=tests/house/commands.sh
@@ -51,9 +52,39 @@ used() { # COMMAND OPTION, as --help names it: -o,--output
 }
 excepted() { grep -qE -- "^$1 ${2#-?,} ..*" exceptions; }
 
+# What is no number, and no number that any option takes, is refused in this program's words.
+refused_in_words() { refused "$option: " "expected" "headscope $1 --help explains it"; }
+check_numbers() { # COMMAND..
+    local option value
+    for option in $("$headscope" $1 --help | sed -n 's/^  \(-[a-z],\)\?\(--[a-z0-9-]*\) \(INT\|UINT\|FLOAT\).*/\2/p'); do
+        numbers=$((numbers + 1))
+        for value in x nan inf -1 1e99 ''; do
+            run $1 "$option" "$value" </dev/null
+            expect "headscope $1 $option '$value' is refused" refused_in_words "$1"
+        done
+    done
+}
+# So is a flag with a value, an option without one, and one that is given twice.
+check_values() { # COMMAND..
+    local option
+    for option in $(options_of $1); do
+        option=${option#-?,}
+        if "$headscope" $1 --help | grep -qE -- "^  (-[a-z],)?$option (INT|UINT|FLOAT|TEXT)"; then
+            run $1 "$option" </dev/null
+            expect "headscope $1 $option without a value is refused" refused "$option: expected a value, found none"
+        else
+            run $1 "$option=3" </dev/null
+            expect "headscope $1 $option=3 is refused" refused "$option takes no value"
+        fi
+    done
+}
+
 count=0
+numbers=0
 check() { # COMMAND..
     local option
+    check_numbers "$1"
+    check_values "$1"
     examples_of $1 >>command-lines
     for option in $(options_of $1); do
         count=$((count + 1))
@@ -69,4 +100,5 @@ for command in $(commands_of); do
     for inner in $(commands_of "$command"); do check "$command $inner"; done
 done
 expect "options are found" [ "$count" -ge 100 ]
+expect "and those that take numbers" [ "$numbers" -ge 40 ]
 finish "all $count options are used by tests"

@@ -99,6 +99,7 @@ TEST_CASE("beam 1 is greedy: the likeliest allowed token each time, to the first
         while (greedy.size() < 12 && (greedy.empty() || greedy.back() != kEos)) {
             std::vector<float> next = table(0, greedy);
             next[kPad] = next[kBos] = next[kUnk] = -std::numeric_limits<float>::infinity();
+            next[kEos] = greedy.empty() ? next[kPad] : next[kEos];  // some output there has to be
             const auto best = std::max_element(next.begin(), next.end());
             log_probability += static_cast<double>(*best);
             greedy.push_back(static_cast<std::int32_t>(best - next.begin()));

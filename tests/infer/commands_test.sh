@@ -181,6 +181,12 @@ run compare --model "$model" --device cpu --with cpu:oracle long.txt
 expect "where nothing can be translated it says why" eval 'ended_with 1 && complains "sentence 1: " && complains "there is no sentence to compare"'
 run compare --model "$model" --device cpu --with cpu:oracle </dev/null
 expect "nothing to compare is no agreement" refused "no sentence to compare"
+run compare --model "$model" --device cpu --with '' five.txt
+expect "one without a name is refused" refused "--with: it names nothing"
+run compare --model "$model" --devices '' five.txt
+expect "so are several" refused "--devices: it names nothing"
+run compare --help
+expect "a limit of 0 is none" says "Only the first so many sentences; 0: all"
 run compare --model "$model" --device cpu --with no-such-device five.txt
 expect "a device that is not there is named" refused "no-such-device"
 # Rounding to bfloat16 is more than a tie, for a model that has learnt something and is sure of nothing.
@@ -258,6 +264,7 @@ expect "with the command that does it again" holds '.command | startswith("heads
 run bench translate $small $lengths --device cpu,abacus
 expect "one that is not there makes the exit code 1" ended_with 1
 expect "is named" complains 'abacus: unknown device "abacus"'
+expect "in a line of the table" eval 'grep -qxE "abacus +FAILED: unknown device \"abacus\"" out && not says "There is"'
 expect "and the other is timed" grep -qE '^cpu +F32 +[0-9]+ .* 1.00x$' out
 # shellcheck disable=SC2086
 run bench translate $small $lengths --device all --json
@@ -296,9 +303,14 @@ expect "of one device without ratios" grep -qE '^gather_rows +8x2x3x16 +GB/s +[0
 ops --device cpu,abacus --op search
 expect "a device that is not there makes the exit code 1" ended_with 1
 expect "is named" complains 'abacus: unknown device "abacus"'
+expect "in a line of the table" eval 'grep -qxE "abacus +FAILED: unknown device \"abacus\"" out && not says "There is"'
 expect "and the other is timed" says "gather_rows"
 ops --op matmull
-expect "an op that there is not" refused '"matmull"' "masked_softmax"
+expect "an op that there is not" refused '"matmull"' 'did you mean "matmul"?' "masked_softmax"
+ops --op softmax
+expect "a part of a name is a guess" refused '"softmax"; did you mean "masked_softmax"?'
+ops --op ''
+expect "and nothing is none" refused "--op: it names nothing"
 ops --device cpu --precision f16 --op matmul
 expect "weights of 16 bits where the device has no more" ended_with 0
 expect "which has products with weights alone" grep -qE '^matmul +8x8x8 nt ' out
@@ -337,6 +349,12 @@ run translate --model "$model" --device cpu,abacus input.txt
 expect "one that is not there is refused" refused 'unknown device "abacus"'
 run translate --model "$model" --device cpu,,cpu input.txt
 expect "so is an empty one" refused "names an empty device"
+run translate --model "$model" --device cpu,all input.txt
+expect "and all beside another" refused "--device cpu,all" "give all alone"
+for several in all cpu,cpu; do
+    run evaluate --model "$model" --tsv data/test.tsv --device "$several"
+    expect "$several is refused where one is taken" refused "\"$several\"" "this takes one device"
+done
 run translate --model "$model" --device cpu,cpu --alignments input.txt
 expect "alignments take one device" refused "--alignments takes one --device"
 if ! grep -qx vulkan:0 <<<"$usable"; then

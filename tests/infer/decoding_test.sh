@@ -52,6 +52,12 @@ translate --json < <(printf 'a \xff b\n1 2\n')
 expect "a line that is no text" ended_with 1
 expect "has a problem instead of a translation" json '.line != 1 or (.translation == null and (.problem | contains("UTF-8")))'
 expect "and the next is translated" json '.line != 2 or (.translation | type) == "string"'
+translate --scores < <(printf 'a \xff b\n1 2\n')
+expect "without a score, which would look like a certainty" line_is 1 ""
+expect "in lines that stay in step" lines 2
+translate --n-best 2 < <(printf 'a \xff b\n1 2\n')
+expect "in a list of the best there is none of such a line" eval 'lines 2 && not grep -qv "^1 |||" out'
+expect "and standard error says so" complains "the output has no list of theirs"
 translate --n-best 5 input.txt
 expect "a list longer than the beam is refused" refused "5 best translations of a beam of 4"
 translate --n-best 2 --greedy input.txt
@@ -70,12 +76,23 @@ translate --scores --length-penalty 1 input.txt
 expect "which GNMT's form does not" not same out power
 translate --length-penalty-form wu input.txt
 expect "there are two forms" refused_option "--length-penalty-form" "gnmt"
-translate --max-extra 40 --no-repeat-ngram 1 --json input.txt
+run translate --model "$model" --max-extra 40 --no-repeat-ngram 1 --json input.txt
 expect "without repetitions no piece comes twice" json '.tokens | length == (unique | length)'
 translate --batch-tokens 8 --n-best 3 input.txt
 cp out small
 translate --n-best 3 input.txt
 expect "batches of other sizes make no difference" same out small
+
+# --------------------------------------------------------------------------------------------- which model
+run translate --model tiny --max-extra 8 input.txt
+expect "the folder of a training stands for its model" same out plain
+HEADSCOPE_MODEL=tiny run translate --max-extra 8 input.txt
+expect "in the environment, too" same out plain
+run translate --model '' input.txt
+expect "an empty name is no folder" refused "--model: it names nothing"
+mkdir -p odd/config.json
+run translate --model odd input.txt
+expect "nor is a folder a file" refused "odd/config.json: it is a folder" "model.safetensors"
 
 # ------------------------------------------------------------------------------------ what a model wants itself
 cp -r "$model" wanting
@@ -89,6 +106,12 @@ wants '{"max_extra": 40, "no_repeat_ngram": 1}' --max-extra 8 --no-repeat-ngram 
 expect "where the command line does not" same out plain
 wants '{"max_extra": 8, "length_penalty": 1, "length_penalty_form": "power"}' --scores input.txt
 expect "penalties, too" same out power
+translate --min-length 7 --json input.txt
+long_enough() { lines 4 && json '.source == "" or (.tokens | length) >= 7'; }
+expect "a translation is as long as it has to be" long_enough
+cp out longer
+wants '{"max_extra": 8, "min_length": 7}' --json input.txt
+expect "also where the model says so" same out longer
 wants '{"max_extra": 8, "beam": 2}' --n-best 3 input.txt
 expect "a list is held against its beam" refused "3 best translations of a beam of 2"
 wants '{"max_extra": 8, "beam": 2}' --greedy input.txt
@@ -105,7 +128,7 @@ for value in '"4"' 2.5 null '[4]'; do
 done
 wants '[]' input.txt
 expect "a list is no set of choices" refused "decoding.json"
-for limit in 'length_penalty 10.5' 'max_extra 100001' 'no_repeat_ngram 1001' 'split_longer_than 1000001'; do
+for limit in 'length_penalty 10.5' 'max_extra 100001' 'no_repeat_ngram 1001' 'min_length 100001' 'split_longer_than 1000001'; do
     wants "{\"${limit% *}\": ${limit#* }}" input.txt
     expect "${limit% *} has an end in decoding.json" refused "decoding.json" "${limit% *}"
     flag=--$(tr _ - <<<"${limit% *}")
@@ -205,7 +228,9 @@ done
 translate --sample --temperature 0 input.txt
 expect "no temperature is refused" refused "temperature of 0"
 translate --sample --top-p 1.5 input.txt
-expect "and more than all" refused "share of 1.5"
+expect "and more than all" refused "--top-p: expected a number from 0 to 1, found 1.5"
+translate --sample --top-p 0 input.txt
+expect "and none" refused "share of 0"
 
 # --------------------------------------------------------------------------------------------------- ensembles
 translate --model "$model" input.txt
@@ -310,7 +335,7 @@ expect "but not without alignments" refused_option "--alignment-layer" "--alignm
 
 # ------------------------------------------------------------------------------------------------------- score
 score() { run score --model "$model" "$@"; }
-translate --json --greedy --max-extra 40 input.txt
+run translate --model "$model" --json --greedy --max-extra 40 input.txt
 jq -r 'select(.source != "" and (.cut | not)) | "\(.source)\t\(.translation)"' out >pairs.tsv
 jq -r 'select(.source != "" and (.cut | not)) | .log_probability' out >searched
 score --tsv pairs.tsv
@@ -338,10 +363,10 @@ expect "is named" complains "line 2: the source is empty"
 expect "and gives an empty line" eval 'lines 3 && line_is 2 ""'
 expect "unknown pieces are said" complains "1 of 3 targets"
 score --source pairs.source --target input.txt
-expect "files of different length are refused" complains "differ in length"
+expect "files of different length are refused" complains "'pairs.source' has $(wc -l <pairs.source) lines and 'input.txt' has"
 printf 'no tab\n' >bad.tsv
 score --tsv bad.tsv
-expect "a line without a tab is named" refused "'bad.tsv' line 1 has no tab"
+expect "a line without a tab is named" refused "'bad.tsv' line 1 has no TAB"
 score --tsv pairs.tsv --source pairs.source
 expect "one or the other" refused_option "--tsv" "--source"
 score

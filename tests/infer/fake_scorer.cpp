@@ -108,8 +108,10 @@ struct Exhaustive {
         FakeScorer::Prefix longer = prefix;
         longer.push_back(kEos);
         const double ended = log_probability + static_cast<double>(next[kEos]);
-        found.push_back({longer, ended, ended / length_penalty(static_cast<std::int64_t>(longer.size()), options),
-                         EndReason::EndOfSentence});
+        if (static_cast<std::int64_t>(prefix.size()) >= std::min(options.min_length, limit - 1)) {
+            found.push_back({longer, ended, ended / length_penalty(static_cast<std::int64_t>(longer.size()), options),
+                             EndReason::EndOfSentence});
+        }
         for (std::int32_t word = kFirstWord; word < vocabulary && static_cast<std::int64_t>(longer.size()) < limit;
              ++word) {
             longer.back() = word;

@@ -91,7 +91,7 @@ TEST_CASE("where too few outputs end by themselves, the likeliest that are cut f
         next[kEos] = prefix.empty() ? std::log(0.5F) : next[kEos];
         return next;
     });
-    const std::vector<Hypothesis> list = run(scorer, 4, {.beam = 3, .n_best = 3});
+    const std::vector<Hypothesis> list = run(scorer, 4, {.beam = 3, .n_best = 3, .min_length = 0});
     REQUIRE(list.size() == 3);
     CHECK(list[0].end == EndReason::EndOfSentence);
     CHECK(list[0].tokens == std::vector<std::int32_t>{kEos});
@@ -143,6 +143,41 @@ TEST_CASE("without repetitions a wide beam finds what exhaustive search finds") 
     CHECK(different);
 }
 
+TEST_CASE("an output is as long as was asked for, where there is room") {
+    // Its end is the likeliest, whatever was written.
+    const std::int64_t vocabulary = kFirstWord + 2;
+    const auto eager = random_table(1, vocabulary, 5.0F);
+    const auto length = [&](std::int64_t least, int beam, std::int64_t limit) {
+        FakeScorer scorer(1, vocabulary, eager);
+        return run(scorer, limit, {.beam = beam, .min_length = least}).front().tokens.size();
+    };
+    const int beam = GENERATE(1, 4);
+    CHECK(length(0, beam, 9) == 1);
+    CHECK(length(1, beam, 9) == 2);
+    CHECK(length(4, beam, 9) == 5);
+    CHECK(length(4, beam, 2) == 2);
+    FakeScorer scorer(1, vocabulary, eager);
+    CHECK(run(scorer, 9, {.beam = beam}).front().tokens.size() == 2);
+    FakeScorer drawing(1, vocabulary, eager);
+    CHECK(run(drawing, 9, {.beam = 1, .min_length = 3, .sampling = Sampling{}}).front().tokens.size() >= 4);
+}
+
+TEST_CASE("of outputs that are long enough a wide beam finds what exhaustive search finds") {
+    const std::int64_t vocabulary = kFirstWord + 2;
+    const std::int64_t least = GENERATE(0, 1, 3);
+    const SearchOptions options{.beam = 30, .length_penalty = 0.3, .n_best = 2, .min_length = least};
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto table = random_table(seed, vocabulary, 1.0F);
+        FakeScorer scorer(1, vocabulary, table);
+        const std::vector<Hypothesis> found = run(scorer, 5, options);
+        const std::vector<Hypothesis> all = exhaustive(table, 0, vocabulary, 5, options);
+        INFO("seed " << seed << ", at least " << least);
+        REQUIRE(found.size() == 2);
+        CHECK(found[0].tokens == all[0].tokens);
+        CHECK(found[1].tokens == all[1].tokens);
+    }
+}
+
 TEST_CASE("more forbidden repetitions than a device ranks are no limit") {
     // Words in a row, each far likelier than the next: without a rule the first is written for ever.
     const std::int64_t vocabulary = kFirstWord + 90;
@@ -174,5 +209,6 @@ TEST_CASE("impossible lists and rules are refused") {
     CHECK_THROWS_WITH(check_search_options({.beam = 4, .n_best = 5}), Contains("5 best") && Contains("beam of 4"));
     CHECK_THROWS_AS(check_search_options({.n_best = 0}), Error);
     CHECK_THROWS_AS(check_search_options({.no_repeat_ngram = -1}), Error);
+    CHECK_THROWS_WITH(check_search_options({.min_length = -1}), Contains("at least -1 tokens"));
     CHECK_NOTHROW(check_search_options({.beam = 4, .n_best = 4, .no_repeat_ngram = 3}));
 }

@@ -52,7 +52,8 @@ TEST_CASE("behind its prefix an output is what the search finds from there") {
             whole.insert(whole.end(), written.begin(), written.end());
             return table(sentence, whole);
         });
-        const Hypothesis rest = search(free, {12}, kBos, fake_rules(), {.length_penalty = 0.0}).front();
+        const SearchOptions options{.length_penalty = 0.0, .min_length = 0};
+        const Hypothesis rest = search(free, {12}, kBos, fake_rules(), options).front();
         CHECK(std::vector<std::int32_t>(found.tokens.begin() + 2, found.tokens.end()) == rest.tokens);
         CHECK(found.log_probability ==
               Approx(rest.log_probability + log_probability_of(table, 0, prefix)).margin(1e-9));

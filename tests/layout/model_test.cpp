@@ -254,6 +254,11 @@ TEST_CASE("Sinusoids are the table's numbers, positions downwards", "[sinusoids]
         parities.insert(primitive.mark.item % 2);
     }
     CHECK(parities.size() == 2);  // sines and cosines
+    const auto title = [&](const SinusoidOptions& options) {
+        return all_of<Text>(draw_sinusoids(config, options), Role::Title).front().second.content;
+    };
+    CHECK(title({.columns = 64}) == "Positional encoding, 64 of 512 dimensions");
+    CHECK(title({.columns = 512}) == "Positional encoding, 512 dimensions");
     config.positions = Positions::Learned;
     CHECK_THROWS_WITH(draw_sinusoids(config, {}), Catch::Matchers::Contains("learned"));
 }

@@ -73,7 +73,7 @@ run conform --device all --device cpu --op cache_append --quick --no-speed --jso
 expect "all is all, whatever stands beside it" \
     [ "$(jq '.devices | length' all.json)" -eq "$("$headscope" devices --usable | wc -l)" ]
 run conform --device cpu --op softmax
-expect "an unknown op is refused, and the known ones are listed" refused '"softmax"' "masked_softmax"
+expect "an unknown op is refused, and the known ones are listed" refused '"softmax"' 'did you mean "masked_softmax"?' "add_scaled"
 run conform --device cpu --dtype f64
 expect "so is a dtype" refused '"f64"' "bf16"
 run conform --device cpu --op fill,square_sum --dtype f32,i32 --quick --no-speed --json some.json

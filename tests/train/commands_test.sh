@@ -19,18 +19,25 @@ run make-task digits --output again --pairs 300 --valid 4 --test 6 --seed 2
 expect "another for another" eval '! cmp -s data/train.tsv again/train.tsv'
 printf 'Hi.\tHallo!\nGo.\tGeh.\nno tab\n' >bad.tsv
 run data --tsv bad.tsv --output split --valid 1 --test 1
-expect "a line without TAB has its number" refused "bad.tsv' line 3" "TAB"
+expect "a line without TAB has its number" refused "bad.tsv' line 3 has no TAB" "two files"
+expect "and is not told to have columns" not complains "columns"
 run data --tsv none.tsv --output split
 expect "text that is not there" refused "'none.tsv' does not exist"
 run data --output split
 expect "no text at all" refused "--tsv" "--source"
 run data --source a.en b.en --target a.de --output split
 expect "sides that do not belong together" refused "names 2 files" "1"
+run data --source a.en --target a.de b.de --output split
+expect "of which there is one" refused "names 1 file and --target 2"
 run data --tsv data/train.tsv --output split --last --seed 3
 expect "the last pairs need no seed" refused "--seed" "--last"
 run data --tsv data/train.tsv --output split --valid 200 --test 100
 expect "more held out than there is" refused "200 + 100" "300"
 expect "and nothing is written" absent split
+printf 'same\tsame\n\n' >useless.tsv
+run data --tsv useless.tsv --output split/deep --valid 0 --test 0
+expect "nothing to train on" refused "no pair of 2 is left" "nothing was written"
+expect "which leaves no folder either" absent split
 
 for i in $(seq 40); do printf 'Sentence %d.\tSatz %d.\tCC-BY\r\n' "$i" "$i"; done >raw.tsv
 {
@@ -93,7 +100,11 @@ expect "broken JSON has its line" refused "changed.json" "line 2"
 changed 's/"warmup_steps"/"warmup_stepz"/'
 expect "an unknown key and its neighbour" refused "changed.json" '"training.warmup_stepz"' 'mean "warmup_steps"'
 changed 's/"heads": 2/"haeds": 2/'
-expect "an unknown key of the model" refused "changed.json" "haeds"
+expect "an unknown key of the model" refused "changed.json" '"model.haeds" is unknown; did you mean "heads"?'
+changed 's/"report_every"/"precison": "bf16", &/'
+expect "a key that few configurations have" refused '"training.precison" is unknown; did you mean "precision"?' ", precision, "
+changed 's/"training"/"trainin"/'
+expect "a section that is nearly one" refused '"training" is missing; is "trainin" meant to be it?'
 changed 's/"steps": 6/"steps": -6/'
 expect "an impossible number" refused "changed.json" '"training.steps"' "-6" "0 to"
 changed 's/"heads": 2/"heads": 0/'
@@ -110,7 +121,7 @@ changed 's/"source_tokens": 128/"source_tokens": 63/'
 expect "steps too small for its data" refused "changed.json" "training.source_tokens" "63" "training.max_length"
 changed 's/"max_length": 64,$/"max_length": 2,/'
 expect "no pair short enough" refused "training.max_length"
-expect "nothing but the folder was left behind" absent trial/checkpoints/step-00000002.safetensors
+expect "nothing was left behind" absent trial
 changed 's/"train.tsv"/"trian.tsv"/'
 expect "text that is not there" refused "data/trian.tsv" "changed.json" "--data"
 
@@ -127,6 +138,10 @@ expect "text that is not UTF-8" refused "data/a.de" "line 2" "UTF-8"
 : >data/a.de
 changed "$files"
 expect "empty text" refused "data/a.en" "no sentence pair"
+mkdir trial && echo mine >trial/training.json && mkdir trial/tokenizer
+changed "$files"
+expect "what was there before such a failure is there after it" eval '[ "$(find trial | sort | paste -sd " ")" = "trial trial/tokenizer trial/training.json" ] && grep -qx mine trial/training.json'
+rm -r trial
 
 # ------------------------------------------------------------------------------------------ places and devices
 run train tiny.json --data data --output data/train.tsv/out
@@ -142,16 +157,22 @@ run train tiny.json --data data --output trial --steps 0
 expect "no steps" eval 'complains "--steps" && ! ended_with 0'
 run train tiny.json --data data --output trial --minutes -1
 expect "minutes before now" eval 'complains "0.001" && ! ended_with 0'
+run train tiny.json --data data --output trial --minutes nan
+expect "minutes that are no number" refused "--minutes" "found nan"
+run train tiny.json --data data --output trial --batch 5
+expect "what an option says is not put down to the file alone" refused '"training.source_tokens" (--batch: 5) has no room' '"training.max_length" (64'
+run train tiny.json --data data --output trial --precision i8
+expect "a precision that nothing is trained in" refused "--precision" "i8" "f16"
+expect "and nothing was left behind" absent trial
 
 # ------------------------------------------------------------------------------------------ runs
 run train tiny.json --data data --output heart --overfit-one-batch --steps 20
 expect "a batch not learnt by heart is a failure that says how far it came" refused "nll" "--steps"
-expect "of which no checkpoint stays" absent heart/checkpoints/step-00000020.safetensors
-expect "nor any other" eval '! ls heart/checkpoints/*.safetensors 2>/dev/null'
+expect "of which nothing stays" absent heart
 sed 's/"warmup_steps"/"cooldown_steps": 6, "warmup_steps"/' tiny.json >cooled.json
 run train cooled.json --data data --output heart --overfit-one-batch --steps 4
 expect "so it is in fewer steps than the cool-down's" refused "nll" "--steps"
-expect "of which no checkpoint stays" absent heart/checkpoints/step-00000004.safetensors
+expect "of which nothing stays" absent heart
 run train tiny.json --data data --output heart --overfit-one-batch --resume
 expect "nor can that be resumed" eval 'complains "--resume" && ! ended_with 0'
 run train tiny.json --data data --output whole
@@ -175,6 +196,9 @@ run train tiny.json --data data --output scored --resume --validate-bleu 0
 expect "a run may go on without it" ended_with 0
 changed 's/, "valid": {"tsv": "valid.tsv"}//;s/"report_every"/"validate_bleu": 3, &/'
 expect "pairs that nobody holds out" refused '"training.validate_bleu" (3)' '"data.valid"'
+changed 's/, "valid": {"tsv": "valid.tsv"}//'
+run train changed.json --data data --output trial --resume --validate-bleu 3
+expect "whoever asks for them" refused '"training.validate_bleu" (--validate-bleu: 3)' '"data.valid"'
 run train tiny.json --data data --output parts --steps 4
 expect "a shorter run" ended_with 0
 cp parts/tokenizer/sentencepiece.model tokenizer-before
@@ -194,6 +218,8 @@ sed -i 's/"vocabulary": 70/"vocabulary": 64/' tiny.json
     exit "$failures"
 ) 9>>parts/lock
 failures=$?
+run train tiny.json --data data --output parts --resume --batch 99
+expect "nor with steps of another size" refused '"training.source_tokens" (--batch) was 128 and is now 99'
 run train tiny.json --data data --output parts --resume
 expect "but continued" ended_with 0
 expect "to the very weights of an unbroken one" same parts/model/model.safetensors whole/model/model.safetensors
@@ -247,8 +273,8 @@ stopped_early() { # ARGS..
     code=$?
 }
 stopped_early --output early
-expect "a stop before the first step leaves nothing, and says so" refused "before the first step" "nothing to resume"
-expect "and no checkpoint" absent early/checkpoints/step-00000000.safetensors
+expect "a stop before the first step says that nothing was done" refused "before the first step" "nothing to resume"
+expect "and leaves nothing" absent early
 stopped_early --output early --overfit-one-batch --steps 1000000
 expect "learning by heart can be stopped" refused "stopped after step 0" "saves nothing"
 
@@ -260,11 +286,15 @@ run train cooled.json --data data --output cool --resume
 expect "but no other number once the rate falls" refused '"training.steps" was 8 and is now 6' "give --steps 8"
 run train cooled.json --data data --output cool --finish
 expect "a model can be made without saying how many there were" ended_with 0
+expect "of where the run stands, from which it does not go on" eval 'complains "stands after step 8, by cool/checkpoints" && ! complains "going on"'
 run train cooled.json --data data --output cool --finish --steps 8
 expect "for which there is no use" eval 'complains "--steps" && ! ended_with 0'
 
 run train tiny.json --data data --output nothing --finish
 expect "nothing to finish" refused "nothing" "no checkpoint"
+run train --output nothing --finish
+expect "whatever it was" refused "nothing" "no checkpoint"
+expect "stays nothing" absent nothing
 
 # ------------------------------------------------------------------------------------------ two texts
 cut -f1 data/train.tsv >my.digits
@@ -274,13 +304,19 @@ expect "a text without its translation" refused "--target is missing"
 run train --source none.digits --target none.words --output two
 expect "texts that are not there" refused "'none.digits' does not exist"
 expect "leave nothing behind" absent two
+head -n 3 my.digits >few.digits
+head -n 3 my.words >few.words
+run train --source few.digits --target few.words --output made/few
+expect "three pairs are no text" refused "'few.digits'" "hold 3 pairs" "100 at the least"
+expect "and leave nothing either" absent made
 run train --output two
 expect "nothing to train with" refused "--source and --target"
 run train --output two --resume
 expect "nor anything to go on with" refused "two" "no configuration"
 run train --source my.digits --target my.words --output two --dry-run
 expect "a dry run says what it would be" eval 'ended_with 0 && grep -q "encoder.layers.0" out && grep -q "checkpoints/" out'
-expect "and writes nothing of it" absent two/training.json
+expect "and writes nothing of it" absent two
+expect "nor says that it does" not complains "two/training.json"
 run train --source my.digits --target my.words --output two --steps 2 --batch 300
 expect "two texts are enough" eval 'ended_with 0 && [ -e two/model/model.safetensors ]'
 expect "the configuration is kept" grep -q '"source_tokens": 300' two/training.json
@@ -301,7 +337,22 @@ expect "and found again" ended_with 0
 steps_of() { jq -s "map(select(.kind == \"train\"))[-1].step" "$1/log.jsonl"; }
 run train tiny.json --data data --output half --from two/model
 expect "a model of another shape is none to begin with" refused "two/model" "tiny.json asks for"
-run train two/training.json --output further --from two/model --steps 1
+run train tiny.json --data data --output half --from two/model --dry-run
+expect "nor when it is tried" refused "two/model" "tiny.json asks for"
+run train tiny.json --data data --output half --from nomodel
+expect "nor is one that is not there" refused "nomodel/config.json" "No such file"
+sed 's/"shared": true/"shared": false/;s/"heads": 2,/& "tying": "none",/' tiny.json >apart.json
+run train apart.json --data data --output half --from two/model
+expect "nor one of other tokenizers" refused "two/model" '"tokenizer.shared" to true'
+cp -r two/model hollow && rm hollow/model.safetensors
+run train two/training.json --output half --from hollow --dry-run
+expect "nor one without weights, also when it is tried" refused "hollow/model.safetensors"
+run train two/training.json --output half --from hollow
+expect "or meant" refused "hollow/model.safetensors"
+expect "none of which leaves anything" absent half
+run train two/training.json --output half --from two/model --dry-run
+expect "one of the same shape can be tried" eval 'ended_with 0 && [ ! -e half ]'
+run train two/training.json --output further --from two --steps 1
 expect "one of the same shape is" eval 'ended_with 0 && complains "beginning with the weights of two/model"'
 run train --output further --resume --from two/model
 expect "and a run that goes on has weights" refused "--from" "--resume"

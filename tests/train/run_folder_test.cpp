@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <memory>
 
 #include "tests/io/temporary_folder.h"
@@ -29,12 +30,50 @@ TEST_CASE("a run's folder has one holder at a time", "[folder]") {
 
 TEST_CASE("a new run does not take a folder that holds checkpoints", "[folder]") {
     const TemporaryFolder folder;
-    const RunFolder run(folder.file("out"), kSilent);
-    CHECK_FALSE(run.holds_checkpoints());
-    CHECK_NOTHROW(run.require_unused());
+    CHECK_FALSE(holds_checkpoints(folder.file("out")));
+    CHECK_NOTHROW(require_unused(folder.file("out")));
+    CHECK_FALSE(std::filesystem::exists(folder.file("out")));
+    std::filesystem::create_directories(folder.file("out/checkpoints"));
+    CHECK_FALSE(holds_checkpoints(folder.file("out")));
     folder.write("out/checkpoints/step-00000003.safetensors", "");
-    CHECK(run.holds_checkpoints());
-    CHECK_THAT(error_of([&] { run.require_unused(); }), Catch::Contains("--resume") && Catch::Contains("--output"));
+    CHECK(holds_checkpoints(folder.file("out")));
+    CHECK_THAT(error_of([&] { require_unused(folder.file("out")); }),
+               Catch::Contains("--resume") && Catch::Contains("--output"));
+}
+
+TEST_CASE("what a run has made goes with it, unless it is kept", "[folder]") {
+    const TemporaryFolder folder;
+    const auto run = [&](bool kept) {
+        RunFolder out(folder.file("a/out"), kSilent);
+        for (const char* name : {"tokenizer", "checkpoints"}) {
+            std::filesystem::create_directories(folder.file("a/out/" + std::string(name)));
+        }
+        folder.write("a/out/tokenizer/sentencepiece.model", "pieces");
+        folder.write("a/out/training.json", "{}");
+        out.keep(kept);
+    };
+    run(false);
+    CHECK_FALSE(std::filesystem::exists(folder.file("a")));
+    run(true);
+    CHECK(std::filesystem::exists(folder.file("a/out/tokenizer/sentencepiece.model")));
+}
+
+TEST_CASE("what was there before a run is not removed", "[folder]") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directories(folder.file("out/tokenizer"));
+    folder.write("out/tokenizer/mine", "");
+    folder.write("out/lock", "");
+    folder.write("out/notes.txt", "");
+    {
+        const RunFolder out(folder.file("out"), kSilent);
+        std::filesystem::create_directories(folder.file("out/checkpoints"));
+        CHECK_THROWS_AS(RunFolder(folder.file("out"), kSilent), Error);  // which removes nothing of the holder's
+        CHECK(std::filesystem::exists(folder.file("out/checkpoints")));
+    }
+    CHECK_FALSE(std::filesystem::exists(folder.file("out/checkpoints")));
+    for (const char* name : {"out/tokenizer/mine", "out/lock", "out/notes.txt"}) {
+        CHECK(std::filesystem::exists(folder.file(name)));
+    }
 }
 
 TEST_CASE("a run's folder that cannot be made is named", "[folder]") {

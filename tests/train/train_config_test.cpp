@@ -59,6 +59,10 @@ TEST_CASE("mistakes are named by file and key", "[config]") {
     CHECK_THAT(changed("/training/nothing_like_it", 3), !Contains("did you mean"));
     CHECK_THAT(changed("/training/steps", "ten"), Contains("\"training.steps\"") && Contains("\"ten\""));
     CHECK_THAT(changed("/training/steps", -1), Contains("\"training.steps\""));
+    CHECK_THAT(changed("/training/precison", "bf16"),
+               Contains("did you mean \"precision\"?") && Contains(", precision, "));
+    CHECK_THAT(changed("/data/jion", json::object()), Contains("\"data.jion\"") && Contains("mean \"join\"?") &&
+                                                          Contains("Known here: bpe_dropout, join, train, valid"));
     CHECK_THAT(changed("/training/residual_dropout", 1.5), Contains("\"training.residual_dropout\""));
     CHECK_THAT(changed("/training/compute", "fp8"), Contains("\"f32\"") && Contains("\"fp8\""));
     CHECK_THAT(changed("/training/precision", "bf16"), Contains("\"training.compute\"") && Contains("leave it out"));
@@ -66,7 +70,8 @@ TEST_CASE("mistakes are named by file and key", "[config]") {
     CHECK_THAT(changed("/training/loss_scale_interval", -1), Contains("\"training.loss_scale_interval\""));
     CHECK_THAT(changed("/tokenizer/typ", "bpe"), Contains("\"tokenizer.typ\""));
     CHECK_THAT(changed("/extra", 1), Contains("\"extra\""));
-    CHECK_THAT(changed("/model/widht", 1), Contains("widht"));
+    CHECK_THAT(changed("/model/widht", 1), Contains("\"model.widht\" is unknown. Known here: activation, "));
+    CHECK_THAT(changed("/model/dmodel", 1), Contains("\"model.dmodel\" is unknown; did you mean \"d_model\"?"));
     CHECK_THAT(changed("/model/source_vocabulary", 9), Contains("model.source_vocabulary"));
     CHECK_THAT(changed("/training/warmup", 3), Contains("did you mean \"warmup_steps\"?"));
     CHECK_THAT(changed("/model/heads", 0), Contains("heads"));
@@ -83,7 +88,9 @@ TEST_CASE("mistakes are named by file and key", "[config]") {
     CHECK_THAT(changed("/tokenizer/shared", false), Contains("tying"));
     json lacking = sample();
     lacking.erase("data");
-    CHECK_THAT(complaint(lacking), Contains("\"data\" is missing"));
+    CHECK_THAT(complaint(lacking), Contains("\"data\" is missing; found here: model, tokenizer, training"));
+    lacking["dat"] = sample()["data"];
+    CHECK_THAT(complaint(lacking), Contains("\"data\" is missing; is \"dat\" meant to be it?"));
 }
 
 TEST_CASE("a file that is missing or no JSON is named", "[config]") {

@@ -38,3 +38,17 @@ TEST_CASE("without a log there are no points", "[log]") {
     const TemporaryFolder folder;
     CHECK(read_training_log(folder.file("none.jsonl")) == TrainingLog{});
 }
+
+TEST_CASE("a file that is no log is told from one of which little is written", "[log]") {
+    const TemporaryFolder folder;
+    const auto complaint = [&](const std::string& text) {
+        return error_of([&] { require_training_log(folder.write("some.txt", text)); });
+    };
+    for (const char* log : {"", "{\"kind\": \"tra", "{\"kind\": \"train\", \"step\": 1}\n{\"ki"}) {
+        CHECK(complaint(log).empty());
+    }
+    for (const char* other : {"Good morning.\n", "garbage", "{\"kind\": \"tra\n", "[1]\n", "7", "{}\n"}) {
+        CHECK_THAT(complaint(other), Catch::Contains("some.txt' line 1 is no JSON object of a training's log") &&
+                                         Catch::Contains("log.jsonl"));
+    }
+}

@@ -73,7 +73,21 @@ expect "and one of a version to come" refused newer.headscope version 9
 view --render figure.bmp
 expect "an unknown ending" refused "figure.bmp" ".svg, .png or .json"
 view --panel time --render time.tsv
-expect "a table of what is no matrix" refused "time.tsv" ".svg, .png or .json"
+expect "a table of what is no matrix" refused "time.tsv" ".svg, .png or .json, or of the matrix alone in .tsv"
+run view --help
+expect "which the help names" says "a matrix also to a .tsv one"
+view --render x.svg --script tour
+expect "a script without a window" refused "--script" "--render"
+view --render x.svg --record tour
+expect "or a recording of one" refused "--record" "--render"
+run view --open run --render x.svg
+expect "a folder is no saved view" refused "cannot read 'run': Is a directory"
+run view --open gone --render x.svg
+expect "nor is what is not there" refused "cannot read 'gone': No such file or directory"
+run view --model run/model --text '' --render x.svg
+expect "and nothing is no text" refused "--text: it holds no text"
+view --render x.svg --precision i8
+expect "8 bits are not shown" refused "--precision" "i8"
 view --render missing/figure.svg
 expect "a folder that does not exist" refused missing/figure.svg
 view --panel sideways --render x.svg
@@ -109,6 +123,11 @@ if [ -x "$(dirname "$headscope")/headscope-viewer" ]; then
     view
     expect "without a display it says so" refused "no window can be opened" "display"
     expect "and how to draw without one" complains "--render FILE"
+    view --script nowhere.script
+    expect "but first that a script is not there" refused "cannot read the script 'nowhere.script': No such file or directory"
+    printf 'wait\nwate\n' >bad.script
+    view --script bad.script
+    expect "or what it can do" refused 'bad.script, line 2: "wate"' "it can: size, wait"
 else
     echo "SKIPPED: the viewer is not built, so it cannot say that there is no display"
 fi

@@ -69,7 +69,8 @@ TEST_CASE("A script is read line by line, and what it cannot be is said with the
     CHECK(lines[1].rest == "two  words");
     CHECK(lines[2].rest == "a.b = c");
     CHECK(parse_script("", "tour").empty());
-    CHECK_THROWS_WITH(parse_script("wait\nwate\n", "tour"), Contains("tour, line 2: \"wate\""));
+    CHECK_THROWS_WITH(parse_script("wait\nwate\n", "tour"),
+                      Contains("tour, line 2: \"wate\"") && Contains("size, wait, frames"));
 }
 
 TEST_CASE("What a person does is a line that does it again", "[interface]") {

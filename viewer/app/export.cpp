@@ -22,8 +22,7 @@ void export_panel_to(const Scene& scene, PanelId panel, const std::string& path,
     } else if (ends(".tsv") && panel == PanelId::Matrix) {
         atomic_write_file(path, matrix_tsv(scene));
     } else {
-        throw Error(
-            fmt::format("'{}' should end in .svg, .png or .json{}", path, panel == PanelId::Matrix ? ", or .tsv" : ""));
+        throw Error(fmt::format("'{}' should end in .svg, .png or .json, or of the matrix alone in .tsv", path));
     }
 }
 

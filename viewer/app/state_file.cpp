@@ -1,9 +1,6 @@
 #include "viewer/app/state_file.h"
 
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <limits>
 #include <sstream>
 #include <utility>
@@ -14,6 +11,7 @@
 
 #include "io/config_reader.h"
 #include "io/strict_json.h"
+#include "io/whole_file.h"
 #include "support/check.h"
 
 namespace headscope::viewer {
@@ -66,17 +64,6 @@ const char* name_in(const NameTable<Enum, N>& table, Enum value) {
     check_failed(__FILE__, __LINE__, "value", "a value without a name");
 }
 
-template <class Enum, std::size_t N>
-Enum choose(ConfigReader& reader, const char* key, const NameTable<Enum, N>& table, Enum otherwise) {
-    std::vector<std::string> names;
-    int fallback = 0;
-    for (const auto& [name, value] : table) {
-        fallback = value == otherwise ? static_cast<int>(names.size()) : fallback;
-        names.emplace_back(name);
-    }
-    return table[static_cast<std::size_t>(reader.choice(key, fallback, names))].second;
-}
-
 int count(ConfigReader& reader, const char* key, int otherwise, int least) {
     return static_cast<int>(reader.integer(key, otherwise, least, kLargest));
 }
@@ -89,10 +76,10 @@ json write_edit(const AttentionEdit& edit) {
 AttentionEdit read_edit(const json& object, const std::string& file) {
     ConfigReader reader(object, file, "view.edits");
     AttentionEdit edit;
-    edit.site.kind = choose(reader, "kind", kKinds, edit.site.kind);
+    edit.site.kind = reader.choice_of("kind", kKinds, edit.site.kind);
     edit.site.layer = count(reader, "layer", 1, 1) - 1;
     edit.head = count(reader, "head", 1, 1);
-    edit.kind = choose(reader, "edit", kEdits, edit.kind);
+    edit.kind = reader.choice_of("edit", kEdits, edit.kind);
     edit.query = count(reader, "query", -1, -1);
     edit.key = count(reader, "key", -1, -1);
     reader.finish();
@@ -149,8 +136,8 @@ ViewState read_state(const json& object, const std::string& file) {
     for (const json& edit : reader.list("edits")) {
         state.edits.push_back(read_edit(edit, file));
     }
-    state.panel = choose(reader, "panel", panel_names(), state.panel);
-    state.kind = choose(reader, "kind", kKinds, state.kind);
+    state.panel = reader.choice_of("panel", panel_names(), state.panel);
+    state.kind = reader.choice_of("kind", kKinds, state.kind);
     state.layer = count(reader, "layer", state.layer, 1);
     for (const json& head : reader.list("heads")) {
         const bool follows = head.is_number_integer() && head > (state.heads.empty() ? 0 : state.heads.back());
@@ -160,15 +147,15 @@ ViewState read_state(const json& object, const std::string& file) {
         state.heads.push_back(head.get<int>());
     }
     state.word = count(reader, "word", state.word, -1);
-    state.direction = choose(reader, "direction", kDirections, state.direction);
+    state.direction = reader.choice_of("direction", kDirections, state.direction);
     state.key = count(reader, "key", state.key, -1);
     state.overview = reader.boolean("overview", state.overview);
     state.join_words = reader.boolean("join_words", state.join_words);
     state.show_special = reader.boolean("show_special", state.show_special);
-    state.palette = choose(reader, "palette", kPalettes, state.palette);
-    state.order = choose(reader, "order", kOrders, state.order);
+    state.palette = reader.choice_of("palette", kPalettes, state.palette);
+    state.order = reader.choice_of("order", kOrders, state.order);
     state.small_figures = reader.boolean("small_figures", state.small_figures);
-    state.matrix = choose(reader, "matrix", kMatrices, state.matrix);
+    state.matrix = reader.choice_of("matrix", kMatrices, state.matrix);
     state.logarithmic = reader.boolean("logarithmic", state.logarithmic);
     state.step = count(reader, "step", state.step, -1);
     state.show_fallen = reader.boolean("show_fallen", state.show_fallen);
@@ -197,13 +184,7 @@ std::string to_json(const SavedView& view) {
 }
 
 SavedView read_view(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) {
-        throw Error(fmt::format("{} cannot be read: {}", file, std::strerror(errno)));
-    }
-    std::ostringstream text;
-    text << stream.rdbuf();
-    return parse_view(text.str(), file);
+    return parse_view(read_whole_file(file, "'" + file + "'"), file);
 }
 
 SavedView parse_view(const std::string& text, const std::string& file) {

@@ -1,19 +1,18 @@
 #include "viewer/ui/program.h"
 
 #include <chrono>
-#include <fstream>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <imgui.h>
 
 #include "drawing/png.h"
 #include "io/atomic_file.h"
+#include "io/whole_file.h"
 #include "registry/registry.h"
-#include "support/check.h"
 #include "viewer/draw/theme.h"
 #include "viewer/ui/app.h"
 #include "viewer/ui/script.h"
@@ -26,20 +25,16 @@ constexpr double kFollowing = 1.0;  // seconds between looks at a training that 
 constexpr int kPageOfPalette = 10;
 constexpr double kPlaying = 0.45;  // seconds a step of the decoding is shown
 
-std::string read_text(const std::string& path) {
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream) {
-        throw Error("the script " + path + " cannot be read");
-    }
-    std::ostringstream text;
-    text << stream.rdbuf();
-    return text.str();
+std::vector<ScriptLine> read_script(const std::string& path) {
+    return path.empty() ? std::vector<ScriptLine>{}
+                        : parse_script(read_whole_file(path, "the script '" + path + "'"), path);
 }
 
 class Program {
 public:
     explicit Program(const ProgramOptions& options)
         : options_(options),
+          script_(read_script(options.script)),
           window_({.width = options.session.settings.width,
                    .height = options.session.settings.height,
                    .scripted = !options.script.empty()}),
@@ -62,7 +57,7 @@ public:
                                       .commands = ui_.commands,
                                       .busy = [this] { return session_.busy() || ui_.devices.valid(); },
                                       .shoot = [this](const std::string& path) { shot_ = path; }};
-            player_.emplace(parse_script(read_text(options.script), options.script), options.script, std::move(stage));
+            player_.emplace(std::move(script_), options.script, std::move(stage));
         }
         start_recording();
     }
@@ -174,6 +169,7 @@ private:
     }
 
     ProgramOptions options_;
+    std::vector<ScriptLine> script_;  // read before there is a window
     Window window_;
     Session session_;
     Interface ui_;

@@ -11,6 +11,7 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "support/check.h"
 
@@ -79,7 +80,8 @@ std::vector<ScriptLine> parse_script(const std::string& text, const std::string&
         ScriptLine read{number, line.substr(0, end), trimmed(line.substr(end))};
         const bool known = std::find(kVerbs.begin(), kVerbs.end(), read.verb) != kVerbs.end();
         if (!known) {
-            throw Error(fmt::format("{}, line {}: \"{}\" is nothing that a script can do", file, number, read.verb));
+            throw Error(fmt::format("{}, line {}: \"{}\" is nothing that a script can do; it can: {}", file, number,
+                                    read.verb, fmt::join(kVerbs, ", ")));
         }
         lines.push_back(std::move(read));
     }

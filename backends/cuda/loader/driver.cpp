@@ -46,14 +46,22 @@ struct Functions {
     Result (*cuGetErrorString)(Result, const char**) = nullptr;
 };
 
+// What to do about a library that is no driver: whoever named it wants to know by what.
+std::string advice_for_library(const std::string& library, const char* otherwise) {
+    const char* named = std::getenv("HEADSCOPE_CUDA_DRIVER");
+    return named != nullptr && library == named
+               ? "HEADSCOPE_CUDA_DRIVER names it: unset it, or name the driver's libcuda.so.1"
+               : otherwise;
+}
+
 void* open_library(const std::string& library) {
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
         const std::string words = dlerror();
         const bool absent = words == library + ": cannot open shared object file: No such file or directory";
-        throw Error(
-            fmt::format("no NVIDIA driver ({}); on a machine with an NVIDIA card, install it (Debian: nvidia-driver)",
-                        absent ? "there is no " + library : words));
+        throw Error(fmt::format(
+            "no NVIDIA driver ({}); {}", absent ? "there is no " + library : words,
+            advice_for_library(library, "on a machine with an NVIDIA card, install it (Debian: nvidia-driver)")));
     }
     return handle;
 }
@@ -83,9 +91,8 @@ Functions load(const std::string& library) {
 #undef HEADSCOPE_LOAD
     if (!missing.empty()) {
         dlclose(handle);
-        throw Error(
-            fmt::format("{} is no NVIDIA driver, or one older than CUDA 6: it has no {}; install a current driver",
-                        library, missing));
+        throw Error(fmt::format("{} is no NVIDIA driver, or one older than CUDA 6: it has no {}; {}", library, missing,
+                                advice_for_library(library, "install a current driver")));
     }
     return cu;
 }

@@ -1,0 +1,52 @@
+#include "train/first_model.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+ModelDirectory open_first_model(const TrainConfig& config, const std::string& directory) {
+    ModelDirectory model = open_model_directory(directory);
+    const bool shared = model.source_tokenizer == model.target_tokenizer;
+    if (shared != config.tokenizer.shared) {
+        throw Error(
+            fmt::format("'{}' has {}, and {} asks for {}: set \"tokenizer.shared\" to {}, or begin without --from",
+                        directory, shared ? "one tokenizer for both languages" : "a tokenizer for each language",
+                        config.file, shared ? "two" : "one", shared));
+    }
+    require_shape(model, config.model_config(model.source_tokenizer->size(), model.target_tokenizer->size()),
+                  config.file);
+    return model;
+}
+
+}  // namespace
+
+void require_shape(const ModelDirectory& model, const ModelConfig& asked, const std::string& config_file) {
+    const nlohmann::json theirs = to_json(model.config);
+    const nlohmann::json ours = to_json(asked);
+    for (const auto& [key, value] : ours.items()) {
+        if (theirs.at(key) != value) {
+            throw Error(fmt::format(
+                "'{}' has \"{}\" {}, and {} asks for {}: say under \"model\" what it has, or begin without --from",
+                model.path, key, theirs.at(key).dump(), config_file, value.dump()));
+        }
+    }
+}
+
+void require_first_model(const TrainConfig& config, const std::string& directory) {
+    static_cast<void>(open_first_model(config, directory));
+}
+
+void try_first_model(Backend& backend, const TrainConfig& config, const std::string& directory) {
+    const ModelDirectory model = open_first_model(config, directory);
+    Parameters parameters(backend, model.config, false);
+    load_parameters(backend, (std::filesystem::path(directory) / "model.safetensors").string(), parameters);
+}
+
+}  // namespace headscope
