@@ -5,8 +5,9 @@
 #   HEADSCOPE_CUDA                AUTO: where a toolkit is found; ON: an error without one; OFF
 #   HEADSCOPE_CUDA_TOOLKITS       folders of toolkits, a module each; empty: nvcc on PATH, CUDA_PATH or /usr/local/cuda
 #   HEADSCOPE_CUDA_ARCHITECTURES  "75;90;90-virtual": machine code for sm_75 and sm_90, PTX for compute_90. "all": what a
-#                                 package for others needs. Empty: for the cards of this machine, or where there is none
-#                                 the oldest PTX that the toolkit writes, which every driver compiles for its card.
+#                                 package for others needs. Empty: for the cards of this machine; for one that the toolkit
+#                                 is not known to have, or where there is none, the oldest PTX that it writes, which every
+#                                 driver compiles for its card.
 set(HEADSCOPE_CUDA AUTO CACHE STRING "Build the CUDA modules: AUTO, ON or OFF")
 set(HEADSCOPE_CUDA_TOOLKITS "" CACHE STRING "Folders of CUDA toolkits; empty: what is found")
 set(HEADSCOPE_CUDA_ARCHITECTURES "" CACHE STRING "As 75;90;90-virtual, or all; empty: for this machine")
@@ -78,13 +79,15 @@ function(headscope_cuda_architectures version architectures)
         headscope_cuda_cards(cards)
         list(GET all 0 oldest)
         set(chosen "")
+        set(others ${cards})
+        list(REMOVE_ITEM others ${all})
         foreach(card IN LISTS cards)
             if(card IN_LIST all)
                 list(APPEND chosen ${card})
             endif()
         endforeach()
-        if(NOT chosen)
-            set(chosen ${oldest}-virtual)
+        if(others OR NOT chosen)
+            list(APPEND chosen ${oldest}-virtual)
         endif()
     endif()
     set(${architectures} ${chosen} PARENT_SCOPE)

@@ -32,6 +32,11 @@ bool refused(cublasStatus_t status) {
            status == CUBLAS_STATUS_ARCH_MISMATCH;
 }
 
+std::uint32_t alignment_of(std::uintptr_t address) {
+    const std::uintptr_t most = address | kMostAlignment;
+    return static_cast<std::uint32_t>(most & (~most + 1));
+}
+
 cudaDataType data_type(DType dtype) {
     switch (dtype) {
         case DType::F32: return CUDA_R_32F;

@@ -33,6 +33,10 @@ void enqueued_product(Stream& stream, const char* op, cublasStatus_t status);
 // device works on, and nothing was enqueued.
 bool refused(cublasStatus_t status);
 
+// Bytes: the largest power of two that divides the address, at most kMostAlignment.
+std::uint32_t alignment_of(std::uintptr_t address);
+constexpr std::uint32_t kMostAlignment = 256;  // cuBLASLt looks for no more
+
 cudaDataType data_type(DType dtype);
 
 // How far apart a matrix's rows are. cuBLAS asks for no less than they are long, also where there is one row and its

@@ -97,9 +97,10 @@ std::shared_ptr<Event> CudaBackend::record_event() {
     return std::make_shared<StreamEvent>(stream_);
 }
 
-std::unique_ptr<Graph> CudaBackend::record(const std::function<void()>& body) {
+template <class Step>
+auto CudaBackend::on_a_graph(const Step& step) {
     try {
-        return Graph::record(stream_, body);
+        return step();
     } catch (const OutOfMemory&) {
         throw;
     } catch (const NotRecorded&) {
@@ -107,10 +108,11 @@ std::unique_ptr<Graph> CudaBackend::record(const std::function<void()>& body) {
     } catch (const Error& error) {
         stream_.find_fault("graph");
         if (!std::exchange(told_not_recorded_, true)) {
-            fmt::print(stderr,
-                       "headscope: {} ({}) runs ops one by one where it could not record them as a graph, which gives "
-                       "the same, more slowly: {}; HEADSCOPE_CUDA_GRAPHS=0 records none\n",
-                       info_.id, info_.name, error.what());
+            fmt::print(
+                stderr,
+                "headscope: {} ({}) runs ops one by one where they could not be recorded as a graph and launched, "
+                "which gives the same, more slowly: {}; HEADSCOPE_CUDA_GRAPHS=0 records none\n",
+                info_.id, info_.name, error.what());
         }
         throw NotRecorded(error.what());
     }
@@ -119,8 +121,8 @@ std::unique_ptr<Graph> CudaBackend::record(const std::function<void()>& body) {
 void CudaBackend::replay(const std::string& name, const std::vector<Tensor>& operands,
                          const std::function<void()>& body) {
     stream_.use_device();
-    const auto make = [&] { return record(body); };
-    const auto launch = [&](const std::shared_ptr<const Graph>& graph) { graph->launch(stream_); };
+    const auto make = [&] { return on_a_graph([&] { return Graph::record(stream_, body); }); };
+    const auto launch = [&](const std::shared_ptr<const Graph>& graph) { on_a_graph([&] { graph->launch(stream_); }); };
     if (!graphs_ || recording() || !replays_.replay(replay_key(name, operands, address_of), *memory_, make, launch)) {
         body();
     }
@@ -162,6 +164,9 @@ Support CudaBackend::products(Compute compute) const {
     }
     if (compute == Compute::BF16 && !products_.has_bf16()) {
         return {SupportLevel::Composed, "multiplied in F32: products of BF16 need sm_80"};
+    }
+    if (compute == Compute::F16 && !products_.has_fast_f16()) {
+        return {SupportLevel::Composed, "no faster than in F32: matrix cores need sm_70"};
     }
     return {};
 }

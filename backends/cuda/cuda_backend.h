@@ -60,8 +60,10 @@ private:
         return memory_->pool() == Pool::Recordings;
     }
     bool make_room();  // Memory::make_room
-    // NotRecorded instead of an Error after which the device works on.
-    std::unique_ptr<Graph> record(const std::function<void()>& body);
+    // What `step` of recording a graph or of launching it gives; NotRecorded, which is said once, instead of an Error
+    // after which the device works on.
+    template <class Step>
+    auto on_a_graph(const Step& step);
     std::shared_ptr<CudaBuffer> scratch(std::size_t bytes);
     // A contiguous copy in another dtype.
     Tensor converted(const Tensor& x, DType dtype);

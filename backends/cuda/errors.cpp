@@ -13,8 +13,9 @@ bool is_sticky(cudaError_t error) {
     // By number, since toolkits differ in which names they have: uncorrectable errors of memory and NVLink, contained
     // errors of both, illegal address, launch timeout, context destroyed, device assertion, hardware stack error,
     // illegal instruction, misaligned address, invalid address space, invalid program counter, launch failure, tensor
-    // memory that a kernel kept, false data from another device, and what has no name.
-    constexpr std::array kSticky{214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 911, 999};
+    // memory that a kernel kept, a server of MPS that ended this client, false data from another device, and what has
+    // no name.
+    constexpr std::array kSticky{214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 999};
     return std::find(kSticky.begin(), kSticky.end(), static_cast<int>(error)) != kSticky.end();
 }
 

@@ -1,5 +1,8 @@
 #include "backends/cuda/linear.h"
 
+#include <algorithm>
+#include <array>
+
 #include "backend/replays.h"
 #include "backends/cuda/blas.h"
 #include "backends/cuda/cuda_backend.h"
@@ -15,6 +18,14 @@ constexpr std::size_t kMostPlans = 16384;
 
 // The widest load of a kernel.
 constexpr std::uintptr_t kBiasAlignment = 16;
+
+// Of kernels that split a sum over k it was reported that they drop what k has over a multiple of 64 where it is long:
+// cuBLASLt 12.8.5 and 13.1.1 on sm_90 and later (facebookexperimental/triton, pull request 2767).
+bool may_be_split(std::int64_t k) {
+    constexpr std::int64_t kTile = 64;
+    constexpr std::int64_t kLong = 8192;
+    return k % kTile == 0 || k < kLong;
+}
 
 using Operation = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
 using Layout = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
@@ -70,7 +81,8 @@ Preference preference_of(const FusedShape& shape, std::size_t workspace_bytes) {
     // others (cublasLtReductionScheme_t) round them to y's type, and the one in place adds in the order in which blocks
     // take their turns, of which the documentation says no more than that they do.
     set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-        static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+        static_cast<std::uint32_t>(may_be_split(shape.in) ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
+                                                          : CUBLASLT_REDUCTION_SCHEME_NONE));
     set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, shape.weight_alignment);
     set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, shape.x_alignment);
     set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, shape.y_alignment);
@@ -92,11 +104,6 @@ struct FusedProducts::Plan {
     Layout weight, x, y;
     cublasLtMatmulAlgo_t algorithm{};
 };
-
-std::uint32_t alignment_of(std::uintptr_t address) {
-    const std::uintptr_t most = address | kMostAlignment;
-    return static_cast<std::uint32_t>(most & (~most + 1));
-}
 
 FusedShape fused_shape(const Linear& op) {
     HEADSCOPE_CHECK(op.activation == Activation::None || op.activation == Activation::Relu,
@@ -160,19 +167,23 @@ std::unique_ptr<FusedProducts::Plan> FusedProducts::make_plan(const FusedShape& 
     plan->x = layout_of(shape.operands, shape.in, shape.rows, shape.x_row);
     plan->y = layout_of(shape.result, shape.out, shape.rows, shape.out);
     const Preference preference = preference_of(shape, workspace_->bytes());
-    cublasLtMatmulHeuristicResult_t best{};
+    std::array<cublasLtMatmulHeuristicResult_t, 4> results{};  // of which the first may be of no use
     int found = 0;
-    const cublasStatus_t status =
-        cublasLtMatmulAlgoGetHeuristic(handle_.get(), plan->operation.get(), plan->weight.get(), plan->x.get(),
-                                       plan->y.get(), plan->y.get(), preference.get(), 1, &best, &found);
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+        handle_.get(), plan->operation.get(), plan->weight.get(), plan->x.get(), plan->y.get(), plan->y.get(),
+        preference.get(), static_cast<int>(results.size()), results.data(), &found);
     if (refused(status)) {
         return nullptr;
     }
     require_blas(status, "choose an algorithm for a product with an epilogue");
-    if (found == 0 || best.state != CUBLAS_STATUS_SUCCESS) {
+    const auto end = results.begin() + found;
+    const auto best = std::find_if(results.begin(), end, [](const cublasLtMatmulHeuristicResult_t& result) {
+        return result.state == CUBLAS_STATUS_SUCCESS;
+    });
+    if (best == end) {
         return nullptr;
     }
-    plan->algorithm = best.algo;
+    plan->algorithm = best->algo;
     return plan;
 }
 

@@ -32,13 +32,10 @@ struct FusedShape {
     bool tf32 = false;
     bool bias = false;
     bool relu = false;
-    // Bytes: the largest powers of two that divide the addresses, at most kMostAlignment.
+    // Of the addresses (alignment_of).
     std::uint32_t x_alignment = 0, weight_alignment = 0, y_alignment = 0, bias_alignment = 0;
     auto operator<=>(const FusedShape&) const = default;
 };
-
-constexpr std::uint32_t kMostAlignment = 256;  // cuBLASLt looks for no more
-std::uint32_t alignment_of(std::uintptr_t address);
 
 // Whether op's bias has to be copied to a tensor of its own: to be rounded to y's dtype, or for its address. Kernels of
 // cuBLASLt may load it 16 bytes at a time whatever it is aligned to, and a load that is not aligned loses the device.

@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kLossThreads) smoothed_cross_entropy(LossKerne
         }
         total *= rescale(largest, most);
         for (int i = 0; i < N; ++i) {
-            total += expf(values[i] - most);
+            total += most == -INFINITY ? 0.0F : expf(values[i] - most);  // nothing but -inf so far
         }
         largest = most;
     }

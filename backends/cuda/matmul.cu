@@ -1,5 +1,5 @@
 // Matmul. The products are cuBLAS's; here is what comes before: F32 operands are rounded to a 16-bit type on request,
-// and BF16 is widened where the device has no products of it (before sm_80).
+// and BF16 is widened where the device has no products of it (before sm_80), as either type is where cuBLAS refuses.
 #include "backends/cuda/cuda_backend.h"
 
 namespace headscope::cuda {
@@ -24,11 +24,11 @@ void CudaBackend::run(const Matmul& op) {
         product.a = converted(op.a, wanted);
         product.b = converted(op.b, wanted);
     }
-    if (wanted != DType::BF16 || products_.has_bf16()) {
-        products_.multiply(product);
+    const bool may_have = wanted != DType::BF16 || products_.has_bf16();
+    if (may_have && products_.multiply(product)) {
         return;
     }
-    // What is rounded to BF16 is multiplied in F32, which holds it exactly.
+    // F32 holds what is rounded to 16 bits exactly.
     product.a = converted(product.a, DType::F32);
     product.b = converted(product.b, DType::F32);
     product.compute = Compute::F32;

@@ -33,8 +33,8 @@ std::shared_ptr<CudaBuffer> Memory::allocate(std::size_t bytes) {
         const std::uint64_t wanted = space.arena.rounded(bytes);
         bool added = add_block(space, std::max(wanted, kBlockBytes));
         added = added || add_block(space, wanted);
-        if (!added && make_room && make_room()) {
-            std::for_each(spaces_.begin(), spaces_.end(), drop_empty_blocks);
+        if (!added) {
+            free_blocks();
             added = add_block(space, wanted);
         }
         if (!added) {
@@ -55,6 +55,18 @@ void Memory::give_back(Pool pool, const Place& place, std::size_t bytes) {
     space.arena.give_back(place);
     space.live -= bytes;
     use_.live -= bytes;
+}
+
+void Memory::free_blocks() {
+    if (!make_room || !make_room()) {
+        return;
+    }
+    for (Space& space : spaces_) {
+        for (const std::uint32_t index : space.arena.empty_blocks()) {
+            space.arena.remove_block(index);
+            cudaFree(std::exchange(space.blocks[index], nullptr));
+        }
+    }
 }
 
 bool Memory::add_block(Space& space, std::uint64_t bytes) const {
@@ -79,13 +91,6 @@ bool Memory::add_block(Space& space, std::uint64_t bytes) const {
     }
     space.blocks[index] = static_cast<std::byte*>(memory);
     return true;
-}
-
-void Memory::drop_empty_blocks(Space& space) {
-    for (const std::uint32_t index : space.arena.empty_blocks()) {
-        space.arena.remove_block(index);
-        cudaFree(std::exchange(space.blocks[index], nullptr));
-    }
 }
 
 void Memory::fail(std::size_t bytes) const {

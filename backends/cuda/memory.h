@@ -51,6 +51,8 @@ public:
     // OutOfMemory when the device has no more.
     std::shared_ptr<CudaBuffer> allocate(std::size_t bytes);
     void give_back(Pool pool, const Place& place, std::size_t bytes);
+    // Makes room; then empty blocks of both pools go back to CUDA.
+    void free_blocks();
     // Where allocate() looks from here on.
     void use(Pool pool) { pool_ = pool; }
     Pool pool() const { return pool_; }
@@ -71,7 +73,6 @@ private:
     // the host's memory CUDA need not count as free what the host gives back when asked, the pages of files; there only
     // asking tells.
     bool add_block(Space& space, std::uint64_t bytes) const;
-    static void drop_empty_blocks(Space& space);
     [[noreturn]] void fail(std::size_t bytes) const;
 
     std::string device_;

@@ -28,6 +28,15 @@ const void* address(const Tensor& tensor, std::int64_t element) {
     return buffer.data() + static_cast<std::size_t>(tensor.offset + element) * size_of(tensor.dtype);
 }
 
+std::uint32_t alignment_of(const Tensor& tensor) {
+    return cuda::alignment_of(reinterpret_cast<std::uintptr_t>(address(tensor, 0)));
+}
+
+ProductKind kind_of(const Matmul& op, const ProductCall& first) {
+    return {first,          op.a.dtype,         op.out.dtype,       op.transpose_a,
+            op.transpose_b, alignment_of(op.a), alignment_of(op.b), alignment_of(op.out)};
+}
+
 }  // namespace
 
 std::vector<ProductCall> product_calls(const Matmul& op) {
@@ -89,23 +98,33 @@ Products::Products(Stream& stream, Memory& memory, int architecture) : stream_(s
     require_blas(cublasSetMathMode(handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION), "set its precision");
 }
 
-void Products::multiply(const Matmul& op) {
+bool Products::multiply(const Matmul& op) {
     stream_.use_device();
-    for (const ProductCall& one : product_calls(op)) {
-        call(op, one);
+    const std::vector<ProductCall> calls = product_calls(op);
+    if (!calls.empty() && refused_.contains(kind_of(op, calls.front()))) {
+        return false;
     }
+    for (const ProductCall& one : calls) {
+        const cublasStatus_t status = enqueue(op, one);
+        // What was refused in a graph alone has other bits outside; and what has begun may have changed `out`.
+        if (refused(status) && op.a.dtype != DType::F32 && &one == &calls.front() && !stream_.captured()) {
+            refused_.insert(kind_of(op, one));
+            return false;
+        }
+        enqueued_product(stream_, Matmul::kName, status);
+    }
+    return true;
 }
 
-void Products::call(const Matmul& op, const ProductCall& call) {
+cublasStatus_t Products::enqueue(const Matmul& op, const ProductCall& call) {
     const auto transposed = [](bool yes) { return yes ? CUBLAS_OP_T : CUBLAS_OP_N; };
     const bool tf32 = op.a.dtype == DType::F32 && op.compute == Compute::TF32;
     const cublasComputeType_t compute = tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-    const cublasStatus_t status = cublasGemmStridedBatchedEx(
+    return cublasGemmStridedBatchedEx(
         handle_.get(), transposed(op.transpose_b), transposed(op.transpose_a), call.n, call.m, call.k, &op.alpha,
         address(op.b, call.b), data_type(op.b.dtype), call.b_row, call.b_stride, address(op.a, call.a),
         data_type(op.a.dtype), call.a_row, call.a_stride, &op.beta, const_cast<void*>(address(op.out, call.out)),
         data_type(op.out.dtype), call.out_row, call.out_stride, call.count, compute, CUBLAS_GEMM_DEFAULT);
-    enqueued_product(stream_, Matmul::kName, status);
 }
 
 }  // namespace headscope::cuda

@@ -3,7 +3,10 @@
 
 #include <cublas_v2.h>
 
+#include <compare>
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "backend/ops/matmul.h"
@@ -20,12 +23,21 @@ struct ProductCall {
     std::int64_t a = 0, b = 0, out = 0;                    // elements from the tensors' own offsets
     long long a_stride = 0, b_stride = 0, out_stride = 0;  // elements between matrices
     int a_row = 0, b_row = 0, out_row = 0;                 // elements between rows
-    bool operator==(const ProductCall&) const = default;
+    auto operator<=>(const ProductCall&) const = default;
 };
 
 // The calls that carry out a product of strided operands, over both batch levels: one, where the levels are evenly
 // spaced, else one for each entry of the shorter level. Empty where there is nothing to write.
 std::vector<ProductCall> product_calls(const Matmul& op);
+
+// All that cuBLAS may refuse a product for, by the first of its calls.
+struct ProductKind {
+    ProductCall call;
+    DType operands = DType::F32, result = DType::F32;
+    bool transpose_a = false, transpose_b = false;
+    std::uint32_t a_alignment = 0, b_alignment = 0, out_alignment = 0;
+    auto operator<=>(const ProductKind&) const = default;
+};
 
 class Products {
 public:
@@ -34,21 +46,25 @@ public:
     Products(const Products&) = delete;
     Products& operator=(const Products&) = delete;
 
+    bool has_fast_f16() const { return architecture_ >= 70; }  // others multiply F16 as they do F32
     bool has_bf16() const { return architecture_ >= 80; }
     bool has_tf32() const { return architecture_ >= 80; }
     // For other products on the same stream: in order, they take turns.
     const std::shared_ptr<CudaBuffer>& workspace() const { return workspace_; }
 
     // Operands of one dtype, F32, F16 or BF16; out of the same or F32. F32 is multiplied as it is, or in TF32.
-    void multiply(const Matmul& op);
+    // False where cuBLAS refuses a product of 16 bits: then nothing was enqueued, and it is refused from here on, so
+    // that what replaces it has the same bits in a graph.
+    bool multiply(const Matmul& op);
 
 private:
-    void call(const Matmul& op, const ProductCall& call);
+    cublasStatus_t enqueue(const Matmul& op, const ProductCall& call);
 
     Stream& stream_;
     const int architecture_;
     std::shared_ptr<CudaBuffer> workspace_;
     Owned<cublasHandle_t, cublasDestroy> handle_;
+    std::set<ProductKind> refused_;
 };
 
 }  // namespace headscope::cuda

@@ -49,8 +49,9 @@ __global__ void __launch_bounds__(kTopKThreads)
         last = reduce_block(best, LargestBits());
         if (threadIdx.x == 0) {
             const std::uint32_t index = 0xFFFFFFFFU - static_cast<std::uint32_t>(last);
-            values[blockIdx.x * k + found] = (to_float(row[index]) - largest) - log_rest;
-            indices[blockIdx.x * k + found] = static_cast<std::int32_t>(index);
+            const std::int64_t place = static_cast<std::int64_t>(blockIdx.x) * k + found;
+            values[place] = (to_float(row[index]) - largest) - log_rest;
+            indices[place] = static_cast<std::int32_t>(index);
         }
     }
 }

@@ -58,6 +58,21 @@ bool in_compute(const InstanceFunctions& functions, VkPhysicalDevice device) {
     return (matrices.cooperativeMatrixSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
 }
 
+// AMD's own drivers list them for GPUs without matrix cores, too, and take them apart: ggml-org/llama.cpp's 10597 and
+// 11074. RDNA3 brought the cores, and with them products of four bytes of mixed signs.
+bool takes_apart(const InstanceFunctions& functions, VkPhysicalDevice device, const MatrixGround& ground) {
+    if (ground.driver != VK_DRIVER_ID_AMD_PROPRIETARY && ground.driver != VK_DRIVER_ID_AMD_OPEN_SOURCE) {
+        return false;
+    }
+    VkPhysicalDeviceShaderIntegerDotProductProperties products{};
+    products.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES;
+    VkPhysicalDeviceProperties2 all{};
+    all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    all.pNext = ground.dot_products ? &products : nullptr;
+    functions.vkGetPhysicalDeviceProperties2(device, &all);
+    return products.integerDotProduct4x8BitPackedMixedSignednessAccelerated == VK_FALSE;
+}
+
 std::string missing_feature(const InstanceFunctions& functions, VkPhysicalDevice device) {
     MatrixFeatures found;
     VkPhysicalDeviceFeatures2 all{};
@@ -119,6 +134,9 @@ CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysica
     // until a card has shown otherwise, plain tiles are the faster.
     if (ground.shares_registers) {
         return {{}, "not used where subgroups share registers: too few for their sums"};
+    }
+    if (takes_apart(functions, device, ground)) {
+        return {{}, "not used where AMD's driver takes them apart: no matrix cores"};
     }
     const MatrixSizes sizes = largest(kinds_of(functions, device), ground);
     return {sizes, sizes.m == 0 ? "none of F16 that sum in F32 and fit a tile" : ""};

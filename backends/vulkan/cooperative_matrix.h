@@ -34,6 +34,8 @@ struct MatrixGround {
     bool software = false;
     bool rounds_halves = false;     // to nearest in F16, where it is asked to
     bool shares_registers = false;  // SubgroupSizes
+    bool dot_products = false;      // VK_KHR_shader_integer_dot_product is listed
+    VkDriverId driver{};
     std::uint32_t subgroup_size = 0;
     VkPhysicalDeviceLimits limits{};
 };

@@ -53,12 +53,17 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
     info.ppEnabledExtensionNames = extensions.data();
     check(instance_->functions().vkCreateDevice(physical, &info, nullptr, &device_), "vkCreateDevice");
-    functions_ = load_device_functions(instance_->functions(), device_);
-    functions_.vkGetDeviceQueue(device_, found.queue_family, 0, &queue_);
+    // Found before the others, of which one may be missing.
+    functions_.vkDestroyDevice =
+        reinterpret_cast<PFN_vkDestroyDevice>(instance_->functions().vkGetDeviceProcAddr(device_, "vkDestroyDevice"));
     try {
+        functions_ = load_device_functions(instance_->functions(), device_);
+        functions_.vkGetDeviceQueue(device_, found.queue_family, 0, &queue_);
         choose_tensor_memory();
     } catch (...) {
-        functions_.vkDestroyDevice(device_, nullptr);
+        if (functions_.vkDestroyDevice != nullptr) {
+            functions_.vkDestroyDevice(device_, nullptr);
+        }
         throw;
     }
 }

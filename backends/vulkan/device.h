@@ -21,6 +21,7 @@ struct Capabilities {
     VkPhysicalDeviceProperties properties{};
     VkPhysicalDeviceMemoryProperties memory{};
     std::string driver;  // its name and version, in its own words
+    VkDriverId driver_id{};
     std::uint32_t queue_family = 0;
     std::uint32_t timestamp_bits = 0;  // of the queue's clock, 0 where it has none
     bool software = false;
@@ -52,7 +53,7 @@ struct Capabilities {
     }
 };
 
-// `rejected` names what is missing; empty if the device can be used.
+// `rejected` names what is missing, or what the driver failed at; empty if the device can be used.
 struct Probe {
     Capabilities capabilities;
     DeviceInfo info;

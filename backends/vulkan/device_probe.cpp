@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "backends/vulkan/device.h"
 #include "backends/vulkan/device_features.h"
 #include "backends/vulkan/half_trial.h"
+#include "backends/vulkan/listing.h"
 #include "support/check.h"
 
 namespace headscope::vulkan {
@@ -16,19 +16,10 @@ namespace headscope::vulkan {
 namespace {
 
 std::vector<VkExtensionProperties> extensions_of(const InstanceFunctions& functions, VkPhysicalDevice device) {
-    std::uint32_t count = 0;
-    check(functions.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr),
-          "vkEnumerateDeviceExtensionProperties");
-    std::vector<VkExtensionProperties> found(count);
-    check(functions.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, found.data()),
-          "vkEnumerateDeviceExtensionProperties");
-    return found;
-}
-
-bool contains(const std::vector<VkExtensionProperties>& extensions, const char* name) {
-    return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& extension) {
-        return std::strcmp(extension.extensionName, name) == 0;
-    });
+    return listed<VkExtensionProperties>(
+        "vkEnumerateDeviceExtensionProperties", [&](std::uint32_t* count, VkExtensionProperties* found) {
+            return functions.vkEnumerateDeviceExtensionProperties(device, nullptr, count, found);
+        });
 }
 
 // A queue family for compute alone keeps out of the way of graphics; any other with compute will do.
@@ -81,6 +72,7 @@ void probe_properties(const InstanceFunctions& functions, VkPhysicalDevice devic
     found.float_controls = float_controls_of(floats);
     found.driver = fmt::format("{} {}", driver.driverName, driver.driverInfo);
     info.driver = found.driver;
+    found.driver_id = driver.driverID;
 }
 
 void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device, const Options& options,
@@ -100,14 +92,17 @@ void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device,
     found.push_descriptors = contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
     found.portability = contains(extensions, kPortabilitySubset);
     found.creation_feedback = contains(extensions, VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
-    found.matrices = probe_matrices(functions, device,
-                                    {.extension = contains(extensions, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME),
-                                     .subgroups = found.subgroup_arithmetic && found.full_subgroups,
-                                     .software = found.software,
-                                     .rounds_halves = found.float_controls.rounds_halves,
-                                     .shares_registers = found.subgroup_sizes.share_registers(),
-                                     .subgroup_size = found.subgroup_size,
-                                     .limits = found.properties.limits});
+    found.matrices =
+        probe_matrices(functions, device,
+                       {.extension = contains(extensions, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME),
+                        .subgroups = found.subgroup_arithmetic && found.full_subgroups,
+                        .software = found.software,
+                        .rounds_halves = found.float_controls.rounds_halves,
+                        .shares_registers = found.subgroup_sizes.share_registers(),
+                        .dot_products = contains(extensions, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME),
+                        .driver = found.driver_id,
+                        .subgroup_size = found.subgroup_size,
+                        .limits = found.properties.limits});
 }
 
 // What no driver may say: Vulkan's required limits, and sizes that are powers of two by its word.
@@ -289,21 +284,10 @@ std::vector<std::string> paths_of(const Capabilities& found, const Options& opti
     return paths;
 }
 
-}  // namespace
-
-Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int index, const Options& options) {
-    Probe result;
+// What the driver says of the device, and what that means.
+void examine(const InstanceFunctions& functions, VkPhysicalDevice device, const Options& options, Probe& result) {
     Capabilities& found = result.capabilities;
     DeviceInfo& info = result.info;
-    functions.vkGetPhysicalDeviceProperties(device, &found.properties);
-    const VkPhysicalDeviceType type = found.properties.deviceType;
-    info.id = fmt::format("vulkan:{}", index);
-    info.backend = "vulkan";
-    info.name = found.properties.deviceName;
-    info.gpu = type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU || type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
-               type == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
-    info.software = type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    found.software = info.software;
     const bool compute_queue = find_queue_family(functions, device, found);
     if (found.properties.apiVersion >= VK_API_VERSION_1_2) {
         auto memory =
@@ -316,6 +300,10 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
     }
     info.rejected = why_rejected(found, options, compute_queue);
     describe(found, options, info);
+}
+
+// What is left of it by the options.
+void keep_to(const Options& options, Capabilities& found) {
     if (options.max_binding_bytes != 0) {
         found.max_binding_bytes = std::min(found.max_binding_bytes, options.max_binding_bytes);
     }
@@ -333,7 +321,30 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
     found.texel_loads = has_texel_loads(found) && options.texel_loads && options.vector_loads;
     found.storage16 = found.storage16 && options.storage16;
     found.timestamp_bits = options.timestamps ? found.timestamp_bits : 0;
-    info.paths = paths_of(found, options);
+}
+
+}  // namespace
+
+Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int index, const Options& options) {
+    Probe result;
+    Capabilities& found = result.capabilities;
+    DeviceInfo& info = result.info;
+    functions.vkGetPhysicalDeviceProperties(device, &found.properties);
+    const VkPhysicalDeviceType type = found.properties.deviceType;
+    info.id = fmt::format("vulkan:{}", index);
+    info.backend = "vulkan";
+    info.name = found.properties.deviceName;
+    info.gpu = type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU || type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
+               type == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU;
+    info.software = type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    found.software = info.software;
+    try {
+        examine(functions, device, options, result);
+        keep_to(options, found);
+        info.paths = paths_of(found, options);
+    } catch (const Error& error) {  // which is this device's alone
+        info.rejected = fmt::format("its driver cannot say what it can do: {}; update it", error.what());
+    }
     return result;
 }
 

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <system_error>
 #include <vector>
 
@@ -29,17 +30,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the loader looks for drivers: LoaderDriverInterface.md of Khronos' loader.
-std::vector<fs::path> driver_folders() {
-    std::vector<fs::path> folders{"/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d"};
-    for (const char* name : {"XDG_CONFIG_HOME", "XDG_DATA_HOME"}) {
-        if (const std::string folder = environment(name); !folder.empty()) {
-            folders.push_back(fs::path(folder) / "vulkan/icd.d");
+// Of a list that colons part.
+std::vector<std::string> paths_in(const std::string& list) {
+    std::vector<std::string> paths;
+    std::istringstream rest(list);
+    for (std::string path; std::getline(rest, path, ':');) {
+        if (!path.empty()) {
+            paths.push_back(path);
         }
     }
+    return paths;
+}
+
+// Where the loader looks for drivers: LoaderDriverInterface.md of Khronos' loader.
+std::vector<fs::path> driver_folders() {
+    const auto listed = [](const char* name, const char* otherwise) {
+        const std::string list = environment(name);
+        return list.empty() ? otherwise : list;
+    };
+    std::string all = "/etc:/usr/local/etc:" + environment("XDG_CONFIG_HOME") + ":" + environment("XDG_DATA_HOME") +
+                      ":" + listed("XDG_CONFIG_DIRS", "/etc/xdg") + ":" +
+                      listed("XDG_DATA_DIRS", "/usr/local/share:/usr/share");
     if (const std::string home = environment("HOME"); !home.empty()) {
-        folders.push_back(fs::path(home) / ".local/share/vulkan/icd.d");
-        folders.push_back(fs::path(home) / ".config/vulkan/icd.d");
+        all += ":" + home + "/.local/share:" + home + "/.config";
+    }
+    std::vector<fs::path> folders;
+    for (const std::string& folder : paths_in(all)) {
+        folders.push_back(fs::path(folder) / "vulkan/icd.d");
     }
     return folders;
 }
@@ -72,7 +89,9 @@ std::string stamp_path(const std::string& cache_directory) {
 
 // In the child: never returns.
 [[noreturn]] void ask_drivers() {
-    constexpr unsigned kSeconds = 60;  // NVIDIA's may take some for each card that nobody uses at the time
+    // NVIDIA's may take some for each card that nobody uses at the time. A child that another thread's lock was copied
+    // into never ends of itself, and the parent waits for it.
+    constexpr unsigned kSeconds = 20;
     for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) {
         std::signal(number, SIG_DFL);  // no handler of a parent's
     }
@@ -125,13 +144,17 @@ Answer ask_in_child() {
 std::string installed_drivers() {
     std::string text;
     std::vector<std::string> files;
+    const auto told = [&text](const char* name) {
+        std::string value = environment(name);
+        text += value.empty() ? "" : std::string(name) + "=" + value + "\n";
+        return value;
+    };
+    for (const char* filter : {"VK_LOADER_DRIVERS_SELECT", "VK_LOADER_DRIVERS_DISABLE"}) {
+        told(filter);
+    }
     for (const char* name : {"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"}) {
-        const std::string named = environment(name);
-        text += named.empty() ? "" : std::string(name) + "=" + named + "\n";
-        for (std::size_t begin = 0; begin < named.size();) {
-            const std::size_t end = std::min(named.find(':', begin), named.size());
-            files.push_back(signature_of(named.substr(begin, end - begin)));
-            begin = end + 1;
+        for (const std::string& file : paths_in(told(name))) {
+            files.push_back(signature_of(file));
         }
     }
     for (const fs::path& folder : driver_folders()) {

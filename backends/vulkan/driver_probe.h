@@ -12,7 +12,7 @@ namespace headscope::vulkan {
 void require_drivers_survive(const std::string& cache_directory);
 
 // What tells one set of installed drivers from another: the files that name them and those that they name, with their
-// times.
+// times, and the variables that choose among them.
 std::string installed_drivers();
 
 }  // namespace headscope::vulkan

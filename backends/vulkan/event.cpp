@@ -16,21 +16,29 @@ double StreamEvent::seconds_since(const Event& earlier) const {
 Stream::Mark Stream::mark() {
     require_enqueued("recorded an event");
     record_all();
-    const Mark mark{timestamps_.take(), current().submission};
-    timestamps_.write(current().commands.buffer, mark.place);
+    const Slot& slot = current();
+    const Mark mark{timestamps_.take(), slot.submission};
+    timestamps_.write(slot.commands.buffer, mark.place);
     return mark;
 }
 
+void Stream::require_submitted(const Mark& mark) {
+    if (mark.submission <= finished_) {
+        return;
+    }
+    require_whole();
+    if (slot_of(mark).state != SlotState::Submitted) {
+        submit();
+        require_submitted();
+    }
+}
+
 bool Stream::reached(const Mark& mark) {
+    require_submitted(mark);
     if (mark.submission <= finished_) {
         return true;
     }
-    require_whole();
-    const Slot& slot = slot_of(mark);
-    if (!slot.submitted) {
-        return false;
-    }
-    const VkResult status = device_.functions().vkGetFenceStatus(device_.handle(), slot.fence);
+    const VkResult status = device_.functions().vkGetFenceStatus(device_.handle(), slot_of(mark).fence);
     if (status == VK_NOT_READY) {
         return false;
     }
@@ -40,15 +48,8 @@ bool Stream::reached(const Mark& mark) {
 }
 
 void Stream::wait_for(const Mark& mark) {
-    if (mark.submission <= finished_) {
-        return;
-    }
-    require_whole();
-    Slot& slot = slot_of(mark);
-    if (slot.recording) {
-        submit();
-    }
-    wait(slot);
+    require_submitted(mark);
+    wait_until(mark.submission);
 }
 
 double Stream::seconds_between(const Mark& earlier, const Mark& later) const {

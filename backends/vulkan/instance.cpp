@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/vulkan/listing.h"
 #include "support/check.h"
 
 namespace headscope::vulkan {
@@ -34,12 +35,24 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_info(ValidationLog* log) {
 }
 
 bool has_layer(const Loader& loader, const char* name) {
-    std::uint32_t count = 0;
-    check(loader.vkEnumerateInstanceLayerProperties(&count, nullptr), "vkEnumerateInstanceLayerProperties");
-    std::vector<VkLayerProperties> layers(count);
-    check(loader.vkEnumerateInstanceLayerProperties(&count, layers.data()), "vkEnumerateInstanceLayerProperties");
+    const auto layers =
+        listed<VkLayerProperties>("vkEnumerateInstanceLayerProperties", loader.vkEnumerateInstanceLayerProperties);
     return std::any_of(layers.begin(), layers.end(),
                        [&](const VkLayerProperties& layer) { return std::strcmp(layer.layerName, name) == 0; });
+}
+
+// Since 1.3.216 the loader hides drivers that have Vulkan in part, such as MoltenVK, unless it is told that they are
+// known; those before hide none. One that cannot say has vkCreateInstance say why.
+bool hides_portability(const Loader& loader) {
+    try {
+        const auto ask = [&](std::uint32_t* count, VkExtensionProperties* found) {
+            return loader.vkEnumerateInstanceExtensionProperties(nullptr, count, found);
+        };
+        return contains(listed<VkExtensionProperties>("vkEnumerateInstanceExtensionProperties", ask),
+                        VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    } catch (const Error&) {
+        return false;
+    }
 }
 
 // Smaller is better.
@@ -80,8 +93,8 @@ Instance::Instance(bool validation) {
                         "vulkan-validationlayers",
                         kValidationLayer));
     }
-    create(validation);
     try {
+        create(validation);
         find_devices();
     } catch (...) {
         destroy();
@@ -97,10 +110,13 @@ void Instance::create(bool validation) {
     VkInstanceCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
     info.pApplicationInfo = &application;
+    std::vector<const char*> extensions;
+    if (hides_portability(loader_)) {
+        info.flags = VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+        extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    }
     const std::array<VkValidationFeatureEnableEXT, 1> checks{
         VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
-    const std::array<const char*, 2> extensions{VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
-                                                VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
     VkValidationFeaturesEXT features{};
     VkDebugUtilsMessengerCreateInfoEXT messenger{};
     if (validation) {
@@ -113,14 +129,19 @@ void Instance::create(bool validation) {
         info.pNext = &features;
         info.enabledLayerCount = 1;
         info.ppEnabledLayerNames = &kValidationLayer;
-        info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
-        info.ppEnabledExtensionNames = extensions.data();
+        extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+        extensions.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
     }
+    info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
+    info.ppEnabledExtensionNames = extensions.data();
     const VkResult result = loader_.vkCreateInstance(&info, nullptr, &instance_);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
         throw Error("no Vulkan driver: install mesa-vulkan-drivers, or your GPU maker's driver");
     }
     check(result, "vkCreateInstance");
+    // Found before the others, of which one may be missing.
+    functions_.vkDestroyInstance =
+        reinterpret_cast<PFN_vkDestroyInstance>(loader_.vkGetInstanceProcAddr(instance_, "vkDestroyInstance"));
     functions_ = load_instance_functions(loader_, instance_);
     if (validation && functions_.vkCreateDebugUtilsMessengerEXT != nullptr) {
         messenger.pNext = nullptr;
@@ -158,6 +179,9 @@ Instance::~Instance() {
 }
 
 void Instance::destroy() {
+    if (instance_ == VK_NULL_HANDLE || functions_.vkDestroyInstance == nullptr) {
+        return;
+    }
     if (messenger_ != VK_NULL_HANDLE) {
         functions_.vkDestroyDebugUtilsMessengerEXT(instance_, messenger_, nullptr);
     }

@@ -77,6 +77,7 @@ std::string name_of(VkResult result) {
         case VK_ERROR_OUT_OF_DEVICE_MEMORY: name = "VK_ERROR_OUT_OF_DEVICE_MEMORY"; break;
         case VK_ERROR_INITIALIZATION_FAILED: name = "VK_ERROR_INITIALIZATION_FAILED"; break;
         case VK_ERROR_DEVICE_LOST: name = "VK_ERROR_DEVICE_LOST"; break;
+        case VK_ERROR_MEMORY_MAP_FAILED: name = "VK_ERROR_MEMORY_MAP_FAILED"; break;
         case VK_ERROR_LAYER_NOT_PRESENT: name = "VK_ERROR_LAYER_NOT_PRESENT"; break;
         case VK_ERROR_EXTENSION_NOT_PRESENT: name = "VK_ERROR_EXTENSION_NOT_PRESENT"; break;
         case VK_ERROR_FEATURE_NOT_PRESENT: name = "VK_ERROR_FEATURE_NOT_PRESENT"; break;
@@ -85,6 +86,10 @@ std::string name_of(VkResult result) {
         default: break;
     }
     return fmt::format("{} ({})", name, static_cast<int>(result));
+}
+
+bool is_out_of_memory(VkResult result) {
+    return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
 void check(VkResult result, const char* call) {
@@ -98,7 +103,7 @@ void check(VkResult result, const char* call) {
                         call));
     }
     const std::string what = fmt::format("{} failed with {}", call, name_of(result));
-    if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+    if (is_out_of_memory(result)) {
         throw DriverOutOfMemory(what);
     }
     throw Error(what);

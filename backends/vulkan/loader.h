@@ -122,6 +122,7 @@ DeviceFunctions load_device_functions(const InstanceFunctions& functions, VkDevi
 
 // "VK_ERROR_DEVICE_LOST (-4)".
 std::string name_of(VkResult result);
+bool is_out_of_memory(VkResult result);
 // The driver had no memory for an object of its own.
 class DriverOutOfMemory : public Error {
 public:

@@ -23,6 +23,7 @@ struct Trial {
     std::int64_t batch, m, n, k;
     bool transpose_a, transpose_b;
     float alpha, beta;
+    bool subnormal_row = false;  // in F16, of the first operand
 
     Shape shape_a() const { return transpose_a ? Shape{batch, k, m} : Shape{batch, m, k}; }
     Shape shape_b() const { return transpose_b ? Shape{batch, n, k} : Shape{batch, k, n}; }
@@ -44,7 +45,7 @@ constexpr std::array<Trial, 8> kTrials{{{1, 64, 64, 32, false, false, 1.0F, 0.0F
                                         {3, 5, 7, 9, true, false, 1.0F, 0.5F},
                                         {2, 68, 36, 33, true, false, 2.0F, 0.0F},
                                         // and in every tile, since each stages its operands in code of its own
-                                        {1, 136, 140, 48, false, true, 1.0F, 0.0F},
+                                        {1, 136, 140, 48, false, true, 1.0F, 0.0F, true},
                                         {2, 33, 17, 65, false, false, -0.5F, 1.0F},
                                         {1, 70, 130, 41, true, true, 0.5F, -2.0F},
                                         {1, 140, 36, 72, false, false, 1.0F, 1.0F},
@@ -58,6 +59,14 @@ std::vector<float> noise(const Shape& shape, std::uint64_t seed) {
         value = static_cast<float>(random.below(1U << 24U)) / static_cast<float>(1U << 23U) - 1.0F;
     }
     return values;
+}
+
+std::vector<float> first_operand(const Trial& trial) {
+    std::vector<float> a = noise(trial.shape_a(), 1);
+    for (std::int64_t k = 0; trial.subnormal_row && k < trial.k; ++k) {
+        a[static_cast<std::size_t>(trial.transpose_a ? k * trial.m : k)] *= 0x1p-16F;
+    }
+    return a;
 }
 
 double rounded(float value) {
@@ -86,7 +95,7 @@ Entry entry_of(const Trial& trial, const std::vector<float>& a, const std::vecto
 
 // The largest error over what it is an error of.
 double worst_error(Backend& backend, const Trial& trial, DType stored, float factor) {
-    const std::vector<float> a = noise(trial.shape_a(), 1);
+    const std::vector<float> a = first_operand(trial);
     const std::vector<float> b = noise(trial.shape_b(), 2);
     const std::vector<float> before = noise(trial.shape_out(), 3);
     const Matmul op{.a = make_from_host(backend, trial.shape_a(), stored, a),

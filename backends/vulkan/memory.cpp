@@ -17,6 +17,10 @@ constexpr std::uint64_t kBlockBytes = std::uint64_t{64} << 20U;
 // Every tensor starts where any descriptor may: Vulkan allows drivers to ask for up to 256.
 constexpr std::uint64_t kTensorAlignment = 256;
 
+double mebibytes(std::uint64_t bytes) {
+    return static_cast<double>(bytes) / (1 << 20);
+}
+
 class OutOfDeviceMemory : public Error {
 public:
     explicit OutOfDeviceMemory(std::uint64_t bytes)
@@ -47,7 +51,8 @@ RawBuffer::RawBuffer(const Device& device, std::uint64_t bytes, VkMemoryProperty
     info.size = bytes;
     info.usage = device.buffer_usage();
     const auto try_it = [bytes](VkResult result, const char* call) {
-        if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
+        // Fewer blocks are fewer allocations, and less of the host's addresses, too.
+        if (is_out_of_memory(result) || result == VK_ERROR_TOO_MANY_OBJECTS || result == VK_ERROR_MEMORY_MAP_FAILED) {
             throw OutOfDeviceMemory(bytes);
         }
         check(result, call);
@@ -68,7 +73,7 @@ RawBuffer::RawBuffer(const Device& device, std::uint64_t bytes, VkMemoryProperty
         try_it(functions.vkBindBufferMemory(device.handle(), buffer_, memory_, 0), "vkBindBufferMemory");
         if ((needed & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0) {
             void* mapped = nullptr;
-            check(functions.vkMapMemory(device.handle(), memory_, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
+            try_it(functions.vkMapMemory(device.handle(), memory_, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
             mapped_ = static_cast<std::byte*>(mapped);
         }
     } catch (...) {
@@ -110,15 +115,9 @@ std::shared_ptr<VulkanBuffer> Memory::allocate(std::size_t bytes) {
     if (!place) {
         const std::uint64_t wanted = from.arena.rounded(bytes);
         if (!add_some_block(from, wanted)) {
-            if (make_room && make_room()) {
-                for (Space& each : spaces_) {
-                    for (const std::uint32_t index : each.arena.empty_blocks()) {
-                        drop_block(each, index);
-                    }
-                }
-            }
+            free_blocks();
             if (!add_some_block(from, wanted)) {
-                fail(bytes);
+                fail_to_allocate(bytes);
             }
         }
         place = from.arena.take(bytes);
@@ -131,10 +130,40 @@ std::shared_ptr<VulkanBuffer> Memory::allocate(std::size_t bytes) {
     return std::make_shared<VulkanBuffer>(shared_from_this(), pool_, *place, bytes);
 }
 
+std::unique_ptr<RawBuffer> Memory::allocate_host(std::uint64_t bytes, VkMemoryPropertyFlags preferred) {
+    const auto allocated = [&] {
+        return std::make_unique<RawBuffer>(device_, bytes, preferred,
+                                           VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+    };
+    try {
+        return allocated();
+    } catch (const OutOfDeviceMemory&) {
+        free_blocks();
+    }
+    try {
+        return allocated();
+    } catch (const OutOfDeviceMemory&) {
+        fail(fmt::format("the driver has no {:.1f} MiB for transfers", mebibytes(bytes)));
+    }
+}
+
 void Memory::give_back(Pool pool, const Place& place, std::size_t bytes) {
     space(pool).arena.give_back(place);
     space(pool).live -= bytes;
     use_.live -= bytes;
+}
+
+void Memory::free_blocks() {
+    if (!make_room || !make_room()) {
+        return;
+    }
+    for (const Pool pool : {Pool::Ops, Pool::Recordings}) {
+        for (const std::uint32_t index : space(pool).arena.empty_blocks()) {
+            if (!awaited || !awaited(number(pool, index))) {
+                drop_block(space(pool), index);
+            }
+        }
+    }
 }
 
 bool Memory::trim() {
@@ -192,18 +221,20 @@ void Memory::drop_block(Space& space, std::uint32_t index) {
     space.blocks[index] = {};
 }
 
-void Memory::fail(std::size_t bytes) const {
-    const auto mib = [](std::uint64_t count) { return static_cast<double>(count) / (1 << 20); };
+void Memory::fail_to_allocate(std::size_t bytes) const {
     const MemoryLimit limit = memory_limit(device_.heap(), held(), most_);
     const bool over = limit.bytes < held() + space(pool_).arena.rounded(bytes);
+    fail(fmt::format("asked for {:.1f} MiB", mebibytes(bytes)),
+         over ? fmt::format(" and {:.1f} MiB held, and may hold {:.1f} MiB ({})", mebibytes(held()),
+                            mebibytes(limit.bytes), limit.reason)
+              : "");
+}
+
+void Memory::fail(const std::string& lack, const std::string& beside) const {
     throw OutOfMemory(
-        fmt::format("out of memory on {} ({}): asked for {:.1f} MiB with {:.1f} MiB in use{}; use smaller batches or a "
-                    "smaller model, "
-                    "or --device cpu",
-                    device_.info().id, device_.info().name, mib(bytes), mib(use_.live),
-                    over ? fmt::format(" and {:.1f} MiB held, and may hold {:.1f} MiB ({})", mib(held()),
-                                       mib(limit.bytes), limit.reason)
-                         : ""));
+        fmt::format("out of memory on {} ({}): {} with {:.1f} MiB in use{}; use smaller batches or a smaller model, or "
+                    "--device cpu",
+                    device_.info().id, device_.info().name, lack, mebibytes(use_.live), beside));
 }
 
 }  // namespace headscope::vulkan

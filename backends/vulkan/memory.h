@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "backend/arena.h"
@@ -62,9 +63,17 @@ public:
     // Called when there is too little, before blocks go back to the driver: waits for the device and lets go of what
     // was recorded, where that is possible; true if it did.
     std::function<bool()> make_room;
+    // Whether work that make_room could not submit touches a block: then it stays, whoever gave back what was in it.
+    std::function<bool(std::uint32_t block)> awaited;
 
     // OutOfMemory when the device has no more, or may not give it.
     std::shared_ptr<VulkanBuffer> allocate(std::size_t bytes);
+    // Of the host's memory, for transfers. OutOfMemory likewise.
+    std::unique_ptr<RawBuffer> allocate_host(std::uint64_t bytes, VkMemoryPropertyFlags preferred);
+    // Makes room; then empty blocks go back to the driver.
+    void free_blocks();
+    // OutOfMemory that says what was lacking, what is in use (and what `beside`) and what to do.
+    [[noreturn]] void fail(const std::string& lack, const std::string& beside = "") const;
     void give_back(Pool pool, const Place& place, std::size_t bytes);
     // Where allocate() looks from here on.
     void use(Pool pool) { pool_ = pool; }
@@ -102,7 +111,7 @@ private:
     bool add_block(Space& space, std::uint64_t bytes);
     bool add_some_block(Space& space, std::uint64_t wanted);
     static void drop_block(Space& space, std::uint32_t index);
-    [[noreturn]] void fail(std::size_t bytes) const;
+    [[noreturn]] void fail_to_allocate(std::size_t bytes) const;
 
     const Device& device_;
     Pool pool_ = Pool::Ops;

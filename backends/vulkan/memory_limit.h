@@ -22,7 +22,8 @@ struct MemoryLimit {
     std::string reason;  // "HEADSCOPE_VULKAN_MAX_MEMORY"
 };
 
-// `held` by the backend already; `wanted` is the user's limit, 0 for none.
+// `held` by the backend already; `wanted` is the user's limit, 0 for none. Of a GPU's memory some is left to its
+// driver.
 MemoryLimit memory_limit(const Heap& heap, std::uint64_t held, std::uint64_t wanted);
 
 }  // namespace headscope::vulkan

@@ -36,6 +36,7 @@ struct Switch {
 constexpr Switch kSwitches[] = {
     {"push_descriptors", [](Options& options) { options.push_descriptors = false; }},
     {"subgroups", [](Options& options) { options.subgroups = false; }},
+    {"subgroup_trial", [](Options& options) { options.subgroup_trial = false; }},
     {"vector_loads", [](Options& options) { options.vector_loads = false; }},
     {"texel_loads", [](Options& options) { options.texel_loads = false; }},
     {"transfers", [](Options& options) { options.transfers = false; }},

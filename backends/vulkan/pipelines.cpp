@@ -254,7 +254,7 @@ VkPipeline Pipelines::compile(const VkComputePipelineCreateInfo& info, const cha
     const VkResult result =
         device_.functions().vkCreateComputePipelines(device_.handle(), cache_, 1, &watched, nullptr, &pipeline);
     if (result != VK_SUCCESS) {
-        throw Error(std::string("the driver cannot compile the kernel ") + kernel + ": " + name_of(result));
+        throw CannotCompile(std::string("the driver cannot compile the kernel ") + kernel + ": " + name_of(result));
     }
     constexpr VkPipelineCreationFeedbackFlags kFound =
         VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT | VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT;

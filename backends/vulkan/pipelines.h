@@ -16,6 +16,7 @@
 #include "backends/vulkan/pipeline_workers.h"
 #include "backends/vulkan/reflect.h"
 #include "kernels.h"
+#include "support/check.h"
 #include "tensor/dtype.h"
 
 namespace headscope::vulkan {
@@ -45,6 +46,12 @@ struct Pipeline {
 };
 
 VkDescriptorType descriptor_type(BindingKind kind);
+
+// A driver does not make a pipeline of a kernel.
+class CannotCompile : public Error {
+public:
+    using Error::Error;
+};
 
 // What the cache on disk was good for.
 struct CacheUse {

@@ -20,7 +20,8 @@ struct KernelNotes {
 
 struct Commands {
     VkCommandBuffer buffer = VK_NULL_HANDLE;
-    std::uint64_t kernels = 0;  // that it runs, a bit each
+    std::uint64_t kernels = 0;         // that it runs, a bit each
+    std::set<std::uint32_t> blocks{};  // that it touches, by their numbers
     std::uint32_t dispatches = 0;
     std::uint64_t work = 0;
     std::vector<VkDescriptorPool> pools;  // without push descriptors

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint32_t kDispatchesPerSlice = 64;
 
-constexpr std::uint8_t kMostKernels = 64;
+// As many slices as keep the device busy while the host records the next.
+constexpr std::size_t kSlots = 4;
 
 // What a kernel's tensors of its op's own type are stored in: those in 16 bits, where there are any, are of one.
 DType storage_of(Kernel kernel, std::span<const Tensor* const> tensors) {
@@ -36,30 +37,29 @@ Stream::Stream(const Device& device, std::shared_ptr<Memory> memory, Pipelines& 
       pipelines_(pipelines),
       timestamps_(device),
       lost_at_submission_(lost_at_submission) {
-    const DeviceFunctions& functions = device_.functions();
-    VkCommandPoolCreateInfo pool{};
-    pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
-    pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-    pool.queueFamilyIndex = device_.capabilities().queue_family;
-    check(functions.vkCreateCommandPool(device_.handle(), &pool, nullptr, &pool_), "vkCreateCommandPool");
-    for (Slot& slot : slots_) {
-        VkCommandBufferAllocateInfo info{};
-        info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
-        info.commandPool = pool_;
-        info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-        info.commandBufferCount = 1;
-        check(functions.vkAllocateCommandBuffers(device_.handle(), &info, &slot.commands.buffer),
-              "vkAllocateCommandBuffers");
-        VkFenceCreateInfo fence{};
-        fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
-        check(functions.vkCreateFence(device_.handle(), &fence, nullptr, &slot.fence), "vkCreateFence");
+    try {
+        VkCommandPoolCreateInfo pool{};
+        pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+        pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+        pool.queueFamilyIndex = device_.capabilities().queue_family;
+        check(device_.functions().vkCreateCommandPool(device_.handle(), &pool, nullptr, &pool_), "vkCreateCommandPool");
+        while (slots_.size() < kSlots) {
+            add_slot();
+        }
+    } catch (...) {
+        release();
+        throw;
     }
 }
 
 Stream::~Stream() {
-    const DeviceFunctions& functions = device_.functions();
     // A recorded command buffer that was never submitted is simply dropped. A lost device is idle too.
-    (void)functions.vkDeviceWaitIdle(device_.handle());
+    (void)device_.functions().vkDeviceWaitIdle(device_.handle());
+    release();
+}
+
+void Stream::release() {
+    const DeviceFunctions& functions = device_.functions();
     for (Slot& slot : slots_) {
         functions.vkDestroyFence(device_.handle(), slot.fence, nullptr);
         destroy_views(device_, slot.commands);
@@ -81,108 +81,6 @@ std::uint64_t Stream::binding_alignment() const {
     return std::max({limits.minStorageBufferOffsetAlignment, texels, VkDeviceSize{kTexelBytes}});
 }
 
-Stream::Slot& Stream::current() {
-    Slot& slot = slots_[now_];
-    if (!slot.recording) {
-        wait(slot);
-        VkCommandBufferBeginInfo begin{};
-        begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
-        begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-        check(device_.functions().vkBeginCommandBuffer(slot.commands.buffer, &begin), "vkBeginCommandBuffer");
-        slot.recording = true;
-        slot.submission = ++begun_;
-        slot.commands.kernels = 0;
-        slot.commands.dispatches = 0;
-        slot.commands.work = 0;
-        slot.staged = 0;
-        slot.commands.pool = 0;
-        for (const VkDescriptorPool pool : slot.commands.pools) {
-            check(device_.functions().vkResetDescriptorPool(device_.handle(), pool, 0), "vkResetDescriptorPool");
-        }
-    }
-    return slot;
-}
-
-void Stream::wait(Slot& slot) {
-    if (slot.submitted) {
-        const Clock::time_point start = Clock::now();
-        check_running(device_.functions().vkWaitForFences(device_.handle(), 1, &slot.fence, VK_TRUE, UINT64_MAX),
-                      "vkWaitForFences");
-        check(device_.functions().vkResetFences(device_.handle(), 1, &slot.fence), "vkResetFences");
-        const Clock::time_point now = Clock::now();
-        slice_.done(slot.commands.work, std::chrono::duration<double>(now - slot.submitted_at).count(),
-                    std::chrono::duration<double>(now - start).count());
-        slot.submitted = false;
-        slot.commands.kernels = 0;
-        finished_ = std::max(finished_, slot.submission);
-        destroy_views(device_, slot.commands);
-        slot.launched.clear();
-    }
-}
-
-void Stream::submit() {
-    Slot& slot = slots_[now_];
-    if (!slot.recording) {
-        return;
-    }
-    slot.recording = false;
-    keep_failure([&] {
-        check(device_.functions().vkEndCommandBuffer(slot.commands.buffer), "vkEndCommandBuffer");
-        VkSubmitInfo info{};
-        info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
-        info.commandBufferCount = 1;
-        info.pCommandBuffers = &slot.commands.buffer;
-        slot.submitted_at = Clock::now();
-        const bool pretended = lost_at_submission_ != 0 && slot.submission >= lost_at_submission_;
-        check_running(
-            pretended ? VK_ERROR_DEVICE_LOST : device_.functions().vkQueueSubmit(device_.queue(), 1, &info, slot.fence),
-            "vkQueueSubmit");
-    });
-    slot.submitted = true;
-    now_ = (now_ + 1) % slots_.size();
-}
-
-void Stream::require_whole() const {
-    if (failure_ != nullptr) {
-        std::rethrow_exception(failure_);
-    }
-}
-
-void Stream::check_running(VkResult result, const char* call) const {
-    try {
-        check(result, call);
-    } catch (const DeviceLost& lost) {
-        std::uint64_t kernels = slots_[now_].commands.kernels;
-        for (const Slot& slot : slots_) {
-            kernels |= slot.submitted ? slot.commands.kernels : 0;
-        }
-        std::string running;
-        for (std::uint8_t index = 0; index < kMostKernels; ++index) {
-            const auto kernel = static_cast<Kernel>(index);
-            if ((kernels & bit_of(kernel)) != 0) {
-                running += (running.empty() ? "" : ", ") + std::string(module_of(kernel).name);
-            }
-        }
-        throw DeviceLost(std::string(lost.what()) + "; it was running " + (running.empty() ? "no kernel" : running));
-    }
-}
-
-void Stream::synchronize() {
-    require_enqueued("waited for the device");
-    record_all();
-    submit();
-    for (Slot& slot : slots_) {
-        wait(slot);
-    }
-    device_.check_validation();
-}
-
-std::uint64_t Stream::bit_of(Kernel kernel) {
-    const auto index = static_cast<std::uint8_t>(kernel);
-    HEADSCOPE_CHECK(index < kMostKernels, "there are more than 64 kernels");
-    return std::uint64_t{1} << index;
-}
-
 void Stream::guard(std::span<const Access> accesses) {
     // A long list of accesses that never met would cost more to search than a barrier does.
     constexpr std::size_t kMostPending = 256;
@@ -191,6 +89,14 @@ void Stream::guard(std::span<const Access> accesses) {
         hazards_.clear();
     }
     hazards_.add(accesses);
+}
+
+Commands& Stream::touching(std::span<const Access> accesses) {
+    Commands& commands = target();
+    for (const Access& access : accesses) {
+        commands.blocks.insert(access.block);
+    }
+    return commands;
 }
 
 void Stream::barrier() {
@@ -302,7 +208,7 @@ void Stream::record_now(Pending& pending) {
         }
         const std::uint64_t groups = std::min(most_groups, pending.groups - first);
         pending.params[0] = static_cast<std::uint32_t>(first);
-        const VkCommandBuffer commands = target().buffer;
+        const VkCommandBuffer commands = touching(accesses).buffer;
         functions.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
         bind(*pending.pipeline, {pending.buffers.data(), pending.bindings});
         functions.vkCmdPushConstants(commands, pending.pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,

@@ -33,7 +33,11 @@ struct Launch {
 };
 
 // What was taken and cannot be done, since its kernel does not compile or the device is lost, is an Error where that
-// shows, and from then on wherever something is asked for that might follow from it.
+// shows, and from then on wherever something is asked for that might follow from it. What the driver has no memory to
+// submit is not lost: it keeps its place, with all that is asked for behind it, and is tried again. That is OutOfMemory
+// where the host waits for the device, uploads, or is about to ask for memory (require_submitted), and never in
+// between: a run of ops that asks for none is carried out once, and as a whole. Where the same cannot be submitted the
+// next time either, by when whoever asked has let go of what it could, the device is DeviceLost.
 class Stream {
 public:
     // `lost_at_submission`: Options.
@@ -63,6 +67,13 @@ public:
     void upload(const Tensor& to, const std::byte* from, std::size_t bytes);
     void download(const Tensor& from, std::byte* to, std::size_t bytes);
     void synchronize();
+    // OutOfMemory, or DeviceLost, where work could not be submitted, and cannot with empty blocks gone back to the
+    // driver.
+    void require_submitted();
+    // Waits for all that can be submitted.
+    void finish();
+    // Whether what is not done yet touches this block.
+    bool awaits(std::uint32_t block) const;
 
     // What `body` dispatches, fills and copies, which is not carried out yet: in command buffers that launch() runs as
     // often as asked. CheckFailure if body does anything else with the stream.
@@ -87,7 +98,7 @@ public:
     };
     Mark mark();
     void forget(const Mark& mark) { timestamps_.give_back(mark.place); }
-    bool reached(const Mark& mark);  // never waits
+    bool reached(const Mark& mark);  // never waits; submits what the mark is in
     void wait_for(const Mark& mark);
     double seconds_between(const Mark& earlier, const Mark& later) const;
 
@@ -100,11 +111,13 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
+    // Ended: the driver had no memory to submit it.
+    enum class SlotState : std::uint8_t { Free, Recording, Ended, Submitted };
+
     struct Slot {
         Commands commands;
         VkFence fence = VK_NULL_HANDLE;
-        bool recording = false;
-        bool submitted = false;
+        SlotState state = SlotState::Free;
         std::uint64_t submission = 0;  // counted from 1
         Clock::time_point submitted_at{};
         std::unique_ptr<RawBuffer> staging;
@@ -156,24 +169,36 @@ private:
     VkDescriptorSet allocate_set(VkDescriptorSetLayout layout);
     void guard(std::span<const Access> accesses);
     void barrier();
+    void release();
+    Slot& add_slot();
+    Slot& free_slot();
+    Slot* oldest(SlotState state);  // null where there is none
     Slot& current();
-    Commands& target();    // what is being recorded: the current slot's, or a part of the recording
-    KernelNotes* notes();  // null where nobody asks
-    void require_enqueued(const char* what) const;  // CheckFailure within a recording
+    Commands& target();  // what is being recorded: the current slot's, or a part of the recording
+    Commands& touching(std::span<const Access> accesses);  // the same, which notes their blocks
+    KernelNotes* notes();                                  // null where nobody asks
+    void require_enqueued(const char* what) const;         // CheckFailure within a recording
     void submit();
+    void submit_ended();  // in their order, as far as the driver has memory
+    bool submitted(Slot& slot);
+    [[noreturn]] void refuse(std::uint64_t submission);
     void wait(Slot& slot);
+    // For those submitted up to this one, in their order: each is then seen to be done about when it is.
+    void wait_until(std::uint64_t submission);
     // DeviceLost tells what was running.
     void check_running(VkResult result, const char* call) const;
+    void require_submitted(const Mark& mark);
     Slot& slot_of(const Mark& mark);  // of one that is not finished
 
     const Device& device_;
     std::shared_ptr<Memory> memory_;
     Pipelines& pipelines_;
     VkCommandPool pool_ = VK_NULL_HANDLE;
-    std::array<Slot, 4> slots_;
+    std::deque<Slot> slots_;  // another one comes where all that there are cannot be submitted
     std::deque<Pending> pending_;
-    std::exception_ptr failure_;  // the first
-    std::size_t now_ = 0;
+    std::exception_ptr failure_;     // the first
+    VkResult refusal_ = VK_SUCCESS;  // the last for lack of memory
+    std::uint64_t refused_ = 0;      // the last submission that was OutOfMemory
     SliceSize slice_;
     Hazards hazards_;
     Timestamps timestamps_;

@@ -48,6 +48,7 @@ void Stream::launch(const std::shared_ptr<const Recording>& recording) {
             Slot& slot = current();
             device_.functions().vkCmdExecuteCommands(slot.commands.buffer, 1, &part.buffer);
             slot.commands.kernels |= part.kernels;
+            slot.commands.blocks.insert(part.blocks.begin(), part.blocks.end());
             slot.launched.push_back(recording);
             count(part.dispatches, part.work);
         }

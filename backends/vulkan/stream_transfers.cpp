@@ -1,7 +1,10 @@
 // Of a stream what the queue moves by itself: fills and copies, which take their turn behind what waits for its
 // pipeline, and what comes from the host or goes there, which waits for all that was asked for before.
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 #include "backends/vulkan/stream.h"
 #include "support/check.h"
@@ -11,6 +14,9 @@ namespace headscope::vulkan {
 namespace {
 
 constexpr std::size_t kStagingBytes = std::size_t{4} << 20U;
+
+// What hazards know the buffer by that downloads go through: no block of memory has the number.
+constexpr std::uint32_t kDownloadBlock = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
@@ -39,7 +45,7 @@ void Stream::transfer(Kernel kernel, std::uint32_t word, std::span<const Tensor*
 
 void Stream::record_transfer(const Pending& pending) {
     guard({pending.accesses.data(), pending.bindings});
-    Commands& commands = target();
+    Commands& commands = touching({pending.accesses.data(), pending.bindings});
     const DeviceFunctions& functions = device_.functions();
     const VkDescriptorBufferInfo& to = pending.buffers[pending.bindings - 1];
     if (pending.kernel == Kernel::Fill) {
@@ -58,21 +64,22 @@ void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) 
     record_all();
     const Binding target = binding_of(to, 1);
     for (std::size_t done = 0; done < bytes;) {
+        require_submitted();
         if (current().staged == kStagingBytes) {
             submit();
         }
-        Slot& slot = current();
-        if (slot.staging == nullptr) {
-            slot.staging = std::make_unique<RawBuffer>(
-                device_, kStagingBytes, 0, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+        if (current().staging == nullptr) {
+            std::unique_ptr<RawBuffer> staging = memory_->allocate_host(kStagingBytes, 0);
+            current().staging = std::move(staging);  // another slot, where room had to be made
         }
+        Slot& slot = current();
         const std::size_t part = std::min(bytes - done, kStagingBytes - slot.staged);
         std::memcpy(slot.staging->mapped() + slot.staged, from + done, part);
         const Access write{target.block, target.begin + done, target.begin + done + part, true};
         guard({&write, 1});
         const VkBufferCopy region{slot.staged, target.begin + done, part};
-        device_.functions().vkCmdCopyBuffer(slot.commands.buffer, slot.staging->handle(), memory_->block(target.block),
-                                            1, &region);
+        device_.functions().vkCmdCopyBuffer(touching({&write, 1}).buffer, slot.staging->handle(),
+                                            memory_->block(target.block), 1, &region);
         // Copies of any length are fine, but every staged piece starts at a multiple of 16.
         slot.staged = std::min((slot.staged + part + 15) / 16 * 16, kStagingBytes);
         done += part;
@@ -82,17 +89,16 @@ void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) 
 void Stream::download(const Tensor& from, std::byte* to, std::size_t bytes) {
     require_enqueued("downloaded");
     if (download_ == nullptr) {
-        download_ =
-            std::make_unique<RawBuffer>(device_, kStagingBytes, VK_MEMORY_PROPERTY_HOST_CACHED_BIT,
-                                        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+        download_ = memory_->allocate_host(kStagingBytes, VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
     }
     record_all();
     const Binding source = binding_of(from, 1);
     for (std::size_t done = 0; done < bytes;) {
         const std::size_t part = std::min(bytes - done, kStagingBytes);
-        const Access read{source.block, source.begin + done, source.begin + done + part, false};
-        guard({&read, 1});
-        const VkCommandBuffer commands = current().commands.buffer;
+        const std::array accesses{Access{source.block, source.begin + done, source.begin + done + part, false},
+                                  Access{kDownloadBlock, 0, part, true}};
+        guard(accesses);
+        const VkCommandBuffer commands = touching(accesses).buffer;
         const VkBufferCopy region{source.begin + done, 0, part};
         device_.functions().vkCmdCopyBuffer(commands, memory_->block(source.block), download_->handle(), 1, &region);
         VkMemoryBarrier barrier{};

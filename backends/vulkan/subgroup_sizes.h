@@ -24,7 +24,7 @@ struct SubgroupSizes {
     bool share_registers() const;
     // Whether a workgroup of so many invocations may ask for it.
     bool fits(std::uint32_t size, std::uint32_t local_size) const {
-        return can_be_asked() && local_size <= size * most_in_group;
+        return can_be_asked() && local_size <= std::uint64_t{size} * most_in_group;
     }
     // Whether one of so many has subgroups of this size alone, on a driver that promises full ones.
     bool fills(std::uint32_t size, std::uint32_t local_size) const {

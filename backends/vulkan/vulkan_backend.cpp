@@ -10,6 +10,7 @@
 
 #include "backends/vulkan/driver_probe.h"
 #include "backends/vulkan/event.h"
+#include "backends/vulkan/subgroup_trial.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
 
@@ -59,7 +60,18 @@ std::unique_ptr<Backend> VulkanDevices::open(int index, const std::string& path)
     if (!probed.info.rejected.empty()) {
         throw Error(fmt::format("{} ({}) cannot be used: {}", probed.info.id, probed.info.name, probed.info.rejected));
     }
-    return std::make_unique<vulkan::VulkanBackend>(instance_, physical, std::move(probed), options);
+    auto backend = std::make_unique<vulkan::VulkanBackend>(instance_, physical, probed, options);
+    const std::string complaint =
+        vulkan::subgroups_on_trial(probed.capabilities, options) ? vulkan::subgroup_complaint(*backend) : "";
+    if (complaint.empty()) {
+        return backend;
+    }
+    // Opened anew, since kernels, matrices and paths are chosen by what there is.
+    backend.reset();
+    options.subgroups = false;
+    vulkan::Probe without = vulkan::probe(instance_->functions(), physical, index, options);
+    vulkan::say_without_subgroups(probed.info, complaint, without.info);
+    return std::make_unique<vulkan::VulkanBackend>(instance_, physical, std::move(without), options);
 }
 
 std::vector<DeviceInfo> list_vulkan_devices() {
@@ -140,13 +152,14 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
       matrices_(std::make_unique<MatrixProducts>(*this, product_device_, pipelines_, device_.capabilities().storage16,
                                                  options, info_)) {
     memory_->make_room = [this] { return make_room(); };
+    memory_->awaited = [this](std::uint32_t block) { return stream_.awaits(block); };
 }
 
 bool VulkanBackend::make_room() {
     if (stream_.recording()) {
         return false;  // what was not carried out yet cannot be waited for; replay() does without the recording
     }
-    stream_.synchronize();
+    stream_.finish();
     replays_.clear();
     return true;
 }
@@ -158,6 +171,7 @@ void VulkanBackend::trim() {
 }
 
 Tensor VulkanBackend::empty(const Shape& shape, DType dtype) {
+    stream_.require_submitted();
     if (dtype == DType::F16) {
         half_trial_.hold();
     }

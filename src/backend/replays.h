@@ -47,7 +47,8 @@ private:
     const Pool before_;
 };
 
-// Thrown by what makes a recording where one cannot be made, on a device that works: op by op the same is computed.
+// Thrown by what makes a recording, or launches it, where that cannot be, on a device that works: op by op the same is
+// computed.
 class NotRecorded : public Error {
 public:
     using Error::Error;
@@ -88,35 +89,28 @@ public:
     // Whether a run of this key was launched: what was kept, or what is kept from now on (record()).
     template <class Memory, class Make, class Launch>
     bool replay(const std::string& key, Memory& memory, const Make& make, const Launch& launch) {
-        const Turn turn = next(key);
-        if (turn == Turn::Launch) {
-            launch(recording(key));
+        switch (next(key)) {
+            case Turn::Launch: return relaunch(key, memory, launch);
+            case Turn::Record: return record(key, memory, make, launch);
+            default: return false;
         }
-        return turn == Turn::Launch || (turn == Turn::Record && record(key, memory, make, launch));
     }
 
     // Launches what `make` records, whose ops have `memory` of the recordings' own, and keeps it. False where that
     // cannot be, and op by op the same is computed, a little slower; where there was too little memory, what was kept
-    // has made room. CheckFailure if something allocated by `make` outlives it.
+    // has made room, and it was tried again. CheckFailure if something allocated by `make` outlives it.
     template <class Memory, class Make, class Launch>
     bool record(const std::string& key, Memory& memory, const Make& make, const Launch& launch) {
         try {
-            std::shared_ptr<const Recording> made = recorded(memory, make);
-            launch(made);  // which may need memory, too
-            Entry& entry = entries_[key];
-            entry.used = clock_;
-            entry.recording = std::move(made);
-            return true;
-        } catch (const OutOfMemory&) {
-            memory.make_room();
-            postpone();
-            return false;
+            if (keep(key, memory, make, launch) || keep(key, memory, make, launch)) {
+                return true;
+            }
         } catch (const NotRecordedYet&) {
             return false;
-        } catch (const NotRecorded&) {
-            postpone();
-            return false;
+        } catch (const NotRecorded&) {  // there was memory enough
         }
+        postpone();
+        return false;
     }
     const std::shared_ptr<const Recording>& recording(const std::string& key) const {
         return entries_.at(key).recording;
@@ -145,6 +139,38 @@ private:
         HEADSCOPE_CHECK(memory.live(Pool::Recordings) == before,
                         "what the body of a replay allocates must not outlive it");
         return made;
+    }
+
+    // False where there was too little memory: what can be spared has been freed.
+    template <class Memory, class Make, class Launch>
+    bool keep(const std::string& key, Memory& memory, const Make& make, const Launch& launch) {
+        try {
+            std::shared_ptr<const Recording> made = recorded(memory, make);
+            launch(made);  // which may need memory, too
+            Entry& entry = entries_[key];
+            entry.used = clock_;
+            entry.recording = std::move(made);
+            return true;
+        } catch (const OutOfMemory&) {
+            memory.free_blocks();
+            return false;
+        }
+    }
+
+    // False where that cannot be: then it is kept no longer.
+    template <class Memory, class Launch>
+    bool relaunch(const std::string& key, Memory& memory, const Launch& launch) {
+        try {
+            const std::shared_ptr<const Recording> kept = recording(key);  // which may go for the sake of memory
+            launch(kept);
+            return true;
+        } catch (const OutOfMemory&) {
+            memory.free_blocks();
+        } catch (const NotRecorded&) {  // there was memory enough
+        }
+        entries_.erase(key);
+        postpone();
+        return false;
     }
 
     void postpone() {

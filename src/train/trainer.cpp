@@ -147,12 +147,21 @@ void Trainer::train_on(const Batcher::Step& pairs, double learning_rate) {
         const std::vector<Batch> parts = batcher_.micro_batches(pairs, part_budget());
         try {
             train_step(parts, learning_rate, true);
-            return;
+            break;
         } catch (const OutOfMemory& error) {
             if (!halve_parts(parts, error)) {
                 throw;
             }
         }
+    }
+    make_room_in_history();
+}
+
+// Behind a step, never within it: what waits for the device may find no memory, and a step that was taken is not to be
+// taken again.
+void Trainer::make_room_in_history() {
+    if (history_.full()) {
+        collect();
     }
 }
 
@@ -215,9 +224,6 @@ void Trainer::train_step(const std::vector<Batch>& parts, double learning_rate, 
     state_.tokens += tokens.target;
     history_.finish_step(optimizer_.scalars(), watch_ ? watch_->squares() : Tensor());
     pending_.push_back(tokens);
-    if (history_.full()) {
-        collect();
-    }
 }
 
 void Trainer::collect() {

@@ -79,6 +79,7 @@ private:
     BatchBudget part_budget() const;
     void train_step(const std::vector<Batch>& parts, double learning_rate, bool regularise);
     void watch(const StepRecord& record, double divisor);
+    void make_room_in_history();
     void collect();    // the history into the totals; waits for the device
     void open_logs();  // without what they hold of later steps
     void log(const nlohmann::json& line);

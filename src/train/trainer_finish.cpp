@@ -31,6 +31,7 @@ std::optional<double> Trainer::overfit_one_batch(std::int64_t steps) {
         }
         ++state_.step;
         train_step(batch, kRate * std::min(1.0, static_cast<double>(state_.step) / kWarmup), false);
+        make_room_in_history();
         const bool last = state_.step == steps;
         if (state_.step % config_.training.report_every == 0 || last) {
             collect();

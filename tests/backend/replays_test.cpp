@@ -13,7 +13,7 @@ struct FakeMemory {
     Pool pool() const { return now; }
     void use(Pool pool) { now = pool; }
     std::size_t live(Pool pool) const { return pool == Pool::Recordings ? recordings : 0; }
-    std::function<void()> make_room = [] {};
+    std::function<void()> free_blocks = [] {};
     Pool now = Pool::Ops;
     std::size_t recordings = 0;
 };
@@ -65,7 +65,7 @@ TEST_CASE("where there was no memory to keep a run, it is tried again after long
     using Turn = Replays<int>::Turn;
     Replays<int> replays(2, 3);
     FakeMemory memory;
-    memory.make_room = [&] {
+    memory.free_blocks = [&] {
         CHECK(memory.pool() == Pool::Ops);
         replays.clear();  // in vain
     };
@@ -88,11 +88,79 @@ TEST_CASE("where there was no memory to keep a run, it is tried again after long
     CHECK(replays.next("a") == Turn::Launch);
 }
 
+TEST_CASE("where there was too little memory a run is recorded again with what could be freed", "[replays]") {
+    using Turn = Replays<int>::Turn;
+    Replays<int> replays(2);
+    FakeMemory memory;
+    int freed = 0;
+    memory.free_blocks = [&] {
+        CHECK(memory.pool() == Pool::Ops);
+        replays.clear();
+        ++freed;
+    };
+    int made = 0;
+    int launched = 0;
+    const auto make = [&] {
+        if (++made == 1) {
+            throw OutOfMemory("by intent");
+        }
+        return std::make_shared<int>(made);
+    };
+    replays.next("a");
+    CHECK(replays.next("a") == Turn::Record);
+    CHECK(replays.record("a", memory, make, [&](const std::shared_ptr<const int>& recording) {
+        CHECK(*recording == 2);
+        ++launched;
+    }));
+    CHECK(made == 2);
+    CHECK(launched == 1);
+    CHECK(freed == 1);
+    CHECK(replays.next("a") == Turn::Launch);
+    // The second attempt in vain is the last, and what it took is freed, too.
+    const auto too_large = [&](const auto&...) -> std::shared_ptr<int> {
+        ++made;
+        throw OutOfMemory("by intent");
+    };
+    CHECK_FALSE(replays.record("b", memory, too_large, kNoLaunch));
+    CHECK(made == 4);
+    CHECK(freed == 3);
+}
+
+TEST_CASE("what was kept and cannot be launched is forgotten, and nothing else is", "[replays]") {
+    using Turn = Replays<int>::Turn;
+    Replays<int> replays(3, 2);
+    FakeMemory memory;
+    int freed = 0;
+    memory.free_blocks = [&] { ++freed; };
+    const auto one = [] { return std::make_shared<int>(1); };
+    for (const char* key : {"a", "kept"}) {
+        CHECK_FALSE(replays.replay(key, memory, one, kNoLaunch));
+        CHECK(replays.replay(key, memory, one, kNoLaunch));
+    }
+    const auto refused = [](const auto&...) { throw NotRecorded("by intent"); };
+    CHECK_FALSE(replays.replay("a", memory, one, refused));
+    CHECK(freed == 0);
+    CHECK_THROWS_AS(replays.replay("kept", memory, one, [](const auto&...) { throw Error("a fault"); }), Error);
+    CHECK(replays.next("kept") == Turn::Launch);
+    CHECK(replays.next("a") == Turn::Run);
+    CHECK(replays.next("a") == Turn::Run);
+    CHECK(replays.next("a") == Turn::Run);  // for the first time since
+    CHECK(replays.next("a") == Turn::Record);
+    const auto too_large = [&](const std::shared_ptr<const int>& recording) {
+        replays.clear();  // as where it needs memory that it does not get
+        CHECK(*recording == 1);
+        throw OutOfMemory("by intent");
+    };
+    CHECK_FALSE(replays.replay("kept", memory, one, too_large));
+    CHECK(freed == 1);
+    CHECK(replays.next("kept") == Turn::Run);
+}
+
 TEST_CASE("what the device refuses to record is tried again after a pause, and what was kept stays", "[replays]") {
     using Turn = Replays<int>::Turn;
     Replays<int> replays(3, 2);
     FakeMemory memory;
-    memory.make_room = [] { FAIL("there is memory enough"); };
+    memory.free_blocks = [] { FAIL("there is memory enough"); };
     const auto refused = [](const auto&...) -> std::shared_ptr<int> { throw NotRecorded("by intent"); };
     const auto one = [] { return std::make_shared<int>(1); };
     replays.next("kept");
@@ -115,7 +183,7 @@ TEST_CASE("what is made ready by running it is recorded when it comes next", "[r
     using Turn = Replays<int>::Turn;
     Replays<int> replays(2);
     FakeMemory memory;
-    memory.make_room = [] { FAIL("there is memory enough"); };
+    memory.free_blocks = [] { FAIL("there is memory enough"); };
     const auto missing = []() -> std::shared_ptr<int> { throw NotRecordedYet("by intent"); };
     replays.next("a");
     CHECK(replays.next("a") == Turn::Record);

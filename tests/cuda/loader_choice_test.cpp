@@ -33,7 +33,8 @@ std::string refusal(const ModuleFacts& module, int driver, int sm) {
 
 }  // namespace
 
-TEST_CASE("the newest module that driver and card can run is taken", "[cuda][choice]") {
+TEST_CASE("the newest module with machine code for the card is taken, else the newest that driver and card can run",
+          "[cuda][choice]") {
     struct Row {
         const char* what;
         int driver, sm;
@@ -79,9 +80,12 @@ TEST_CASE("PTX is for cards of its capability and above, and drivers of the tool
     CHECK(chosen({ptx}, 13000, 120) == "12 ptx");
     CHECK(chosen({ptx}, 12030, 80) == "none");
     CHECK(chosen({ptx}, 12040, 75) == "none");
-    // Machine code of an older toolkit is not preferred to PTX of a newer one.
+    // Machine code of an older toolkit goes before PTX of a newer one, which the driver would have to compile first.
     const ModuleFacts newer{"cuda13", 13000, {75}, 75, false};
-    CHECK(chosen({k12, newer}, 13000, 90) == "13 ptx");
+    CHECK(chosen({k12, newer}, 13000, 90) == "12");
+    CHECK(chosen({newer, k12}, 13000, 90) == "12");
+    CHECK(chosen({ptx, newer}, 13000, 90) == "13 ptx");
+    CHECK(chosen({newer, ptx}, 13000, 90) == "13 ptx");
 }
 
 TEST_CASE("an emulated module never goes before a real one", "[cuda][choice]") {
@@ -89,6 +93,8 @@ TEST_CASE("an emulated module never goes before a real one", "[cuda][choice]") {
     CHECK(chosen({k12, emulated}, 13000, 90) == "12");
     CHECK(chosen({emulated, k12}, 13000, 90) == "12");
     CHECK(chosen({emulated}, 13000, 90) == "13");
+    const ModuleFacts ptx{"cuda12", 12040, {}, 80, false};
+    CHECK(chosen({emulated, ptx}, 13000, 90) == "12 ptx");
 }
 
 TEST_CASE("a refusal says what was expected, what was found and what to do", "[cuda][choice]") {

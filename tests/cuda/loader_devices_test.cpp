@@ -150,6 +150,13 @@ TEST_CASE("a module is loaded only for a card that runs no newer one", "[cuda][d
     CHECK(loaded(both, kModule12));
 }
 
+TEST_CASE("an older module with machine code for a card goes before a newer one with PTX", "[cuda][devices]") {
+    Machine machine(13000, kH200);
+    machine.with("module12", kModule12).with("ptx13", kModule13);
+    CHECK(machine.list()[0].driver == "CUDA 13.0 driver, module of CUDA 12.4");
+    CHECK(value_of(machine.list()[0].features, "machine code") == "yes");
+}
+
 TEST_CASE("a card that fails or may not compute is listed with the reason", "[cuda][devices]") {
     Machine machine(13000, std::string("Broken,0,100;Closed,90,0;") + kH200);
     machine.with("module12", kModule12);

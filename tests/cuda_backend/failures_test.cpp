@@ -25,6 +25,13 @@ __global__ void some_threads_miss_the_barrier() {
 
 __global__ void nothing() {}
 
+std::int64_t free_bytes() {
+    std::size_t bytes = 0;
+    std::size_t total = 0;
+    REQUIRE(cudaMemGetInfo(&bytes, &total) == cudaSuccess);
+    return static_cast<std::int64_t>(bytes);
+}
+
 std::string message_of(const std::function<void()>& body) {
     try {
         body();
@@ -49,10 +56,7 @@ TEST_CASE("too much memory names what was asked, what is free and what to do, an
 
 TEST_CASE("memory that is free but in other blocks goes back to CUDA and serves again", "[failures]") {
     CudaBackend backend(0, {});
-    std::size_t free_bytes = 0;
-    std::size_t total = 0;
-    REQUIRE(cudaMemGetInfo(&free_bytes, &total) == cudaSuccess);
-    const auto most = static_cast<std::int64_t>(free_bytes * 2 / 3);
+    const std::int64_t most = free_bytes() * 2 / 3;
     backend.empty({most}, DType::I8);
     // The first block is too small, and with it there is no room for the second.
     CHECK_NOTHROW(backend.empty({most + (1 << 20)}, DType::I8));
@@ -60,12 +64,10 @@ TEST_CASE("memory that is free but in other blocks goes back to CUDA and serves 
 
 TEST_CASE("the last of the memory is left to CUDA itself", "[failures]") {
     CudaBackend backend(0, {});
-    std::size_t free_bytes = 0;
-    std::size_t total = 0;
-    REQUIRE(cudaMemGetInfo(&free_bytes, &total) == cudaSuccess);
-    constexpr std::size_t kTooMuch = std::size_t{100} << 20U;  // of 4 GiB 256 MiB are kept
-    CHECK_THROWS_AS(backend.empty({static_cast<std::int64_t>(free_bytes - kTooMuch)}, DType::I8), OutOfMemory);
-    CHECK_NOTHROW(backend.empty({static_cast<std::int64_t>(free_bytes - 3 * kTooMuch)}, DType::I8));
+    const std::int64_t all = free_bytes();
+    constexpr std::int64_t kTooMuch = std::int64_t{100} << 20U;  // of 4 GiB 256 MiB are kept
+    CHECK_THROWS_AS(backend.empty({all - kTooMuch}, DType::I8), OutOfMemory);
+    CHECK_NOTHROW(backend.empty({all - 3 * kTooMuch}, DType::I8));
 }
 
 TEST_CASE("memory of the host that pages of files hold is asked for, and is had", "[failures]") {
@@ -112,12 +114,48 @@ TEST_CASE("what the device refuses to record as a graph runs op by op, which is 
     }
 }
 
-TEST_CASE("without room for a graph's own memory the ops run one by one", "[failures]") {
+TEST_CASE("a graph that the device refuses to launch is run op by op, and recorded anew after a pause", "[failures]") {
+    cudaError_t& refusal = cuda_emulation::graph_failures().launch;
+    for (const cudaError_t error : {cudaErrorInvalidValue, cudaErrorMemoryAllocation}) {
+        for (const int launched : {0, 3}) {
+            INFO(error << " after " << launched << " launches");
+            CudaBackend backend(0, {});
+            const Tensor one = backend.empty({8}, DType::F32);
+            const Tensor sum = backend.empty({8}, DType::F32);
+            backend.run(Fill{.out = one, .value = 1.0F});
+            backend.run(Fill{.out = sum, .value = 0.0F});
+            int runs = 0;
+            int calls = 0;
+            const auto run = [&](int times) {
+                for (int i = 0; i < times; ++i, ++runs) {
+                    backend.replay("sum", {one, sum}, [&] {
+                        ++calls;
+                        backend.run(AddScaled{.a = sum, .b = one, .out = sum});
+                    });
+                }
+            };
+            run(1 + launched);
+            {
+                const vulkan_tests::StandardError standard_error;
+                refusal = error;
+                run(300);
+                refusal = cudaSuccess;
+                const std::string said = standard_error.text();
+                CHECK(std::count(said.begin(), said.end(), '\n') == (error == cudaErrorInvalidValue ? 1 : 0));
+                CHECK((said.empty() || said.find("cudaErrorInvalidValue") != std::string::npos));
+            }
+            run(600);
+            CHECK(to_host<float>(backend, sum)[0] == static_cast<float>(runs));  // each of them once
+            const int before = calls;
+            run(3);
+            CHECK(calls == before);
+        }
+    }
+}
+
+TEST_CASE("a graph's own memory is had from what the ops have let go of", "[failures]") {
     CudaBackend backend(0, {});
-    std::size_t free_bytes = 0;
-    std::size_t total = 0;
-    REQUIRE(cudaMemGetInfo(&free_bytes, &total) == cudaSuccess);
-    auto large = static_cast<std::int64_t>(free_bytes * 2 / 3);
+    const std::int64_t large = free_bytes() * 2 / 3;
     const Tensor x = backend.empty({8}, DType::F32);
     int calls = 0;
     const auto run = [&] {
@@ -130,8 +168,34 @@ TEST_CASE("without room for a graph's own memory the ops run one by one", "[fail
     for (int i = 0; i < 4; ++i) {
         run();
     }
-    CHECK(calls == 5);  // the second time twice: once to be recorded, in vain
-    CHECK(to_host<float>(backend, x)[0] == 5.0F);
+    CHECK(calls == 3);  // the second time twice: recorded in vain, and again
+    CHECK(to_host<float>(backend, x)[0] == 3.0F);
+}
+
+TEST_CASE("without room for a graph's own memory the ops run one by one", "[failures]") {
+    CudaBackend backend(0, {});
+    constexpr std::int64_t kSome = std::int64_t{200} << 20U;
+    std::int64_t large = free_bytes() / 2;
+    // The ops have their memory in a block that does not come free, for what is kept there.
+    backend.empty({large + 2 * kSome}, DType::I8);
+    const Tensor kept = backend.empty({kSome}, DType::I8);
+    const Tensor x = backend.empty({8}, DType::F32);
+    const std::int64_t before = free_bytes();
+    int calls = 0;
+    const auto run = [&] {
+        backend.replay("large", {x}, [&] {
+            ++calls;
+            const Tensor some = backend.empty({kSome}, DType::I8);
+            const Tensor activations = backend.empty({large}, DType::I8);
+            backend.run(Fill{.out = x, .value = static_cast<float>(calls)});
+        });
+    };
+    for (int i = 0; i < 4; ++i) {
+        run();
+    }
+    CHECK(calls == 6);  // the second time thrice: twice to be recorded, in vain
+    CHECK(to_host<float>(backend, x)[0] == 6.0F);
+    CHECK(free_bytes() == before);  // nothing is held of what the attempts had
 
     large /= 4;  // as if something else had let go of memory
     for (int i = 0; i < 400; ++i) {
@@ -173,8 +237,9 @@ TEST_CASE("errors that lose the device are told from those that pass", "[failure
     CHECK_FALSE(is_sticky(cudaErrorMemoryAllocation));
     CHECK_FALSE(is_sticky(cudaErrorInvalidConfiguration));
     CHECK_FALSE(is_sticky(static_cast<cudaError_t>(701)));  // too many resources for a launch
-    // cudaErrorContained, cudaErrorTensorMemoryLeak and cudaErrorExternalDevice, which CUDA 12.0 has no names for.
-    for (const int error : {226, 721, 911}) {
+    // cudaErrorContained, cudaErrorTensorMemoryLeak and cudaErrorExternalDevice, which CUDA 12.0 has no names for, and
+    // cudaErrorMpsClientTerminated.
+    for (const int error : {226, 721, 810, 911}) {
         INFO(error);
         CHECK(is_sticky(static_cast<cudaError_t>(error)));
     }

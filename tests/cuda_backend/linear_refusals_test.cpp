@@ -30,6 +30,19 @@ TEST_CASE("where there is no algorithm a product and its bias run one after the 
     }
 }
 
+TEST_CASE("of the algorithms that cuBLASLt gives the first that can be used is taken", "[linear]") {
+    const Machine machine;
+    for (const int useless : {1, 3, 4}) {
+        INFO(useless);
+        Linear op = machine.layer(15 + useless, DType::F16);
+        op.bias = machine.make({4}, DType::F32, -7.999);  // of which F16 makes -8, and what is composed does not
+        lt_heuristics().useless = useless;
+        CHECK(machine.questions(op) == 1);
+        lt_heuristics().useless = 0;
+        CHECK((machine.first(op.y) == 0.0) == (useless < 4));
+    }
+}
+
 TEST_CASE("an algorithm that is refused when it is called is never called again", "[linear]") {
     const Machine machine;
     std::int64_t rows = 20;

@@ -136,6 +136,20 @@ TEST_CASE("a device without products of BF16 is not asked for them", "[linear]")
     CHECK(machine.first(op.y) == 5.0);
 }
 
+TEST_CASE("products of F16 are fast where there are matrix cores for them", "[linear]") {
+    for (const auto& [sm, level] :
+         {std::pair{"60", SupportLevel::Composed}, {"70", SupportLevel::Native}, {"75", SupportLevel::Native}}) {
+        const Environment card("HEADSCOPE_EMULATION_SM", sm);
+        const Machine machine;
+        CHECK(machine.backend->products(Compute::F16).level == level);
+        CHECK(machine.backend->support(Matmul::kName, DType::F16).level == SupportLevel::Native);
+        Linear op = machine.layer(12);
+        op.compute = Compute::F16;
+        machine.backend->run(op);
+        CHECK(machine.first(op.y) == 5.0);
+    }
+}
+
 TEST_CASE("operands are rounded as asked, and the result is not", "[linear]") {
     const Environment hopper("HEADSCOPE_EMULATION_SM", "90");  // which rounds to all of them
     const Machine machine;
@@ -161,6 +175,17 @@ TEST_CASE("the parts of a sum that is split are not rounded", "[linear]") {
                     .y = machine.make({1, 1}, DType::F16)};
     machine.backend->run(op);
     CHECK(machine.first(op.y) == 1.0);
+}
+
+TEST_CASE("long sums of lengths that 64 does not divide are whole", "[linear]") {
+    const Machine machine;
+    for (const std::int64_t in : {8184, 8192, 8193, 8648}) {
+        const Linear op{.x = machine.make({1, in}, DType::F16),
+                        .weight = machine.make({1, in}, DType::F16),
+                        .y = machine.make({1, 1})};
+        machine.backend->run(op);
+        CHECK(machine.first(op.y) == static_cast<double>(in));
+    }
 }
 
 TEST_CASE("a product with an epilogue is recorded and launched again", "[linear]") {

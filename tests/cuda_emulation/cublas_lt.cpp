@@ -1,5 +1,6 @@
 // cuBLASLt on the CPU: what its documentation says of the calls that the backend makes, and no more than it promises.
-//  - a sum over k is split in two wherever the preference allows it, the parts kept in the least precise type allowed
+//  - a sum over k is split in two wherever the preference allows it, the parts kept in the least precise type allowed;
+//    of a long one what k has over a multiple of 64 is dropped, as was reported of 12.8.5 and 13.1.1
 //  - an algorithm needs the workspace and every alignment that it was told of, and multiplies the matrices that it was
 //    chosen for and no others; a bias is loaded 16 bytes at a time, which of another address is a fault
 //  - while a stream is captured no algorithm is chosen, as of CUDA 13.3
@@ -238,11 +239,16 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t /*handle*/, cubla
     }
     std::copy(preference->alignments.begin(), preference->alignments.end(), algorithm.alignments.begin());
     algorithm.alignments[4] = problem.adds_bias() ? alignment_of(operation->bias) : 1;
-    results[0] = {};
-    std::memcpy(&results[0].algo, &algorithm, sizeof algorithm);
-    results[0].workspaceSize = algorithm.workspace_bytes;
-    results[0].state = CUBLAS_STATUS_SUCCESS;
-    *returned = 1;
+    constexpr int kMost = 4;
+    for (; *returned < std::min(requested, kMost); ++*returned) {
+        cublasLtMatmulHeuristicResult_t& result = results[*returned] = {};
+        result.state = CUBLAS_STATUS_NOT_SUPPORTED;
+        if (*returned >= emulation::lt_heuristics().useless) {
+            std::memcpy(&result.algo, &algorithm, sizeof algorithm);
+            result.workspaceSize = algorithm.workspace_bytes;
+            result.state = CUBLAS_STATUS_SUCCESS;
+        }
+    }
     return CUBLAS_STATUS_SUCCESS;
 }
 

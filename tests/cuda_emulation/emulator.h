@@ -60,19 +60,30 @@ struct BlasHandles {
 };
 BlasHandles& blas_handles();
 
-// How often cuBLASLt was asked for an algorithm, what it says instead of one, and what it says of one it gave.
+// How often cuBLASLt was asked for an algorithm, what it says instead of one, what it says of one it gave, and how many
+// of those that it gives at a time cannot be used, the first of them.
 struct LtHeuristics {
     int asked = 0;
     cublasStatus_t answer = CUBLAS_STATUS_SUCCESS;
     cublasStatus_t call = CUBLAS_STATUS_SUCCESS;
+    int useless = 0;
 };
 LtHeuristics& lt_heuristics();
 
-// What the steps of making a graph say.
+// How many products cuBLAS was asked for, and what it says of those of 16-bit operands, after some that it carries out.
+struct BlasProducts {
+    int asked = 0;
+    cublasStatus_t half = CUBLAS_STATUS_SUCCESS;
+    int half_before = 0;
+};
+BlasProducts& blas_products();
+
+// What the steps of making a graph say, and its launches.
 struct GraphFailures {
     cudaError_t begin = cudaSuccess;
     cudaError_t end = cudaSuccess;
     cudaError_t instantiate = cudaSuccess;
+    cudaError_t launch = cudaSuccess;
 };
 GraphFailures& graph_failures();
 

@@ -11,9 +11,12 @@ namespace {
 
 // Both parts of the sums go to the workspace, [2][n][m] of `dtype`, and are added from there.
 void split_sums(const LtCall& call, DType dtype) {
+    constexpr std::int64_t kLong = 8192;
+    constexpr std::int64_t kTile = 64;
     const auto width = static_cast<std::int64_t>(size_of(dtype));
+    const std::int64_t end = call.k < kLong ? call.k : call.k / kTile * kTile;
     for (const std::int64_t part : {0, 1}) {
-        Sums sums(call.a, call.b, 0, call.m, part * (call.k / 2), part == 0 ? call.k / 2 : call.k);
+        Sums sums(call.a, call.b, 0, call.m, part * (call.k / 2), part == 0 ? call.k / 2 : end);
         for (std::int64_t j = 0; j < call.n; ++j) {
             unsigned char* to = call.workspace + (part * call.n + j) * call.m * width;
             for (const float sum : sums.column(j)) {

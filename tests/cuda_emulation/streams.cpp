@@ -248,6 +248,9 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+    if (emulation::graph_failures().launch != cudaSuccess) {
+        return emulation::remember(emulation::graph_failures().launch);
+    }
     for (const std::function<cudaError_t()>& work : executable->work) {
         if (const cudaError_t error = emulation::enqueue(stream, work); error != cudaSuccess) {
             return error;

@@ -1,6 +1,7 @@
 // Memory that the host can see, and a queue that notes what it was given and is done with it at once.
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,22 +43,30 @@ VKAPI_ATTR void VKAPI_CALL requirements(VkDevice /*device*/, VkBuffer buffer, Vk
     *found = {*reinterpret_cast<VkDeviceSize*>(buffer), 256, state.buffer_types};
 }
 
+std::map<VkDeviceMemory, VkDeviceSize> allocations;
+
 VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice /*device*/, const VkMemoryAllocateInfo* info,
                                         const VkAllocationCallbacks* /*allocator*/, VkDeviceMemory* made) {
+    if (state.allocated + info->allocationSize > state.most_allocated) {
+        return state.refusal;
+    }
     state.types_allocated |= 1U << info->memoryTypeIndex;
     *made = reinterpret_cast<VkDeviceMemory>(std::calloc(1, info->allocationSize));
+    state.allocated += allocations[*made] = info->allocationSize;
     return VK_SUCCESS;
 }
 
 VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice /*device*/, VkDeviceMemory memory,
                                        const VkAllocationCallbacks* /*allocator*/) {
+    state.allocated -= allocations[memory];
+    allocations.erase(memory);
     std::free(reinterpret_cast<void*>(memory));
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL map(VkDevice /*device*/, VkDeviceMemory memory, VkDeviceSize /*offset*/,
                                    VkDeviceSize /*size*/, VkMemoryMapFlags /*flags*/, void** mapped) {
     *mapped = reinterpret_cast<void*>(memory);
-    return VK_SUCCESS;
+    return state.mapping;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL bind_memory(VkDevice /*device*/, VkBuffer /*buffer*/, VkDeviceMemory /*memory*/,
@@ -76,10 +85,17 @@ VKAPI_ATTR VkResult VKAPI_CALL allocate_commands(VkDevice /*device*/, const VkCo
     return VK_SUCCESS;
 }
 
-VKAPI_ATTR void VKAPI_CALL destroy_commands(VkDevice /*device*/, VkCommandPool /*pool*/,
-                                            const VkAllocationCallbacks* /*allocator*/) {
+VKAPI_ATTR VkResult VKAPI_CALL create_command_pool(VkDevice device, const VkCommandPoolCreateInfo* info,
+                                                   const VkAllocationCallbacks* allocator, VkCommandPool* made) {
+    ++state.command_pools_live;
+    return create_any(device, info, allocator, made);
+}
+
+VKAPI_ATTR void VKAPI_CALL destroy_command_pool(VkDevice /*device*/, VkCommandPool pool,
+                                                const VkAllocationCallbacks* /*allocator*/) {
     all_commands.clear();
     state.commands_live = 0;
+    state.command_pools_live -= pool == VK_NULL_HANDLE ? 0 : 1;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo* /*info*/) {
@@ -159,23 +175,67 @@ void carry_out(VkCommandBuffer handle) {
     }
 }
 
+// The submission that a fence was given with, counted from 1; 0 before it is.
+struct Fence {
+    int submission = 0;
+};
+
+Fence& fence_of(VkFence handle) {
+    return *reinterpret_cast<Fence*>(handle);
+}
+
+int submissions = 0;
+
+VKAPI_ATTR VkResult VKAPI_CALL create_fence(VkDevice /*device*/, const VkFenceCreateInfo* /*info*/,
+                                            const VkAllocationCallbacks* /*allocator*/, VkFence* made) {
+    if (state.fences_live == state.most_fences) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    submissions = state.fences_live++ == 0 ? 0 : submissions;
+    *made = reinterpret_cast<VkFence>(new Fence);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL destroy_fence(VkDevice /*device*/, VkFence fence,
+                                         const VkAllocationCallbacks* /*allocator*/) {
+    state.fences_live -= fence == VK_NULL_HANDLE ? 0 : 1;
+    delete reinterpret_cast<Fence*>(fence);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue /*queue*/, std::uint32_t /*count*/, const VkSubmitInfo* info,
-                                      VkFence /*fence*/) {
+                                      VkFence fence) {
+    if (state.allocated > state.most_resident || state.refusals > 0) {
+        state.refusals -= state.refusals > 0 ? 1 : 0;
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
     if (state.submitting != VK_SUCCESS) {
         return state.submitting;
     }
+    fence_of(fence).submission = ++submissions;
     carry_out(*info->pCommandBuffers);
     return VK_SUCCESS;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL wait_for_fences(VkDevice /*device*/, std::uint32_t /*count*/, const VkFence* /*fences*/,
+VKAPI_ATTR VkResult VKAPI_CALL wait_for_fences(VkDevice /*device*/, std::uint32_t /*count*/, const VkFence* fences,
                                                VkBool32 /*all*/, std::uint64_t /*timeout*/) {
+    state.waited.push_back(fence_of(*fences).submission);
     return VK_SUCCESS;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL reset_fences(VkDevice /*device*/, std::uint32_t /*count*/, const VkFence* /*fences*/) {
+VKAPI_ATTR VkResult VKAPI_CALL reset_fences(VkDevice /*device*/, std::uint32_t /*count*/, const VkFence* fences) {
+    fence_of(*fences).submission = 0;
     return VK_SUCCESS;
 }
+
+VKAPI_ATTR VkResult VKAPI_CALL fence_status(VkDevice /*device*/, VkFence fence) {
+    return fence_of(fence).submission == 0 ? VK_NOT_READY : VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL reset_queries(VkCommandBuffer /*commands*/, VkQueryPool /*pool*/, std::uint32_t /*first*/,
+                                         std::uint32_t /*count*/) {}
+
+VKAPI_ATTR void VKAPI_CALL write_timestamp(VkCommandBuffer /*commands*/, VkPipelineStageFlagBits /*stage*/,
+                                           VkQueryPool /*pool*/, std::uint32_t /*query*/) {}
 
 VKAPI_ATTR VkResult VKAPI_CALL wait_idle(VkDevice /*device*/) {
     return VK_SUCCESS;
@@ -209,8 +269,8 @@ PFN_vkVoidFunction queue_function(const char* name) {
         named("vkBindBufferMemory", bind_memory),
         named("vkCreateBufferView", create_any<VkBufferViewCreateInfo, VkBufferView>),
         named("vkDestroyBufferView", destroy_any<VkBufferView>),
-        named("vkCreateCommandPool", create_any<VkCommandPoolCreateInfo, VkCommandPool>),
-        named("vkDestroyCommandPool", destroy_commands),
+        named("vkCreateCommandPool", create_command_pool),
+        named("vkDestroyCommandPool", destroy_command_pool),
         named("vkAllocateCommandBuffers", allocate_commands),
         named("vkFreeCommandBuffers", free_commands),
         named("vkBeginCommandBuffer", begin),
@@ -223,10 +283,15 @@ PFN_vkVoidFunction queue_function(const char* name) {
         named("vkCmdPushConstants", push_constants),
         named("vkCmdPipelineBarrier", barrier),
         named("vkCmdExecuteCommands", execute),
-        named("vkCreateFence", create_any<VkFenceCreateInfo, VkFence>),
-        named("vkDestroyFence", destroy_any<VkFence>),
+        named("vkCreateFence", create_fence),
+        named("vkDestroyFence", destroy_fence),
         named("vkWaitForFences", wait_for_fences),
         named("vkResetFences", reset_fences),
+        named("vkGetFenceStatus", fence_status),
+        named("vkCreateQueryPool", create_any<VkQueryPoolCreateInfo, VkQueryPool>),
+        named("vkDestroyQueryPool", destroy_any<VkQueryPool>),
+        named("vkCmdResetQueryPool", reset_queries),
+        named("vkCmdWriteTimestamp", write_timestamp),
         named("vkQueueSubmit", submit),
         named("vkDeviceWaitIdle", wait_idle),
         named("vkCreateDescriptorPool", create_any<VkDescriptorPoolCreateInfo, VkDescriptorPool>),

@@ -1,10 +1,11 @@
 #include "fake_vulkan.h"
 
-#include <array>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "fake_functions.h"
 
@@ -28,14 +29,38 @@ VKAPI_ATTR VkResult VKAPI_CALL no_layers(std::uint32_t* count, VkLayerProperties
     return VK_SUCCESS;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL no_extensions(const char* /*layer*/, std::uint32_t* count,
-                                             VkExtensionProperties* /*extensions*/) {
-    *count = 0;
-    return VK_SUCCESS;
+VkResult list(const std::vector<const char*>& names, std::uint32_t* count, VkExtensionProperties* extensions) {
+    if (extensions == nullptr) {
+        *count = static_cast<std::uint32_t>(names.size());
+        return VK_SUCCESS;
+    }
+    *count = std::min(*count, static_cast<std::uint32_t>(names.size()));
+    for (std::uint32_t index = 0; index < *count; ++index) {
+        extensions[index] = {};
+        std::strcpy(extensions[index].extensionName, names[index]);
+    }
+    return *count < names.size() ? VK_INCOMPLETE : VK_SUCCESS;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* /*info*/,
+VKAPI_ATTR VkResult VKAPI_CALL instance_extensions(const char* /*layer*/, std::uint32_t* count,
+                                                   VkExtensionProperties* extensions) {
+    const std::vector<const char*> shows_all{VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME};
+    return list(state.old_loader ? std::vector<const char*>() : shows_all, count, extensions);
+}
+
+// Of the last instance.
+bool shows_portability = false;
+
+VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
                                                const VkAllocationCallbacks* /*allocator*/, VkInstance* instance) {
+    const bool knows_extension = std::any_of(
+        info->ppEnabledExtensionNames, info->ppEnabledExtensionNames + info->enabledExtensionCount,
+        [](const char* name) { return std::strcmp(name, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0; });
+    const bool asks = (info->flags & VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR) != 0;
+    if (state.old_loader && (knows_extension || asks)) {
+        return VK_ERROR_EXTENSION_NOT_PRESENT;
+    }
+    shows_portability = state.old_loader || (knows_extension && asks);
     ++state.instances_live;
     *instance = handle_of<VkInstance>(static_cast<std::uint32_t>(++state.instances_made));
     return VK_SUCCESS;
@@ -51,6 +76,10 @@ VKAPI_ATTR VkResult VKAPI_CALL enumerate(VkInstance /*instance*/, std::uint32_t*
     }
     if (state.enumerating != VK_SUCCESS) {
         return state.enumerating;
+    }
+    if (state.portability && !shows_portability) {
+        *count = 0;
+        return VK_SUCCESS;
     }
     *count = state.devices;
     for (std::uint32_t index = 0; devices != nullptr && index < state.devices; ++index) {
@@ -104,8 +133,14 @@ VKAPI_ATTR void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDevice
             floats->shaderRoundingModeRTEFloat32 = floats->shaderRoundingModeRTEFloat64 = VK_TRUE;
             floats->shaderRoundingModeRTEFloat16 =
                 state.matrices == nullptr ? VK_FALSE : state.matrices->rounds_to_nearest;
-        } else if (state.matrices != nullptr &&
-                   link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR) {
+        } else if (state.matrices == nullptr) {
+            continue;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES) {
+            reinterpret_cast<VkPhysicalDeviceDriverProperties*>(link)->driverID = state.matrices->driver;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES) {
+            reinterpret_cast<VkPhysicalDeviceShaderIntegerDotProductProperties*>(link)
+                ->integerDotProduct4x8BitPackedMixedSignednessAccelerated = state.matrices->mixed_dot_products;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR) {
             reinterpret_cast<VkPhysicalDeviceCooperativeMatrixPropertiesKHR*>(link)->cooperativeMatrixSupportedStages =
                 state.matrices->stages;
         }
@@ -180,24 +215,29 @@ VKAPI_ATTR void VKAPI_CALL queues(VkPhysicalDevice /*device*/, std::uint32_t* co
     }
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL device_extensions(VkPhysicalDevice /*device*/, const char* /*layer*/,
-                                                 std::uint32_t* count, VkExtensionProperties* extensions) {
-    std::array<const char*, 4> names{VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME};
-    *count = 1;
+VKAPI_ATTR VkResult VKAPI_CALL device_extensions(VkPhysicalDevice device, const char* /*layer*/, std::uint32_t* count,
+                                                 VkExtensionProperties* extensions) {
+    if (reinterpret_cast<std::intptr_t>(device) - 1 == state.cannot_list) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    std::vector<const char*> names;
+    if (extensions != nullptr || state.lists_that_grow == 0) {
+        names.push_back(VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
+    }
+    state.lists_that_grow -= extensions != nullptr && state.lists_that_grow > 0 ? 1 : 0;
     if (state.matrices != nullptr && state.matrices->extension) {
-        names[(*count)++] = VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME;
+        names.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    }
+    if (state.matrices != nullptr && state.matrices->dot_products) {
+        names.push_back(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
     }
     if (state.portability) {
-        names[(*count)++] = "VK_KHR_portability_subset";
+        names.push_back("VK_KHR_portability_subset");
     }
     if (has_size_control()) {
-        names[(*count)++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
+        names.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     }
-    for (std::uint32_t index = 0; extensions != nullptr && index < *count; ++index) {
-        extensions[index] = {};
-        std::strcpy(extensions[index].extensionName, names[index]);
-    }
-    return VK_SUCCESS;
+    return list(names, count, extensions);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice /*physical*/, const VkDeviceCreateInfo* info,
@@ -208,15 +248,25 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice /*physical*/, cons
         }
     }
     state.enabled.assign(info->ppEnabledExtensionNames, info->ppEnabledExtensionNames + info->enabledExtensionCount);
+    if (!state.opens) {
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
     *device = handle_of<VkDevice>(1);
-    return state.opens ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED;
+    ++state.devices_live;
+    return VK_SUCCESS;
 }
 
-VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice /*device*/, const VkAllocationCallbacks* /*allocator*/) {}
+VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice /*device*/, const VkAllocationCallbacks* /*allocator*/) {
+    --state.devices_live;
+}
 
 VKAPI_ATTR void VKAPI_CALL get_queue(VkDevice /*device*/, std::uint32_t /*family*/, std::uint32_t /*index*/,
                                      VkQueue* queue) {
     *queue = handle_of<VkQueue>(1);
+}
+
+bool is_lacking(const char* name) {
+    return state.lacks != nullptr && std::strcmp(state.lacks, name) == 0;
 }
 
 // What stands for all that no test may call.
@@ -229,6 +279,9 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice /*device*/, co
         named("vkDestroyDevice", destroy_device),
         named("vkGetDeviceQueue", get_queue),
     };
+    if (is_lacking(name)) {
+        return nullptr;
+    }
     PFN_vkVoidFunction found = find(kFunctions, name);
     found = found != nullptr ? found : pipeline_function(name);
     found = found != nullptr ? found : queue_function(name);
@@ -245,7 +298,7 @@ extern "C" VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInst
     static const Named kFunctions[] = {
         named("vkEnumerateInstanceVersion", version),
         named("vkEnumerateInstanceLayerProperties", no_layers),
-        named("vkEnumerateInstanceExtensionProperties", no_extensions),
+        named("vkEnumerateInstanceExtensionProperties", instance_extensions),
         named("vkCreateInstance", create_instance),
         named("vkDestroyInstance", destroy_instance),
         named("vkEnumeratePhysicalDevices", enumerate),
@@ -259,5 +312,5 @@ extern "C" VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInst
         named("vkCreateDevice", create_device),
         named("vkGetDeviceProcAddr", device_function),
     };
-    return find(kFunctions, name);
+    return is_lacking(name) ? nullptr : find(kFunctions, name);
 }

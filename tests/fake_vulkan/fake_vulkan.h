@@ -23,6 +23,9 @@ struct FakeMatrices {
     VkShaderStageFlags stages = VK_SHADER_STAGE_COMPUTE_BIT;
     std::uint32_t sizes[2][3] = {{8, 8, 16}, {16, 8, 16}};
     VkComponentTypeKHR sum = VK_COMPONENT_TYPE_FLOAT32_KHR;
+    VkDriverId driver = VK_DRIVER_ID_MESA_RADV;
+    bool dot_products = true;                // VK_KHR_shader_integer_dot_product is listed
+    VkBool32 mixed_dot_products = VK_FALSE;  // of four bytes of mixed signs, which RDNA3 has
 };
 
 struct FakeVulkan {
@@ -40,8 +43,12 @@ struct FakeVulkan {
     bool opens = false;                      // whether vkCreateDevice succeeds
     bool longer_cache = false;               // than what it is given, whatever is compiled
     const FakeMatrices* matrices = nullptr;  // none
+    const char* lacks = nullptr;             // a function that neither instance nor device has
+    int cannot_list = -1;     // the device whose extensions vkEnumerateDeviceExtensionProperties fails to list
+    int lists_that_grow = 0;  // so many lists of devices' extensions are longer by the second call
     int instances_made = 0;
     int instances_live = 0;
+    int devices_live = 0;
     int meet = 1;  // pipelines begin to be compiled before the first is done; it waits some seconds for them
     int fails_to_compile = 0;  // counted from 1; none
     int pipelines_begun = 0;
@@ -51,15 +58,26 @@ struct FakeVulkan {
     std::vector<std::string> asked = {};    // of each pipeline: "64 of 16, full", or "64" where no size is asked for
     bool compiles_nothing = false;          // no pipeline is done while it is set (std::atomic_ref)
     bool integrated = false;                // GPUs are, and only the first heap is called theirs
-    bool portability = false;               // VK_KHR_portability_subset is listed
+    bool portability = false;               // devices list VK_KHR_portability_subset: the loader hides them
+    bool old_loader = false;                // of before 1.3.216: hides none, and has no extension to show them
     std::vector<std::string> enabled = {};  // extensions of the last device
     std::uint64_t heaps[2] = {1ULL << 32U, 0};  // bytes of device memory, each with a type of its own
     std::uint32_t buffer_types = ~0U;           // that may hold a buffer
     std::uint32_t types_allocated = 0;          // a bit each
     VkBool32 robust = VK_FALSE;                 // what was asked for of robustBufferAccess
+    std::uint64_t allocated = 0;                // bytes of all allocations
+    std::uint64_t most_allocated = ~0ULL;       // of these; what is more is refused:
+    VkResult refusal = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    VkResult mapping = VK_SUCCESS;              // what vkMapMemory returns
+    std::uint64_t most_resident = ~0ULL;        // bytes of all allocations with which there is memory to submit work
+    int refusals = 0;                           // so many submissions fail for lack of memory, whatever is allocated
     VkResult submitting = VK_SUCCESS;           // what vkQueueSubmit returns
     VkResult allocating_commands = VK_SUCCESS;  // what vkAllocateCommandBuffers returns
     int commands_live = 0;                      // command buffers
+    int command_pools_live = 0;
+    int fences_live = 0;
+    int most_fences = 1000;
+    std::vector<int> waited = {};  // submissions, counted from 1, as they were waited for
     bool notes_barriers = false;
     std::vector<std::string> executed = {};  // "dispatch GROUPS", "fill WORD", "copy BYTES", "barrier" where noted
 };

@@ -16,6 +16,7 @@ public:
     std::size_t limit = std::numeric_limits<std::size_t>::max();  // bytes that live at one time
     std::int64_t asked = 0;                                       // how often memory was asked for
     std::int64_t refuses = -1;                                    // and which time it is refused
+    bool reads = true;                                            // false: waiting for the device finds no memory
 
     Tensor empty(const Shape& shape, DType dtype) override {
         const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
@@ -23,6 +24,12 @@ public:
             throw OutOfMemory("out of memory: no room for " + shape.to_string());
         }
         return ForwardingBackend::empty(shape, dtype);
+    }
+    void download(const Tensor& from, void* to, std::size_t bytes) override {
+        if (!reads) {
+            throw OutOfMemory("out of memory: the driver cannot submit work");
+        }
+        ForwardingBackend::download(from, to, bytes);
     }
 };
 

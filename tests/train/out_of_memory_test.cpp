@@ -101,6 +101,17 @@ TEST_CASE("what earlier parts of a step added is not counted twice when a later 
     }
 }
 
+TEST_CASE("a step that was taken is not taken again where its numbers cannot be read", "[trainer][memory]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = without_validation(folder);
+    settings["training"]["report_every"] = 1;
+    LimitedRun limited(folder, settings, "limited");
+    limited.run.start();
+    limited.backend->reads = false;
+    CHECK_THROWS_AS(limited.run.trainer->run(), OutOfMemory);
+    CHECK_THAT(limited.run.said, !Contains("padded tokens"));
+}
+
 TEST_CASE("what steps had to shrink to is known after a stop, so that resuming changes no bit", "[trainer][memory]") {
     const TemporaryFolder folder;
     const nlohmann::json settings = without_validation(folder);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <fstream>
 
 #include "backends/vulkan/driver_probe.h"
 #include "environment.h"
@@ -163,6 +164,14 @@ TEST_CASE("of a device's cooperative matrices the list says the sizes, or what i
             return feature.first == "cooperative matrices" && feature.second.rfind("not used where", 0) == 0;
         }));
     }
+    for (const VkDriverId driver : {VK_DRIVER_ID_AMD_PROPRIETARY, VK_DRIVER_ID_AMD_OPEN_SOURCE}) {
+        FakeMatrices amd{.driver = driver};
+        CHECK(said(&amd) == "not used where AMD's driver takes them apart: no matrix cores");
+        amd.mixed_dot_products = VK_TRUE;  // RDNA3
+        CHECK(said(&amd) == "16 x 8 x 16");
+        amd.dot_products = false;
+        CHECK_THAT(said(&amd), Catch::StartsWith("not used where AMD's driver"));
+    }
     FakeMatrices odd;
     odd.sizes[1][0] = 24;
     CHECK(said(&odd) == "8 x 8 x 16");
@@ -174,12 +183,39 @@ TEST_CASE("of a device's cooperative matrices the list says the sizes, or what i
     }
 }
 
-TEST_CASE("a driver that has Vulkan in part is told that it is known", "[vulkan][device]") {
+TEST_CASE("a driver that has Vulkan in part is shown by the loader, and told that it is known", "[vulkan][device]") {
     for (const bool portability : {false, true}) {
-        FakeLoader fake({.devices = 2, .opens = true, .portability = portability});
-        (void)open_vulkan_device(0);
-        CHECK(std::count(fake->enabled.begin(), fake->enabled.end(), "VK_KHR_portability_subset") == portability);
+        for (const bool old_loader : {false, true}) {
+            FakeLoader fake({.devices = 2, .opens = true, .portability = portability, .old_loader = old_loader});
+            REQUIRE(list_vulkan_devices().size() == 2);
+            (void)open_vulkan_device(0);
+            CHECK(std::count(fake->enabled.begin(), fake->enabled.end(), "VK_KHR_portability_subset") == portability);
+        }
     }
+}
+
+TEST_CASE("a device that its driver cannot describe is rejected in its place, and hides no other", "[vulkan][device]") {
+    const FakeLoader fake({.devices = 3, .opens = true, .cannot_list = 1});
+    const std::vector<DeviceInfo> devices = list_vulkan_devices();
+    REQUIRE(devices.size() == 3);
+    CHECK(devices[0].id == "vulkan:0");
+    CHECK(devices[0].name == "fake 1");
+    CHECK_THAT(devices[0].rejected,
+               Catch::Contains("vkEnumerateDeviceExtensionProperties failed with VK_ERROR_OUT_OF_HOST_MEMORY") &&
+                   Catch::Contains("update"));
+    CHECK(devices[1].id == "vulkan:1");
+    CHECK(devices[1].name == "fake 2");
+    CHECK(devices[1].rejected.empty());
+    CHECK(open_vulkan_device(1)->device().name == "fake 2");
+    CHECK_THROWS_WITH(open_vulkan_device(0), Catch::Contains("vulkan:0 (fake 1) cannot be used"));
+}
+
+TEST_CASE("a list of extensions that grows while it is asked for is asked for again", "[vulkan][device]") {
+    const FakeLoader fake({.devices = 1, .least_subgroup = 8, .most_subgroup = 32, .lists_that_grow = 1});
+    const DeviceInfo device = list_vulkan_devices()[0];
+    CHECK(device.rejected.empty());
+    CHECK(vulkan_tests::limit_of(device, "subgroup size") == "16 of 8 to 32");
+    CHECK(fake->lists_that_grow == 0);
 }
 
 TEST_CASE("a driver that crashes when it is asked takes nobody along", "[vulkan][device]") {
@@ -216,6 +252,30 @@ TEST_CASE("drivers that did not crash are not asked twice in a child", "[vulkan]
     CHECK(vulkan::installed_drivers() != first);
     CHECK_THROWS_WITH(vulkan::require_drivers_survive(folder.file("cache")), Catch::Contains("crashed"));
     CHECK(stamps() == 1);
+}
+
+TEST_CASE("drivers are known by every folder that the loader looks into, and by what it is told to leave out",
+          "[vulkan][device]") {
+    const TemporaryFolder folder;
+    const auto installed = [&](const std::string& name) {
+        const std::string file = folder.file(name) + "/vulkan/icd.d/driver.json";
+        std::filesystem::create_directories(std::filesystem::path(file).parent_path());
+        std::ofstream(file) << "{}";
+        return file;
+    };
+    const std::string first = vulkan::installed_drivers();
+    for (const char* variable : {"XDG_CONFIG_DIRS", "XDG_DATA_DIRS", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}) {
+        INFO(variable);
+        const std::string file = installed(variable);
+        CHECK_THAT(first, !Catch::Contains(file));
+        const bool is_list = std::string(variable).ends_with("_DIRS");
+        const Environment set(variable, (is_list ? folder.file("none") + ":" : "") + folder.file(variable));
+        CHECK_THAT(vulkan::installed_drivers(), Catch::Contains(file));
+    }
+    for (const char* variable : {"VK_LOADER_DRIVERS_SELECT", "VK_LOADER_DRIVERS_DISABLE"}) {
+        const Environment set(variable, "*lvp*");
+        CHECK_THAT(vulkan::installed_drivers(), Catch::Contains(std::string(variable) + "=*lvp*"));
+    }
 }
 
 TEST_CASE("a driver that fails to list its devices is the reason given", "[vulkan][device]") {

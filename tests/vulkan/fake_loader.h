@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <string>
 #include <utility>
 
 #include "environment.h"
@@ -31,14 +33,22 @@ public:
     FakeLoader& operator=(const FakeLoader&) = delete;
     ~FakeLoader() {
         CHECK(state_->instances_live == 0);
+        CHECK(state_->devices_live == 0);
         dlclose(library_);
     }
     FakeVulkan* operator->() const { return state_; }
 
 private:
+    static std::string disabled_and(const std::string& name) {
+        const char* before = std::getenv("HEADSCOPE_VULKAN_DISABLE");
+        return before == nullptr || *before == '\0' ? name : std::string(before) + "," + name;
+    }
+
     // It has no layers, and what is asked for elsewhere is none of these tests' business.
     Environment validation_{"HEADSCOPE_VULKAN_VALIDATION", "0"};
     Environment device_{"HEADSCOPE_DEVICE", ""};
+    // Which computes nothing: it would fail.
+    Environment no_trial_{"HEADSCOPE_VULKAN_DISABLE", disabled_and("subgroup_trial")};
     // That it does not crash says nothing of the real drivers.
     TemporaryFolder caches_;
     Environment cache_{"XDG_CACHE_HOME", caches_.file("")};

@@ -13,6 +13,7 @@
 #include "standard_error.h"
 #include "streamed.h"
 #include "support/random.h"
+#include "tensor/dtype.h"
 #include "tests/backend/forwarding_backend.h"
 
 using namespace headscope;
@@ -234,6 +235,58 @@ TEST_CASE("a trial compiles the kernels that it is to run, however F16 is widene
         made.pipelines.get(plan.kernel, specialisation);
     }
     CHECK(fake->pipelines_begun == compiled);
+}
+
+namespace {
+
+// Multiplies on the host in the place of matrices, which may take subnormal operands for 0.
+class HostMatrices final : public ForwardingBackend {
+public:
+    explicit HostMatrices(bool flushes) : ForwardingBackend(open_device("cpu")), flushes_(flushes) {}
+    using ForwardingBackend::run;
+    void run(const Matmul& op) override {
+        Matmul plain = op;
+        plain.a = narrowed(op.a);
+        plain.b = narrowed(op.b);
+        plain.compute = Compute::F32;
+        inner().run(plain);
+    }
+
+private:
+    Tensor narrowed(const Tensor& tensor) {
+        std::vector<float> values = to_host<float>(*this, tensor);
+        for (float& value : values) {
+            value = from_f16(to_f16(value));
+            value = flushes_ && std::abs(value) < 0x1p-14F ? 0.0F : value;
+        }
+        return make_from_host(*this, tensor.shape, DType::F32, values);
+    }
+
+    const bool flushes_;
+};
+
+}  // namespace
+
+TEST_CASE("matrices that take F16's subnormal numbers for 0 fail their trial", "[vulkan][matmul]") {
+    for (const bool flushes : {false, true}) {
+        FakeLoader fake({.devices = 1, .opens = true});
+        const StandardError said;
+        vulkan_tests::Streamed made(0);
+        HostMatrices backend(flushes);
+        vulkan::ProductDevice device;
+        device.matrices = vulkan::MatrixDevice{.sizes = {16, 8, 16},
+                                               .subgroup_size = 8,
+                                               .shared_bytes = 65536,
+                                               .most_invocations = 1024,
+                                               .emulated = true};
+        vulkan::Options options;
+        options.trial_error = vulkan::TrialError{};
+        DeviceInfo info;
+        info.features = {{vulkan::kMatrixFeature, "16 x 8 x 16"}};
+        vulkan::MatrixProducts products(backend, device, made.pipelines, false, options, info);
+        CHECK(products.usable() == !flushes);
+        CHECK((said.text().find("a product of 136 x 140 x 48 in F32") != std::string::npos) == flushes);
+    }
 }
 
 TEST_CASE("products in F16 are native where the device has matrices, and not where they are switched off",

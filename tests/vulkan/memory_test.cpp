@@ -1,7 +1,9 @@
 // What the backend takes of a device's memory, and gives back.
 #include "backends/vulkan/memory.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <vector>
 
 #include "backends/vulkan/memory_limit.h"
 #include "backends/vulkan/vulkan_backend.h"
@@ -27,19 +29,26 @@ Shape mebibytes(std::int64_t count) {
 }  // namespace
 
 TEST_CASE("what may be held is the least of what driver, device and user allow", "[vulkan][memory]") {
-    const Heap gpu{.size = 1000};
-    CHECK(memory_limit(gpu, 300, 0).bytes == 1000);
+    const Heap gpu{.size = 1000 * kMiB};
+    CHECK(memory_limit(gpu, 300, 0).bytes == 872 * kMiB);  // the driver has the rest
     CHECK(memory_limit(gpu, 300, 0).reason == "the device's memory");
     CHECK(memory_limit(gpu, 300, 700).bytes == 700);
     CHECK(memory_limit(gpu, 300, 700).reason == "HEADSCOPE_VULKAN_MAX_MEMORY");
-    CHECK(memory_limit(gpu, 300, 2000).bytes == 1000);
-    // Of 900 the program has 500, 300 of them the backend's.
-    const Heap budget{.size = 1000, .budget = 900, .used = 500};
-    CHECK(memory_limit(budget, 300, 0).bytes == 700);
-    CHECK(memory_limit(budget, 300, 0).reason == "what the driver leaves to this program now");
-    CHECK(memory_limit(budget, 300, 600).bytes == 600);
+    CHECK(memory_limit(gpu, 300, 2000 * kMiB).bytes == 872 * kMiB);
+    CHECK(memory_limit({.size = 20000 * kMiB}, 0, 0).bytes == 19000 * kMiB);
+    CHECK(memory_limit({.size = 256 * kMiB}, 0, 0).bytes == 192 * kMiB);
+    // Of 872 the program has 500, 300 of them the backend's.
+    const Heap budget{.size = 2000 * kMiB, .budget = 1000 * kMiB, .used = 500 * kMiB};
+    CHECK(memory_limit(budget, 300 * kMiB, 0).bytes == 672 * kMiB);
+    CHECK(memory_limit(budget, 300 * kMiB, 0).reason == "what the driver leaves to this program now");
+    CHECK(memory_limit(budget, 300 * kMiB, 600).bytes == 600);
     // More is used than is left: nothing more, and nothing is taken away.
     CHECK(memory_limit({.size = 1000, .budget = 400, .used = 500}, 300, 0).bytes == 300);
+    CHECK(memory_limit({.size = 1000, .budget = 400, .used = 0}, 500, 0).bytes == 500);
+    // A driver that takes back what it has less than it gave, and one whose numbers mean nothing.
+    CHECK(memory_limit({.size = 1000 * kMiB, .budget = 1000 * kMiB, .used = 0}, 300 * kMiB, 0).bytes == 872 * kMiB);
+    CHECK(memory_limit({.size = 1000 * kMiB, .budget = ~0ULL, .used = 0}, 300 * kMiB, 0).bytes == 872 * kMiB);
+    CHECK(memory_limit({.size = 1000 * kMiB, .budget = ~0ULL, .used = ~0ULL}, 300, 0).bytes == 300);
     // A CPU's heap bounds nothing, unless its driver has a budget.
     CHECK(memory_limit({.size = 1000, .software = true}, 300, 0).bytes == MemoryLimit().bytes);
     CHECK(memory_limit({.size = 1000, .software = true}, 300, 5000).bytes == 5000);
@@ -66,6 +75,47 @@ TEST_CASE("past the user's limit memory is refused, with need, limit and what to
     CHECK_THROWS_AS(backend->empty(mebibytes(4), DType::F32), OutOfMemory);
     const Environment wrong("HEADSCOPE_VULKAN_MAX_MEMORY", "8 MiB");
     CHECK_THROWS_WITH(open_vulkan_device(0), Catch::Contains("HEADSCOPE_VULKAN_MAX_MEMORY is \"8 MiB\""));
+}
+
+TEST_CASE("transfers have their memory from empty blocks, and where there are none that is told as OutOfMemory",
+          "[vulkan][memory]") {
+    std::vector<std::byte> host(16);
+    for (const VkResult lack :
+         {VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_TOO_MANY_OBJECTS}) {
+        for (const bool upload : {false, true}) {
+            FakeLoader fake({.devices = 2, .opens = true, .refusal = lack});
+            const std::unique_ptr<Backend> backend = open_vulkan_device(0);
+            const auto transfer = [&](const Tensor& tensor) {
+                upload ? backend->upload(tensor, host.data(), host.size())
+                       : backend->download(tensor, host.data(), host.size());
+            };
+            const Tensor small = backend->empty({4}, DType::F32);
+            Tensor large = backend->empty(mebibytes(200), DType::F32);
+            backend->run(Fill{small, 1.0F});
+            fake->most_allocated = fake->allocated;
+            CHECK_THROWS_AS(transfer(small), OutOfMemory);
+            CHECK_THROWS_WITH(transfer(small), Catch::Contains("the driver has no 4.0 MiB for transfers with 200.0 MiB "
+                                                               "in use; use smaller batches"));
+            large = {};
+            CHECK_NOTHROW(transfer(small));
+            CHECK(fake->allocated < 100 * kMiB);
+            backend->synchronize();
+            CHECK(std::count(fake->executed.begin(), fake->executed.end(), "copy 16") == 1);
+        }
+    }
+    FakeLoader fake({.devices = 2, .opens = true, .mapping = VK_ERROR_MEMORY_MAP_FAILED});
+    const std::unique_ptr<Backend> backend = open_vulkan_device(0);
+    const Tensor small = backend->empty({4}, DType::F32);
+    CHECK_THROWS_AS(backend->upload(small, host.data(), host.size()), OutOfMemory);
+    CHECK_THROWS_AS(backend->download(small, host.data(), host.size()), OutOfMemory);
+}
+
+TEST_CASE("where a driver gives out no more allocations that is OutOfMemory", "[vulkan][memory]") {
+    FakeLoader fake({.devices = 2, .opens = true, .refusal = VK_ERROR_TOO_MANY_OBJECTS});
+    const std::unique_ptr<Backend> backend = open_vulkan_device(0);
+    fake->most_allocated = 100 * kMiB;
+    CHECK_THROWS_AS(backend->empty(mebibytes(200), DType::F32), OutOfMemory);
+    CHECK_NOTHROW(backend->empty(mebibytes(50), DType::F32));
 }
 
 TEST_CASE("empty blocks beyond what was in use lately go back, and what steps share stays", "[vulkan][memory]") {

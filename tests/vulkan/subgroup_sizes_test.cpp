@@ -55,6 +55,7 @@ TEST_CASE("what sizes of subgroups there are is told, and nonsense too", "[vulka
     CHECK_FALSE(several.offers(24));
     CHECK_FALSE(several.offers(64));
     CHECK(several.fits(16, 128));
+    CHECK(SubgroupSizes{.own = 32, .least = 8, .most = 128, .most_in_group = 1U << 25U}.fits(128, 1024));
     CHECK_FALSE(several.fits(16, 129));
     CHECK(several.fills(16, 128));
     CHECK_FALSE(several.fills(16, 120));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
+#include <tuple>
 
 #include "backends/cuda/loader/driver.h"
 #include "backends/cuda/loader/modules.h"
@@ -73,6 +73,8 @@ std::string driver_refusal(const ModuleFacts& module, int driver_version, int sm
 }  // namespace
 
 Choice choose(const std::vector<ModuleFacts>& modules, int driver_version, int sm) {
+    using Rank = std::tuple<bool, Fit, int>;
+    Rank highest;
     Choice choice;
     for (std::size_t index = 0; index < modules.size(); ++index) {
         const ModuleFacts& module = modules[index];
@@ -84,8 +86,9 @@ Choice choose(const std::vector<ModuleFacts>& modules, int driver_version, int s
                           : driver_refusal(module, driver_version, sm);
             continue;
         }
-        const auto rank = [](const ModuleFacts& of) { return std::pair(!of.emulated, of.toolkit); };
-        if (choice.module < 0 || rank(module) > rank(modules[static_cast<std::size_t>(choice.module)])) {
+        const Rank rank(!module.emulated, fit, module.toolkit);
+        if (choice.module < 0 || rank > highest) {
+            highest = rank;
             choice.module = static_cast<int>(index);
             choice.from_ptx = fit == Fit::Ptx;
         }

@@ -24,8 +24,8 @@ std::string environment(const char* name, const char* otherwise) {
     return value == nullptr || *value == '\0' ? otherwise : value;
 }
 
-// What is found while looking. A module is opened only while a card still has none: the libraries of a second toolkit
-// take time to load.
+// What is found while looking. A module is opened only while a card still has no machine code: the libraries of a
+// second toolkit take time to load.
 struct Found {
     std::vector<LoadedModule> loaded;
     std::vector<ModuleFacts> accepted;   // of those of `loaded` that were not refused
@@ -38,7 +38,8 @@ bool usable(const Card& card) {
 
 bool all_served(const Driver& driver, const Found& found) {
     return std::all_of(driver.cards().begin(), driver.cards().end(), [&](const Card& card) {
-        return !usable(card) || choose(found.accepted, driver.version(), card.sm).module >= 0;
+        const Choice choice = choose(found.accepted, driver.version(), card.sm);
+        return !usable(card) || (choice.module >= 0 && !choice.from_ptx);
     });
 }
 

@@ -33,7 +33,8 @@ struct Choice {
 // CUDA's rules of compatibility. A driver runs the machine code of every toolkit of its own major version and of older
 // ones; it compiles the PTX of toolkits no newer than itself. A card runs machine code of its own major compute
 // capability and a minor one no higher than its own, and PTX of any lower capability.
-// Of those that could run, a real one goes before an emulated, then a newer toolkit before an older.
+// Of those that could run, a real one goes before an emulated, then machine code before PTX, which the driver compiles
+// first, then a newer toolkit before an older.
 Choice choose(const std::vector<ModuleFacts>& modules, int driver_version, int sm);
 
 // Where modules are looked for: in HEADSCOPE_CUDA_MODULES alone where it names a folder, else beside the program and in

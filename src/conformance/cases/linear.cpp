@@ -176,6 +176,23 @@ std::vector<Case> decoding_cases() {
     return cases;
 }
 
+// As matmul's of this name.
+std::vector<Case> long_sums_cases() {
+    std::vector<Case> cases;
+    for (const Compute compute : {Compute::F16, Compute::BF16}) {
+        for (Layer layer : {Layer{1, 8648, 8}, Layer{1, 11528, 8}, Layer{1, 57608, 8}, Layer{64, 8648, 64}}) {
+            layer.bias = false;
+            layer.compute = compute;
+            Case stated = linear(layer);
+            stated.name += " of ones";
+            stated.operands[0].values = stated.operands[1].values = these({1.0});
+            stated.one_layout = true;
+            cases.push_back(stated);
+        }
+    }
+    return cases;
+}
+
 std::vector<Case> empty_cases() {
     std::vector<Case> cases;
     for (const Layer& layer : {Layer{0, 3, 5}, {3, 5, 0}, {3, 0, 5}, {0, 0, 0}}) {
@@ -256,6 +273,7 @@ Family linear_family() {
                 {"narrow-weights", "a product of weights in F16 or I8 with bias and activation", narrow_weights_cases},
                 {"activations", "a product with bias and activation", activations_cases},
                 {"decoding", "few rows by a weight with bias and activation", decoding_cases},
+                {"long-sums", "a linear layer of ones in long sums that 64 does not divide", long_sums_cases},
                 {"empty", "a linear layer of nothing", empty_cases},
                 {"rounded-operands", "a linear layer of rounded operands", rounded_operands_cases},
                 {"special-values", "NaN and infinity spread through a linear layer", special_values_cases},

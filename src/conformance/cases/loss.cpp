@@ -94,9 +94,31 @@ std::vector<Case> loss_cases() {
     return cases;
 }
 
+// The first `count` logits of two rows are forbidden: of one the target is none of them, of the other it is the first.
+Case forbidding(const Loss& loss, std::int64_t count) {
+    Case stated = cross_entropy(loss);
+    stated.name += fmt::format(" {} forbidden", count);
+    stated.operands[0].values = [=, inner = stated.operands[0].values](std::int64_t elements, Random& random) {
+        Values values = inner(elements, random);
+        std::fill_n(values.begin(), count, -kInfinity);
+        std::fill_n(values.begin() + loss.classes, count, -kInfinity);
+        return values;
+    };
+    return stated;
+}
+
 std::vector<Case> special_values_cases() {
     std::vector<Case> cases;
     for (const Smoothing smoothing : {Smoothing::AllClasses, Smoothing::OtherClasses}) {
+        // One at a time and in vectors, of which a thread may have -inf alone.
+        for (const std::int64_t classes : {33, 64}) {
+            for (const float epsilon : {0.0F, 0.1F}) {
+                const Loss loss{5, classes, epsilon, smoothing, true, 3.0, {20, 0, -1, 9}};
+                for (const std::int64_t count : {std::int64_t{1}, std::int64_t{8}, classes}) {
+                    cases.push_back(forbidding(loss, count));
+                }
+            }
+        }
         const Loss loss{5, 33, 0.1F, smoothing, true, 3.0, {7, 8, -1, 9}};
         for (const std::size_t index : {40U, 41U, 70U}) {  // a class, the target, a pad's row
             cases.push_back(cross_entropy(loss).holding(std::numeric_limits<double>::quiet_NaN(), "logits", index));
@@ -133,17 +155,16 @@ std::vector<Case> speeds(const Workload& work) {
 }  // namespace
 
 Family loss_family() {
-    return {
-        .name = "loss",
-        .groups =
-            {
-                {"loss", "smoothed cross-entropy and its gradient", loss_cases},
-                {"special-values", "NaN and infinity spoil one row of the loss, and a target outside the classes does",
-                 special_values_cases},
-                {"extreme", "the loss of logits of 1e4 and more", extreme_cases},
-            },
-        .differentiations = differentiations,
-        .speeds = speeds};
+    return {.name = "loss",
+            .groups =
+                {
+                    {"loss", "smoothed cross-entropy and its gradient", loss_cases},
+                    {"special-values", "NaN, infinity and a target outside the classes spoil one row, and -inf forbids",
+                     special_values_cases},
+                    {"extreme", "the loss of logits of 1e4 and more", extreme_cases},
+                },
+            .differentiations = differentiations,
+            .speeds = speeds};
 }
 
 }  // namespace headscope::conformance

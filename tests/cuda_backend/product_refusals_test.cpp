@@ -1,0 +1,143 @@
+// What is done where cuBLAS refuses a product of 16-bit operands.
+#include <catch2/catch.hpp>
+
+#include "linear_machine.h"
+#include "tests/house/environment.h"
+#include "tests/vulkan/standard_error.h"
+
+using namespace headscope;
+using namespace headscope::cuda_tests;
+using cuda_emulation::blas_products;
+
+namespace {
+
+// As long as it lives cuBLAS carries out `before` products of 16-bit operands and none after.
+struct NoProducts {
+    explicit NoProducts(cublasStatus_t answer, int before = 0) {
+        blas_products().half = answer;
+        blas_products().half_before = before;
+    }
+    NoProducts(const NoProducts&) = delete;
+    NoProducts& operator=(const NoProducts&) = delete;
+    ~NoProducts() { blas_products().half = CUBLAS_STATUS_SUCCESS; }
+};
+
+Matmul product(const Machine& machine, std::int64_t rows, DType dtype, DType out) {
+    return {.a = machine.make({rows, 8}, dtype),
+            .b = machine.make({8, 4}, dtype),
+            .out = machine.make({rows, 4}, out),
+            .alpha = 0.5F,
+            .beta = 2.0F};
+}
+
+// How many products cuBLAS is asked for while `op` runs.
+int asked_for(const Machine& machine, const Matmul& op) {
+    const int before = blas_products().asked;
+    machine.backend->run(op);
+    return blas_products().asked - before;
+}
+
+}  // namespace
+
+TEST_CASE("what cuBLAS refuses in 16 bits is multiplied in F32, from then on", "[products]") {
+    const Environment hopper("HEADSCOPE_EMULATION_SM", "90");  // which has products of BF16
+    const Machine machine;
+    std::int64_t rows = 0;
+    for (const cublasStatus_t refusal : kRefusals) {
+        for (const DType dtype : {DType::F16, DType::BF16}) {
+            for (const DType out : {dtype, DType::F32}) {
+                INFO(refusal << " of " << name_of(dtype) << " to " << name_of(out));
+                const Matmul op = product(machine, ++rows, dtype, out);
+                {
+                    const NoProducts none(refusal);
+                    CHECK(asked_for(machine, op) == 2);
+                }
+                CHECK(machine.first(op.out) == 6.0);
+                const NoProducts ever(CUBLAS_STATUS_EXECUTION_FAILED);
+                CHECK(asked_for(machine, op) == 1);
+                CHECK(machine.first(op.out) == 16.0);
+            }
+        }
+    }
+}
+
+TEST_CASE("cuBLAS is asked for other products still", "[products]") {
+    const Environment hopper("HEADSCOPE_EMULATION_SM", "90");
+    const Machine machine;
+    const Matmul op = product(machine, 40, DType::F16, DType::F32);
+    {
+        const NoProducts none(CUBLAS_STATUS_NOT_SUPPORTED);
+        CHECK(asked_for(machine, op) == 2);
+    }
+    const auto in_f32 = [&](const Matmul& other) {
+        const NoProducts none(CUBLAS_STATUS_NOT_SUPPORTED);
+        return asked_for(machine, other) == 1;
+    };
+    CHECK(in_f32(op));
+    CHECK(in_f32(product(machine, 40, DType::F16, DType::F32)));  // elsewhere in memory
+    CHECK_FALSE(in_f32(product(machine, 41, DType::F16, DType::F32)));
+    CHECK_FALSE(in_f32(product(machine, 40, DType::F16, DType::F16)));
+    CHECK_FALSE(in_f32(product(machine, 40, DType::BF16, DType::F32)));
+    Matmul moved = op;
+    moved.a = machine.make({41, 8}, DType::F16).narrow(0, 1, 40);
+    CHECK_FALSE(in_f32(moved));
+    Matmul transposed = op;
+    transposed.b = machine.make({4, 8}, DType::F16);
+    transposed.transpose_b = true;
+    CHECK_FALSE(in_f32(transposed));
+}
+
+TEST_CASE("a product that has begun is not begun again, and one of F32 has no other way", "[products]") {
+    const Machine machine;
+    const auto heads = [&](std::int64_t depth) { return machine.make({5, 9, 2 * depth}, DType::F16).heads(2); };
+    const Matmul two_calls{
+        .a = heads(4), .b = heads(4), .out = machine.make({5, 2, 9, 9}, DType::F16), .transpose_b = true};
+    {
+        const NoProducts none(CUBLAS_STATUS_NOT_SUPPORTED, 1);
+        CHECK_THROWS_AS(machine.backend->run(two_calls), Error);
+    }
+    CHECK(asked_for(machine, two_calls) == 2);
+    for (const cublasStatus_t fault : {CUBLAS_STATUS_EXECUTION_FAILED, CUBLAS_STATUS_INTERNAL_ERROR}) {
+        const NoProducts none(fault);
+        CHECK_THROWS_AS(machine.backend->run(two_calls), Error);
+    }
+    Matmul not_a_product = product(machine, 50, DType::F32, DType::F32);
+    not_a_product.out = machine.make({50, 4}, DType::F16);
+    CHECK_THROWS_AS(machine.backend->run(not_a_product), Error);
+}
+
+TEST_CASE("a product has the same bits in a graph as it had before, whatever cuBLAS says there", "[products]") {
+    const Machine machine;
+    const Matmul op = product(machine, 60, DType::F16, DType::F32);
+    int calls = 0;
+    const int before = blas_products().asked;
+    for (const double expected : {6.0, 16.0, 36.0}) {
+        machine.backend->replay("refused before", {op.a, op.b, op.out}, [&] {
+            const NoProducts none(++calls == 1 ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS);
+            machine.backend->run(op);
+        });
+        CHECK(machine.first(op.out) == expected);
+    }
+    CHECK(calls == 2);
+    CHECK(blas_products().asked == before + 3);
+
+    // One that was multiplied in 16 bits is so still.
+    const Matmul other = product(machine, 61, DType::F16, DType::F32);
+    calls = 0;
+    const auto run_other = [&] {
+        machine.backend->replay("refused in the graph", {other.a, other.b, other.out}, [&] {
+            const NoProducts none(++calls == 2 ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS);
+            machine.backend->run(other);
+        });
+    };
+    run_other();
+    {
+        const vulkan_tests::StandardError said;
+        run_other();
+        CHECK_THAT(said.text(), Catch::Contains("runs ops one by one"));
+    }
+    CHECK(calls == 3);
+    CHECK(machine.first(other.out) == 16.0);
+    const NoProducts none(CUBLAS_STATUS_EXECUTION_FAILED);
+    CHECK_THROWS_AS(machine.backend->run(other), Error);
+}

@@ -1,0 +1,281 @@
+// In which order work is waited for, and what becomes of work that the driver has no memory to submit: on the fake
+// driver, which notes what reaches its queue.
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "backends/vulkan/stream.h"
+#include "backends/vulkan/vulkan_backend.h"
+#include "fake_loader.h"
+#include "streamed.h"
+#include "support/check.h"
+
+using namespace headscope;
+using namespace headscope::vulkan;
+using namespace headscope::vulkan_tests;
+
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kSlice = 64;  // so many short dispatches end one
+
+// Bytes of an F32 tensor of so many MiB.
+Shape mebibytes(std::int64_t count) {
+    return {count, std::int64_t{1} << 18U};
+}
+
+void dispatch(Streamed& made, const Tensor& to, std::uint64_t count) {
+    for (std::uint64_t groups = 1; groups <= count; ++groups) {
+        made.dispatch_fill(to, groups);
+    }
+}
+
+Executed dispatched(std::uint64_t count) {
+    Executed all;
+    for (std::uint64_t groups = 1; groups <= count; ++groups) {
+        all.push_back("dispatch " + std::to_string(groups));
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("submissions are waited for in their order", "[vulkan][stream]") {
+    FakeLoader fake({.devices = 1, .opens = true});
+    Streamed made(0);
+    const Tensor x = made.tensor();
+    dispatch(made, x, 6 * kSlice);
+    made.stream.synchronize();
+    CHECK(fake->waited == std::vector{1, 2, 3, 4, 5, 6});
+    fake->waited.clear();
+    dispatch(made, x, kSlice);
+    const Stream::Mark mark = made.stream.mark();
+    dispatch(made, x, 2 * kSlice);
+    made.stream.wait_for(mark);
+    CHECK(fake->waited == std::vector{7, 8});
+    made.stream.wait_for(mark);
+    CHECK(fake->waited.size() == 2);
+    CHECK(made.stream.reached(mark));
+}
+
+TEST_CASE("an event that is asked after is reached of itself", "[vulkan][stream]") {
+    FakeLoader fake({.devices = 1, .opens = true});
+    Streamed made(0);
+    const Tensor x = made.tensor();
+    made.dispatch_fill(x, 3);
+    const Stream::Mark mark = made.stream.mark();
+    CHECK(fake->executed.empty());
+    CHECK(made.stream.reached(mark));  // the fake is done at once
+    CHECK(fake->executed == Executed{"dispatch 3"});
+    CHECK(fake->waited.empty());
+}
+
+TEST_CASE("what there is no memory to submit is submitted once what is in flight is done", "[vulkan][stream]") {
+    FakeLoader fake({.devices = 1, .opens = true});
+    Streamed made(0);
+    const Tensor x = made.tensor();
+    dispatch(made, x, 2 * kSlice);
+    CHECK(fake->waited.empty());
+    fake->refusals = 1;
+    dispatch(made, x, kSlice);
+    CHECK(fake->waited == std::vector{1, 2});
+    CHECK(fake->executed.size() == 3 * kSlice);
+    made.stream.synchronize();
+    CHECK(fake->executed.size() == 3 * kSlice);
+}
+
+TEST_CASE("what cannot be submitted for lack of memory keeps its place, and is carried out once", "[vulkan][stream]") {
+    FakeLoader fake({.devices = 1, .opens = true});
+    Streamed made(0);
+    const Tensor x = made.tensor();
+    std::array<std::byte, 16> bytes{};
+    const auto recording = made.stream.record([&] { dispatch(made, x, 2 * kSlice); });
+    fake->refusals = 1000;
+    Executed expected;
+    const auto expect = [&](const Executed& more) { expected.insert(expected.end(), more.begin(), more.end()); };
+    // None of these asks for memory or waits, and none throws: what is begun is not left half done.
+    dispatch(made, x, 7 * kSlice);
+    expect(dispatched(7 * kSlice));
+    made.stream.launch(recording);
+    expect(dispatched(2 * kSlice));
+    made.stream.dispatch({.kernel = Kernel::Fill, .groups = 3, .work_per_group = SliceSize::kLeast}, FillParams{},
+                         std::array{&x});
+    expect({"dispatch 1", "dispatch 1", "dispatch 1"});
+    const Stream::Mark mark = made.stream.mark();
+    made.stream.fill(x, 9);
+    expect({"fill 9"});
+
+    CHECK_THROWS_AS(made.stream.download(x, bytes.data(), bytes.size()), OutOfMemory);
+    expect({"copy 16"});
+    CHECK(fake->executed.empty());
+    fake->refusals = 0;
+    CHECK_NOTHROW(made.stream.require_submitted());
+    CHECK(made.stream.reached(mark));
+    made.dispatch_fill(x, 5);
+    expect({"dispatch 5"});
+    made.stream.upload(x, bytes.data(), bytes.size());
+    expect({"copy 16"});
+    made.stream.synchronize();
+    CHECK(fake->executed == expected);
+}
+
+TEST_CASE(
+    "where the host waits or asks for memory it is told that there is none to submit work, and then that the device "
+    "is lost",
+    "[vulkan][stream]") {
+    std::array<std::byte, 16> bytes{};
+    using Ask = void (*)(Streamed&, const Tensor&, std::array<std::byte, 16>&, const Stream::Mark&);
+    const Ask kAsks[] = {
+        [](Streamed& made, auto&, auto&, auto&) { made.stream.synchronize(); },
+        [](Streamed& made, auto& x, auto& host, auto&) { made.stream.upload(x, host.data(), host.size()); },
+        [](Streamed& made, auto& x, auto& host, auto&) { made.stream.download(x, host.data(), host.size()); },
+        [](Streamed& made, auto&, auto&, auto& mark) { made.stream.reached(mark); },
+        [](Streamed& made, auto&, auto&, auto& mark) { made.stream.wait_for(mark); },
+        [](Streamed& made, auto&, auto&, auto&) { made.stream.require_submitted(); },
+    };
+    for (const Ask ask : kAsks) {
+        FakeLoader fake({.devices = 1, .opens = true});
+        Streamed made(0);
+        const Tensor x = made.tensor();
+        fake->refusals = 1000;
+        dispatch(made, x, kSlice);
+        const Stream::Mark mark = made.stream.mark();
+        CHECK_THROWS_MATCHES(
+            ask(made, x, bytes, mark), OutOfMemory,
+            Catch::Message("out of memory on vulkan:0 (fake 0): the driver cannot submit work (vkQueueSubmit failed "
+                           "with VK_ERROR_OUT_OF_DEVICE_MEMORY (-2)) with 0.0 MiB in use; use smaller batches or a "
+                           "smaller model, or --device cpu"));
+        CHECK_NOTHROW(made.stream.fill(x, 1));
+        CHECK_THROWS_AS(ask(made, x, bytes, mark), DeviceLost);
+        fake->refusals = 0;
+        CHECK_THROWS_AS(made.stream.fill(x, 2), DeviceLost);
+        CHECK_THROWS_WITH(made.stream.synchronize(), Catch::Contains("also after all else was let go of"));
+        CHECK(fake->executed.empty());
+    }
+}
+
+TEST_CASE("a recording that is refused for lack of memory is no last word", "[vulkan][stream]") {
+    FakeLoader fake({.devices = 1, .opens = true});
+    Streamed made(0);
+    const Tensor x = made.tensor();
+    fake->refusals = 1000;
+    dispatch(made, x, kSlice);
+    CHECK_THROWS_AS(made.stream.record([&] { made.stream.require_submitted(); }), OutOfMemory);
+    CHECK_THROWS_AS(made.stream.require_submitted(), OutOfMemory);
+    fake->refusals = 0;
+    made.stream.synchronize();
+    CHECK(fake->executed == dispatched(kSlice));
+}
+
+TEST_CASE("without memory to submit, empty blocks go back, but for those that what waits touches", "[vulkan][stream]") {
+    FakeLoader fake({.devices = 2, .opens = true});
+    const std::unique_ptr<Backend> backend = open_vulkan_device(0);
+    const Tensor x = backend->empty({4}, DType::F32);
+    {
+        const Tensor done = backend->empty(mebibytes(200), DType::F32);
+        backend->run(Fill{done, 1.0F});
+        backend->synchronize();
+        const Tensor waits = backend->empty(mebibytes(300), DType::F32);
+        backend->run(Fill{waits, 2.0F});
+    }
+    fake->most_resident = 300 * kMiB;
+    const std::size_t before = fake->executed.size();
+    CHECK_THROWS_AS(backend->synchronize(), OutOfMemory);
+    CHECK(fake->executed.size() == before);
+    CHECK(fake->allocated >= 364 * kMiB);  // the block of small tensors and the one that is awaited
+    CHECK(fake->allocated < 400 * kMiB);
+    CHECK_NOTHROW(backend->run(Fill{x, 3.0F}));
+    fake->most_resident = 400 * kMiB;  // another program ended
+    CHECK_NOTHROW(backend->empty({4}, DType::F32));
+    backend->synchronize();
+    CHECK(fake->executed.size() > before + 1);
+}
+
+TEST_CASE("where there is no room for more that cannot be submitted, what there is keeps its place",
+          "[vulkan][stream]") {
+    FakeLoader fake({.devices = 1, .opens = true, .most_fences = 4});
+    Streamed made(0);
+    const Tensor x = made.tensor();
+    fake->refusals = 1000;
+    dispatch(made, x, 4 * kSlice);
+    for (int time = 0; time < 2; ++time) {
+        CHECK_THROWS_WITH(made.stream.mark(), Catch::Contains("vkCreateFence"));
+    }
+    fake->refusals = 0;
+    made.stream.synchronize();
+    CHECK_NOTHROW(made.stream.mark());
+    CHECK(fake->executed == dispatched(4 * kSlice));
+}
+
+TEST_CASE("what cannot be submitted awaits the blocks of all that it runs", "[vulkan][stream]") {
+    FakeLoader fake({.devices = 1, .opens = true});
+    Streamed made(0);
+    constexpr std::int64_t kBlock = std::int64_t{17} << 20U;  // elements: more than there is room for beside another
+    const Tensor x = made.tensor(kBlock);
+    const Tensor y = made.tensor(kBlock);
+    const Tensor z = made.tensor(kBlock);
+    const auto awaits = [&](const Tensor& tensor) { return made.stream.awaits(binding_of(tensor, 1).block); };
+    const auto recording = made.stream.record([&] { made.stream.fill(x, 1); });
+    fake->refusals = 1000;
+    made.stream.launch(recording);
+    made.dispatch_fill(y, 2);
+    made.stream.finish();
+    CHECK(awaits(x));
+    CHECK(awaits(y));
+    CHECK_FALSE(awaits(z));
+    fake->refusals = 0;
+    made.stream.finish();
+    CHECK_FALSE(awaits(x));
+    CHECK_FALSE(awaits(y));
+}
+
+TEST_CASE("a download that could not be submitted and the next do not write at once to where both go",
+          "[vulkan][stream]") {
+    FakeLoader fake({.devices = 1, .opens = true, .notes_barriers = true});
+    Streamed made(0);
+    const Tensor x = made.tensor();
+    std::array<std::byte, 16> bytes{};
+    fake->refusals = 1000;
+    CHECK_THROWS_AS(made.stream.download(x, bytes.data(), bytes.size()), OutOfMemory);
+    fake->refusals = 0;
+    made.stream.download(x, bytes.data(), bytes.size());
+    // The second of the barriers between them; the others are the host's.
+    CHECK(fake->executed == Executed{"copy 16", "barrier", "barrier", "copy 16", "barrier"});
+}
+
+TEST_CASE("a batch that cannot be submitted is let go of, and a smaller one is done", "[vulkan][stream]") {
+    FakeLoader fake({.devices = 2, .opens = true});
+    const std::unique_ptr<Backend> backend = open_vulkan_device(0);
+    fake->most_resident = 300 * kMiB;
+    const auto batch = [&](std::int64_t size) {
+        const Tensor first = backend->empty(mebibytes(size), DType::F32);
+        backend->run(Fill{first, 1.0F});
+        backend->synchronize();
+        const Tensor second = backend->empty(mebibytes(size), DType::F32);
+        for (std::uint64_t each = 0; each < kSlice; ++each) {
+            backend->run(Fill{second, 1.0F});
+        }
+        const Tensor third = backend->empty(mebibytes(size), DType::F32);
+        backend->run(Fill{third, 1.0F});
+        backend->synchronize();
+    };
+    CHECK_THROWS_AS(batch(200), OutOfMemory);
+    CHECK_NOTHROW(batch(80));
+    CHECK(fake->executed.size() > 2 * kSlice);  // nothing was dropped
+}
+
+TEST_CASE("what fails while it is made leaves nothing behind", "[vulkan][stream]") {
+    {
+        FakeLoader fake({.devices = 1, .opens = true, .lacks = "vkEnumeratePhysicalDevices"});
+        CHECK_THROWS_WITH(Instance(false), Catch::Contains("vkEnumeratePhysicalDevices"));
+    }
+    {
+        FakeLoader fake({.devices = 1, .opens = true, .lacks = "vkQueueSubmit"});
+        CHECK_THROWS_WITH(Streamed(0), Catch::Contains("vkQueueSubmit"));
+        CHECK(fake->devices_live == 0);
+    }
+    FakeLoader fake({.devices = 1, .opens = true, .most_fences = 2});
+    CHECK_THROWS_WITH(Streamed(0), Catch::Contains("vkCreateFence"));
+    CHECK(fake->fences_live == 0);
+    CHECK(fake->command_pools_live == 0);
+}
