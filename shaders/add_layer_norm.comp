@@ -24,7 +24,8 @@ HEADSCOPE_WRITE_FOURS(7, y)
 layout(set = 0, binding = 8) writeonly buffer Mean { float means[]; };
 layout(set = 0, binding = 9) writeonly buffer Rstd { float rstds[]; };
 
-// residual + Dropout(x) of the row's columns [column, column + 4), 0 past the row.
+// residual + Dropout(x) of the row's columns [column, column + 4), 0 past the row. Stored after its last use: sums may be
+// the bytes of x or residual, which a compiler that takes them for read only may load anew.
 vec4 summed(uint row_start, uint column, uvec4 words) {
     uint count = p.columns - column;
     vec4 value = x_at(p.offset[0] + row_start + column, count);
@@ -85,7 +86,6 @@ void hold_row() {
             words = dropout_words(p.dropout, drop, column / 8u);
         }
         held[i] = summed(row_start, column, words);
-        sums_put(p.offset[6] + row_start + column, 4u, held[i]);
         total += sum_of_four(held[i]);
     }
     float mean = average(total);
@@ -98,6 +98,7 @@ void hold_row() {
     [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
         uint column = held_column(i);
         y_put(p.offset[7] + row_start + column, 4u, normalised(column, held[i], mean, rstd));
+        sums_put(p.offset[6] + row_start + column, 4u, held[i]);
     }
     put_moments(mean, rstd);
 }
@@ -110,10 +111,10 @@ void walk_row() {
         uvec4 words = kDrops ? dropout_words(p.dropout, drop, first / 8u) : uvec4(0u);
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
             vec4 value = summed(row_start, column, words);
+            total += sum_of_four(value);
             if (!kAddsAnew) {
                 sums_put(p.offset[6] + row_start + column, p.columns - column, value);
             }
-            total += sum_of_four(value);
         }
     }
     float mean = average(total);
@@ -130,10 +131,10 @@ void walk_row() {
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
             uint count = p.columns - column;
             vec4 sum = sum_at(row_start, column, drop);
+            y_put(p.offset[7] + row_start + column, count, normalised(column, sum, mean, rstd));
             if (kAddsAnew) {
                 sums_put(p.offset[6] + row_start + column, count, sum);
             }
-            y_put(p.offset[7] + row_start + column, count, normalised(column, sum, mean, rstd));
         }
     }
     put_moments(mean, rstd);

@@ -12,7 +12,7 @@ layout(push_constant) uniform Push { AttendParams p; };
 void put(Place place, uint i, uint four, vec4 value) {
     uint query = row_of(place, i);
     if (query < p.queries) {
-        put_out(p.offset[7] + start_of(place, p.out_strides) + query * p.out_strides[2], four, value);
+        put_out(p.offset[7] + start_of(place, p.out_strides) + query * p.out_strides[2], four, false, value);
     }
 }
 
@@ -39,7 +39,15 @@ void main() {
     }
     HEADSCOPE_SET_ROWS(q, kRows, kFours,
                        p.scale * load_q(q_start + min(row_of(place, i), p.queries - 1u) * p.q_strides[2], d))
+    DropoutParams rule = drop_rule();
+    DropoutRow drop = drop_row(place);
+    uvec4 words[kRows];  // of dropout, which eight keys share
     for (uint key = 0u; key < limit; ++key) {
+        if (kDrops && key % 8u == 0u) {
+            [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+                words[i] = drop_words(rule, drop, row_of(place, i), key);
+            }
+        }
         float weight[kRows];
         float left[kRows];
         vec4 k[kFours];
@@ -58,7 +66,7 @@ void main() {
             largest[i] = most;
             total[i] = fma(total[i], left[i], weight[i]);
             if (kDrops) {
-                weight[i] = dropout_apply(drop_rule(), drop_words(place, row_of(place, i), key), key, weight[i]);
+                weight[i] = dropout_apply(rule, words[i], key, weight[i]);
             }
         }
         vec4 v[kValueFours];  // not before: registers that held k can hold it

@@ -6,8 +6,8 @@
 layout(push_constant) uniform Push { AttendBackwardKeysParams p; };
 #include "attend_backward.glsl"
 #include "storage.glsl"
-HEADSCOPE_PUT_ROWS(5, put_grad_k, kDepth, GradK, grad_k)
-HEADSCOPE_PUT_ROWS(6, put_grad_v, kValueDepth, GradV, grad_v)
+HEADSCOPE_PUT_ROWS(5, put_grad_k, kDepth, WideGradK, wide_grad_k, NarrowGradK, narrow_grad_k)
+HEADSCOPE_PUT_ROWS(6, put_grad_v, kValueDepth, WideGradV, wide_grad_v, NarrowGradV, narrow_grad_v)
 const bool kWantsK = (kFlags & 4u) != 0u;
 const bool kWantsV = (kFlags & 8u) != 0u;
 
@@ -50,6 +50,7 @@ void main() {
                        p.scale * load_k(k_start + min(row_of(place, i), p.keys - 1u) * p.k_strides[2], d))
     HEADSCOPE_SET_ROWS(v, kRows, kValueFours,
                        load_v(v_start + min(row_of(place, i), p.keys - 1u) * p.v_strides[2], d))
+    Drop drop = read_drop();
     uint first_query = 0u;  // no later one sees fewer keys, whatever the mask
     while (first_query < p.queries && rows[first_row + first_query].z <= place.first) {
         ++first_query;
@@ -77,7 +78,9 @@ void main() {
             }
         }
         [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-            Weight weight = weight_again(place, row, query, row_of(place, i), score[i], grad_weight[i]);
+            uint key = row_of(place, i);
+            uvec4 words = kDrops ? drop_words(drop, place, row, query, key) : uvec4(0u);
+            Weight weight = weight_again(row, drop, words, key, score[i], grad_weight[i]);
             [[unroll]] for (uint d = 0u; kWantsK && d < kFours; ++d) {
                 sum_k[i][d] = fma(vec4(weight.grad_score), q[d], sum_k[i][d]);
             }

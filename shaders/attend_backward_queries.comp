@@ -6,7 +6,7 @@
 layout(push_constant) uniform Push { AttendBackwardQueriesParams p; };
 #include "attend_backward.glsl"
 #include "storage.glsl"
-HEADSCOPE_PUT_ROWS(5, put_grad_q, kDepth, GradQ, grad_q)
+HEADSCOPE_PUT_ROWS(5, put_grad_q, kDepth, WideGradQ, wide_grad_q, NarrowGradQ, narrow_grad_q)
 
 void put(Place place, uint i, uint four, vec4 value) {
     uint query = row_of(place, i);
@@ -38,7 +38,14 @@ void main() {
                        p.scale * load_q(q_start + min(row_of(place, i), p.queries - 1u) * p.q_strides[2], d))
     HEADSCOPE_SET_ROWS(grad, kRows, kValueFours,
                        load_grad(grad_start + min(row_of(place, i), p.queries - 1u) * p.grad_strides[2], d))
+    Drop drop = read_drop();
+    uvec4 words[kRows];  // of dropout, which eight keys share
     for (uint key = 0u; key < limit; ++key) {
+        if (kDrops && key % 8u == 0u) {
+            [[unroll]] for (uint i = 0u; i < kRows; ++i) {
+                words[i] = drop_words(drop, place, row[i], row_of(place, i), key);
+            }
+        }
         vec4 k[kFours];
         float score[kRows];
         float grad_weight[kRows];
@@ -59,8 +66,7 @@ void main() {
             }
         }
         [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-            float grad_score =
-                weight_again(place, row[i], row_of(place, i), key, score[i], grad_weight[i]).grad_score;
+            float grad_score = weight_again(row[i], drop, words[i], key, score[i], grad_weight[i]).grad_score;
             [[unroll]] for (uint d = 0u; d < kFours; ++d) {
                 sum[i][d] = fma(vec4(grad_score), k[d], sum[i][d]);
             }

@@ -17,11 +17,14 @@ layout(constant_id = 6) const uint kShare = 1u;  // a power of two; more than 1 
 // Subgroups that may not be full have gaps in their numbers.
 uint member() { return kShare > 1u ? gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID : lane(); }
 
-// Over the members whose numbers differ in the bits from `first` up to `end` alone.
+// Over the members whose numbers differ in the bits from `first` up to `end` alone: of the 128 that there may be.
 #define HEADSCOPE_SUM_OF_MEMBERS(type)                           \
     type sum_of_members(type value, uint first, uint end) {      \
-        for (uint distance = first; distance < end; distance *= 2u) { \
-            value += subgroupShuffleXor(value, distance);        \
+        [[unroll]] for (uint i = 0u; i < 7u; ++i) {              \
+            uint distance = 1u << i;                             \
+            if (distance >= first && distance < end) {           \
+                value += subgroupShuffleXor(value, distance);    \
+            }                                                    \
         }                                                        \
         return value;                                            \
     }
@@ -59,6 +62,8 @@ void main() {
     [[unroll]] for (uint i = 0u; i < kValueOwn; ++i) {
         sum[i] = vec4(0.0);
     }
+    DropoutParams rule = drop_rule();
+    DropoutRow drop = drop_row(place);
     float largest = -infinity();
     float total = 0.0;
     for (uint first = 0u; first < allowed; first += lanes() / kShare) {
@@ -78,7 +83,7 @@ void main() {
         float weight = sees ? precise_exp(score - exponent_base(most)) : 0.0;
         largest = most;
         total = fma(total, left, weight);
-        weight = kDrops ? dropout_apply(drop_rule(), drop_words(place, query, key), key, weight) : weight;
+        weight = kDrops ? dropout_apply(rule, drop_words(rule, drop, query, key), key, weight) : weight;
         [[unroll]] for (uint i = 0u; i < kValueOwn; ++i) {
             uint four = i * kShare + part;
             if (kValueFours % kShare == 0u || four < kValueFours) {
@@ -96,7 +101,7 @@ void main() {
         [[unroll]] for (uint i = 0u; i < kValueOwn; ++i) {
             vec4 value = factor * sum_of_members(sum[i] * share, kShare, lanes());
             if (member() < kShare && i * kShare + part < kValueFours) {
-                put_out(out_at, i * kShare + part, value);
+                put_out(out_at, i * kShare + part, false, value);
             }
         }
     } else {
@@ -105,7 +110,7 @@ void main() {
             float own = four % kShare == part ? sum[four / kShare][column % 4u] * share : 0.0;
             float value = factor * group_sum(own);
             if (lane() == column % lanes()) {
-                to[out_at + column] = narrow_one(value);
+                narrow_out[out_at + column] = narrow_one(value);
             }
         }
     }

@@ -1,37 +1,38 @@
 // out = x or out += x between F32, F16 and BF16, rounding to nearest even by bits; one invocation four elements of a row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_shader_16bit_storage : require
 #include "params.h"
 layout(push_constant) uniform Push { ConvertParams p; };
+#define HEADSCOPE_16_BITS  // of words; which type they are depends on the tensor
+#include "fours.glsl"
 #include "grid.glsl"
-#include "round.glsl"
 #include "strided.glsl"
-layout(set = 0, binding = 0) readonly buffer X32 { float x32[]; };
-layout(set = 0, binding = 1) readonly buffer X16 { uint16_t x16[]; };
-layout(set = 0, binding = 2) buffer Out32 { float to32[]; };
-layout(set = 0, binding = 3) buffer Out16 { uint16_t to16[]; };
+layout(constant_id = 4) const bool kAccumulates = false;
+layout(constant_id = 5) const uint kXType = 0u;
+layout(constant_id = 6) const uint kOutType = 0u;
+HEADSCOPE_READ_FLOATS(0, x)
+HEADSCOPE_READ_WORDS(0, x_words)
+HEADSCOPE_WRITE_FLOATS(1, to)
+HEADSCOPE_WRITE_WORDS(1, to_words)
 
-const uint kTypeF32 = 0u;
-const uint kTypeF16 = 1u;
+const uint kTypeF16 = 0u;  // BF16 is 1
+const uint kTypeF32 = 2u;
 
-float widen(uint type, uint bits) { return type == kTypeF16 ? from_f16(bits) : from_bf16(bits); }
+vec4 widened(uint type, uvec4 bits) {
+    return type == kTypeF16 ? vec4(from_f16(bits.x), from_f16(bits.y), from_f16(bits.z), from_f16(bits.w))
+                            : uintBitsToFloat(bits << 16u);
+}
 
-void convert(uint source, uint target) {
-    float value;
-    if (p.x_type == kTypeF32) {
-        value = x32[p.offset[0] + source];
-    } else {
-        value = widen(p.x_type, uint(x16[p.offset[1] + source]));
+uvec4 narrowed(uint type, vec4 value) {
+    return type == kTypeF16 ? uvec4(to_f16(value.x), to_f16(value.y), to_f16(value.z), to_f16(value.w))
+                            : uvec4(to_bf16(value.x), to_bf16(value.y), to_bf16(value.z), to_bf16(value.w));
+}
+
+vec4 read(uint index, uint count) {
+    if (kXType == kTypeF32) {
+        return x_at(index, count);
     }
-    if (p.out_type == kTypeF32) {
-        target += p.offset[2];
-        to32[target] = p.accumulate != 0u ? to32[target] + value : value;
-    } else {
-        target += p.offset[3];
-        float sum = p.accumulate != 0u ? widen(p.out_type, uint(to16[target])) + value : value;
-        to16[target] = uint16_t(p.out_type == kTypeF16 ? to_f16(sum) : to_bf16(sum));
-    }
+    return widened(kXType, x_words_at(index, count));
 }
 
 void main() {
@@ -39,9 +40,13 @@ void main() {
         return;
     }
     uvec4 at = coordinates(element_index());
-    uint source = place(at, p.x_strides);
-    uint target = place(at, p.out_strides);
-    for (uint i = 0u; i < min(p.shape[3] - at.w, 4u); ++i) {
-        convert(source + i, target + i);
+    uint count = p.shape[3] - at.w;
+    vec4 value = read(p.offset[0] + place(at, p.x_strides), count);
+    uint target = p.offset[1] + place(at, p.out_strides);
+    if (kOutType == kTypeF32) {
+        to_put(target, count, kAccumulates ? to_at(target, count) + value : value);
+    } else {
+        vec4 sum = kAccumulates ? widened(kOutType, to_words_at(target, count)) + value : value;
+        to_words_put(target, count, narrowed(kOutType, sum));
     }
 }

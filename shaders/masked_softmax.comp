@@ -75,10 +75,10 @@ void walk_row(uint from, uint to, uint allowed) {
     float total = 0.0;
     for (uint key = 4u * lane(); key < allowed; key += 4u * lanes()) {
         vec4 weight = exponentials(allowed_scores(from, key, allowed), most, key, allowed);
+        total += sum_of_four(weight);  // before it may take the place of the scores that it is made of
         if (!kMakesAnew) {
             weights_put(to + key, p.keys - key, weight);
         }
-        total += sum_of_four(weight);
     }
     total = group_sum(total);
     for (uint key = 4u * lane(); key < p.keys; key += 4u * lanes()) {

@@ -108,8 +108,9 @@ void main() {
     uint tiles_n = (p.n + kTileN - 1u) / kTileN;
     uint batch = group_index() / (tiles_m * tiles_n);
     uint tile = group_index() - batch * tiles_m * tiles_n;
-    uint row = tile / tiles_n * kTileM;
-    uint column = tile % tiles_n * kTileN;
+    uvec2 at = place_of_tile(tile, tiles_m, tiles_n);
+    uint row = at.x * kTileM;
+    uint column = at.y * kTileN;
     uint outer = batch / p.batch_inner;
     uint inner = batch - outer * p.batch_inner;
     uint a_base = p.offset[0] + outer * p.a_batch[0] + inner * p.a_batch[1];

@@ -140,9 +140,9 @@ void VulkanBackend::run(const Copy& op) {
 }
 
 void VulkanBackend::convert(const Copy& op) {
-    constexpr std::array<DType, 3> kTypes{DType::F32, DType::F16, DType::BF16};  // numbered as in convert.comp
+    constexpr std::array<DType, 3> kTypes{DType::F16, DType::BF16, DType::F32};  // numbered as in convert.comp
     ConvertParams params{};
-    params.accumulate = op.write == Write::Accumulate ? 1 : 0;
+    const std::uint32_t accumulates = op.write == Write::Accumulate ? 1 : 0;
     const auto number = [&](const Tensor& tensor) {
         for (std::uint32_t index = 0; index < kTypes.size(); ++index) {
             if (kTypes[index] == tensor.dtype) {
@@ -151,8 +151,8 @@ void VulkanBackend::convert(const Copy& op) {
         }
         throw Error("the vulkan backend copies F32, F16 and BF16, given " + tensor.to_string());
     };
-    params.x_type = number(op.x);
-    params.out_type = number(op.out);
+    const std::uint32_t from = number(op.x);
+    const std::uint32_t to = number(op.out);
     if (!device_.capabilities().storage16) {
         throw Error(device_.info().name + " has no 16-bit storage buffers, which copying " + op.x.to_string() + " to " +
                     op.out.to_string() + " needs");
@@ -163,8 +163,10 @@ void VulkanBackend::convert(const Copy& op) {
         merged.write_strides(0, params.x_strides);
         merged.write_strides(1, params.out_strides);
         Launch launch = fours_launch(Kernel::Convert, merged.rows(), merged.columns());
-        launch.specialisation.extra = {0, merged.dimensions()};
-        stream_.dispatch(launch, params, std::array{&parts[0], &parts[0], &parts[1], &parts[1]});
+        launch.specialisation.extra = {0, merged.dimensions(), accumulates, from, to};
+        launch = by_fours(launch, merged.rows_in_fours() ? merged.columns() : 1, {&parts[0], &parts[1]});
+        launch.specialisation.texels = launch.specialisation.texels && op.x.dtype == DType::F32;
+        stream_.dispatch(launch, params, std::array{&parts[0], &parts[1]});
     });
 }
 

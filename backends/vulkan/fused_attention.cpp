@@ -19,6 +19,7 @@ constexpr std::uint32_t kKeepsSums = 4;
 constexpr std::uint32_t kWantsK = 4;
 constexpr std::uint32_t kWantsV = 8;
 constexpr std::uint32_t kLoops = 16;
+constexpr std::uint32_t kWideOut = 32;
 
 // Whether every row is whole vectors of four that lie where a vector may.
 bool is_wide(const Tensor& tensor) {
@@ -225,7 +226,9 @@ void VulkanBackend::attend(const Attention& op) {
     const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v});
     const RowWork work{2, std::max(op.q.dim(3), op.v.dim(3)), op.k.dim(2), wide};
     Launch launch = op.q.dim(2) <= kFewQueries ? few_launch(op, work) : head_launch(Kernel::Attend, op.q, work);
-    specialise(launch, op, head_flags(wide, params.drop_threshold != 0) | (op.log_sums.defined() ? kKeepsSums : 0));
+    specialise(launch, op,
+               head_flags(wide, params.drop_threshold != 0) | (op.log_sums.defined() ? kKeepsSums : 0) |
+                   (options_.vector_loads && is_wide(op.out) ? kWideOut : 0));
     stream_.dispatch(launch, params,
                      std::array{&op.q, &or_else(op.mask.key_lengths, op.q), &or_else(op.mask.query_offset, op.q), &op.k,
                                 &op.v, &or_else(op.dropout.step, op.q), &or_else(op.dropout.ordinals, op.q), &op.out,
@@ -267,7 +270,7 @@ void VulkanBackend::attend_backward(const AttentionBackward& op) {
         write_strides(op.grad_q, params.grad_q_strides);
         params.accumulate = op.write_q == Write::Accumulate ? 1 : 0;
         Launch launch = head_launch(Kernel::AttendBackwardQueries, op.q, {3, depth, op.k.dim(2), wide});
-        specialise(launch, op, flags);
+        specialise(launch, op, flags | (options_.vector_loads && is_wide(op.grad_q) ? kWideOut : 0));
         stream_.dispatch(launch, params, std::array{&op.q, &op.k, &op.v, &op.grad_out, &rows, &op.grad_q});
     }
     if (op.grad_k.defined() || op.grad_v.defined()) {
@@ -280,7 +283,9 @@ void VulkanBackend::attend_backward(const AttentionBackward& op) {
         write_strides(grad_v, params.grad_v_strides);
         params.accumulate = (op.write_k == Write::Accumulate ? 1U : 0U) | (op.write_v == Write::Accumulate ? 2U : 0U);
         Launch launch = head_launch(Kernel::AttendBackwardKeys, op.k, {4, depth, op.q.dim(2), wide});
-        specialise(launch, op, flags | (op.grad_k.defined() ? kWantsK : 0) | (op.grad_v.defined() ? kWantsV : 0));
+        specialise(launch, op,
+                   flags | (op.grad_k.defined() ? kWantsK : 0) | (op.grad_v.defined() ? kWantsV : 0) |
+                       (options_.vector_loads && are_wide({&grad_k, &grad_v}) ? kWideOut : 0));
         stream_.dispatch(launch, params, std::array{&op.q, &op.k, &op.v, &op.grad_out, &rows, &grad_k, &grad_v});
     }
 }

@@ -114,12 +114,12 @@ HEADSCOPE_OPERAND(a, kAAlongK, kAFours)
 HEADSCOPE_OPERAND(b, kBAlongK, kBFours)
 
 void main() {
+    uint tiles_m = (p.m + kTile - 1u) / kTile;
     uint tiles_n = (p.n + kTile - 1u) / kTile;
-    uint tiles = (p.m + kTile - 1u) / kTile * tiles_n;
-    uint batch = group_index() / tiles;
-    uint tile = group_index() - batch * tiles;
-    uint first_row = tile / tiles_n * kTile;
-    uint first_column = tile % tiles_n * kTile;
+    uint batch = group_index() / (tiles_m * tiles_n);
+    uvec2 at = place_of_tile(group_index() - batch * tiles_m * tiles_n, tiles_m, tiles_n);
+    uint first_row = at.x * kTile;
+    uint first_column = at.y * kTile;
     uint outer = batch / p.batch_inner;
     uint inner = batch - outer * p.batch_inner;
     uint a_base = p.offset[0] + outer * p.a_batch[0] + inner * p.a_batch[1];

@@ -12,7 +12,9 @@ layout(constant_id = 5) const uint kFlags = 0u;
 
 const uint kFours = (kDepth + 3u) / 4u;
 const uint kValueFours = (kValueDepth + 3u) / 4u;
-const bool kWide = (kFlags & 1u) != 0u;  // columns are whole fours, and every row begins where a vector may
+// Columns are whole fours, and every row begins where a vector may: of what is read, and of what is written.
+const bool kWide = (kFlags & 1u) != 0u;
+const bool kWideOut = (kFlags & 32u) != 0u;
 const bool kDrops = (kFlags & 2u) != 0u;
 // 4u and 8u are a kernel's own.
 // For a CPU's Vulkan, which has no registers to lose an array from, and compiles for long what is said once for each
@@ -60,14 +62,20 @@ uint start_of(Place place, uint strides[3]) { return place.batch * strides[0] + 
 
 // An output: put(at, four, adds, value) gives the columns from 4 * four on of the row that begins at `at`, added to what is
 // there or not.
-#define HEADSCOPE_PUT_ROWS(slot, put, columns, Block, name)                               \
-    layout(set = 0, binding = slot) buffer Block { Stored name[]; };                      \
+#define HEADSCOPE_PUT_ROWS(slot, put, columns, Wide, wide, Narrow, narrow)                \
+    layout(set = 0, binding = slot) buffer Wide { StoredFour wide[]; };                   \
+    layout(set = 0, binding = slot) buffer Narrow { Stored narrow[]; };                   \
     void put(uint at, uint four, bool adds, vec4 value) {                                 \
+        if (kWideOut) {                                                                   \
+            vec4 there = adds ? widen_four(wide[at / 4u + four]) : vec4(0.0);             \
+            wide[at / 4u + four] = narrow_four(adds ? there + value : value);             \
+            return;                                                                       \
+        }                                                                                 \
         [[unroll]] for (uint x = 0u; x < 4u; ++x) {                                       \
             uint column = 4u * four + x;                                                  \
             if (columns % 4u == 0u || column < columns) {                                 \
-                float there = adds ? widen_one(name[at + column]) : 0.0;                  \
-                name[at + column] = narrow_one(adds ? there + value[x] : value[x]);       \
+                float there = adds ? widen_one(narrow[at + column]) : 0.0;                \
+                narrow[at + column] = narrow_one(adds ? there + value[x] : value[x]);     \
             }                                                                             \
         }                                                                                 \
     }
@@ -115,7 +123,7 @@ float add_dot(vec4 a, vec4 b, float sum) {
 }
 
 // What exponents are taken against. Where nothing but -inf was seen yet, anything but -inf itself, so that exp gives 0.
-float exponent_base(float largest) { return largest == -infinity() ? 0.0 : largest; }
+float exponent_base(float largest) { return is_minus_infinity(largest) ? 0.0 : largest; }
 
 float log_sum(uint allowed, float largest, float total) {
     return allowed == 0u ? -infinity() : largest + precise_log(total);

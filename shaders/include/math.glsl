@@ -4,9 +4,10 @@
 
 float infinity() { return uintBitsToFloat(0x7f800000u); }
 
-// By bits: a compiler that assumes finite numbers may drop isnan.
+// By bits: a compiler that assumes finite numbers may drop isnan, or a comparison with infinity.
 bool is_nan(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
 bool is_finite(float x) { return (floatBitsToUint(x) & 0x7f800000u) != 0x7f800000u; }
+bool is_minus_infinity(float x) { return floatBitsToUint(x) == 0xff800000u; }
 float not_a_number() { return uintBitsToFloat(0x7fc00000u); }
 
 float power_of_two(int exponent) { return uintBitsToFloat(uint(exponent + 127) << 23u); }

@@ -38,17 +38,14 @@ struct CopyParams {
     uint out_strides[3];
 };
 
-// x as 32 bits, x as 16 bits, out as 32 bits, out as 16 bits: one of each pair is the tensor
+// x, out
 struct ConvertParams {
     uint first_group;
-    uint offset[4];
+    uint offset[2];
     uint fours;
     uint shape[4];
     uint x_strides[3];
     uint out_strides[3];
-    uint x_type;  // kTypeF32, kTypeF16 or kTypeBF16
-    uint out_type;
-    uint accumulate;
 };
 
 // a, b, out

@@ -16,7 +16,7 @@ mutant elementwise vulkan 'the last element is not filled' shaders/fill.comp \
 mutant elementwise vulkan 'a copy overwrites what it should add to' shaders/copy.comp \
     'if (kAccumulates)' 'if (false)'
 mutant elementwise vulkan 'the sum in 16 bits loses what was there' shaders/convert.comp \
-    'widen(p.out_type, uint(to16[target])) + value' 'value'
+    'widened(kOutType, to_words_at(target, count)) + value' 'value'
 mutant elementwise vulkan 'ties are rounded up, not to even' shaders/include/round.glsl \
     '0x7fffu + ((bits >> 16u) & 1u)' '0x8000u'
 mutant elementwise vulkan 'the second term lacks its factor' shaders/add_scaled.comp \
@@ -27,6 +27,8 @@ mutant elementwise vulkan 'the second part of a grid does the work of the first'
     'p.first_group + gl_WorkGroupID.x' 'gl_WorkGroupID.x'
 mutant elementwise vulkan 'what is just at the threshold is dropped, too' shaders/include/dropout.glsl \
     'greaterThanEqual(bits,' 'greaterThan(bits,'
+mutant elementwise vulkan 'a conversion takes each type for the other'\''s' shaders/convert.comp \
+    'widened(kXType,' 'widened(kOutType,'
 
 mutant elementwise vulkan 'of a row'\''s last four those that there are not are stored' shaders/include/fours.glsl \
     $'            if (i < count) {                                \\\n                name[index + i] = store(value[i]); ' \
@@ -89,7 +91,11 @@ mutant matmul vulkan 'four outputs of a tile lie a four too far' shaders/matmul_
     'store_four(target, vec4(' 'store_four(target + 4u, vec4(' "${SHARED_TILES[@]}"
 mutant matmul vulkan 'past the end of k a tile has what lies there' shaders/matmul_tiled.comp \
     'column + at.outer < p.n && k + at.k < p.k' 'column + at.outer < p.n' "${SHARED_TILES[@]}"
+mutant matmul vulkan 'tiles that go along m first go along n as often' shaders/include/grid.glsl \
+    'tile % rows, tile / rows' 'tile % rows, tile / columns' "${SHARED_TILES[@]}"
 
+mutant matmul vulkan 'a tile of matrices has the column that its row is' shaders/include/cooperative_product.glsl \
+    'at.y * kTile' 'at.x * kTile' "${EMULATED[@]}"
 mutant matmul vulkan 'a term past the last is staged' shaders/include/cooperative_product.glsl \
     'inside && term + 1u < p.k ?' 'inside ?' "${EMULATED[@]}"
 mutant matmul vulkan 'a four past the last term is staged' shaders/include/cooperative_product.glsl \
@@ -180,12 +186,24 @@ mutant attention vulkan 'sums lack the keys of others' shaders/attend_few.comp \
     'sum_of_members(sum[i] * share, kShare, lanes())' 'sum_of_members(sum[i] * share, kShare, lanes() / 2u)' PATHS=fused-attention
 mutant attention vulkan 'a column past the last is read' shaders/include/heads.glsl \
     '4u * four + x < columns' '4u * four + x <= columns'
+mutant attention vulkan 'keys past the eighth take the bits of the first' shaders/attend.comp \
+    'key % 8u == 0u' 'key == 0u'
+mutant attention vulkan 'on the way back keys past the eighth take the bits of the first' shaders/attend_backward_queries.comp \
+    'key % 8u == 0u' 'key == 0u'
+mutant attention vulkan 'a key takes the bits of another pair' shaders/include/dropout.glsl \
+    '(column & 2u) == 0u ? pairs.x : pairs.y' '(column & 1u) == 0u ? pairs.x : pairs.y'
+mutant attention vulkan 'keys that are lost spoil their rows' shaders/include/heads.glsl \
+    'is_minus_infinity(largest) ? 0.0 : largest' 'largest'
+mutant attention vulkan 'vectors are stored where none may be' backends/vulkan/fused_attention.cpp \
+    'is_wide(op.out) ? kWideOut : 0' 'wide ? kWideOut : 0'
+mutant attention vulkan 'by vectors a gradient is not added to' shaders/include/heads.glsl \
+    'adds ? there + value : value);' 'value);'
 mutant attention vulkan 'keys take the bits of others' shaders/include/attend.glsl \
     'row, key / 8u' 'row, key / 4u'
 mutant attention vulkan 'every sentence has the ordinal of the first' shaders/attend_backward_rows.comp \
     'ordinals[p.offset[5] + batch]' 'ordinals[p.offset[5]]'
 mutant attention vulkan 'the gradient of a dropped weight flows on' shaders/include/attend_backward.glsl \
-    'grad = dropout_apply(rule, words, key, grad);' ''
+    'grad = dropout_apply(drop.rule, words, key, grad);' ''
 mutant attention vulkan 'the gradient of the queries lacks the scale' shaders/attend_backward_queries.comp \
     'p.scale * value' 'value'
 mutant attention vulkan 'the first query that sees a key is passed over' shaders/attend_backward_keys.comp \

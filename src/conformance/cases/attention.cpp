@@ -142,6 +142,28 @@ Case attention_backward(const Heads& size, const Manner& manner = {}, const std:
     return manner.measured(stated, size);
 }
 
+// The same into columns of longer rows, which begin where no vector may, whatever what is read does.
+Case into_columns(Case stated) {
+    std::vector<std::string> written;
+    for (Operand& operand : stated.operands) {
+        if (operand.written()) {
+            const Shape& own = operand.shape;
+            operand.shape = {own[0], own[1], own[2], own[3] + 3};
+            operand.role = Role::InOut;
+            written.push_back(operand.name);
+        }
+    }
+    stated.name += " into columns";
+    stated.run = [run = stated.run, written](Backend& backend, const Operands& t) {
+        Operands columns = t;
+        for (const std::string& name : written) {
+            columns.tensors[name] = t[name].narrow(3, 1, t[name].dim(3) - 3);
+        }
+        run(backend, columns);
+    };
+    return stated;
+}
+
 // Each with the rule that it is there for.
 std::vector<std::pair<Heads, Manner>> fused_sizes() {
     std::vector<std::pair<Heads, Manner>> all;
@@ -286,6 +308,9 @@ std::vector<Case> fused_cases() {
     for (const auto& [size, manner] : fused_sizes()) {
         cases.push_back(attention(size, manner));
     }
+    for (const std::int64_t queries : {1, 9}) {
+        cases.push_back(into_columns(attention({2, 2, queries, 12, 16, 16}, {.rule = {.lengths = true}})));
+    }
     return cases;
 }
 
@@ -297,6 +322,7 @@ std::vector<Case> fused_back_cases() {
     for (const char* gradients : {"q", "k", "v", "kv"}) {
         cases.push_back(attention_backward({3, 2, 9, 33, 8, 5}, {.rule = {.lengths = true}, .rate = 0.3F}, gradients));
     }
+    cases.push_back(into_columns(attention_backward({2, 2, 9, 12, 16, 16}, {.rule = {.lengths = true}})));
     return cases;
 }
 

@@ -116,9 +116,11 @@ std::vector<Case> copy_cases() {
         cases.push_back(copy_real(shape));
     }
     cases.push_back(copy_real({400, 1000}));
+    cases.push_back(copy({400, 1000}, DType::F32, DType::BF16));
+    cases.push_back(copy({400, 1000}, DType::F16, DType::F32));
     for (const DType from : {DType::F32, DType::F16, DType::BF16}) {
         for (const DType to : {DType::F32, DType::F16, DType::BF16}) {
-            for (const Shape& shape : {Shape{1}, Shape{3, 33}, Shape{2, 3, 5, 7}}) {
+            for (const Shape& shape : {Shape{1}, Shape{3, 33}, Shape{3, 64}, Shape{2, 3, 5, 7}, Shape{2, 3, 5, 8}}) {
                 cases.push_back(copy(shape, from, to));
             }
             Case hard = copy({28}, from, to, these(awkward()));

@@ -138,6 +138,23 @@ std::vector<Case> into_f32_cases() {
     return cases;
 }
 
+// Every sum is k, which F32 holds exactly. The lengths are those of a report that cuBLAS drops what k has over a
+// multiple of 64 where it splits a sum of 16-bit products (facebookexperimental/triton, pull request 2767).
+std::vector<Case> long_sums_cases() {
+    std::vector<Case> cases;
+    for (const Compute compute : {Compute::F16, Compute::BF16}) {
+        for (const auto& [m, n, k] :
+             {std::array<std::int64_t, 3>{1, 8, 8648}, {1, 8, 11528}, {1, 8, 57608}, {64, 64, 8648}}) {
+            Case stated = matmul({.batch = {}, .m = m, .n = n, .k = k, .transpose_a = true, .compute = compute});
+            stated.name += " of ones";
+            stated.operands[0].values = stated.operands[1].values = these({1.0});
+            stated.one_layout = true;
+            cases.push_back(stated);
+        }
+    }
+    return cases;
+}
+
 std::vector<Case> batched_cases() {
     std::vector<Case> cases;
     for (const auto& batch : {std::vector<std::int64_t>{3}, {1, 1}, {2, 3}, {33, 1}}) {
@@ -249,6 +266,12 @@ std::vector<Case> size_cases() {
         }
     }
     cases.push_back(matmul({{2, 3}, 57, 33, 31, false, true, 0.125F}));
+    // Several tiles both ways, of the largest, too: they go along the shorter one first.
+    for (const Compute compute : {Compute::F32, Compute::F16}) {
+        for (const auto& [m, n] : {std::array<std::int64_t, 2>{140, 330}, {330, 140}}) {
+            cases.push_back(matmul({{2}, m, n, 40, false, true, 1.0F, 1.0F, compute}));
+        }
+    }
     return cases;
 }
 
@@ -299,6 +322,7 @@ Family matmul_family() {
                 {
                     {"transposes", "products of all four transposes", transposes_cases},
                     {"into-f32", "products into F32, whatever their operands are stored in", into_f32_cases},
+                    {"long-sums", "products of ones in long sums that 64 does not divide", long_sums_cases},
                     {"batched", "products in one and two levels of batches", batched_cases},
                     {"empty", "products of nothing", empty_cases},
                     {"rounded-operands", "products of rounded operands", rounded_operands_cases},
