@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 
+#include "backends/vulkan/conversion.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
 
@@ -140,19 +141,12 @@ void VulkanBackend::run(const Copy& op) {
 }
 
 void VulkanBackend::convert(const Copy& op) {
-    constexpr std::array<DType, 3> kTypes{DType::F16, DType::BF16, DType::F32};  // numbered as in convert.comp
     ConvertParams params{};
-    const std::uint32_t accumulates = op.write == Write::Accumulate ? 1 : 0;
-    const auto number = [&](const Tensor& tensor) {
-        for (std::uint32_t index = 0; index < kTypes.size(); ++index) {
-            if (kTypes[index] == tensor.dtype) {
-                return index;
-            }
+    for (const Tensor* tensor : {&op.x, &op.out}) {
+        if (!is_converted(tensor->dtype)) {
+            throw Error("the vulkan backend copies F32, F16 and BF16, given " + tensor->to_string());
         }
-        throw Error("the vulkan backend copies F32, F16 and BF16, given " + tensor.to_string());
-    };
-    const std::uint32_t from = number(op.x);
-    const std::uint32_t to = number(op.out);
+    }
     if (!device_.capabilities().storage16) {
         throw Error(device_.info().name + " has no 16-bit storage buffers, which copying " + op.x.to_string() + " to " +
                     op.out.to_string() + " needs");
@@ -163,7 +157,8 @@ void VulkanBackend::convert(const Copy& op) {
         merged.write_strides(0, params.x_strides);
         merged.write_strides(1, params.out_strides);
         Launch launch = fours_launch(Kernel::Convert, merged.rows(), merged.columns());
-        launch.specialisation.extra = {0, merged.dimensions(), accumulates, from, to};
+        launch.specialisation.extra =
+            convert_constants(false, merged.dimensions(), op.write == Write::Accumulate, op.x.dtype, op.out.dtype);
         launch = by_fours(launch, merged.rows_in_fours() ? merged.columns() : 1, {&parts[0], &parts[1]});
         launch.specialisation.texels = launch.specialisation.texels && op.x.dtype == DType::F32;
         stream_.dispatch(launch, params, std::array{&parts[0], &parts[1]});

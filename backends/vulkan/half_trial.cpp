@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "backends/vulkan/conversion.h"
 #include "support/check.h"
 #include "tensor/dtype.h"
 
@@ -34,6 +35,7 @@ HalfTrial::HalfTrial(Backend& backend, const Stream& stream, Pipelines& pipeline
       pipelines_(pipelines),
       info_(info),
       tried_(options.half_trial),
+      fours_(options.vector_loads),
       factor_(options.trial_error.value_or(TrialError{}).factor(0)),
       open_(half_conversion(found, options).own) {}
 
@@ -65,7 +67,10 @@ bool HalfTrial::compiles() {
     try {
         // Waited for, since a kernel that fails in the stream's hands would be the end of all that follows, too. The
         // one that passes() runs, of a row as it lies.
-        (void)pipelines_.get(Kernel::Convert, {.local_size = 256, .extra = {0, 1}, .converts_halves = true}).handle();
+        const Specialisation wanted{.local_size = 256,
+                                    .extra = convert_constants(fours_, 1, false, DType::F16, DType::F32),
+                                    .converts_halves = true};
+        (void)pipelines_.get(Kernel::Convert, wanted).handle();
         return true;
     } catch (const Error&) {
         return false;

@@ -40,6 +40,7 @@ private:
     Pipelines& pipelines_;
     DeviceInfo& info_;
     const bool tried_;
+    const bool fours_;    // as what is tried is launched
     const float factor_;  // on what is tried: Options::trial_error
     bool open_;
 };

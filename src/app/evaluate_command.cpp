@@ -83,9 +83,6 @@ Translations translate_all(const LineTranslator& translator, const TranslationOp
 }
 
 void write_lines(const std::string& path, const std::vector<std::string>& lines) {
-    if (path == "-") {
-        throw Error("--output: standard output has the scores: give a file; translate writes translations there");
-    }
     std::string text;
     for (const std::string& line : lines) {
         text += line + "\n";
@@ -111,6 +108,9 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
 
 void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     const TestSetFiles& files = options.files;
+    if (options.output == "-") {
+        throw Error("--output: standard output has the scores: give a file; translate writes translations there");
+    }
     if (!files.hypotheses.empty() && !files.source.empty() && !options.by_length) {
         throw Error("--source is of no use beside --hypotheses but for --by-length: give one of the two alone");
     }

@@ -53,7 +53,8 @@ void add_inspect_command(CLI::App& app) {
         "share a vocabulary.\n\n"
         "Examples:\n  headscope inspect runs/my-model\n  headscope inspect --key heads");
     CLI::Option* place =
-        command->add_option("MODEL", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model");
+        command->add_option("MODEL", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model")
+            ->check(something);
     command->add_option("--model", options->model, "The same, as other commands have it")
         ->check(something)
         ->excludes(place);

@@ -97,6 +97,9 @@ std::vector<std::string> options_of(const CLI::App& app) {
         for (const std::string& name : known->get_lnames()) {
             names.push_back("--" + name);
         }
+        for (const std::string& letter : known->get_snames()) {
+            names.push_back("-" + letter);
+        }
     }
     return names;
 }

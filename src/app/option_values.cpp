@@ -42,7 +42,8 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
         const bool right = number && *number >= least && *number <= most && !begins_with_zero(text);
         return right ? "" : complaint("a whole number", std::to_string(least), std::to_string(most), text);
     };
-    return {check, most < kAnyCount ? fmt::format("{} to {}", least, most) : fmt::format("{} or more", least)};
+    const bool open = most == kAnyCount || most == std::numeric_limits<std::uint64_t>::max();
+    return {check, open ? fmt::format("{} or more", least) : fmt::format("{} to {}", least, most)};
 }
 
 CLI::Validator seed_number() {

@@ -106,10 +106,9 @@ private:
                                                       : "; there is no checkpoint to resume from yet"));
         }
         if (end == RunEnd::Stopped) {
-            folder_->keep(trainer.step() > 0);
             throw Error(
                 trainer.step() == 0
-                    ? "stopped before the first step: there is nothing to resume yet"
+                    ? "stopped before the first step: there is no checkpoint yet; --resume begins anew"
                     : fmt::format("stopped after step {}, which is checkpointed; --resume continues", trainer.step()));
         }
     }

@@ -81,7 +81,8 @@ viewer::SavedView view_of(const ViewOptions& told) {
 
 void add_view_options(CLI::App& command, ViewOptions& options) {
     command.footer(kExamples);
-    command.add_option("path", options.path, "A view that was saved, or the folder of a model or a training");
+    command.add_option("path", options.path, "A view that was saved, or the folder of a model or a training")
+        ->check(something);
     command
         .add_option("--model", options.model,
                     "Model directory, or the folder of a training; without it HEADSCOPE_MODEL or the en-de model")

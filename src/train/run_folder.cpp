@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
@@ -25,18 +26,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// By a run, before and in its first step.
-constexpr std::array kWritten = {"checkpoints", "data", "log.jsonl", "tensorboard", "tokenizer", "training.json"};
+// By a run, before its first step: the configuration, to which the rest belongs, then files and their folders.
+constexpr const char* kConfigFile = "training.json";
+constexpr std::array kFiles = {"log.jsonl",
+                               "tokenizer/sentencepiece.model",
+                               "tokenizer/source.model",
+                               "tokenizer/target.model",
+                               "data/train.source",
+                               "data/train.target",
+                               "data/valid.source",
+                               "data/valid.target"};
+constexpr std::array kFolders = {"checkpoints", "data", "tensorboard", "tokenizer"};
 
 std::string reason(int error) {
     return std::generic_category().message(error);
 }
 
-// The holder's process number, for the message.
+// The holder's process number, for the message. A file of that name which holds something else is somebody's.
 void sign(int lock) {
+    std::array<char, 32> there{};
+    const ssize_t length = ::pread(lock, there.data(), there.size(), 0);
+    const bool ours =
+        length >= 0 && static_cast<std::size_t>(length) < there.size() &&
+        std::all_of(there.begin(), there.begin() + length, [](char c) { return (c >= '0' && c <= '9') || c == '\n'; });
     const std::string text = fmt::format("{}\n", ::getpid());
     // A number that cannot be written is missing in the message alone; the lock is held.
-    if (::ftruncate(lock, 0) == 0) {
+    if (ours && ::ftruncate(lock, 0) == 0) {
         static_cast<void>(::pwrite(lock, text.data(), text.size(), 0) < 0);
     }
 }
@@ -74,7 +89,7 @@ bool RunFolder::open_and_lock(const Say& say) {
     lock_ = ::open(lock_file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     const bool made = lock_ >= 0;
     if (!made) {
-        lock_ = ::open(lock_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        lock_ = ::open(lock_file_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     }
     if (lock_ < 0) {
         throw Error(fmt::format("cannot write in '{}': opening '{}' failed: {}; choose another --output", path_,
@@ -102,11 +117,17 @@ bool RunFolder::open_and_lock(const Say& say) {
     return true;
 }
 
+// Beside a configuration that was there before nothing goes: this run's may have taken its place, and names the files.
 void RunFolder::note_what_is_missing(bool lock) {
-    for (const char* name : kWritten) {
+    const auto note = [this](const char* name) {
         if (!fs::exists(fs::symlink_status(fs::path(path_) / name))) {
             missing_.emplace_back(name);
         }
+    };
+    note(kConfigFile);
+    if (!missing_.empty()) {
+        std::for_each(kFiles.begin(), kFiles.end(), note);
+        std::for_each(kFolders.begin(), kFolders.end(), note);
     }
     if (lock) {
         missing_.emplace_back("lock");  // removed last
@@ -117,7 +138,7 @@ RunFolder::~RunFolder() {
     if (!kept_) {
         for (const std::string& name : missing_) {
             std::error_code ignored;
-            fs::remove_all(fs::path(path_) / name, ignored);
+            fs::remove(fs::path(path_) / name, ignored);  // of folders the empty ones: others may put things there, too
         }
     }
     if (lock_ >= 0) {

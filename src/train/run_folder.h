@@ -25,10 +25,11 @@ public:
     RunFolder(std::string path, const Say& say);
     RunFolder(const RunFolder&) = delete;
     RunFolder& operator=(const RunFolder&) = delete;
-    // What a run writes that was not there before goes with this, unless it is kept.
+    // The files that a run writes before its first step and that were not there before go with this, unless they are
+    // kept, and folders of theirs that are empty then.
     ~RunFolder();
 
-    void keep(bool kept = true) { kept_ = kept; }
+    void keep() { kept_ = true; }
     const std::string& path() const { return path_; }
     // The tokens of a step of each side that the newest checkpoint was made with.
     std::int64_t recorded_batch() const;

@@ -273,9 +273,11 @@ stopped_early() { # ARGS..
     code=$?
 }
 stopped_early --output early
-expect "a stop before the first step says that nothing was done" refused "before the first step" "nothing to resume"
-expect "and leaves nothing" absent early
-stopped_early --output early --overfit-one-batch --steps 1000000
+expect "a stop before the first step says that nothing was done" refused "before the first step" "no checkpoint yet"
+rm data/slow.tsv && cp data/valid.tsv data/slow.tsv
+run train --output early --resume --steps 1
+expect "and can be taken up" ended_with 0
+stopped_early --output heartless --overfit-one-batch --steps 1000000
 expect "learning by heart can be stopped" refused "stopped after step 0" "saves nothing"
 
 run train cooled.json --data data --output cool --steps 4

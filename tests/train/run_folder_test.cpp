@@ -50,7 +50,9 @@ TEST_CASE("what a run has made goes with it, unless it is kept", "[folder]") {
         }
         folder.write("a/out/tokenizer/sentencepiece.model", "pieces");
         folder.write("a/out/training.json", "{}");
-        out.keep(kept);
+        if (kept) {
+            out.keep();
+        }
     };
     run(false);
     CHECK_FALSE(std::filesystem::exists(folder.file("a")));
@@ -74,6 +76,46 @@ TEST_CASE("what was there before a run is not removed", "[folder]") {
     for (const char* name : {"out/tokenizer/mine", "out/lock", "out/notes.txt"}) {
         CHECK(std::filesystem::exists(folder.file(name)));
     }
+}
+
+TEST_CASE("what others put into a run's folder while it prepares is not removed", "[folder]") {
+    const TemporaryFolder folder;
+    {
+        const RunFolder out(folder.file("out"), kSilent);
+        for (const char* name : {"checkpoints", "data", "tensorboard", "tokenizer"}) {
+            std::filesystem::create_directories(folder.file("out/" + std::string(name)));
+            folder.write("out/" + std::string(name) + "/mine", "");
+        }
+        folder.write("out/tokenizer/sentencepiece.model", "pieces");
+    }
+    for (const char* name : {"checkpoints", "data", "tensorboard", "tokenizer"}) {
+        CHECK(std::filesystem::exists(folder.file("out/" + std::string(name) + "/mine")));
+    }
+    CHECK_FALSE(std::filesystem::exists(folder.file("out/tokenizer/sentencepiece.model")));
+}
+
+TEST_CASE("beside a configuration that was there nothing is removed", "[folder]") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directories(folder.file("out"));
+    folder.write("out/training.json", "{}");
+    {
+        const RunFolder out(folder.file("out"), kSilent);
+        std::filesystem::create_directories(folder.file("out/data"));
+        folder.write("out/data/train.source", "1");
+    }
+    CHECK(std::filesystem::exists(folder.file("out/data/train.source")));
+    CHECK(std::filesystem::exists(folder.file("out/training.json")));
+}
+
+TEST_CASE("a file called lock that holds something else keeps it", "[folder]") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directories(folder.file("out"));
+    folder.write("out/lock", "precious\n");
+    { const RunFolder out(folder.file("out"), kSilent); }
+    CHECK(read_all(folder.file("out/lock")) == "precious\n");
+    folder.write("out/lock", "4711\n");
+    const RunFolder out(folder.file("out"), kSilent);
+    CHECK(read_all(folder.file("out/lock")) == std::to_string(getpid()) + "\n");
 }
 
 TEST_CASE("a run's folder that cannot be made is named", "[folder]") {

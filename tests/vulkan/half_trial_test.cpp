@@ -117,6 +117,13 @@ TEST_CASE("a device whose conversions err widens F16 by bits, unless it is belie
     CHECK(feature_of(*believed) == "yes");
 }
 
+TEST_CASE("what is compiled for the trial is what is tried", "[vulkan][half]") {
+    FakeLoader fake({.devices = 2, .storage16 = true, .opens = true});
+    const auto backend = open_vulkan_device(0);
+    (void)backend->empty({4}, DType::F16);
+    CHECK(fake->pipelines_begun == 1);
+}
+
 TEST_CASE("a driver that cannot compile its own conversion widens by bits, and loses nothing else", "[vulkan][half]") {
     FakeLoader fake({.devices = 2, .storage16 = true, .opens = true, .fails_to_compile = 1});
     const auto backend = open_vulkan_device(0);
