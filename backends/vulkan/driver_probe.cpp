@@ -91,7 +91,7 @@ std::string stamp_path(const std::string& cache_directory) {
 [[noreturn]] void ask_drivers() {
     // NVIDIA's may take some for each card that nobody uses at the time. A child that another thread's lock was copied
     // into never ends of itself, and the parent waits for it.
-    constexpr unsigned kSeconds = 20;
+    constexpr unsigned kSeconds = 60;
     for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) {
         std::signal(number, SIG_DFL);  // no handler of a parent's
     }

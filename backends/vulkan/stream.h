@@ -98,7 +98,8 @@ public:
     };
     Mark mark();
     void forget(const Mark& mark) { timestamps_.give_back(mark.place); }
-    bool reached(const Mark& mark);  // never waits; submits what the mark is in
+    // Does not wait for it; submits what it is in, which takes a wait for others where the driver lacks the memory.
+    bool reached(const Mark& mark);
     void wait_for(const Mark& mark);
     double seconds_between(const Mark& earlier, const Mark& later) const;
 

@@ -61,7 +61,7 @@ public:
     Event& operator=(const Event&) = delete;
     virtual ~Event() = default;
 
-    virtual bool reached() = 0;  // never waits
+    virtual bool reached() = 0;  // does not wait for it
     virtual void wait() = 0;
     // The device's time from `earlier`, an event of the same backend, to this one. Both have to be reached.
     virtual double seconds_since(const Event& earlier) const = 0;
