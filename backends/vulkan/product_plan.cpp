@@ -222,7 +222,11 @@ bool loads_b_in_fours(const ProductDevice& device, const ProductShape& shape) {
 
 bool takes_matrices(const ProductDevice& device, const ProductShape& shape) {
     constexpr std::uint32_t kFewest = 5;
-    return device.matrices && shape.m >= kFewest && shape.n >= kFewest;
+    // llvmpipe leaves a kernel whose loops have run 65,535 times in all: the emulation's in its largest tiles after
+    // some 3,000 terms.
+    constexpr std::uint32_t kMostEmulated = 2048;
+    return device.matrices && shape.m >= kFewest && shape.n >= kFewest &&
+           !(device.matrices->emulated && device.matrices->software && shape.k > kMostEmulated);
 }
 
 std::string to_string(const ProductChoice& choice) {

@@ -142,6 +142,12 @@ TEST_CASE("what the device's matrices take goes in their tiles, in parts where t
     CHECK_FALSE(takes_matrices(device, shape(4, 512, 512)));
     CHECK_FALSE(takes_matrices(device, shape(512, 4, 512)));
     CHECK_FALSE(takes_matrices(kGpu, shape(512, 512, 512)));
+    CHECK(takes_matrices(device, shape(64, 64, 8648)));
+    ProductDevice played = kGpu;  // by a CPU, matrices and all
+    played.matrices = kMatrices;
+    played.matrices->emulated = played.matrices->software = true;
+    CHECK(takes_matrices(played, shape(64, 64, 2048)));
+    CHECK_FALSE(takes_matrices(played, shape(64, 64, 2049)));
     ProductShape large = shape(4096, 4096, 4096);
     CHECK(to_string(choose_product(device, large)) == "tiles 8");  // in F32
     large.matrices = true;
