@@ -226,7 +226,7 @@ bool takes_matrices(const ProductDevice& device, const ProductShape& shape) {
     // some 3,000 terms.
     constexpr std::uint32_t kMostEmulated = 2048;
     return device.matrices && shape.m >= kFewest && shape.n >= kFewest &&
-           !(device.matrices->emulated && device.matrices->software && shape.k > kMostEmulated);
+           !(device.matrices->emulated && shape.k > kMostEmulated);
 }
 
 std::string to_string(const ProductChoice& choice) {
