@@ -23,6 +23,9 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     if (size_control) {
         extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     }
+    if (found.uniform_control_flow) {
+        extensions.push_back(VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_EXTENSION_NAME);
+    }
     if (found.creation_feedback) {
         extensions.push_back(VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
     }
@@ -36,7 +39,7 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
         extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
     }
     Features features;
-    features.chain(size_control);
+    features.chain(size_control, found.uniform_control_flow);
     MatrixFeatures matrices;
     if (found.matrices.usable()) {
         features.all.pNext = matrices.chain(features.all.pNext);
@@ -44,6 +47,7 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     }
     features.subgroup_size.subgroupSizeControl = found.subgroup_sizes.can_be_asked() ? VK_TRUE : VK_FALSE;
     features.subgroup_size.computeFullSubgroups = found.full_subgroups ? VK_TRUE : VK_FALSE;
+    features.control_flow.shaderSubgroupUniformControlFlow = found.uniform_control_flow ? VK_TRUE : VK_FALSE;
     features.storage16.storageBuffer16BitAccess = found.storage16 ? VK_TRUE : VK_FALSE;
     // Of a view's last texel fours.glsl reads the next one, too, whatever it is. Every device has the feature.
     features.all.features.robustBufferAccess = found.texel_loads ? VK_TRUE : VK_FALSE;

@@ -28,10 +28,11 @@ struct Capabilities {
     bool push_descriptors = false;
     bool subgroup_arithmetic = false;
     bool subgroup_shuffles = false;
-    bool full_subgroups = false;  // a workgroup of one subgroup can be asked for
-    bool storage16 = false;       // 16-bit elements in storage buffers
-    bool memory_budget = false;   // the driver says how much memory is left
-    bool portability = false;     // Vulkan in part, over another interface
+    bool full_subgroups = false;        // a workgroup of one subgroup can be asked for
+    bool uniform_control_flow = false;  // with_uniform_control_flow()
+    bool storage16 = false;             // 16-bit elements in storage buffers
+    bool memory_budget = false;         // the driver says how much memory is left
+    bool portability = false;           // Vulkan in part, over another interface
     FloatControls float_controls;
     CooperativeMatrices matrices;
     bool texel_loads = false;        // reading through texel buffers is faster, and any binding can be one

@@ -19,16 +19,22 @@ T chained(VkStructureType type, void* next) {
 // Every extension and optional feature that the backend can use.
 struct Features {
     VkPhysicalDeviceSubgroupSizeControlFeatures subgroup_size{};
+    VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR control_flow{};
     VkPhysicalDevice16BitStorageFeatures storage16{};
     VkPhysicalDeviceFeatures2 all{};
 
-    void chain(bool size_control) {
+    // Those of extensions only where the device has them.
+    void chain(bool has_size_control, bool has_control_flow) {
         storage16 = chained<VkPhysicalDevice16BitStorageFeatures>(
             VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES, nullptr);
+        void* first = &storage16;
         subgroup_size = chained<VkPhysicalDeviceSubgroupSizeControlFeatures>(
-            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES, &storage16);
-        all = chained<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                                 size_control ? static_cast<void*>(&subgroup_size) : &storage16);
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES, first);
+        first = has_size_control ? &subgroup_size : first;
+        control_flow = chained<VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR>(
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_FEATURES_KHR, first);
+        first = has_control_flow ? &control_flow : first;
+        all = chained<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, first);
     }
 };
 

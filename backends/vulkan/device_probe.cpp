@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backends/vulkan/control_flow.h"
 #include "backends/vulkan/device.h"
 #include "backends/vulkan/device_features.h"
 #include "backends/vulkan/half_trial.h"
@@ -79,10 +80,12 @@ void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device,
                     Capabilities& found) {
     const std::vector<VkExtensionProperties> extensions = extensions_of(functions, device);
     const bool size_control = contains(extensions, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    const bool control_flow = contains(extensions, VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_EXTENSION_NAME);
     Features features;
-    features.chain(size_control);
+    features.chain(size_control, control_flow);
     functions.vkGetPhysicalDeviceFeatures2(device, &features.all);
     found.full_subgroups = size_control && features.subgroup_size.computeFullSubgroups == VK_TRUE;
+    found.uniform_control_flow = control_flow && features.control_flow.shaderSubgroupUniformControlFlow == VK_TRUE;
     found.subgroup_sizes = probe_subgroup_sizes(functions, device, found.subgroup_sizes.own,
                                                 size_control && features.subgroup_size.subgroupSizeControl == VK_TRUE);
     found.subgroup_size =
@@ -216,6 +219,7 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
         {"subgroup arithmetic", say(found.subgroup_arithmetic, options.subgroups)},
         {"subgroup shuffles", say(found.subgroup_shuffles, options.subgroups)},
         {"full subgroups", say(found.full_subgroups, true)},
+        {kControlFlowFeature, say(found.uniform_control_flow, true)},
         {"16-bit storage", say(found.storage16, options.storage16)},
         {"NaN and infinities kept", say(found.float_controls.keeps_specials, true)},
         {kHalfFeature, half_conversion(found, options).says},

@@ -1,5 +1,7 @@
 #include "backends/vulkan/float_controls.h"
 
+#include <array>
+
 #include "backends/vulkan/spirv.h"
 
 namespace headscope::vulkan {
@@ -13,11 +15,6 @@ constexpr std::uint32_t kOpCapability = 17;
 constexpr std::uint32_t kSignedZeroInfNanPreserve = 4461;
 constexpr std::uint32_t kRoundingModeRte = 4462;
 constexpr std::uint32_t kSignedZeroInfNanPreserveCapability = 4466;
-
-void append(std::vector<std::uint32_t>& module, std::uint32_t op, std::initializer_list<std::uint32_t> operands) {
-    module.push_back(static_cast<std::uint32_t>(operands.size() + 1) << 16U | op);
-    module.insert(module.end(), operands);
-}
 
 // Its operands: entry point, mode, width.
 bool rounds_halves(const Instruction& instruction) {
@@ -44,16 +41,16 @@ FloatControls float_controls_of(const VkPhysicalDeviceFloatControlsProperties& p
 std::vector<std::uint32_t> with_float_controls(std::span<const std::uint32_t> spirv, const FloatControls& controls) {
     std::vector<std::uint32_t> module(spirv.begin(), spirv.begin() + kSpirvHeader);
     if (controls.keeps_specials) {
-        append(module, kOpCapability, {kSignedZeroInfNanPreserveCapability});
+        append_instruction(module, kOpCapability, std::array{kSignedZeroInfNanPreserveCapability});
     }
     for_each_instruction(spirv, [&](const Instruction& instruction) {
         module.insert(module.end(), instruction.words.begin(), instruction.words.end());
         const auto& operands = instruction.operands;
         if (instruction.op == kOpEntryPoint && controls.keeps_specials) {  // of which a kernel has one
-            append(module, kOpExecutionMode, {operands[1], kSignedZeroInfNanPreserve, 32});
+            append_instruction(module, kOpExecutionMode, std::array{operands[1], kSignedZeroInfNanPreserve, 32U});
         } else if (rounds_halves(instruction)) {
             for (const std::uint32_t width : controls.rounded_alike) {
-                append(module, kOpExecutionMode, {operands[0], kRoundingModeRte, width});
+                append_instruction(module, kOpExecutionMode, std::array{operands[0], kRoundingModeRte, width});
             }
         }
     });

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "backends/vulkan/cache_file.h"
+#include "backends/vulkan/control_flow.h"
 #include "backends/vulkan/device_features.h"
 #include "backends/vulkan/pipeline_cache.h"
 #include "support/check.h"
@@ -170,9 +171,13 @@ VkPipeline Pipelines::build(Kernel kernel, const Specialisation& specialisation,
     const Capabilities& found = device_.capabilities();
     const DeviceFunctions& functions = device_.functions();
     const std::span<const std::uint32_t> spirv = spirv_of(kernel, specialisation);
-    const VkShaderModule shader = create_shader(device_, with_float_controls(spirv, found.float_controls));
-    // Where a kernel has none the driver decides: what is asked for may be twice what its registers hold.
     const bool subgroups = uses_subgroups(spirv);
+    std::vector<std::uint32_t> module = with_float_controls(spirv, found.float_controls);
+    if (subgroups && found.uniform_control_flow) {
+        module = with_uniform_control_flow(module);
+    }
+    const VkShaderModule shader = create_shader(device_, module);
+    // Where a kernel has none the driver decides: what is asked for may be twice what its registers hold.
     const bool asks = subgroups && found.subgroup_sizes.fits(found.subgroup_size, specialisation.local_size);
     // Only a driver that promises full subgroups lets a workgroup of their size be taken for one of them.
     const bool whole = subgroups && found.whole_subgroups(specialisation.local_size);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "support/check.h"
 
@@ -16,6 +17,12 @@ struct Instruction {
     std::span<const std::uint32_t> operands;
     std::span<const std::uint32_t> words;  // all of it
 };
+
+inline void append_instruction(std::vector<std::uint32_t>& module, std::uint32_t op,
+                               std::span<const std::uint32_t> operands) {
+    module.push_back(static_cast<std::uint32_t>(operands.size() + 1) << 16U | op);
+    module.insert(module.end(), operands.begin(), operands.end());
+}
 
 // CheckFailure for a module that is cut short.
 template <class Visit>

@@ -33,7 +33,8 @@ struct Launch {
 };
 
 // What was taken and cannot be done, since its kernel does not compile or the device is lost, is an Error where that
-// shows, and from then on wherever something is asked for that might follow from it. What the driver has no memory to
+// shows, and from then on wherever something is asked for that might follow from it; DeviceLost where the driver has no
+// memory to record it. What the driver has no memory to
 // submit is not lost: it keeps its place, with all that is asked for behind it, and is tried again. That is OutOfMemory
 // where the host waits for the device, uploads, or is about to ask for memory (require_submitted), and never in
 // between: a run of ops that asks for none is carried out once, and as a whole. Where the same cannot be submitted the
@@ -151,16 +152,19 @@ private:
     void record_all();
     void record_now(Pending& pending);
     void record_transfer(const Pending& pending);
-    // Keeps what `step` throws, whose work is lost with it.
+    // Keeps what `step` throws, whose work is lost with it: for lack of memory as well, which a fresh device may have.
     template <class Step>
     void keep_failure(const Step& step) {
         try {
             step();
+        } catch (const DriverOutOfMemory& error) {
+            lose("the driver has no memory to record work (" + std::string(error.what()) + ")");
         } catch (...) {
             failure_ = failure_ == nullptr ? std::current_exception() : failure_;
             throw;
         }
     }
+    [[noreturn]] void lose(const std::string& lack);
     void require_whole() const;  // throws what was kept
     std::uint64_t binding_alignment() const;
     void bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers);

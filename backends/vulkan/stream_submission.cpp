@@ -135,10 +135,15 @@ void Stream::refuse(std::uint64_t submission) {
     if (recording() || std::exchange(refused_, submission) != submission) {
         memory_->fail(what);
     }
-    failure_ = std::make_exception_ptr(DeviceLost(
-        "out of memory on " + device_.info().id + " (" + device_.info().name + "): " + what +
-        ", also after all else was let go of; end other programs that use it, use smaller batches or a smaller model, "
-        "or --device cpu"));
+    lose(what + ", also after all else was let go of");
+}
+
+void Stream::lose(const std::string& lack) {
+    if (failure_ == nullptr) {
+        failure_ = std::make_exception_ptr(
+            DeviceLost("out of memory on " + device_.info().id + " (" + device_.info().name + "): " + lack +
+                       "; end other programs that use it, use smaller batches or a smaller model, or --device cpu"));
+    }
     std::rethrow_exception(failure_);
 }
 

@@ -33,6 +33,21 @@ std::string modes_of(const std::uint32_t* code, const std::uint32_t* end) {
     return text;
 }
 
+// Whether it has OpExecutionMode SubgroupUniformControlFlowKHR, and OpExtension before OpMemoryModel.
+bool asks_for_flow(const std::uint32_t* code, const std::uint32_t* end) {
+    bool declared = false;
+    bool done = false;
+    bool asks = false;
+    for (code += 5; code < end; code += *code >> 16U) {
+        const std::uint32_t op = *code & 0xffffU;
+        const auto* text = reinterpret_cast<const char*>(code + 1);
+        declared = declared || (op == 10U && !done && std::strcmp(text, "SPV_KHR_subgroup_uniform_control_flow") == 0);
+        done = done || op == 14U;
+        asks = asks || (*code == (3U << 16U | 16U) && code[2] == 4421U);
+    }
+    return declared && asks;
+}
+
 // A shader's handle is the hash of its code.
 VKAPI_ATTR VkResult VKAPI_CALL create_shader(VkDevice /*device*/, const VkShaderModuleCreateInfo* info,
                                              const VkAllocationCallbacks* /*allocator*/, VkShaderModule* shader) {
@@ -40,6 +55,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_shader(VkDevice /*device*/, const VkShader
     {
         const std::lock_guard<std::mutex> lock(compiling);
         state.modes.push_back(modes_of(info->pCode, end));
+        state.flows.push_back(asks_for_flow(info->pCode, end));
     }
     *shader = handle_of<VkShaderModule>(std::accumulate(
         info->pCode, end, 1U, [](std::uint32_t hash, std::uint32_t word) { return hash * 16777619U ^ word; }));

@@ -100,7 +100,7 @@ VKAPI_ATTR void VKAPI_CALL destroy_command_pool(VkDevice /*device*/, VkCommandPo
 
 VKAPI_ATTR VkResult VKAPI_CALL begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo* /*info*/) {
     commands_of(commands).recorded.clear();
-    return VK_SUCCESS;
+    return state.beginning_commands;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL end(VkCommandBuffer /*commands*/) {

@@ -160,6 +160,9 @@ VKAPI_ATTR void VKAPI_CALL features(VkPhysicalDevice /*device*/, VkPhysicalDevic
             sizes->computeFullSubgroups = has_size_control();
         } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES) {
             reinterpret_cast<VkPhysicalDevice16BitStorageFeatures*>(link)->storageBuffer16BitAccess = state.storage16;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_FEATURES_KHR) {
+            reinterpret_cast<VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR*>(link)
+                ->shaderSubgroupUniformControlFlow = state.control_flow;
         } else if (state.matrices == nullptr) {
             continue;
         } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR) {
@@ -234,6 +237,9 @@ VKAPI_ATTR VkResult VKAPI_CALL device_extensions(VkPhysicalDevice device, const 
     if (state.portability) {
         names.push_back("VK_KHR_portability_subset");
     }
+    if (state.lists_control_flow) {
+        names.push_back(VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_EXTENSION_NAME);
+    }
     if (has_size_control()) {
         names.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     }
@@ -245,6 +251,10 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice /*physical*/, cons
     for (const auto* link = static_cast<const VkBaseInStructure*>(info->pNext); link != nullptr; link = link->pNext) {
         if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2) {
             state.robust = reinterpret_cast<const VkPhysicalDeviceFeatures2*>(link)->features.robustBufferAccess;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW_FEATURES_KHR) {
+            state.uniform_flow =
+                reinterpret_cast<const VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR*>(link)
+                    ->shaderSubgroupUniformControlFlow;
         }
     }
     state.enabled.assign(info->ppEnabledExtensionNames, info->ppEnabledExtensionNames + info->enabledExtensionCount);

@@ -39,6 +39,8 @@ struct FakeVulkan {
     std::uint32_t most_subgroups = 64;  // of a workgroup, where they are asked for
     VkShaderFloatControlsIndependence rounding = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
     VkBool32 keeps_specials = VK_FALSE;      // zeros' signs, infinities and NaN, where it is asked to
+    bool lists_control_flow = false;         // VK_KHR_shader_subgroup_uniform_control_flow
+    VkBool32 control_flow = VK_TRUE;         // its feature
     bool storage16 = false;                  // in buffers
     bool opens = false;                      // whether vkCreateDevice succeeds
     bool longer_cache = false;               // than what it is given, whatever is compiled
@@ -55,6 +57,7 @@ struct FakeVulkan {
     int most_at_once = 0;  // that were being compiled
     int pipelines_live = 0;
     std::vector<std::string> modes = {};    // of each shader for its numbers: "4461:32 4462:16", as SPIR-V counts them
+    std::vector<bool> flows = {};           // whether each shader asks for uniform control flow, in its order
     std::vector<std::string> asked = {};    // of each pipeline: "64 of 16, full", or "64" where no size is asked for
     bool compiles_nothing = false;          // no pipeline is done while it is set (std::atomic_ref)
     bool integrated = false;                // GPUs are, and only the first heap is called theirs
@@ -65,6 +68,7 @@ struct FakeVulkan {
     std::uint32_t buffer_types = ~0U;           // that may hold a buffer
     std::uint32_t types_allocated = 0;          // a bit each
     VkBool32 robust = VK_FALSE;                 // what was asked for of robustBufferAccess
+    VkBool32 uniform_flow = VK_FALSE;           // and of shaderSubgroupUniformControlFlow
     std::uint64_t allocated = 0;                // bytes of all allocations
     std::uint64_t most_allocated = ~0ULL;       // of these; what is more is refused:
     VkResult refusal = VK_ERROR_OUT_OF_DEVICE_MEMORY;
@@ -73,6 +77,7 @@ struct FakeVulkan {
     int refusals = 0;                           // so many submissions fail for lack of memory, whatever is allocated
     VkResult submitting = VK_SUCCESS;           // what vkQueueSubmit returns
     VkResult allocating_commands = VK_SUCCESS;  // what vkAllocateCommandBuffers returns
+    VkResult beginning_commands = VK_SUCCESS;   // what vkBeginCommandBuffer returns
     int commands_live = 0;                      // command buffers
     int command_pools_live = 0;
     int fences_live = 0;

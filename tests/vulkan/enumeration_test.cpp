@@ -15,6 +15,7 @@
 using namespace headscope;
 using headscope::vulkan_tests::Environment;
 using headscope::vulkan_tests::FakeLoader;
+using headscope::vulkan_tests::feature_of;
 
 namespace {
 
@@ -129,13 +130,9 @@ TEST_CASE("of a device's cooperative matrices the list says the sizes, or what i
         const FakeLoader fake({.devices = 2, .subgroup_size = subgroup_size, .matrices = matrices});
         const DeviceInfo device = after_cuda()[software ? 1 : 0];
         const bool has_path = std::count(device.paths.begin(), device.paths.end(), "no-cooperative-matrix") == 1;
-        for (const auto& [name, value] : device.features) {
-            if (name == "cooperative matrices") {
-                CHECK(has_path == (value.find(" x ") != std::string::npos));
-                return value;
-            }
-        }
-        return std::string("nothing");
+        const std::string says = feature_of(device, "cooperative matrices");
+        CHECK(has_path == (says.find(" x ") != std::string::npos));
+        return says;
     };
     CHECK(said(nullptr) == "no VK_KHR_cooperative_matrix");
     const FakeMatrices has_all;
@@ -177,10 +174,7 @@ TEST_CASE("of a device's cooperative matrices the list says the sizes, or what i
     CHECK(said(&odd) == "8 x 8 x 16");
     const Environment disable("HEADSCOPE_VULKAN_DISABLE", "cooperative_matrix");
     const FakeLoader fake({.devices = 2, .matrices = &has_all});
-    const DeviceInfo device = after_cuda()[0];
-    for (const auto& [name, value] : device.features) {
-        CHECK((name != "cooperative matrices" || value == "switched off"));
-    }
+    CHECK(feature_of(after_cuda()[0], "cooperative matrices") == "switched off");
 }
 
 TEST_CASE("a driver that has Vulkan in part is shown by the loader, and told that it is known", "[vulkan][device]") {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/vulkan/pipeline_cache.h"
@@ -30,14 +31,21 @@ inline bool usable_device() {
     return false;
 }
 
-// What the device says of one of its limits; empty if nothing.
-inline std::string limit_of(const DeviceInfo& device, const std::string& wanted) {
-    for (const auto& [name, value] : device.limits) {
+inline std::string said_of(const std::vector<std::pair<std::string, std::string>>& list, const std::string& wanted) {
+    for (const auto& [name, value] : list) {
         if (name == wanted) {
             return value;
         }
     }
     return "";
+}
+
+// What the device says of one of its limits or features; empty if nothing.
+inline std::string limit_of(const DeviceInfo& device, const std::string& wanted) {
+    return said_of(device.limits, wanted);
+}
+inline std::string feature_of(const DeviceInfo& device, const std::string& wanted) {
+    return said_of(device.features, wanted);
 }
 
 // What read_pipeline_cache makes of a file.

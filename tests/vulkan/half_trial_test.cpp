@@ -17,19 +17,15 @@
 using namespace headscope;
 using headscope::vulkan_tests::Environment;
 using headscope::vulkan_tests::FakeLoader;
+using headscope::vulkan_tests::feature_of;
 using headscope::vulkan_tests::usable_device;
 
 namespace {
 
 constexpr const char* kOwn = "by its own conversion";
 
-std::string feature_of(const Backend& backend) {
-    for (const auto& [name, says] : backend.device().features) {
-        if (name == vulkan::kHalfFeature) {
-            return says;
-        }
-    }
-    return "";
+std::string conversions_of(const Backend& backend) {
+    return feature_of(backend.device(), vulkan::kHalfFeature);
 }
 
 // Every number in F16: what came of it in F32, and by which kernels.
@@ -81,15 +77,15 @@ TEST_CASE("F16 is widened by the device's own conversion or by bits, to the same
             return;
         }
         const bool own = *path != '\0' || !backend->device().software;
-        CHECK(feature_of(*backend) == (own ? "yes" : "by bits"));
+        CHECK(conversions_of(*backend) == (own ? "yes" : "by bits"));
         const Widened widened = widen_all(*backend);
         check_all(widened.values);
         CHECK((widened.kernels.find(kOwn) != std::string::npos) == own);
-        CHECK(feature_of(*backend) == (own ? "yes" : "by bits"));  // it passes its trial
+        CHECK(conversions_of(*backend) == (own ? "yes" : "by bits"));  // it passes its trial
     }
     const Environment disable("HEADSCOPE_VULKAN_DISABLE", "half_conversions");
     const auto plain = devices.open(0);
-    CHECK(feature_of(*plain) == "switched off");
+    CHECK(conversions_of(*plain) == "switched off");
     CHECK_THAT(widen_all(*plain).kernels, !Catch::Contains(kOwn));
 }
 
@@ -105,16 +101,16 @@ TEST_CASE("a device whose conversions err widens F16 by bits, unless it is belie
         return;
     }
     (void)backend->empty({4}, DType::BF16);
-    CHECK(feature_of(*backend) == "yes");  // nothing is tried before it is needed
+    CHECK(conversions_of(*backend) == "yes");  // nothing is tried before it is needed
     const Widened widened = widen_all(*backend);
-    CHECK(feature_of(*backend) == "by bits, since its own err");
+    CHECK(conversions_of(*backend) == "by bits, since its own err");
     CHECK_THAT(widened.kernels, !Catch::Contains(kOwn));
     check_all(widened.values);
 
     const Environment believe("HEADSCOPE_VULKAN_DISABLE", "half_trial");
     const auto believed = devices.open(0, "half-conversions");
     CHECK_THAT(widen_all(*believed).kernels, Catch::Contains(kOwn));
-    CHECK(feature_of(*believed) == "yes");
+    CHECK(conversions_of(*believed) == "yes");
 }
 
 TEST_CASE("what is compiled for the trial is what is tried", "[vulkan][half]") {
@@ -127,9 +123,9 @@ TEST_CASE("what is compiled for the trial is what is tried", "[vulkan][half]") {
 TEST_CASE("a driver that cannot compile its own conversion widens by bits, and loses nothing else", "[vulkan][half]") {
     FakeLoader fake({.devices = 2, .storage16 = true, .opens = true, .fails_to_compile = 1});
     const auto backend = open_vulkan_device(0);
-    REQUIRE(feature_of(*backend) == "yes");
+    REQUIRE(conversions_of(*backend) == "yes");
     (void)backend->empty({4}, DType::F16);
-    CHECK(feature_of(*backend) == "by bits, since its own err");
+    CHECK(conversions_of(*backend) == "by bits, since its own err");
     const Tensor values = backend->empty({4}, DType::F32);
     backend->run(Fill{.out = values, .value = 1.0F});
     CHECK_NOTHROW(backend->synchronize());

@@ -19,6 +19,7 @@
 using namespace headscope;
 using headscope::vulkan_tests::Environment;
 using headscope::vulkan_tests::FakeLoader;
+using headscope::vulkan_tests::feature_of;
 using headscope::vulkan_tests::StandardError;
 using headscope::vulkan_tests::usable_device;
 
@@ -53,12 +54,7 @@ Ran product(Backend& backend, Compute compute, std::int64_t rows = 20) {
 }
 
 std::string matrices_of(const Backend& backend) {
-    for (const auto& [name, value] : backend.device().features) {
-        if (name == "cooperative matrices") {
-            return value;
-        }
-    }
-    return "not among the features";
+    return feature_of(backend.device(), vulkan::kMatrixFeature);
 }
 
 double farthest(const std::vector<float>& a, const std::vector<float>& b) {

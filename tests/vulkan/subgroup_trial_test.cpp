@@ -15,21 +15,13 @@
 using namespace headscope;
 using headscope::vulkan_tests::Environment;
 using headscope::vulkan_tests::FakeLoader;
+using headscope::vulkan_tests::feature_of;
 using headscope::vulkan_tests::StandardError;
 using headscope::vulkan_tests::usable_device;
 
 namespace {
 
 constexpr const char* kErr = "not used, since its subgroups fail their trial";
-
-std::string feature_of(const Backend& backend, const std::string& wanted) {
-    for (const auto& [name, says] : backend.device().features) {
-        if (name == wanted) {
-            return says;
-        }
-    }
-    return "";
-}
 
 // One of what an op writes is off.
 class Errs final : public ForwardingBackend {
@@ -103,9 +95,9 @@ TEST_CASE("a device whose subgroups err, or whose driver cannot compile them, is
         const StandardError said;
         const auto backend = open_vulkan_device(0);
         for (const char* feature : {"subgroup arithmetic", "subgroup shuffles", "cooperative matrices"}) {
-            CHECK(feature_of(*backend, feature) == kErr);
+            CHECK(feature_of(backend->device(), feature) == kErr);
         }
-        CHECK(feature_of(*backend, "NaN and infinities kept") == "yes");
+        CHECK(feature_of(backend->device(), "NaN and infinities kept") == "yes");
         const std::vector<std::string>& paths = backend->device().paths;
         CHECK(std::count(paths.begin(), paths.end(), "no-subgroups") == 0);
         CHECK_THAT(said.text(), Catch::StartsWith("headscope: vulkan:0 (fake 1) does without its subgroups: ") &&
@@ -122,7 +114,7 @@ TEST_CASE("subgroups that are believed, and a CPU's, have no trial", "[vulkan][s
         const Environment believe("HEADSCOPE_VULKAN_DISABLE", device == 0 ? "subgroup_trial" : "");
         const auto backend = open_vulkan_device(device);
         CHECK(backend->device().software == (device == 1));
-        CHECK(feature_of(*backend, "subgroup arithmetic") == "yes");
+        CHECK(feature_of(backend->device(), "subgroup arithmetic") == "yes");
     }
     CHECK(said.text().empty());
     CHECK(fake->pipelines_begun == 0);

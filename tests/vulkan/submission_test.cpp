@@ -207,6 +207,25 @@ TEST_CASE("where there is no room for more that cannot be submitted, what there 
     CHECK(fake->executed == dispatched(4 * kSlice));
 }
 
+TEST_CASE("a driver without memory to record work has lost the device, which a fresh one may mend",
+          "[vulkan][stream]") {
+    for (const VkResult result : {VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY}) {
+        FakeLoader fake({.devices = 1, .opens = true, .beginning_commands = result});
+        Streamed made(0);
+        const Tensor x = made.tensor();
+        CHECK_THROWS_MATCHES(
+            made.dispatch_fill(x, 1), DeviceLost,
+            Catch::Message("out of memory on vulkan:0 (fake 0): the driver has no memory to record work "
+                           "(vkBeginCommandBuffer failed with " +
+                           name_of(result) +
+                           "); end other programs that use it, use smaller batches or a smaller model, or --device "
+                           "cpu"));
+        fake->beginning_commands = VK_SUCCESS;
+        CHECK_THROWS_AS(made.stream.fill(x, 2), DeviceLost);
+        CHECK(fake->executed.empty());
+    }
+}
+
 TEST_CASE("what cannot be submitted awaits the blocks of all that it runs", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);

@@ -16,5 +16,6 @@ inline auto Contains(const char* text) { return ContainsSubstring(text); }
 using Matchers::Contains;
 using Matchers::EndsWith;
 using Matchers::Matches;
+using Matchers::Message;
 using Matchers::StartsWith;
 }  // namespace Catch

@@ -1,0 +1,85 @@
+// Subgroups that are whole again behind a loop are asked for, where a driver can be asked.
+#include "backends/vulkan/control_flow.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "backends/vulkan/reflect.h"
+#include "backends/vulkan/spirv.h"
+#include "environment.h"
+#include "fake_loader.h"
+#include "streamed.h"
+
+using namespace headscope;
+using namespace headscope::vulkan;
+using namespace headscope::vulkan_tests;
+
+namespace {
+
+constexpr std::uint32_t kOpExtension = 10;
+constexpr std::uint32_t kOpExecutionMode = 16;
+constexpr std::uint32_t kOpCapability = 17;
+
+using Ops = std::vector<std::uint32_t>;
+
+Ops ops_of(std::span<const std::uint32_t> spirv) {
+    Ops ops;
+    for_each_instruction(spirv, [&](const Instruction& instruction) { ops.push_back(instruction.op); });
+    return ops;
+}
+
+// What a kernel with subgroups and one without ask for.
+std::vector<bool> asked_for(FakeLoader& fake) {
+    {
+        Streamed made(0);
+        made.pipelines.get(Kernel::MaskedSoftmax, {.local_size = 32});
+        (void)made.pipelines.cache_use();  // waits: shaders are made by threads
+        made.pipelines.get(Kernel::MatmulTiled, {.local_size = 128});
+    }
+    return fake->flows;
+}
+
+bool enabled(const FakeLoader& fake) {
+    return std::count(fake->enabled.begin(), fake->enabled.end(), "VK_KHR_shader_subgroup_uniform_control_flow") == 1;
+}
+
+}  // namespace
+
+TEST_CASE("a module that asks for uniform control flow says so twice and is otherwise as it was",
+          "[vulkan][subgroup]") {
+    for (const auto& spirv : {module_of(Kernel::MaskedSoftmax).spirv, module_of(Kernel::MatmulCooperative).spirv_16}) {
+        REQUIRE(uses_subgroups(spirv));
+        const std::vector<std::uint32_t> more = with_uniform_control_flow(spirv);
+        CHECK(more.size() == spirv.size() + 11 + 3);  // a name of 37 letters, and a mode
+        CHECK(bindings_of(more) == bindings_of(spirv));
+        Ops ops = ops_of(more);
+        const auto extension =
+            std::find_if(ops.begin(), ops.end(), [](std::uint32_t op) { return op != kOpCapability; });
+        CHECK(*extension == kOpExtension);
+        ops.erase(extension);
+        const auto mode = std::find(ops.begin(), ops.end(), kOpExecutionMode);
+        REQUIRE(mode != ops.end());
+        ops.erase(mode);
+        CHECK(ops == ops_of(spirv));
+    }
+}
+
+TEST_CASE("kernels with subgroups ask for uniform control flow where the driver has it", "[vulkan][subgroup]") {
+    FakeLoader fake({.devices = 2, .lists_control_flow = true, .opens = true});
+    CHECK(asked_for(fake) == std::vector{true, false});
+    CHECK(enabled(fake));
+    CHECK(fake->uniform_flow == VK_TRUE);
+    CHECK(feature_of(list_vulkan_devices()[0], kControlFlowFeature) == "yes");
+}
+
+TEST_CASE("no kernel asks for uniform control flow where the driver lacks it", "[vulkan][subgroup]") {
+    for (const bool lists : {false, true}) {
+        FakeLoader fake({.devices = 2, .lists_control_flow = lists, .control_flow = VK_FALSE, .opens = true});
+        CHECK(asked_for(fake) == std::vector{false, false});
+        CHECK_FALSE(enabled(fake));
+        CHECK(fake->uniform_flow == VK_FALSE);
+        CHECK(feature_of(list_vulkan_devices()[0], kControlFlowFeature) == "no");
+    }
+}
