@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# The tests build with Catch2 v3 as well: what they take from its first version's names tests/catch2_today has, too.
+# Compilers see that on Debian 13 alone (./do check trixie); here whoever writes a test is told at once.
+# shellcheck disable=SC2317 # conditions are called through expect
+set -uo pipefail
+repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck source=tests/house/expect.sh
+. "$repository/tests/house/expect.sh"
+output=
+show() { printf '%s\n' "$output"; }
+
+readonly HEADER=$repository/tests/catch2_today/catch2/catch.hpp
+
+# Matchers that are named without their namespace, as v2 lets one; those that HEADER does not have.
+unknown() { # FOLDER
+    grep -rhoE '\bCatch::[A-Z][A-Za-z]*\(' --include='*.cpp' --include='*.h' "$1" | tr -d '(' | sort -u |
+        while read -r name; do
+            grep -qE "^using (Matchers|Catch)::${name#Catch::};" "$HEADER" || printf '%s\n' "$name"
+        done
+}
+
+sandbox=$(mktemp -d)
+trap 'rm -rf "$sandbox"' EXIT
+printf 'CHECK_THROWS_WITH(f(), Catch::VectorContains(1) && Catch::EndsWith("x"));\n' >"$sandbox/a.cpp"
+output=$(unknown "$sandbox")
+expect "a name that is missing is found, and one that is there is not" [ "$output" = "Catch::VectorContains" ]
+
+output=$(unknown "$repository/tests")
+expect "the tests use no other" [ -z "$output" ]
+
+finish "tests build with Catch2 v2 and v3"
