@@ -82,7 +82,8 @@ void main() {
             uvec4 words = kDrops ? drop_words(drop, place, row, query, key) : uvec4(0u);
             Weight weight = weight_again(row, drop, words, key, score[i], grad_weight[i]);
             [[unroll]] for (uint d = 0u; kWantsK && d < kFours; ++d) {
-                sum_k[i][d] = fma(vec4(weight.grad_score), q[d], sum_k[i][d]);
+                vec4 column = kLoadsAgain ? load_q(q_start + query * p.q_strides[2] + no_columns(), d) : q[d];
+                sum_k[i][d] = fma(vec4(weight.grad_score), column, sum_k[i][d]);
             }
             [[unroll]] for (uint d = 0u; kWantsV && d < kValueFours; ++d) {
                 sum_v[i][d] = fma(vec4(weight.kept), grad[d], sum_v[i][d]);

@@ -68,7 +68,8 @@ void main() {
         [[unroll]] for (uint i = 0u; i < kRows; ++i) {
             float grad_score = weight_again(row[i], drop, words[i], key, score[i], grad_weight[i]).grad_score;
             [[unroll]] for (uint d = 0u; d < kFours; ++d) {
-                sum[i][d] = fma(vec4(grad_score), k[d], sum[i][d]);
+                vec4 column = kLoadsAgain ? load_k(k_start + key * p.k_strides[2] + no_columns(), d) : k[d];
+                sum[i][d] = fma(vec4(grad_score), column, sum[i][d]);
             }
         }
     }

@@ -102,6 +102,11 @@ constexpr std::int64_t kFewQueries = 4;
 
 }  // namespace
 
+// The columns of a head of which an invocation's registers hold four numbers each.
+std::int64_t VulkanBackend::deepest_in_registers() const {
+    return device_.capabilities().subgroup_sizes.share_registers() ? 16 : 32;
+}
+
 // The kernels multiply in F32: other products are composed, where they are rounded or the device's own.
 //
 // On a GPU what is composed waits for its weights on their way to memory and back; but an invocation keeps two numbers
@@ -122,9 +127,8 @@ bool VulkanBackend::fuses(const Tensor& q, const Tensor& k, const Tensor& v, Com
     if (options_.fused_attention == FusedAttention::Always) {
         return true;
     }
-    const Capabilities& found = device_.capabilities();
-    const std::int64_t fast_up_to =
-        (found.software || goes_back ? 32 : 64) / (found.subgroup_sizes.share_registers() ? 2 : 1);
+    const std::int64_t most = deepest_in_registers();
+    const std::int64_t fast_up_to = device_.capabilities().software || goes_back ? most : 2 * most;
     const auto weights = static_cast<std::uint64_t>(q.dim(0) * q.dim(1) * q.dim(2) * k.dim(2));
     return depth <= fast_up_to || (q.dim(2) <= kFewQueries && !goes_back) ||
            weights * sizeof(float) > stream_.max_binding_bytes();
@@ -282,11 +286,19 @@ void VulkanBackend::attend_backward(const AttentionBackward& op) {
         write_strides(grad_k, params.grad_k_strides);
         write_strides(grad_v, params.grad_v_strides);
         params.accumulate = (op.write_k == Write::Accumulate ? 1U : 0U) | (op.write_v == Write::Accumulate ? 2U : 0U);
-        Launch launch = head_launch(Kernel::AttendBackwardKeys, op.k, {4, depth, op.q.dim(2), wide});
-        specialise(launch, op,
-                   flags | (op.grad_k.defined() ? kWantsK : 0) | (op.grad_v.defined() ? kWantsV : 0) |
-                       (options_.vector_loads && are_wide({&grad_k, &grad_v}) ? kWideOut : 0));
-        stream_.dispatch(launch, params, std::array{&op.q, &op.k, &op.v, &op.grad_out, &rows, &grad_k, &grad_v});
+        const auto dispatch = [&](std::uint32_t wants) {
+            Launch launch = head_launch(Kernel::AttendBackwardKeys, op.k, {4, depth, op.q.dim(2), wide});
+            specialise(launch, op,
+                       flags | wants | (options_.vector_loads && are_wide({&grad_k, &grad_v}) ? kWideOut : 0));
+            stream_.dispatch(launch, params, std::array{&op.q, &op.k, &op.v, &op.grad_out, &rows, &grad_k, &grad_v});
+        };
+        const std::uint32_t wants = (op.grad_k.defined() ? kWantsK : 0) | (op.grad_v.defined() ? kWantsV : 0);
+        if (wants == (kWantsK | kWantsV) && depth > deepest_in_registers() && (flags & kLoops) == 0) {
+            dispatch(kWantsK);  // three numbers of each column, and then two
+            dispatch(kWantsV);
+        } else {
+            dispatch(wants);
+        }
     }
 }
 

@@ -35,7 +35,7 @@ void share_row(GatherRowsParams& params, std::uint32_t lanes, std::uint32_t most
 void VulkanBackend::run(const LogSoftmaxTopK& op) {
     require_types(LogSoftmaxTopK::kName, {&op.logits}, {&op.values});
     LogSoftmaxTopKParams params{};
-    constexpr std::uint32_t kMostKept = 8;  // in registers: a beam of four asks for as many
+    constexpr std::uint32_t kMostKept = 8;  // in registers
     params.classes = u32(op.logits.dim(1));
     params.k = u32(op.values.dim(1));
     for_row_tiles(op.logits.dim(0), op.logits.dim(1), [&](std::int64_t first, std::int64_t count) {

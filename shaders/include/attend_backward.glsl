@@ -13,6 +13,11 @@ HEADSCOPE_ROWS(2, load_v, kValueDepth, WideV, wide_v, NarrowV, narrow_v)
 HEADSCOPE_ROWS(3, load_grad, kValueDepth, WideGrad, wide_grad, NarrowGrad, narrow_grad)
 layout(set = 0, binding = 4) readonly buffer Rows { uvec4 rows[]; };  // of attend_backward_rows.comp
 
+// What goes by in the loop over rows is needed twice. Where registers do not hold it beside the rest it is loaded anew, and
+// from a place that only the device knows to be the same: a compiler would keep it.
+const bool kLoadsAgain = kFours > 8u && !kLoops;
+uint no_columns() { return p.accumulate >> 2u; }  // which has two bits
+
 // What dropout is.
 struct Drop {
     DropoutParams rule;
