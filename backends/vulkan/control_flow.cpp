@@ -9,11 +9,7 @@ namespace headscope::vulkan {
 
 namespace {
 
-// Numbers from the SPIR-V specification, sections 3.6 and 3.42.
-constexpr std::uint32_t kOpExtension = 10;
-constexpr std::uint32_t kOpEntryPoint = 15;
-constexpr std::uint32_t kOpExecutionMode = 16;
-constexpr std::uint32_t kOpCapability = 17;
+// From the SPIR-V specification, section 3.6.
 constexpr std::uint32_t kSubgroupUniformControlFlow = 4421;
 
 // A literal string: its bytes, the first of a word lowest, and a zero at least.

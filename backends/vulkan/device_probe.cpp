@@ -85,7 +85,7 @@ void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device,
     features.chain(size_control, control_flow);
     functions.vkGetPhysicalDeviceFeatures2(device, &features.all);
     found.full_subgroups = size_control && features.subgroup_size.computeFullSubgroups == VK_TRUE;
-    found.uniform_control_flow = control_flow && features.control_flow.shaderSubgroupUniformControlFlow == VK_TRUE;
+    found.uniform_control_flow = features.control_flow.shaderSubgroupUniformControlFlow == VK_TRUE;
     found.subgroup_sizes = probe_subgroup_sizes(functions, device, found.subgroup_sizes.own,
                                                 size_control && features.subgroup_size.subgroupSizeControl == VK_TRUE);
     found.subgroup_size =
@@ -219,7 +219,7 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
         {"subgroup arithmetic", say(found.subgroup_arithmetic, options.subgroups)},
         {"subgroup shuffles", say(found.subgroup_shuffles, options.subgroups)},
         {"full subgroups", say(found.full_subgroups, true)},
-        {kControlFlowFeature, say(found.uniform_control_flow, true)},
+        {kControlFlowFeature, say(found.uniform_control_flow, options.uniform_control_flow && options.subgroups)},
         {"16-bit storage", say(found.storage16, options.storage16)},
         {"NaN and infinities kept", say(found.float_controls.keeps_specials, true)},
         {kHalfFeature, half_conversion(found, options).says},
@@ -319,6 +319,8 @@ void keep_to(const Options& options, Capabilities& found) {
     // Modules with subgroups have both.
     found.subgroup_arithmetic = found.subgroup_arithmetic && found.subgroup_shuffles && options.subgroups;
     found.subgroup_shuffles = found.subgroup_shuffles && options.subgroups;
+    found.uniform_control_flow =
+        found.uniform_control_flow && found.subgroup_arithmetic && options.uniform_control_flow;
     if (found.matrices.usable() && (!options.cooperative_matrix || !found.subgroup_arithmetic)) {
         found.matrices = {{}, "switched off"};
     }

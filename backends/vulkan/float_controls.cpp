@@ -8,10 +8,7 @@ namespace headscope::vulkan {
 
 namespace {
 
-// Numbers from the SPIR-V specification, sections 3.6, 3.31 and 3.42.
-constexpr std::uint32_t kOpEntryPoint = 15;
-constexpr std::uint32_t kOpExecutionMode = 16;
-constexpr std::uint32_t kOpCapability = 17;
+// Numbers from the SPIR-V specification, sections 3.6 and 3.31.
 constexpr std::uint32_t kSignedZeroInfNanPreserve = 4461;
 constexpr std::uint32_t kRoundingModeRte = 4462;
 constexpr std::uint32_t kSignedZeroInfNanPreserveCapability = 4466;

@@ -20,6 +20,7 @@ constexpr std::uint32_t kWantsK = 4;
 constexpr std::uint32_t kWantsV = 8;
 constexpr std::uint32_t kLoops = 16;
 constexpr std::uint32_t kWideOut = 32;
+constexpr std::uint32_t kLoadsAgain = 64;
 
 // Whether every row is whole vectors of four that lie where a vector may.
 bool is_wide(const Tensor& tensor) {
@@ -110,10 +111,10 @@ std::int64_t VulkanBackend::deepest_in_registers() const {
 // The kernels multiply in F32: other products are composed, where they are rounded or the device's own.
 //
 // On a GPU what is composed waits for its weights on their way to memory and back; but an invocation keeps two numbers
-// of each column of its head, on the way back four, and has at most 255 registers, on Intel's 128 in subgroups of 8,
-// the shortest. Both are reasons, not measurements. llvmpipe has them in its caches, and compiles for seconds what
-// keeps more than a few hundred columns. Measured there, in milliseconds of all its threads, 8 heads of 32 columns,
-// fused against composed of products:
+// of each column of its head, on the way back four, of deep heads three, and has at most 255 registers, on Intel's 128
+// in subgroups of 8, the shortest. Both are reasons, not measurements. llvmpipe has them in its caches, and compiles
+// for seconds what keeps more than a few hundred columns. Measured there, in milliseconds of all its threads, 8 heads
+// of 32 columns, fused against composed of products:
 //   160 sentences of 25 x 25   21 to 47, on the way back 66 to 83 with the weights kept and 119 without
 //   1024 x 1024                130 to 214, on the way back 344 to 360 and 560
 //   64 sentences, one query of 10, 30, 60 keys   0.8 to 1.1, 1.3 to 2.1, 2.1 to 2.9
@@ -267,7 +268,9 @@ void VulkanBackend::attend_backward(const AttentionBackward& op) {
     const Tensor rows = attend_backward_rows(op);
     const std::int64_t depth = std::max(op.q.dim(3), op.v.dim(3));
     const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v, &op.grad_out});
-    const std::uint32_t flags = head_flags(wide, dropout_params(op.dropout).threshold != 0);
+    const std::uint32_t head = head_flags(wide, dropout_params(op.dropout).threshold != 0);
+    const bool deep = depth > deepest_in_registers() && (head & kLoops) == 0;
+    const std::uint32_t flags = head | (deep ? kLoadsAgain : 0);
     if (op.grad_q.defined()) {
         auto params = head_params<AttendBackwardQueriesParams>(op);
         write_strides(op.grad_out, params.grad_strides);
@@ -287,14 +290,15 @@ void VulkanBackend::attend_backward(const AttentionBackward& op) {
         write_strides(grad_v, params.grad_v_strides);
         params.accumulate = (op.write_k == Write::Accumulate ? 1U : 0U) | (op.write_v == Write::Accumulate ? 2U : 0U);
         const auto dispatch = [&](std::uint32_t wants) {
-            Launch launch = head_launch(Kernel::AttendBackwardKeys, op.k, {4, depth, op.q.dim(2), wide});
+            const std::int64_t products = 1 + ((wants & kWantsK) != 0 ? 2 : 0) + ((wants & kWantsV) != 0 ? 1 : 0);
+            Launch launch = head_launch(Kernel::AttendBackwardKeys, op.k, {products, depth, op.q.dim(2), wide});
             specialise(launch, op,
                        flags | wants | (options_.vector_loads && are_wide({&grad_k, &grad_v}) ? kWideOut : 0));
             stream_.dispatch(launch, params, std::array{&op.q, &op.k, &op.v, &op.grad_out, &rows, &grad_k, &grad_v});
         };
         const std::uint32_t wants = (op.grad_k.defined() ? kWantsK : 0) | (op.grad_v.defined() ? kWantsV : 0);
-        if (wants == (kWantsK | kWantsV) && depth > deepest_in_registers() && (flags & kLoops) == 0) {
-            dispatch(kWantsK);  // three numbers of each column, and then two
+        if (wants == (kWantsK | kWantsV) && deep) {
+            dispatch(kWantsK);
             dispatch(kWantsV);
         } else {
             dispatch(wants);

@@ -37,6 +37,7 @@ constexpr Switch kSwitches[] = {
     {"push_descriptors", [](Options& options) { options.push_descriptors = false; }},
     {"subgroups", [](Options& options) { options.subgroups = false; }},
     {"subgroup_trial", [](Options& options) { options.subgroup_trial = false; }},
+    {"uniform_control_flow", [](Options& options) { options.uniform_control_flow = false; }},
     {"vector_loads", [](Options& options) { options.vector_loads = false; }},
     {"texel_loads", [](Options& options) { options.texel_loads = false; }},
     {"transfers", [](Options& options) { options.transfers = false; }},

@@ -34,18 +34,19 @@ struct TrialError {
 };
 
 struct Options {
-    bool validation = false;          // the Khronos layer; any message becomes an Error
-    bool push_descriptors = true;     // else descriptor sets from pools
-    bool vector_loads = true;         // products and attention with four elements a load, where operands allow it
-    bool texel_loads = true;          // the same through texel buffers, where a CPU plays the GPU
-    bool transfers = true;            // fills and copies by the queue's commands, where a CPU plays the GPU
-    bool cooperative_matrix = true;   // products in F16 by the device's matrices, where it has them
-    bool emulated_matrices = false;   // these products by matrices of plain numbers: matrix_products.h
-    std::uint32_t matrix_side = 0;    // of all tiles in which matrices multiply; 0 for the choice by shape
-    bool matrix_trial = true;         // else a device's matrices are believed: to see what they err in
-    bool subgroups = true;            // else reductions through shared memory alone
-    bool subgroup_trial = true;       // else a GPU's subgroups are believed
-    std::uint32_t subgroup_size = 0;  // of all kernels that have subgroups; 0 for choose_subgroup_size
+    bool validation = false;           // the Khronos layer; any message becomes an Error
+    bool push_descriptors = true;      // else descriptor sets from pools
+    bool vector_loads = true;          // products and attention with four elements a load, where operands allow it
+    bool texel_loads = true;           // the same through texel buffers, where a CPU plays the GPU
+    bool transfers = true;             // fills and copies by the queue's commands, where a CPU plays the GPU
+    bool cooperative_matrix = true;    // products in F16 by the device's matrices, where it has them
+    bool emulated_matrices = false;    // these products by matrices of plain numbers: matrix_products.h
+    std::uint32_t matrix_side = 0;     // of all tiles in which matrices multiply; 0 for the choice by shape
+    bool matrix_trial = true;          // else a device's matrices are believed: to see what they err in
+    bool subgroups = true;             // else reductions through shared memory alone
+    bool subgroup_trial = true;        // else a GPU's subgroups are believed
+    bool uniform_control_flow = true;  // of subgroups is asked for: control_flow.h
+    std::uint32_t subgroup_size = 0;   // of all kernels that have subgroups; 0 for choose_subgroup_size
     ProductTiles tiles = ProductTiles::Device;
     std::uint32_t tile = 0;  // outputs of an invocation along each side, of all tiles in shared memory; 0 by shape
     bool storage16 = true;   // else nothing is stored in 16 bits
@@ -75,8 +76,8 @@ struct Options {
 
     // HEADSCOPE_VULKAN_VALIDATION=1,
     // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,texel_loads,transfers,cooperative_matrix,
-    // matrix_trial,subgroup_trial,fused_attention,storage16,half_conversions,half_trial,tuning,replays,timestamps,
-    // pipeline_threads,driver_probe,pipeline_cache,
+    // matrix_trial,subgroup_trial,uniform_control_flow,fused_attention,storage16,half_conversions,half_trial,tuning,
+    // replays,timestamps,pipeline_threads,driver_probe,pipeline_cache,
     // HEADSCOPE_VULKAN_EMULATE_MATRICES=1, HEADSCOPE_VULKAN_HALF_CONVERSIONS=1, HEADSCOPE_VULKAN_MAX_MEMORY=MiB,
     // HEADSCOPE_VULKAN_SUBGROUP_SIZE=invocations,
     // HEADSCOPE_VULKAN_TRIAL_ERROR=millionths or millionths/side, HEADSCOPE_VULKAN_TILES=shared or none,

@@ -259,7 +259,8 @@ VkPipeline Pipelines::compile(const VkComputePipelineCreateInfo& info, const cha
     const VkResult result =
         device_.functions().vkCreateComputePipelines(device_.handle(), cache_, 1, &watched, nullptr, &pipeline);
     if (is_out_of_memory(result)) {
-        check(result, "vkCreateComputePipelines");  // says nothing of the kernel
+        throw DriverOutOfMemory(
+            fmt::format("vkCreateComputePipelines failed with {} for the kernel {}", name_of(result), kernel));
     }
     if (result != VK_SUCCESS) {
         throw CannotCompile(std::string("the driver cannot compile the kernel ") + kernel + ": " + name_of(result));

@@ -11,7 +11,6 @@ namespace headscope::vulkan {
 namespace {
 
 // Numbers from the SPIR-V specification, sections 3.20, 3.31 and 3.42.
-constexpr std::uint32_t kOpCapability = 17;
 constexpr std::uint32_t kOpTypeImage = 25;
 constexpr std::uint32_t kOpTypeSampledImage = 27;
 constexpr std::uint32_t kOpTypeStruct = 30;

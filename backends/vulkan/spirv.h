@@ -12,6 +12,12 @@ namespace headscope::vulkan {
 
 inline constexpr std::size_t kSpirvHeader = 5;  // words
 
+// Opcodes of more than one reader, from the SPIR-V specification, section 3.42.
+inline constexpr std::uint32_t kOpExtension = 10;
+inline constexpr std::uint32_t kOpEntryPoint = 15;
+inline constexpr std::uint32_t kOpExecutionMode = 16;
+inline constexpr std::uint32_t kOpCapability = 17;
+
 struct Instruction {
     std::uint32_t op;
     std::span<const std::uint32_t> operands;

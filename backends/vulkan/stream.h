@@ -33,12 +33,13 @@ struct Launch {
 };
 
 // What was taken and cannot be done, since its kernel does not compile or the device is lost, is an Error where that
-// shows, and from then on wherever something is asked for that might follow from it; DeviceLost where the driver has no
-// memory to record it. What the driver has no memory to
-// submit is not lost: it keeps its place, with all that is asked for behind it, and is tried again. That is OutOfMemory
-// where the host waits for the device, uploads, or is about to ask for memory (require_submitted), and never in
-// between: a run of ops that asks for none is carried out once, and as a whole. Where the same cannot be submitted the
-// next time either, by when whoever asked has let go of what it could, the device is DeviceLost.
+// shows, and from then on wherever something is asked for that might follow from it. So is what the driver has no
+// memory to compile, record or wait for, also when what was in flight is done: DeviceLost, since a fresh device may
+// have the memory. What the driver has no memory to submit is not lost: it keeps its place, with all that is asked
+// for behind it, and is tried again. That is OutOfMemory where the host waits for the device, uploads, or is about
+// to ask for memory (require_submitted), and never in between: a run of ops that asks for none is carried out once,
+// and as a whole. Where the same cannot be submitted the next time either, by when whoever asked has let go of what
+// it could, the device is DeviceLost.
 class Stream {
 public:
     // `lost_at_submission`: Options.
@@ -152,13 +153,13 @@ private:
     void record_all();
     void record_now(Pending& pending);
     void record_transfer(const Pending& pending);
-    // Keeps what `step` throws, whose work is lost with it: for lack of memory as well, which a fresh device may have.
+    // Keeps what `step` throws, whose work is lost with it.
     template <class Step>
     void keep_failure(const Step& step) {
         try {
             step();
         } catch (const DriverOutOfMemory& error) {
-            lose("the driver has no memory to record work (" + std::string(error.what()) + ")");
+            lose(std::string("the driver has no memory for its own part: ") + error.what());
         } catch (...) {
             failure_ = failure_ == nullptr ? std::current_exception() : failure_;
             throw;
@@ -177,6 +178,7 @@ private:
     void release();
     Slot& add_slot();
     Slot& free_slot();
+    Slot& begin_slot();
     Slot* oldest(SlotState state);  // null where there is none
     Slot& current();
     Commands& target();  // what is being recorded: the current slot's, or a part of the recording

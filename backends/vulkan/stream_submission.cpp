@@ -55,6 +55,17 @@ Stream::Slot& Stream::current() {
     if (Slot* const recorded = oldest(SlotState::Recording); recorded != nullptr) {
         return *recorded;
     }
+    try {
+        return begin_slot();
+    } catch (const DriverOutOfMemory&) {
+        wait_until(begun_);  // what a driver holds for work in flight comes free
+    }
+    Slot* slot = nullptr;
+    keep_failure([&] { slot = &begin_slot(); });
+    return *slot;
+}
+
+Stream::Slot& Stream::begin_slot() {
     Slot& slot = free_slot();
     VkCommandBufferBeginInfo begin{};
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
@@ -155,9 +166,11 @@ bool Stream::awaits(std::uint32_t block) const {
 
 void Stream::wait(Slot& slot) {
     const Clock::time_point start = Clock::now();
-    check_running(device_.functions().vkWaitForFences(device_.handle(), 1, &slot.fence, VK_TRUE, UINT64_MAX),
-                  "vkWaitForFences");
-    check(device_.functions().vkResetFences(device_.handle(), 1, &slot.fence), "vkResetFences");
+    keep_failure([&] {
+        check_running(device_.functions().vkWaitForFences(device_.handle(), 1, &slot.fence, VK_TRUE, UINT64_MAX),
+                      "vkWaitForFences");
+        check(device_.functions().vkResetFences(device_.handle(), 1, &slot.fence), "vkResetFences");
+    });
     const Clock::time_point now = Clock::now();
     slice_.done(slot.commands.work, std::chrono::duration<double>(now - slot.submitted_at).count(),
                 std::chrono::duration<double>(now - start).count());

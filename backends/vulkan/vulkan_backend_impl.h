@@ -109,8 +109,8 @@ private:
     void multiply(const Matmul& op, const Epilogue& epilogue);
     void multiply_by(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue);
     void multiply_in_parts(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue);
-    // `goes_back`: AttentionBackward follows, or this is it.
     std::int64_t deepest_in_registers() const;
+    // `goes_back`: AttentionBackward follows, or this is it.
     bool fuses(const Tensor& q, const Tensor& k, const Tensor& v, Compute compute, bool goes_back) const;
     bool fit_bindings(std::initializer_list<const Tensor*> tensors) const;
     Launch head_launch(Kernel kernel, const Tensor& rows, const RowWork& work) const;

@@ -15,7 +15,7 @@ layout(set = 0, binding = 4) readonly buffer Rows { uvec4 rows[]; };  // of atte
 
 // What goes by in the loop over rows is needed twice. Where registers do not hold it beside the rest it is loaded anew, and
 // from a place that only the device knows to be the same: a compiler would keep it.
-const bool kLoadsAgain = kFours > 8u && !kLoops;
+const bool kLoadsAgain = (kFlags & 64u) != 0u;
 uint no_columns() { return p.accumulate >> 2u; }  // which has two bits
 
 // What dropout is.

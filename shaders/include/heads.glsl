@@ -16,7 +16,7 @@ const uint kValueFours = (kValueDepth + 3u) / 4u;
 const bool kWide = (kFlags & 1u) != 0u;
 const bool kWideOut = (kFlags & 32u) != 0u;
 const bool kDrops = (kFlags & 2u) != 0u;
-// 4u and 8u are a kernel's own.
+// 4u, 8u and 64u are a kernel's own.
 // For a CPU's Vulkan, which has no registers to lose an array from, and compiles for long what is said once for each
 // column: columns come and go in loops.
 const bool kLoops = (kFlags & 16u) != 0u;

@@ -38,8 +38,8 @@ public:
     using Error::Error;
 };
 
-// A device hung, was reset or was unplugged: nothing works on this backend any more. A fresh one may (of CUDA none does
-// within the process, whose backend throws a plain Error).
+// A device hung, was reset or was unplugged, or its driver has no memory to go on with: nothing works on this backend
+// any more. A fresh one may (of CUDA none does within the process, whose backend throws a plain Error).
 class DeviceLost : public Error {
 public:
     using Error::Error;

@@ -38,14 +38,14 @@ std::ofstream& compiled() {
 // The module without what is asked of a device, which goes by the device: of its numbers (float_controls.h) and of its
 // subgroups (control_flow.h). No two kernels differ in their extensions alone.
 std::vector<std::uint32_t> bare(std::span<const std::uint32_t> spirv) {
-    constexpr std::uint32_t kOpExtension = 10, kOpExecutionMode = 16, kOpCapability = 17;
     constexpr std::uint32_t kPreserveCapability = 4466;
     constexpr std::array kModes{4421U, 4461U, 4462U};  // uniform control flow, specials kept, rounding to nearest
     std::vector<std::uint32_t> words;
     vulkan::for_each_instruction(spirv, [&](const vulkan::Instruction& each) {
-        const bool asks =
-            each.op == kOpExtension || (each.op == kOpCapability && each.operands[0] == kPreserveCapability) ||
-            (each.op == kOpExecutionMode && std::find(kModes.begin(), kModes.end(), each.operands[1]) != kModes.end());
+        const bool asks = each.op == vulkan::kOpExtension ||
+                          (each.op == vulkan::kOpCapability && each.operands[0] == kPreserveCapability) ||
+                          (each.op == vulkan::kOpExecutionMode &&
+                           std::find(kModes.begin(), kModes.end(), each.operands[1]) != kModes.end());
         if (!asks) {
             words.insert(words.end(), each.words.begin(), each.words.end());
         }

@@ -136,7 +136,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice /*device*/, VkPipelineC
     another.wait_for(lock, std::chrono::seconds(20), [] { return state.pipelines_begun >= state.meet; });
     --at_once;
     if (number == state.fails_to_compile) {
-        return VK_ERROR_UNKNOWN;
+        return state.compiling;
     }
     ++state.pipelines_live;
     Cache& cache = cache_of(handle);

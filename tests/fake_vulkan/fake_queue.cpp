@@ -100,11 +100,16 @@ VKAPI_ATTR void VKAPI_CALL destroy_command_pool(VkDevice /*device*/, VkCommandPo
 
 VKAPI_ATTR VkResult VKAPI_CALL begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo* /*info*/) {
     commands_of(commands).recorded.clear();
-    return state.beginning_commands;
+    if (state.beginning.empty()) {
+        return VK_SUCCESS;
+    }
+    const VkResult result = state.beginning.front();
+    state.beginning.erase(state.beginning.begin());
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL end(VkCommandBuffer /*commands*/) {
-    return VK_SUCCESS;
+    return state.ending;
 }
 
 VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, std::uint32_t groups, std::uint32_t /*y*/,
@@ -219,7 +224,7 @@ VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue /*queue*/, std::uint32_t /*count*/
 VKAPI_ATTR VkResult VKAPI_CALL wait_for_fences(VkDevice /*device*/, std::uint32_t /*count*/, const VkFence* fences,
                                                VkBool32 /*all*/, std::uint64_t /*timeout*/) {
     state.waited.push_back(fence_of(*fences).submission);
-    return VK_SUCCESS;
+    return state.waiting;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL reset_fences(VkDevice /*device*/, std::uint32_t /*count*/, const VkFence* fences) {

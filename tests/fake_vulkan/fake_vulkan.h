@@ -52,7 +52,8 @@ struct FakeVulkan {
     int instances_live = 0;
     int devices_live = 0;
     int meet = 1;  // pipelines begin to be compiled before the first is done; it waits some seconds for them
-    int fails_to_compile = 0;  // counted from 1; none
+    int fails_to_compile = 0;               // counted from 1; none
+    VkResult compiling = VK_ERROR_UNKNOWN;  // what that fails with
     int pipelines_begun = 0;
     int most_at_once = 0;  // that were being compiled
     int pipelines_live = 0;
@@ -77,7 +78,9 @@ struct FakeVulkan {
     int refusals = 0;                           // so many submissions fail for lack of memory, whatever is allocated
     VkResult submitting = VK_SUCCESS;           // what vkQueueSubmit returns
     VkResult allocating_commands = VK_SUCCESS;  // what vkAllocateCommandBuffers returns
-    VkResult beginning_commands = VK_SUCCESS;   // what vkBeginCommandBuffer returns
+    std::vector<VkResult> beginning = {};       // what vkBeginCommandBuffer returns, one each; then success
+    VkResult ending = VK_SUCCESS;               // what vkEndCommandBuffer returns
+    VkResult waiting = VK_SUCCESS;              // what vkWaitForFences returns
     int commands_live = 0;                      // command buffers
     int command_pools_live = 0;
     int fences_live = 0;

@@ -18,10 +18,6 @@ using namespace headscope::vulkan_tests;
 
 namespace {
 
-constexpr std::uint32_t kOpExtension = 10;
-constexpr std::uint32_t kOpExecutionMode = 16;
-constexpr std::uint32_t kOpCapability = 17;
-
 using Ops = std::vector<std::uint32_t>;
 
 Ops ops_of(std::span<const std::uint32_t> spirv) {
@@ -30,12 +26,30 @@ Ops ops_of(std::span<const std::uint32_t> spirv) {
     return ops;
 }
 
+std::uint32_t entry_point(std::span<const std::uint32_t> spirv) {
+    std::uint32_t found = 0;
+    for_each_instruction(spirv, [&](const Instruction& instruction) {
+        found = instruction.op == kOpEntryPoint ? instruction.operands[1] : found;
+    });
+    return found;
+}
+
+// The operands of all modes that need none of their own.
+std::vector<std::uint32_t> modes_of(std::span<const std::uint32_t> spirv) {
+    std::vector<std::uint32_t> found;
+    for_each_instruction(spirv, [&](const Instruction& instruction) {
+        if (instruction.op == kOpExecutionMode && instruction.operands.size() == 2) {
+            found.insert(found.end(), instruction.operands.begin(), instruction.operands.end());
+        }
+    });
+    return found;
+}
+
 // What a kernel with subgroups and one without ask for.
 std::vector<bool> asked_for(FakeLoader& fake) {
     {
         Streamed made(0);
         made.pipelines.get(Kernel::MaskedSoftmax, {.local_size = 32});
-        (void)made.pipelines.cache_use();  // waits: shaders are made by threads
         made.pipelines.get(Kernel::MatmulTiled, {.local_size = 128});
     }
     return fake->flows;
@@ -63,6 +77,7 @@ TEST_CASE("a module that asks for uniform control flow says so twice and is othe
         REQUIRE(mode != ops.end());
         ops.erase(mode);
         CHECK(ops == ops_of(spirv));
+        CHECK(modes_of(more) == std::vector{entry_point(spirv), 4421U});  // SubgroupUniformControlFlowKHR
     }
 }
 
@@ -74,12 +89,27 @@ TEST_CASE("kernels with subgroups ask for uniform control flow where the driver 
     CHECK(feature_of(list_vulkan_devices()[0], kControlFlowFeature) == "yes");
 }
 
-TEST_CASE("no kernel asks for uniform control flow where the driver lacks it", "[vulkan][subgroup]") {
-    for (const bool lists : {false, true}) {
-        FakeLoader fake({.devices = 2, .lists_control_flow = lists, .control_flow = VK_FALSE, .opens = true});
-        CHECK(asked_for(fake) == std::vector{false, false});
+TEST_CASE("no kernel asks for uniform control flow where the driver lacks it, or where it is switched off",
+          "[vulkan][subgroup]") {
+    struct Without {
+        bool lists;
+        VkBool32 has;
+        const char* off;
+        const char* says;
+    };
+    for (const Without& each : {Without{false, VK_TRUE, "", "no"}, Without{true, VK_FALSE, "", "no"},
+                                Without{true, VK_TRUE, "uniform_control_flow", "switched off"},
+                                Without{true, VK_TRUE, "subgroups", "switched off"}}) {
+        INFO(each.lists << each.has << each.off);
+        FakeLoader fake({.devices = 2, .lists_control_flow = each.lists, .control_flow = each.has, .opens = true});
+        const Environment disable("HEADSCOPE_VULKAN_DISABLE", std::string("subgroup_trial,") + each.off);
+        const auto backend = open_vulkan_device(0);
+        backend->run(MaskedSoftmax{.scores = backend->empty({1, 1, 4, 40}, DType::F32),
+                                   .weights = backend->empty({1, 1, 4, 40}, DType::F32)});
+        backend->synchronize();
+        CHECK(fake->flows == std::vector{false});
         CHECK_FALSE(enabled(fake));
         CHECK(fake->uniform_flow == VK_FALSE);
-        CHECK(feature_of(list_vulkan_devices()[0], kControlFlowFeature) == "no");
+        CHECK(feature_of(backend->device(), kControlFlowFeature) == each.says);
     }
 }

@@ -58,6 +58,19 @@ struct Attended {
     std::string kernels;
 };
 
+AttentionBackward way_back(Backend& backend, const Attention& op) {
+    return {.q = op.q,
+            .k = op.k,
+            .v = op.v,
+            .out = op.out,
+            .grad_out = op.v,
+            .log_sums = op.log_sums,
+            .grad_q = backend.empty(op.q.shape, DType::F32),
+            .grad_k = backend.empty(op.k.shape, DType::F32),
+            .grad_v = backend.empty(op.v.shape, DType::F32),
+            .scale = op.scale};
+}
+
 // Of few queries by 37 keys, of which each sees some.
 Attended attend_few(Backend& device, std::int64_t queries, std::int64_t depth, std::int64_t value_depth) {
     constexpr std::int64_t kKeys = 37;
@@ -148,16 +161,7 @@ TEST_CASE("nor does its way back", "[vulkan][attention]") {
     REQUIRE(size.weights_bytes() == 128 * kMebibyte);
     const Attention op = over_ones(*device, size);
     device->run(op);
-    const AttentionBackward back{.q = op.q,
-                                 .k = op.k,
-                                 .v = op.v,
-                                 .out = op.out,
-                                 .grad_out = op.v,
-                                 .log_sums = op.log_sums,
-                                 .grad_q = device->empty(size.operand(), DType::F32),
-                                 .grad_k = device->empty(size.operand(), DType::F32),
-                                 .grad_v = device->empty(size.operand(), DType::F32),
-                                 .scale = op.scale};
+    const AttentionBackward back = way_back(*device, op);
     device->run(back);
     // Values that are all alike leave it to no weight to change anything; what flows to a value are its weights.
     CHECK(all_near(to_host<float>(*device, back.grad_q), 0.0F));
@@ -182,6 +186,31 @@ TEST_CASE("heads that are deep are composed only as long as their weights fit a 
     device->run(op);
     CHECK(all_near(to_host<float>(*device, op.out), 1.0F));
     CHECK(device->memory().peak < before + size.weights_bytes() / 2);
+}
+
+TEST_CASE("the gradients of deep heads' keys and values are made one after the other on GPUs", "[vulkan][attention]") {
+    struct Gpu {
+        std::uint32_t least_subgroup;  // with one, several sizes share its registers
+        std::int64_t deepest;
+    };
+    for (const Gpu& gpu : {Gpu{0, 32}, Gpu{8, 16}}) {
+        for (const std::int64_t depth : {gpu.deepest, gpu.deepest + 4}) {
+            INFO("heads of " << depth << " columns, subgroups of " << gpu.least_subgroup << " or more");
+            FakeLoader fake({.devices = 2,
+                             .least_subgroup = gpu.least_subgroup,
+                             .most_subgroup = gpu.least_subgroup == 0 ? 0U : 32U,
+                             .opens = true});
+            const Environment small("HEADSCOPE_VULKAN_MAX_BINDING", std::to_string(kMebibyte / 4));
+            const auto device = open_vulkan_device(0);
+            const Attention op = over_ones(*device, {.heads = 2, .length = 400, .depth = depth});
+            device->take_kernels();
+            device->run(way_back(*device, op));
+            const std::vector<std::string> kernels = device->take_kernels();
+            CHECK(std::count_if(kernels.begin(), kernels.end(), [](const std::string& kernel) {
+                      return kernel.find("attend_backward_keys") == 0;
+                  }) == (depth > gpu.deepest ? 2 : 1));
+        }
+    }
 }
 
 TEST_CASE("fused attention can be switched off", "[vulkan][attention]") {

@@ -1,6 +1,8 @@
 // In which order work is waited for, and what becomes of work that the driver has no memory to submit: on the fake
 // driver, which notes what reaches its queue.
+#include <array>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -191,38 +193,86 @@ TEST_CASE("without memory to submit, empty blocks go back, but for those that wh
     CHECK(fake->executed.size() > before + 1);
 }
 
-TEST_CASE("where there is no room for more that cannot be submitted, what there is keeps its place",
-          "[vulkan][stream]") {
+TEST_CASE("where there is no room for more that cannot be submitted, the device is lost", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true, .most_fences = 4});
     Streamed made(0);
     const Tensor x = made.tensor();
     fake->refusals = 1000;
     dispatch(made, x, 4 * kSlice);
-    for (int time = 0; time < 2; ++time) {
-        CHECK_THROWS_WITH(made.stream.mark(), Catch::Contains("vkCreateFence"));
-    }
-    fake->refusals = 0;
-    made.stream.synchronize();
-    CHECK_NOTHROW(made.stream.mark());
-    CHECK(fake->executed == dispatched(4 * kSlice));
+    CHECK_THROWS_AS(made.stream.mark(), DeviceLost);
+    CHECK_THROWS_WITH(made.stream.synchronize(), Catch::Contains("vkCreateFence"));
+    CHECK(fake->executed.empty());
 }
 
-TEST_CASE("a driver without memory to record work has lost the device, which a fresh one may mend",
-          "[vulkan][stream]") {
-    for (const VkResult result : {VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY}) {
-        FakeLoader fake({.devices = 1, .opens = true, .beginning_commands = result});
+TEST_CASE("what there is no memory to record is recorded once what is in flight is done", "[vulkan][stream]") {
+    FakeLoader fake({.devices = 1, .opens = true});
+    Streamed made(0);
+    const Tensor x = made.tensor();
+    dispatch(made, x, kSlice);
+    fake->beginning = {VK_ERROR_OUT_OF_DEVICE_MEMORY};
+    made.dispatch_fill(x, 3);
+    CHECK(fake->waited == std::vector{1});
+    made.stream.synchronize();
+    CHECK(fake->executed.back() == "dispatch 3");
+    CHECK(fake->executed.size() == kSlice + 1);
+}
+
+TEST_CASE("a driver without memory to go on has lost the device, which a fresh one may mend", "[vulkan][stream]") {
+    std::array<std::byte, 16> bytes{};
+    const VkResult result = GENERATE(VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY);
+    const auto begins = [&](FakeLoader& fake) { fake->beginning = {result, result}; };
+    struct Lack {
+        const char* call;
+        std::function<void(FakeLoader&)> begin;
+        std::function<void(Streamed&, const Tensor&)> ask;
+    };
+    const Lack kLacks[] = {
+        {"vkBeginCommandBuffer", begins, [](Streamed& made, auto& x) { made.dispatch_fill(x, 1); }},
+        {"vkBeginCommandBuffer", begins, [&](Streamed& made, auto& x) { made.stream.upload(x, bytes.data(), 16); }},
+        {"vkBeginCommandBuffer", begins, [&](Streamed& made, auto& x) { made.stream.download(x, bytes.data(), 16); }},
+        {"vkBeginCommandBuffer", begins, [](Streamed& made, auto&) { made.stream.mark(); }},
+        {"vkEndCommandBuffer", [&](FakeLoader& fake) { fake->ending = result; },
+         [](Streamed& made, auto& x) {
+             made.dispatch_fill(x, 1);
+             made.stream.synchronize();
+         }},
+        {"vkWaitForFences", [&](FakeLoader& fake) { fake->waiting = result; },
+         [](Streamed& made, auto& x) {
+             made.dispatch_fill(x, 1);
+             made.stream.synchronize();
+         }},
+    };
+    for (const Lack& lack : kLacks) {
+        FakeLoader fake({.devices = 1, .opens = true});
         Streamed made(0);
         const Tensor x = made.tensor();
+        lack.begin(fake);
         CHECK_THROWS_MATCHES(
-            made.dispatch_fill(x, 1), DeviceLost,
-            Catch::Message("out of memory on vulkan:0 (fake 0): the driver has no memory to record work "
-                           "(vkBeginCommandBuffer failed with " +
-                           name_of(result) +
-                           "); end other programs that use it, use smaller batches or a smaller model, or --device "
+            lack.ask(made, x), DeviceLost,
+            Catch::Message("out of memory on vulkan:0 (fake 0): the driver has no memory for its own part: " +
+                           std::string(lack.call) + " failed with " + name_of(result) +
+                           "; end other programs that use it, use smaller batches or a smaller model, or --device "
                            "cpu"));
-        fake->beginning_commands = VK_SUCCESS;
+        fake->beginning.clear();
+        fake->ending = fake->waiting = VK_SUCCESS;
         CHECK_THROWS_AS(made.stream.fill(x, 2), DeviceLost);
-        CHECK(fake->executed.empty());
+        CHECK_THROWS_AS(made.stream.synchronize(), DeviceLost);
+    }
+}
+
+TEST_CASE("a driver without memory to compile a kernel says for which, and has lost the device", "[vulkan][stream]") {
+    for (const unsigned threads : {0U, 1U}) {
+        FakeLoader fake({.devices = 1, .opens = true, .fails_to_compile = 1, .compiling = VK_ERROR_OUT_OF_HOST_MEMORY});
+        Streamed made(threads);
+        const Tensor x = made.tensor();
+        const auto ask = [&] {
+            made.dispatch_fill(x, 1);
+            made.stream.synchronize();
+        };
+        CHECK_THROWS_AS(ask(), DeviceLost);
+        CHECK_THROWS_WITH(ask(),
+                          Catch::Contains("vkCreateComputePipelines failed with VK_ERROR_OUT_OF_HOST_MEMORY (-1) "
+                                          "for the kernel fill"));
     }
 }
 
