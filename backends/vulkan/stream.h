@@ -178,7 +178,6 @@ private:
     void release();
     Slot& add_slot();
     Slot& free_slot();
-    Slot& begin_slot();
     Slot* oldest(SlotState state);  // null where there is none
     Slot& current();
     Commands& target();  // what is being recorded: the current slot's, or a part of the recording

@@ -55,22 +55,16 @@ Stream::Slot& Stream::current() {
     if (Slot* const recorded = oldest(SlotState::Recording); recorded != nullptr) {
         return *recorded;
     }
-    try {
-        return begin_slot();
-    } catch (const DriverOutOfMemory&) {
-        wait_until(begun_);  // what a driver holds for work in flight comes free
-    }
-    Slot* slot = nullptr;
-    keep_failure([&] { slot = &begin_slot(); });
-    return *slot;
-}
-
-Stream::Slot& Stream::begin_slot() {
     Slot& slot = free_slot();
     VkCommandBufferBeginInfo begin{};
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-    check(device_.functions().vkBeginCommandBuffer(slot.commands.buffer, &begin), "vkBeginCommandBuffer");
+    VkResult result = device_.functions().vkBeginCommandBuffer(slot.commands.buffer, &begin);
+    if (is_out_of_memory(result)) {
+        wait_until(begun_);  // what a driver holds for work in flight comes free
+        result = device_.functions().vkBeginCommandBuffer(slot.commands.buffer, &begin);
+    }
+    keep_failure([&] { check(result, "vkBeginCommandBuffer"); });
     slot.state = SlotState::Recording;
     slot.submission = ++begun_;
     slot.commands.kernels = 0;

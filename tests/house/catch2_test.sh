@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests build with Catch2 v3 as well: what they take from its first version's names tests/catch2_today has, too.
+# The tests are written for Catch2 v2 and build with v3 as well: the names that v3 has elsewhere tests/catch2_today has.
 # Compilers see that on Debian 13 alone (./do check trixie); here whoever writes a test is told at once.
 # shellcheck disable=SC2317 # conditions are called through expect
 set -uo pipefail
