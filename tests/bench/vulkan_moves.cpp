@@ -1,7 +1,7 @@
 // How fast a Vulkan device moves floats, by the ways that a kernel may load and store them (docs/benchmarks.md).
 //   bench_vulkan_moves FOLDER [device]     FOLDER: the kernels that vulkan_moves.sh compiles
-// A line for each way: GB/s of bytes read and written, the best of several turns and their median. What is copied is held
-// against what was to be copied. Exit code 1 where it differs, or where the device fails.
+// A line for each way: GB/s of bytes read and written, the best of several turns and their median. What is copied is
+// held against what was to be copied. Exit code 1 where it differs, or where the device fails.
 #include <fmt/core.h>
 #include <vulkan/vulkan.h>
 
@@ -289,7 +289,8 @@ private:
         info.stage.pName = "main";
         info.layout = layout_;
         VkPipeline pipeline{};
-        check(vkCreateComputePipelines(device_, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline), "vkCreateComputePipelines");
+        check(vkCreateComputePipelines(device_, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline),
+              "vkCreateComputePipelines");
         return pipeline;
     }
 
@@ -340,7 +341,9 @@ private:
 
 int main(int argc, char** argv) {
     if (argc < 2) {
-        fmt::print(stderr, "bench_vulkan_moves FOLDER [device]: how fast a device moves floats, by tests/bench/vulkan_moves.sh\n");
+        fmt::print(
+            stderr,
+            "bench_vulkan_moves FOLDER [device]: how fast a device moves floats, by tests/bench/vulkan_moves.sh\n");
         return 2;
     }
     try {

@@ -251,10 +251,22 @@ VKAPI_ATTR VkResult VKAPI_CALL reset_pool(VkDevice /*device*/, VkDescriptorPool 
     return VK_SUCCESS;
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL create_descriptor_pool(VkDevice device, const VkDescriptorPoolCreateInfo* info,
+                                                      const VkAllocationCallbacks* allocator, VkDescriptorPool* made) {
+    create_any(device, info, allocator, made);
+    return state.making_pools;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL create_view(VkDevice device, const VkBufferViewCreateInfo* info,
+                                           const VkAllocationCallbacks* allocator, VkBufferView* made) {
+    create_any(device, info, allocator, made);
+    return state.viewing;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL allocate_set(VkDevice /*device*/, const VkDescriptorSetAllocateInfo* /*info*/,
                                             VkDescriptorSet* made) {
     *made = handle_of<VkDescriptorSet>(1);
-    return VK_SUCCESS;
+    return state.allocating_sets;
 }
 
 VKAPI_ATTR void VKAPI_CALL update_sets(VkDevice /*device*/, std::uint32_t /*writes*/,
@@ -272,7 +284,7 @@ PFN_vkVoidFunction queue_function(const char* name) {
         named("vkFreeMemory", free_memory),
         named("vkMapMemory", map),
         named("vkBindBufferMemory", bind_memory),
-        named("vkCreateBufferView", create_any<VkBufferViewCreateInfo, VkBufferView>),
+        named("vkCreateBufferView", create_view),
         named("vkDestroyBufferView", destroy_any<VkBufferView>),
         named("vkCreateCommandPool", create_command_pool),
         named("vkDestroyCommandPool", destroy_command_pool),
@@ -299,7 +311,7 @@ PFN_vkVoidFunction queue_function(const char* name) {
         named("vkCmdWriteTimestamp", write_timestamp),
         named("vkQueueSubmit", submit),
         named("vkDeviceWaitIdle", wait_idle),
-        named("vkCreateDescriptorPool", create_any<VkDescriptorPoolCreateInfo, VkDescriptorPool>),
+        named("vkCreateDescriptorPool", create_descriptor_pool),
         named("vkDestroyDescriptorPool", destroy_any<VkDescriptorPool>),
         named("vkResetDescriptorPool", reset_pool),
         named("vkAllocateDescriptorSets", allocate_set),

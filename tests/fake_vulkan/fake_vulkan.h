@@ -80,6 +80,9 @@ struct FakeVulkan {
     VkResult allocating_commands = VK_SUCCESS;  // what vkAllocateCommandBuffers returns
     std::vector<VkResult> beginning = {};       // what vkBeginCommandBuffer returns, one each; then success
     VkResult ending = VK_SUCCESS;               // what vkEndCommandBuffer returns
+    VkResult making_pools = VK_SUCCESS;         // what vkCreateDescriptorPool returns
+    VkResult allocating_sets = VK_SUCCESS;      // what vkAllocateDescriptorSets returns
+    VkResult viewing = VK_SUCCESS;              // what vkCreateBufferView returns
     VkResult waiting = VK_SUCCESS;              // what vkWaitForFences returns
     int commands_live = 0;                      // command buffers
     int command_pools_live = 0;

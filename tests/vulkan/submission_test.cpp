@@ -246,9 +246,22 @@ TEST_CASE("a driver without memory to go on has lost the device, which a fresh o
              made.dispatch_fill(x, 1);
              made.stream.synchronize();
          }},
+        {"vkCreateDescriptorPool", [&](FakeLoader& fake) { fake->making_pools = result; },
+         [](Streamed& made, auto& x) { made.dispatch_fill(x, 1); }},
+        {"vkAllocateDescriptorSets", [&](FakeLoader& fake) { fake->allocating_sets = result; },
+         [](Streamed& made, auto& x) { made.dispatch_fill(x, 1); }},
+        {"vkCreateBufferView", [&](FakeLoader& fake) { fake->viewing = result; },
+         [](Streamed& made, auto& x) {
+             Launch reads_texels{.kernel = Kernel::AddScaled, .groups = 1};
+             reads_texels.specialisation.texels = true;
+             made.stream.dispatch(reads_texels, AddScaledParams{}, std::array{&x, &x, &x});
+         }},
+    };
+    const auto loads_texels = [](VkPhysicalDeviceLimits& limits) {
+        limits.maxTexelBufferElements = limits.maxStorageBufferRange / 16;
     };
     for (const Lack& lack : kLacks) {
-        FakeLoader fake({.devices = 1, .opens = true});
+        FakeLoader fake({.devices = 1, .bend = loads_texels, .opens = true});
         Streamed made(0);
         const Tensor x = made.tensor();
         lack.begin(fake);
@@ -260,6 +273,7 @@ TEST_CASE("a driver without memory to go on has lost the device, which a fresh o
                            "cpu"));
         fake->beginning.clear();
         fake->ending = fake->waiting = VK_SUCCESS;
+        fake->making_pools = fake->allocating_sets = fake->viewing = VK_SUCCESS;
         CHECK_THROWS_AS(made.stream.fill(x, 2), DeviceLost);
         CHECK_THROWS_AS(made.stream.synchronize(), DeviceLost);
     }
