@@ -11,7 +11,11 @@ const uint kSwish = 3u;
 // Phi(x), the normal distribution's.
 float normal_cdf(float x) { return 0.5 * precise_erfc(-0.707106781 * x); }
 
-float sigmoid(float x) { return 1.0 / (1.0 + precise_exp(-x)); }
+// The divisor lies in [1, 2]: past 2^126 Vulkan promises nothing of a quotient.
+float sigmoid(float x) {
+    float smaller = precise_exp(-abs(x));
+    return (x < 0.0 ? smaller : 1.0) / (1.0 + smaller);
+}
 
 float activate(uint activation, float x) {
     if (activation == kGelu) {

@@ -70,6 +70,13 @@ Case backward(const Layer& layer, const char* x) {
         .may_be("grad_x", "grad_y");
 }
 
+// Where exponentials leave a float's range, in either direction.
+Case far_out(Case stated) {
+    stated.name += " far out";
+    stated.operands[0].values = these({-1000, -104, -100, -95, -89, -88.5, -87, -40, 40, 87, 88.5, 89, 100, 1000});
+    return stated;
+}
+
 Case sum_rows(std::int64_t rows, std::int64_t columns, const char* x = "x", const char* to = "out",
               Shape seen_as = {}) {
     const Shape shape = seen_as.rank() == 0 ? Shape{rows, columns} : seen_as;
@@ -97,6 +104,7 @@ std::vector<Case> activations_cases() {
         wide.name += " wide";
         wide.operands[0].values = normal(6.0);  // far into the tails
         cases.push_back(wide);
+        cases.push_back(far_out(forward({{2, 3, 33}, activation, false, 0.0F})));
     }
     cases.push_back(forward({{2, 40000, 3}, Activation::Relu, true, 0.1F}).past_a_grid());
     return cases;
@@ -115,6 +123,7 @@ std::vector<Case> activations_back_cases() {
         wide.name += " wide";
         wide.operands[0].values = normal(6.0);
         cases.push_back(wide);
+        cases.push_back(far_out(backward({{2, 3, 33}, activation, false, 0.0F}, "x")));
     }
     cases.push_back(backward({{2, 3, 33}, Activation::Relu, false, 0.1F}, "y"));
     return cases;
