@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
+
 #include "backends/vulkan/device_features.h"
 #include "support/check.h"
+#include "support/driver_lock.h"
 
 namespace headscope::vulkan {
 
@@ -56,6 +59,7 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     info.pQueueCreateInfos = &queue;
     info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
     info.ppEnabledExtensionNames = extensions.data();
+    const std::lock_guard<std::mutex> turn(driver_lock());
     check(instance_->functions().vkCreateDevice(physical, &info, nullptr, &device_), "vkCreateDevice");
     // Found before the others, of which one may be missing.
     functions_.vkDestroyDevice =
@@ -104,14 +108,17 @@ void Device::choose_tensor_memory() {
 }
 
 Device::~Device() {
-    functions_.vkDestroyDevice(device_, nullptr);
+    {
+        const std::lock_guard<std::mutex> turn(driver_lock());
+        functions_.vkDestroyDevice(device_, nullptr);
+    }
     // An object left alive is reported by the call above. Thrown in a destructor this ends the program, which is what
     // a run under validation is for.
     check_validation();
 }
 
 void Device::check_validation() const {
-    if (instance_->validation() == nullptr) {
+    if (!validates()) {
         return;
     }
     const ValidationLog::Messages messages = instance_->validation()->take();

@@ -73,6 +73,7 @@ public:
     const DeviceFunctions& functions() const { return functions_; }
     const Capabilities& capabilities() const { return probed_.capabilities; }
     const DeviceInfo& info() const { return probed_.info; }
+    bool validates() const { return instance_->validation() != nullptr; }
     // Error if the validation layer has said anything since the last call.
     void check_validation() const;
     // Of every buffer.

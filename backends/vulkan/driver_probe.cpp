@@ -15,12 +15,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <sstream>
 #include <system_error>
 #include <vector>
 
 #include "backends/vulkan/instance.h"
 #include "support/check.h"
+#include "support/driver_lock.h"
 #include "support/environment.h"
 #include "support/hash.h"
 
@@ -123,7 +125,10 @@ bool is_crash(int number) {
 }
 
 Answer ask_in_child() {
+    std::unique_lock<std::mutex> turn(
+        driver_lock());  // no other thread is within a driver, which the child would inherit
     const pid_t child = ::fork();
+    turn.unlock();
     if (child == 0) {
         ask_drivers();
     }

@@ -3,43 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <utility>
+#include <cstdint>
+#include <optional>
 
+#include "backends/vulkan/driver_advice.h"
 #include "backends/vulkan/listing.h"
 #include "support/check.h"
+#include "support/driver_lock.h"
 
 namespace headscope::vulkan {
 
 namespace {
-
-constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
-
-VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT /*severity*/,
-                                          VkDebugUtilsMessageTypeFlagsEXT /*types*/,
-                                          const VkDebugUtilsMessengerCallbackDataEXT* data, void* log) {
-    static_cast<ValidationLog*>(log)->add(data->pMessage);
-    return VK_FALSE;
-}
-
-VkDebugUtilsMessengerCreateInfoEXT messenger_info(ValidationLog* log) {
-    VkDebugUtilsMessengerCreateInfoEXT info{};
-    info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
-    info.messageSeverity =
-        VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-    info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
-    info.pfnUserCallback = on_message;
-    info.pUserData = log;
-    return info;
-}
-
-bool has_layer(const Loader& loader, const char* name) {
-    const auto layers =
-        listed<VkLayerProperties>("vkEnumerateInstanceLayerProperties", loader.vkEnumerateInstanceLayerProperties);
-    return std::any_of(layers.begin(), layers.end(),
-                       [&](const VkLayerProperties& layer) { return std::strcmp(layer.layerName, name) == 0; });
-}
 
 // Since 1.3.216 the loader hides drivers that have Vulkan in part, such as MoltenVK, unless it is told that they are
 // known; those before hide none. One that cannot say has vkCreateInstance say why.
@@ -68,30 +42,12 @@ int rank_of(VkPhysicalDeviceType type) {
 
 }  // namespace
 
-void ValidationLog::add(const std::string& message) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (messages_.count++ == 0) {
-        messages_.first = message;
-    }
-}
-
-ValidationLog::Messages ValidationLog::take() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return std::exchange(messages_, {});
-}
-
-Instance::Instance(bool validation) {
+Instance::Instance(bool validation) : turn_(driver_lock()) {
     std::uint32_t version = 0;
     check(loader_.vkEnumerateInstanceVersion(&version), "vkEnumerateInstanceVersion");
     if (version < VK_API_VERSION_1_2) {
         throw Error(fmt::format("the Vulkan loader is of version {}.{}, 1.2 is needed: install a current libvulkan1",
                                 VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version)));
-    }
-    if (validation && !has_layer(loader_, kValidationLayer)) {
-        throw Error(
-            fmt::format("HEADSCOPE_VULKAN_VALIDATION is set and the layer {} is not installed: install "
-                        "vulkan-validationlayers",
-                        kValidationLayer));
     }
     try {
         create(validation);
@@ -100,6 +56,7 @@ Instance::Instance(bool validation) {
         destroy();
         throw;
     }
+    turn_.unlock();
 }
 
 void Instance::create(bool validation) {
@@ -115,28 +72,16 @@ void Instance::create(bool validation) {
         info.flags = VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
         extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
     }
-    const std::array<VkValidationFeatureEnableEXT, 1> checks{
-        VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
-    VkValidationFeaturesEXT features{};
-    VkDebugUtilsMessengerCreateInfoEXT messenger{};
+    std::optional<ValidationRequest> request;
     if (validation) {
         validation_ = std::make_unique<ValidationLog>();
-        messenger = messenger_info(validation_.get());
-        features.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT;
-        features.pNext = &messenger;
-        features.enabledValidationFeatureCount = static_cast<std::uint32_t>(checks.size());
-        features.pEnabledValidationFeatures = checks.data();
-        info.pNext = &features;
-        info.enabledLayerCount = 1;
-        info.ppEnabledLayerNames = &kValidationLayer;
-        extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
-        extensions.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
+        request.emplace(loader_, *validation_).add_to(info, extensions);
     }
     info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
     info.ppEnabledExtensionNames = extensions.data();
     const VkResult result = loader_.vkCreateInstance(&info, nullptr, &instance_);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
-        throw Error("no Vulkan driver: install mesa-vulkan-drivers, or your GPU maker's driver");
+        throw Error("no Vulkan driver: " + driver_advice());
     }
     check(result, "vkCreateInstance");
     // Found before the others, of which one may be missing.
@@ -144,8 +89,7 @@ void Instance::create(bool validation) {
         reinterpret_cast<PFN_vkDestroyInstance>(loader_.vkGetInstanceProcAddr(instance_, "vkDestroyInstance"));
     functions_ = load_instance_functions(loader_, instance_);
     if (validation && functions_.vkCreateDebugUtilsMessengerEXT != nullptr) {
-        messenger.pNext = nullptr;
-        check(functions_.vkCreateDebugUtilsMessengerEXT(instance_, &messenger, nullptr, &messenger_),
+        check(functions_.vkCreateDebugUtilsMessengerEXT(instance_, &request->messenger(), nullptr, &messenger_),
               "vkCreateDebugUtilsMessengerEXT");
     }
 }
@@ -175,6 +119,7 @@ void Instance::find_devices() {
 }
 
 Instance::~Instance() {
+    turn_.lock();  // until its own end, behind the loader's
     destroy();
 }
 

@@ -1,36 +1,19 @@
 // VkInstance, the validation layer where asked for, and the order of the devices.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <vector>
 
 #include "backends/vulkan/loader.h"
+#include "backends/vulkan/validation.h"
 
 namespace headscope::vulkan {
 
-// Messages of the validation layer, which may come from any of the driver's threads.
-class ValidationLog {
-public:
-    struct Messages {
-        std::uint64_t count = 0;
-        std::string first;
-    };
-    void add(const std::string& message);
-    // Those since the last call.
-    Messages take();
-
-private:
-    std::mutex mutex_;
-    Messages messages_;
-};
-
 class Instance {
 public:
-    // `validation` turns on the Khronos layer with its core and synchronisation checks. Error when there is no loader,
-    // no driver, no such layer, or when the driver fails to list its devices. No device at all is no Error.
+    // `validation` turns on the Khronos layer (validation.h). Error when there is no loader, no driver, no such layer,
+    // or when the driver fails to list its devices. No device at all is no Error. Made and unmade under driver_lock().
     explicit Instance(bool validation);
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
@@ -47,6 +30,7 @@ private:
     void find_devices();
     void destroy();
 
+    std::unique_lock<std::mutex> turn_;  // of driver_lock(), while all that follows is made and unmade
     Loader loader_;
     std::unique_ptr<ValidationLog> validation_;
     VkInstance instance_ = VK_NULL_HANDLE;

@@ -198,12 +198,12 @@ void Stream::record_now(Pending& pending) {
     const std::uint64_t most_groups = std::min<std::uint64_t>(
         device_.capabilities().max_groups, std::max<std::uint64_t>(slice_.work() / pending.work_per_group, 1));
     const DeviceFunctions& functions = device_.functions();
-    // The parts of one launch wait for none of each other, as its workgroups do not: but in place, where who validates
-    // barriers cannot know that each part reads what itself writes.
+    // The parts of one launch wait for none of each other, as its workgroups do not: but where barriers are validated,
+    // and in place, since who validates cannot know that each part reads and writes elements of its own.
     const std::span<const Access> accesses(pending.accesses.data(), pending.bindings);
-    const bool in_place = writes_what_it_reads(accesses);
+    const bool waits = device_.validates() || writes_what_it_reads(accesses);
     for (std::uint64_t first = 0; first < pending.groups; first += most_groups) {
-        if (first == 0 || in_place) {
+        if (first == 0 || waits) {
             guard(accesses);
         }
         const std::uint64_t groups = std::min(most_groups, pending.groups - first);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <thread>
 
+#include "backends/vulkan/driver_advice.h"
 #include "backends/vulkan/driver_probe.h"
 #include "backends/vulkan/event.h"
 #include "backends/vulkan/subgroup_trial.h"
@@ -21,16 +22,14 @@ VulkanDevices::VulkanDevices() {
     none.id = "vulkan";
     none.backend = "vulkan";
     try {
+        require_vulkan_drivers();
         const vulkan::Options options = vulkan::Options::from_environment();
-        if (options.driver_probe) {
-            vulkan::require_drivers_survive(options.cache_directory);
-        }
         instance_ = std::make_shared<const vulkan::Instance>(options.validation);
         for (const VkPhysicalDevice device : instance_->devices()) {
             const int index = static_cast<int>(list_.size());
             list_.push_back(vulkan::probe(instance_->functions(), device, index, options).info);
         }
-        none.rejected = "no Vulkan device: install mesa-vulkan-drivers, or your GPU maker's driver";
+        none.rejected = "no Vulkan device: " + vulkan::driver_advice();
     } catch (const Error& error) {
         instance_.reset();
         list_.clear();
@@ -38,6 +37,13 @@ VulkanDevices::VulkanDevices() {
     }
     if (list_.empty()) {
         list_.push_back(none);
+    }
+}
+
+void require_vulkan_drivers() {
+    const vulkan::Options options = vulkan::Options::from_environment();
+    if (options.driver_probe) {
+        vulkan::require_drivers_survive(options.cache_directory);
     }
 }
 

@@ -24,6 +24,10 @@ namespace vulkan {
 class Instance;
 }
 
+// Error where an installed driver crashes when it is asked for its devices, which a child process finds out once for
+// each set of drivers: for whoever is about to load them.
+void require_vulkan_drivers();
+
 // One look at what there is, from which devices are listed and opened. A driver costs tenths of a second to load and
 // enumerate, so look once and pass it on. A backend opened from it may outlive it.
 class VulkanDevices {

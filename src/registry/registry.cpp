@@ -34,6 +34,8 @@ public:
 private:
     std::vector<DeviceInfo> list_ = std::vector<DeviceInfo>(1);
 };
+
+void require_vulkan_drivers() {}
 #endif
 
 // HEADSCOPE_TRACE=file writes a Chrome trace; HEADSCOPE_SCAN_NAN=1 stops at the first NaN.
@@ -157,6 +159,10 @@ std::vector<DeviceInfo> list_devices() {
     }
     devices.push_back(describe_cpu());
     return devices;
+}
+
+void require_window_drivers() {
+    require_vulkan_drivers();
 }
 
 std::string asked_device(const std::string& given) {

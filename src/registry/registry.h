@@ -14,6 +14,10 @@ namespace headscope {
 // listed too.
 std::vector<DeviceInfo> list_devices();
 
+// Error where an installed Vulkan driver crashes when it is asked for its devices (backends/vulkan/driver_probe.h): for
+// a window, which is about to load the drivers by itself.
+void require_window_drivers();
+
 // `wanted`: "cpu", "cpu:oracle" (double precision, for tests), "cuda", "vulkan", "vulkan:1", or "" for the
 // default: HEADSCOPE_DEVICE where set, else the first real GPU of the list, by CUDA before by Vulkan, else the CPU;
 // never a GPU that the CPU plays. Drivers are not even loaded on a machine that has no GPU (registry/gpu_possible.h).

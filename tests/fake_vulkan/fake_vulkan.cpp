@@ -1,10 +1,13 @@
 #include "fake_vulkan.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "fake_functions.h"
@@ -48,11 +51,29 @@ VKAPI_ATTR VkResult VKAPI_CALL instance_extensions(const char* /*layer*/, std::u
     return list(state.old_loader ? std::vector<const char*>() : shows_all, count, extensions);
 }
 
+// Notes how many make or unmake something at once.
+class Within {
+public:
+    Within() {
+        const int others = std::atomic_ref<int>(state.within).fetch_add(1);
+        if (others >= state.most_within) {
+            state.most_within = others + 1;
+        }
+        if (state.dawdles) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    }
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
+    ~Within() { std::atomic_ref<int>(state.within).fetch_sub(1); }
+};
+
 // Of the last instance.
 bool shows_portability = false;
 
 VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
                                                const VkAllocationCallbacks* /*allocator*/, VkInstance* instance) {
+    const Within within;
     const bool knows_extension = std::any_of(
         info->ppEnabledExtensionNames, info->ppEnabledExtensionNames + info->enabledExtensionCount,
         [](const char* name) { return std::strcmp(name, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0; });
@@ -67,6 +88,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
 }
 
 VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance /*instance*/, const VkAllocationCallbacks* /*allocator*/) {
+    const Within within;
     --state.instances_live;
 }
 
@@ -248,6 +270,7 @@ VKAPI_ATTR VkResult VKAPI_CALL device_extensions(VkPhysicalDevice device, const 
 
 VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice /*physical*/, const VkDeviceCreateInfo* info,
                                              const VkAllocationCallbacks* /*allocator*/, VkDevice* device) {
+    const Within within;
     for (const auto* link = static_cast<const VkBaseInStructure*>(info->pNext); link != nullptr; link = link->pNext) {
         if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2) {
             state.robust = reinterpret_cast<const VkPhysicalDeviceFeatures2*>(link)->features.robustBufferAccess;
@@ -267,6 +290,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice /*physical*/, cons
 }
 
 VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice /*device*/, const VkAllocationCallbacks* /*allocator*/) {
+    const Within within;
     --state.devices_live;
 }
 

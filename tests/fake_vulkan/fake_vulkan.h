@@ -86,6 +86,9 @@ struct FakeVulkan {
     VkResult waiting = VK_SUCCESS;              // what vkWaitForFences returns
     int commands_live = 0;                      // command buffers
     int command_pools_live = 0;
+    bool dawdles = false;  // takes a while to make or unmake an instance or a device
+    int within = 0;        // calls that do so now (std::atomic_ref)
+    int most_within = 0;
     int fences_live = 0;
     int most_fences = 1000;
     std::vector<int> waited = {};  // submissions, counted from 1, as they were waited for

@@ -128,6 +128,12 @@ if [ -x "$(dirname "$headscope")/headscope-viewer" ]; then
     printf 'wait\nwate\n' >bad.script
     view --script bad.script
     expect "or what it can do" refused 'bad.script, line 2: "wate"' "it can: size, wait"
+    # A driver that does not survive being loaded.
+    echo '__attribute__((constructor)) static void crash(void) { *(volatile int*)0 = 1; }' |
+        "${CC:-cc}" -x c -shared -fPIC -o crashing.so - || exit 1
+    echo '{"file_format_version": "1.0.0", "ICD": {"library_path": "./crashing.so", "api_version": "1.2.0"}}' >crashing.json
+    VK_DRIVER_FILES=$folder/crashing.json VK_ICD_FILENAMES=$folder/crashing.json view
+    expect "a driver that crashes does not take it along" refused "a Vulkan driver crashed" "crashing.json"
 else
     echo "SKIPPED: the viewer is not built, so it cannot say that there is no display"
 fi

@@ -3,7 +3,10 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <thread>
 
+#include "backends/vulkan/driver_advice.h"
 #include "backends/vulkan/driver_probe.h"
 #include "environment.h"
 #include "fake_loader.h"
@@ -210,6 +213,29 @@ TEST_CASE("a list of extensions that grows while it is asked for is asked for ag
     CHECK(device.rejected.empty());
     CHECK(vulkan_tests::limit_of(device, "subgroup size") == "16 of 8 to 32");
     CHECK(fake->lists_that_grow == 0);
+}
+
+TEST_CASE("drivers meet one thread at a time that makes or unmakes an instance or a device", "[vulkan][device]") {
+    FakeLoader fake({.devices = 1, .opens = true, .dawdles = true});
+    const auto open_some = [] {
+        for (int turn = 0; turn < 10; ++turn) {
+            (void)open_vulkan_device(0);
+        }
+    };
+    std::thread other(open_some);
+    open_some();
+    other.join();
+    CHECK(fake->instances_made == 20);
+    CHECK(fake->most_within == 1);
+}
+
+TEST_CASE("where there is no driver, NVIDIA's kernel module tells what a container may lack", "[vulkan][device]") {
+    const TemporaryFolder folder;
+    const std::string control = folder.file("nvidiactl");
+    CHECK(vulkan::driver_advice(control) == "install mesa-vulkan-drivers, or your GPU maker's driver");
+    std::ofstream(control) << "";
+    CHECK_THAT(vulkan::driver_advice(control),
+               Catch::StartsWith("install mesa-vulkan-drivers, or") && Catch::Contains("NVIDIA_DRIVER_CAPABILITIES"));
 }
 
 TEST_CASE("a driver that crashes when it is asked takes nobody along", "[vulkan][device]") {

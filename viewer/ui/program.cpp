@@ -182,6 +182,7 @@ private:
 }  // namespace
 
 void run_program(const ProgramOptions& options) {
+    require_window_drivers();  // before a thread is started, or a driver loaded
     Program(options).run();
 }
 

@@ -1,5 +1,6 @@
 #include "viewer/window/gpu.h"
 
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "support/check.h"
+#include "support/driver_lock.h"
 
 namespace headscope::viewer {
 
@@ -64,6 +66,7 @@ void check_vulkan(VkResult result, const char* call) {
 }
 
 Gpu::Gpu(GLFWwindow* window) {
+    const std::lock_guard<std::mutex> turn(driver_lock());
     try {
         create_instance();
         check_vulkan(glfwCreateWindowSurface(instance_, window, nullptr, &surface_), "glfwCreateWindowSurface");
@@ -76,6 +79,7 @@ Gpu::Gpu(GLFWwindow* window) {
 }
 
 Gpu::~Gpu() {
+    const std::lock_guard<std::mutex> turn(driver_lock());
     destroy();
 }
 
