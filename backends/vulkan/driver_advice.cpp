@@ -10,7 +10,8 @@ std::string driver_advice(const std::string& nvidia_control) {
     std::error_code error;
     if (std::filesystem::exists(nvidia_control, error)) {
         advice +=
-            "; an NVIDIA card is here: in a container NVIDIA_DRIVER_CAPABILITIES has to be all or to name graphics, and "
+            "; an NVIDIA card is here: in a container NVIDIA_DRIVER_CAPABILITIES has to be all or to name graphics, "
+            "and "
             "libx11-6 and libxext6 have to be installed";
     }
     return advice;

@@ -125,8 +125,8 @@ bool is_crash(int number) {
 }
 
 Answer ask_in_child() {
-    std::unique_lock<std::mutex> turn(
-        driver_lock());  // no other thread is within a driver, which the child would inherit
+    // So that no other thread is within a driver, which the child would inherit as it is.
+    std::unique_lock<std::mutex> turn(driver_lock());
     const pid_t child = ::fork();
     turn.unlock();
     if (child == 0) {
