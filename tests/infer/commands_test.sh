@@ -424,13 +424,15 @@ else
     expect "beside another it has done some of the work when it is lost" partly_done
     expect "as has the other" grep -qE '^cpu: [1-9][0-9]* sentence' err
     expect "and no line is lost" same out hundreds
-    until=well_ended
     both_again() { complains "$again" && complains "vulkan:0 (2) was opened again"; }
     both_worked() { grep -qE '^vulkan:0: [1-9]' err && grep -qE '^vulkan:0 .2.: [1-9]' err; }
-    lost_now_and_then translate --model "$model" --device vulkan,vulkan --max-extra 8 --batch-tokens 64 --stats hundred.txt
+    until=both_done
+    both_done() { ended_with 0 && both_again && both_worked; }
+    lost_now_and_then translate --model "$model" --device vulkan,vulkan --max-extra 8 --batch-tokens 64 --stats hundreds.txt
+    until=well_ended
     expect "two that are lost now and then go on" both_again
     expect "both" both_worked
-    expect "and lose no line" same out hundred
+    expect "and lose no line" same out hundreds
 
     run evaluate --source hundred.txt --reference hundred.target --model "$model" --max-extra 8 --batch-tokens 64 --device vulkan
     cp out evaluated
