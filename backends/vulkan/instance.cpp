@@ -88,7 +88,13 @@ void Instance::create(bool validation) {
     functions_.vkDestroyInstance =
         reinterpret_cast<PFN_vkDestroyInstance>(loader_.vkGetInstanceProcAddr(instance_, "vkDestroyInstance"));
     functions_ = load_instance_functions(loader_, instance_);
-    if (validation && functions_.vkCreateDebugUtilsMessengerEXT != nullptr) {
+    if (validation) {
+        if (functions_.vkCreateDebugUtilsMessengerEXT == nullptr ||
+            functions_.vkDestroyDebugUtilsMessengerEXT == nullptr) {
+            throw Error(
+                "the Vulkan loader offers no vkCreateDebugUtilsMessengerEXT, which takes the validation "
+                "layer's messages: install a current libvulkan1");
+        }
         check(functions_.vkCreateDebugUtilsMessengerEXT(instance_, &request->messenger(), nullptr, &messenger_),
               "vkCreateDebugUtilsMessengerEXT");
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <vector>
 
 #include "fake_vulkan.h"
 
@@ -49,6 +50,13 @@ PFN_vkVoidFunction find(const Found& functions, const char* name) {
 
 // Shaders, pipelines and their cache: fake_pipelines.cpp.
 PFN_vkVoidFunction pipeline_function(const char* name);
+
+// The validation layer and its messenger: fake_validation.cpp.
+PFN_vkVoidFunction validation_function(const char* name);
+bool is_layer(const char* name);
+std::vector<const char*> layer_extensions();
+void turn_layer_on(const VkInstanceCreateInfo& info);
+void say_messages();
 
 // Memory, buffers, commands and the queue: fake_queue.cpp.
 PFN_vkVoidFunction queue_function(const char* name);

@@ -27,11 +27,6 @@ VKAPI_ATTR VkResult VKAPI_CALL version(std::uint32_t* found) {
     return VK_SUCCESS;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL no_layers(std::uint32_t* count, VkLayerProperties* /*layers*/) {
-    *count = 0;
-    return VK_SUCCESS;
-}
-
 VkResult list(const std::vector<const char*>& names, std::uint32_t* count, VkExtensionProperties* extensions) {
     if (extensions == nullptr) {
         *count = static_cast<std::uint32_t>(names.size());
@@ -45,8 +40,11 @@ VkResult list(const std::vector<const char*>& names, std::uint32_t* count, VkExt
     return *count < names.size() ? VK_INCOMPLETE : VK_SUCCESS;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL instance_extensions(const char* /*layer*/, std::uint32_t* count,
+VKAPI_ATTR VkResult VKAPI_CALL instance_extensions(const char* layer, std::uint32_t* count,
                                                    VkExtensionProperties* extensions) {
+    if (layer != nullptr) {
+        return is_layer(layer) ? list(layer_extensions(), count, extensions) : VK_ERROR_LAYER_NOT_PRESENT;
+    }
     const std::vector<const char*> shows_all{VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME};
     return list(state.old_loader ? std::vector<const char*>() : shows_all, count, extensions);
 }
@@ -80,6 +78,12 @@ VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
     const bool asks = (info->flags & VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR) != 0;
     if (state.old_loader && (knows_extension || asks)) {
         return VK_ERROR_EXTENSION_NOT_PRESENT;
+    }
+    if (info->enabledLayerCount > 0) {
+        if (!is_layer(info->ppEnabledLayerNames[0])) {
+            return VK_ERROR_LAYER_NOT_PRESENT;
+        }
+        turn_layer_on(*info);
     }
     shows_portability = state.old_loader || (knows_extension && asks);
     ++state.instances_live;
@@ -284,6 +288,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice /*physical*/, cons
     if (!state.opens) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
+    say_messages();
     *device = handle_of<VkDevice>(1);
     ++state.devices_live;
     return VK_SUCCESS;
@@ -331,7 +336,6 @@ extern "C" headscope::FakeVulkan* fake_vulkan() {
 extern "C" VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance /*instance*/, const char* name) {
     static const Named kFunctions[] = {
         named("vkEnumerateInstanceVersion", version),
-        named("vkEnumerateInstanceLayerProperties", no_layers),
         named("vkEnumerateInstanceExtensionProperties", instance_extensions),
         named("vkCreateInstance", create_instance),
         named("vkDestroyInstance", destroy_instance),
@@ -346,5 +350,9 @@ extern "C" VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInst
         named("vkCreateDevice", create_device),
         named("vkGetDeviceProcAddr", device_function),
     };
-    return is_lacking(name) ? nullptr : find(kFunctions, name);
+    if (is_lacking(name)) {
+        return nullptr;
+    }
+    const PFN_vkVoidFunction found = find(kFunctions, name);
+    return found != nullptr ? found : validation_function(name);
 }

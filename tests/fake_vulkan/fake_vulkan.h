@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/vulkan/vk_cooperative_matrix.h"
@@ -28,6 +29,12 @@ struct FakeMatrices {
     VkBool32 mixed_dot_products = VK_FALSE;  // of four bytes of mixed signs, which RDNA3 has
 };
 
+// The Khronos validation layer.
+struct FakeLayer {
+    bool takes_settings = true;  // VK_EXT_layer_settings, as it does since 2024; else VK_EXT_validation_features
+    std::vector<std::pair<const char*, const char*>> says = {};  // the identifier and the text, as a device is made
+};
+
 struct FakeVulkan {
     VkResult enumerating = VK_SUCCESS;                       // what vkEnumeratePhysicalDevices returns
     std::uint32_t devices = 0;                               // fake 0 is a CPU's, all others discrete GPUs
@@ -46,7 +53,10 @@ struct FakeVulkan {
     bool longer_cache = false;               // than what it is given, whatever is compiled
     const FakeMatrices* matrices = nullptr;  // none
     const char* lacks = nullptr;             // a function that neither instance nor device has
-    int cannot_list = -1;     // the device whose extensions vkEnumerateDeviceExtensionProperties fails to list
+    int cannot_list = -1;              // the device whose extensions vkEnumerateDeviceExtensionProperties fails to list
+    const FakeLayer* layer = nullptr;  // none
+    // Of the last instance that turned it on: "extension NAME", "setting NAME=VALUE", "feature NUMBER".
+    std::vector<std::string> asked_of_layer = {};
     int lists_that_grow = 0;  // so many lists of devices' extensions are longer by the second call
     int instances_made = 0;
     int instances_live = 0;

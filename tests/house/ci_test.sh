@@ -53,7 +53,7 @@ expect "and ends with what ctest counted" says "100% tests passed, 0 tests faile
 seconds=$(awk '$1 == "part" { seconds += $3 } END { print seconds }' "$repository/.ci/run")
 expect "the parts' budgets are the 25 minutes after which all is cut off" [ "$seconds" -eq 1500 ]
 
-run 'build() { sleep 1.2; }' 's/^part build 720 /part build 0 /'
+run 'build() { sleep 1.2; }' 's/^part build [0-9]* /part build 0 /'
 expect "a part over its budget fails the run" ended_with 1
 expect "and is named" says "ci: build is over its budget"
 expect "once all has been reported" says "100% tests passed"

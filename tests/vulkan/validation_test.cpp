@@ -1,0 +1,81 @@
+// What is asked of the validation layer, in the versions that there are of it, and what is made of its messages.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "backends/vulkan/vulkan_backend.h"
+#include "environment.h"
+#include "fake_loader.h"
+
+using namespace headscope;
+using headscope::vulkan_tests::Environment;
+using headscope::vulkan_tests::FakeLoader;
+
+namespace {
+
+// A driver with the layer, or without one where that is null.
+class Validated {
+public:
+    explicit Validated(const FakeLayer* layer, const char* lacks = nullptr)
+        : fake_({.devices = 1, .opens = true, .lacks = lacks, .layer = layer}) {}
+    void run() const { open_vulkan_device(0)->synchronize(); }
+    const std::vector<std::string>& asked() const { return fake_->asked_of_layer; }
+
+private:
+    FakeLoader fake_;
+    Environment validation_{"HEADSCOPE_VULKAN_VALIDATION", "1"};
+};
+
+bool has(const std::vector<std::string>& list, const std::string& entry) {
+    return std::find(list.begin(), list.end(), entry) != list.end();
+}
+
+}  // namespace
+
+TEST_CASE("a layer that takes settings is asked by them for all that it knows of synchronisation",
+          "[vulkan][validation]") {
+    const FakeLayer layer;
+    const Validated device(&layer);
+    device.run();
+    CHECK(has(device.asked(), "extension VK_EXT_debug_utils"));
+    CHECK(has(device.asked(), "extension VK_EXT_layer_settings"));
+    CHECK(has(device.asked(), "setting validate_sync=1"));
+    CHECK(has(device.asked(), "setting syncval_shader_accesses_heuristic=1"));
+    CHECK(has(device.asked(), "setting syncval_submit_time_validation=1"));
+    CHECK(device.asked().size() == 6);  // the last: that drivers in part are known
+}
+
+TEST_CASE("an older layer is asked by the structure that it knows", "[vulkan][validation]") {
+    const FakeLayer layer{.takes_settings = false};
+    const Validated device(&layer);
+    device.run();
+    CHECK(has(device.asked(), "extension VK_EXT_debug_utils"));
+    CHECK(has(device.asked(), "extension VK_EXT_validation_features"));
+    CHECK(has(device.asked(), "feature " + std::to_string(VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT)));
+    CHECK(device.asked().size() == 4);
+}
+
+TEST_CASE("what the layer says is an error, unless it is of how it was asked", "[vulkan][validation]") {
+    SECTION("of a setting that it does not know") {
+        const FakeLayer layer{.says = {{"VALIDATION-SETTINGS", "no such setting"}}};
+        Validated(&layer).run();
+    }
+    SECTION("of what is done") {
+        const FakeLayer layer{.says = {{"VALIDATION-SETTINGS", "no such setting"},
+                                       {"SYNC-HAZARD-READ-AFTER-WRITE", "a hazard"},
+                                       {nullptr, "another"}}};
+        CHECK_THROWS_WITH(Validated(&layer).run(), "the Vulkan validation layer reported 2 message(s), the first: a hazard");
+    }
+    SECTION("without an identifier") {
+        const FakeLayer layer{.says = {{nullptr, "something is wrong"}}};
+        CHECK_THROWS_WITH(Validated(&layer).run(), Catch::Contains("1 message(s), the first: something is wrong"));
+    }
+}
+
+TEST_CASE("validation that cannot be had is an error", "[vulkan][validation]") {
+    CHECK_THROWS_WITH(Validated(nullptr).run(), Catch::Contains("install vulkan-validationlayers"));
+    const FakeLayer layer;
+    CHECK_THROWS_WITH(Validated(&layer, "vkCreateDebugUtilsMessengerEXT").run(),
+                      Catch::Contains("vkCreateDebugUtilsMessengerEXT"));
+}
