@@ -11,8 +11,7 @@ std::string driver_advice(const std::string& nvidia_control) {
     if (std::filesystem::exists(nvidia_control, error)) {
         advice +=
             "; an NVIDIA card is here: in a container NVIDIA_DRIVER_CAPABILITIES has to be all or to name graphics, "
-            "and "
-            "libx11-6 and libxext6 have to be installed";
+            "and libx11-6 and libxext6 have to be installed";
     }
     return advice;
 }

@@ -125,7 +125,7 @@ bool is_crash(int number) {
 }
 
 Answer ask_in_child() {
-    // So that no other thread is within a driver, which the child would inherit as it is.
+    // So that no other thread is loading a driver or leaving it, which the child would inherit as it is.
     std::unique_lock<std::mutex> turn(driver_lock());
     const pid_t child = ::fork();
     turn.unlock();

@@ -12,13 +12,6 @@ bool overlap(const Access& a, const Access& b) {
 
 }  // namespace
 
-bool writes_what_it_reads(std::span<const Access> accesses) {
-    return std::any_of(accesses.begin(), accesses.end(), [&](const Access& written) {
-        return written.write && std::any_of(accesses.begin(), accesses.end(),
-                                            [&](const Access& read) { return !read.write && overlap(written, read); });
-    });
-}
-
 bool Hazards::conflict(std::span<const Access> next) const {
     return std::any_of(pending_.begin(), pending_.end(), [&](const Access& before) {
         return std::any_of(next.begin(), next.end(), [&](const Access& after) {

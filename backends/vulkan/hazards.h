@@ -15,9 +15,6 @@ struct Access {
     bool write = false;
 };
 
-// Whether of these accesses of one launch one reads bytes that another writes: an op in place.
-bool writes_what_it_reads(std::span<const Access> accesses);
-
 class Hazards {
 public:
     // Read after write, write after read or write after write, of overlapping bytes.

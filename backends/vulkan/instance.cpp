@@ -92,8 +92,8 @@ void Instance::create(bool validation) {
         if (functions_.vkCreateDebugUtilsMessengerEXT == nullptr ||
             functions_.vkDestroyDebugUtilsMessengerEXT == nullptr) {
             throw Error(
-                "the Vulkan loader offers no vkCreateDebugUtilsMessengerEXT, which takes the validation "
-                "layer's messages: install a current libvulkan1");
+                "the Vulkan loader lacks functions of VK_EXT_debug_utils, by which the validation layer is "
+                "heard: install a current libvulkan1");
         }
         check(functions_.vkCreateDebugUtilsMessengerEXT(instance_, &request->messenger(), nullptr, &messenger_),
               "vkCreateDebugUtilsMessengerEXT");

@@ -199,11 +199,11 @@ void Stream::record_now(Pending& pending) {
         device_.capabilities().max_groups, std::max<std::uint64_t>(slice_.work() / pending.work_per_group, 1));
     const DeviceFunctions& functions = device_.functions();
     // The parts of one launch wait for none of each other, as its workgroups do not: but where barriers are validated,
-    // and in place, since who validates cannot know that each part reads and writes elements of its own.
+    // since who validates cannot know that each part writes, and in place reads, elements of its own. These barriers
+    // are all that a run has under validation and else has not.
     const std::span<const Access> accesses(pending.accesses.data(), pending.bindings);
-    const bool waits = device_.validates() || writes_what_it_reads(accesses);
     for (std::uint64_t first = 0; first < pending.groups; first += most_groups) {
-        if (first == 0 || waits) {
+        if (first == 0 || device_.validates()) {
             guard(accesses);
         }
         const std::uint64_t groups = std::min(most_groups, pending.groups - first);

@@ -17,7 +17,7 @@ namespace headscope::vulkan {
 
 namespace {
 
-// Within [-1, 1], so that a sum of exponentials lacks at least a part in 2500 where it lacks one.
+// Within [-1, 1], so that a short row's sum of exponentials lacks at least a part in 2500 where it lacks one.
 std::vector<float> wave(const Shape& shape, float step) {
     std::vector<float> values(static_cast<std::size_t>(shape.elements()));
     for (std::size_t i = 0; i < values.size(); ++i) {

@@ -16,15 +16,21 @@ namespace {
 constexpr const char* kLayer = "VK_LAYER_KHRONOS_validation";
 constexpr VkBool32 kOn = VK_TRUE;
 constexpr VkValidationFeatureEnableEXT kSynchronisation = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
-// The last two are off by themselves since 1.3.290 and until 1.3.275.
-constexpr std::array kSettings{"validate_sync", "syncval_shader_accesses_heuristic", "syncval_submit_time_validation"};
+// The second, by which it tracks what dispatches access, is off by itself since 1.3.290.
+constexpr std::array kSettings{"validate_sync", "syncval_shader_accesses_heuristic"};
+// The first loader that lets an instance ask for them: those before refuse an extension that they do not know.
+constexpr std::uint32_t kPassesSettings = VK_MAKE_API_VERSION(0, 1, 3, 272);
 
 VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT /*severity*/,
                                           VkDebugUtilsMessageTypeFlagsEXT /*types*/,
                                           const VkDebugUtilsMessengerCallbackDataEXT* data, void* log) {
-    // Of how the layer was turned on, or of a setting that it no longer has: not of what it validates.
-    constexpr const char* kOfSettings = "VALIDATION-SETTINGS";
-    if (data->pMessageIdName == nullptr || std::strcmp(data->pMessageIdName, kOfSettings) != 0) {
+    // How the layer was turned on is no matter of what it validates: unless it no longer has what was asked for.
+    const bool of_settings =
+        data->pMessageIdName != nullptr && std::strcmp(data->pMessageIdName, "VALIDATION-SETTINGS") == 0;
+    const bool of_ours = std::any_of(kSettings.begin(), kSettings.end(), [&](const char* setting) {
+        return std::strstr(data->pMessage, setting) != nullptr;
+    });
+    if (!of_settings || of_ours) {
         static_cast<ValidationLog*>(log)->add(data->pMessage);
     }
     return VK_FALSE;
@@ -38,6 +44,11 @@ bool has_layer(const Loader& loader) {
 }
 
 bool takes_settings(const Loader& loader) {
+    std::uint32_t version = 0;
+    check(loader.vkEnumerateInstanceVersion(&version), "vkEnumerateInstanceVersion");
+    if (version < kPassesSettings) {
+        return false;
+    }
     const auto ask = [&](std::uint32_t* count, VkExtensionProperties* found) {
         return loader.vkEnumerateInstanceExtensionProperties(kLayer, count, found);
     };

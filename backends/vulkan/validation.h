@@ -28,8 +28,8 @@ private:
     Messages messages_;
 };
 
-// Turns the layer on in an instance, with its core checks and those of synchronisation: between dispatches by what the
-// kernels access, and between submissions, as far as its version can.
+// Turns the layer on in an instance, with its core checks and those of synchronisation, between dispatches by what the
+// kernels access as far as its version can.
 class ValidationRequest {
 public:
     // Error where the layer is not installed. `log` takes its messages.
@@ -43,10 +43,11 @@ public:
     const VkDebugUtilsMessengerCreateInfoEXT& messenger() const { return messenger_; }
 
 private:
-    bool by_settings_;  // else by the structure that layers of before 2024 know, and those of 2025 warn of
+    // Else by the structure that loaders and layers of before 2024 know, and layers of 2025 warn of.
+    bool by_settings_;
     VkDebugUtilsMessengerCreateInfoEXT messenger_{};
     VkDebugUtilsMessengerCreateInfoEXT chained_messenger_{};
-    std::array<VkLayerSettingEXT, 3> settings_{};
+    std::array<VkLayerSettingEXT, 2> settings_{};
     VkLayerSettingsCreateInfoEXT settings_info_{};
     VkValidationFeaturesEXT features_{};
 };

@@ -17,13 +17,23 @@
 
 namespace headscope {
 
+namespace {
+
+void require_drivers(const vulkan::Options& options) {
+    if (options.driver_probe) {
+        vulkan::require_drivers_survive(options.cache_directory);
+    }
+}
+
+}  // namespace
+
 VulkanDevices::VulkanDevices() {
     DeviceInfo none;
     none.id = "vulkan";
     none.backend = "vulkan";
     try {
-        require_vulkan_drivers();
         const vulkan::Options options = vulkan::Options::from_environment();
+        require_drivers(options);
         instance_ = std::make_shared<const vulkan::Instance>(options.validation);
         for (const VkPhysicalDevice device : instance_->devices()) {
             const int index = static_cast<int>(list_.size());
@@ -41,10 +51,7 @@ VulkanDevices::VulkanDevices() {
 }
 
 void require_vulkan_drivers() {
-    const vulkan::Options options = vulkan::Options::from_environment();
-    if (options.driver_probe) {
-        vulkan::require_drivers_survive(options.cache_directory);
-    }
+    require_drivers(vulkan::Options::from_environment());
 }
 
 std::unique_ptr<Backend> VulkanDevices::open(int index, const std::string& path) const {

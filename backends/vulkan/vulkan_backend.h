@@ -25,7 +25,7 @@ class Instance;
 }
 
 // Error where an installed driver crashes when it is asked for its devices, which a child process finds out once for
-// each set of drivers: for whoever is about to load them.
+// each set of drivers, or where a variable above asks for what there is not: for whoever is about to load them.
 void require_vulkan_drivers();
 
 // One look at what there is, from which devices are listed and opened. A driver costs tenths of a second to load and

@@ -62,8 +62,11 @@ bool is_layer(const char* name) {
 }
 
 std::vector<const char*> layer_extensions() {
-    return {VK_EXT_DEBUG_UTILS_EXTENSION_NAME, state.layer->takes_settings ? VK_EXT_LAYER_SETTINGS_EXTENSION_NAME
-                                                                           : VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
+    std::vector<const char*> all{VK_EXT_DEBUG_UTILS_EXTENSION_NAME, VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME};
+    if (state.layer->takes_settings) {
+        all.push_back(VK_EXT_LAYER_SETTINGS_EXTENSION_NAME);
+    }
+    return all;
 }
 
 void turn_layer_on(const VkInstanceCreateInfo& info) {
@@ -76,6 +79,8 @@ void turn_layer_on(const VkInstanceCreateInfo& info) {
             note_settings(*reinterpret_cast<const VkLayerSettingsCreateInfoEXT*>(link));
         } else if (link->sType == VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT) {
             note_features(*reinterpret_cast<const VkValidationFeaturesEXT*>(link));
+        } else if (link->sType == VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT) {
+            state.asked_of_layer.push_back("messenger");
         }
     }
 }

@@ -23,7 +23,7 @@ using namespace headscope::fake;
 namespace {
 
 VKAPI_ATTR VkResult VKAPI_CALL version(std::uint32_t* found) {
-    *found = VK_API_VERSION_1_2;
+    *found = state.loader_version;
     return VK_SUCCESS;
 }
 

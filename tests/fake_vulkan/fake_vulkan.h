@@ -31,7 +31,7 @@ struct FakeMatrices {
 
 // The Khronos validation layer.
 struct FakeLayer {
-    bool takes_settings = true;  // VK_EXT_layer_settings, as it does since 2024; else VK_EXT_validation_features
+    bool takes_settings = true;  // VK_EXT_layer_settings, as it does since 2024; VK_EXT_validation_features always
     std::vector<std::pair<const char*, const char*>> says = {};  // the identifier and the text, as a device is made
 };
 
@@ -53,9 +53,11 @@ struct FakeVulkan {
     bool longer_cache = false;               // than what it is given, whatever is compiled
     const FakeMatrices* matrices = nullptr;  // none
     const char* lacks = nullptr;             // a function that neither instance nor device has
-    int cannot_list = -1;              // the device whose extensions vkEnumerateDeviceExtensionProperties fails to list
+    int cannot_list = -1;  // the device whose extensions vkEnumerateDeviceExtensionProperties fails to list
+    std::uint32_t loader_version = VK_API_VERSION_1_2;
     const FakeLayer* layer = nullptr;  // none
-    // Of the last instance that turned it on: "extension NAME", "setting NAME=VALUE", "feature NUMBER".
+    // Of the last instance that turned it on: "extension NAME", "setting NAME=VALUE", "feature NUMBER",
+    // "messenger" for the one that hears the making of the instance.
     std::vector<std::string> asked_of_layer = {};
     int lists_that_grow = 0;  // so many lists of devices' extensions are longer by the second call
     int instances_made = 0;

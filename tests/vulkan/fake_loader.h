@@ -44,7 +44,7 @@ private:
         return before == nullptr || *before == '\0' ? name : std::string(before) + "," + name;
     }
 
-    // It has no layers, and what is asked for elsewhere is none of these tests' business.
+    // It has the layer only where a test gives it one, which then asks for it.
     Environment validation_{"HEADSCOPE_VULKAN_VALIDATION", "0"};
     Environment device_{"HEADSCOPE_DEVICE", ""};
     // Which computes nothing: it would fail.

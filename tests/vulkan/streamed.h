@@ -19,10 +19,12 @@ inline void let_compile(FakeLoader& fake, bool may) {
 }
 
 struct Streamed {
-    explicit Streamed(unsigned threads, std::uint64_t lost_at = 0)
-        : pipelines(device, "", threads), stream(device, memory, pipelines, lost_at) {}
+    explicit Streamed(unsigned threads, std::uint64_t lost_at = 0, bool validation = false)
+        : instance(std::make_shared<const vulkan::Instance>(validation)),
+          pipelines(device, "", threads),
+          stream(device, memory, pipelines, lost_at) {}
 
-    std::shared_ptr<const vulkan::Instance> instance = std::make_shared<const vulkan::Instance>(false);
+    std::shared_ptr<const vulkan::Instance> instance;
     VkPhysicalDevice physical = instance->devices().at(0);
     vulkan::Device device{instance, physical, vulkan::probe(instance->functions(), physical, 0, vulkan::Options())};
     std::shared_ptr<vulkan::Memory> memory = std::make_shared<vulkan::Memory>(device);

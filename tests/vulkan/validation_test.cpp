@@ -1,6 +1,7 @@
 // What is asked of the validation layer, in the versions that there are of it, and what is made of its messages.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,14 @@ using headscope::vulkan_tests::FakeLoader;
 
 namespace {
 
+constexpr std::uint32_t kPassesSettings = VK_MAKE_API_VERSION(0, 1, 3, 272);
+
 // A driver with the layer, or without one where that is null.
 class Validated {
 public:
-    explicit Validated(const FakeLayer* layer, const char* lacks = nullptr)
-        : fake_({.devices = 1, .opens = true, .lacks = lacks, .layer = layer}) {}
+    explicit Validated(const FakeLayer* layer, std::uint32_t loader_version = kPassesSettings,
+                       const char* lacks = nullptr)
+        : fake_({.devices = 1, .opens = true, .lacks = lacks, .loader_version = loader_version, .layer = layer}) {}
     void run() const { open_vulkan_device(0)->synchronize(); }
     const std::vector<std::string>& asked() const { return fake_->asked_of_layer; }
 
@@ -42,30 +46,39 @@ TEST_CASE("a layer that takes settings is asked by them for all that it knows of
     CHECK(has(device.asked(), "extension VK_EXT_layer_settings"));
     CHECK(has(device.asked(), "setting validate_sync=1"));
     CHECK(has(device.asked(), "setting syncval_shader_accesses_heuristic=1"));
-    CHECK(has(device.asked(), "setting syncval_submit_time_validation=1"));
+    CHECK(has(device.asked(), "messenger"));
     CHECK(device.asked().size() == 6);  // the last: that drivers in part are known
 }
 
-TEST_CASE("an older layer is asked by the structure that it knows", "[vulkan][validation]") {
-    const FakeLayer layer{.takes_settings = false};
-    const Validated device(&layer);
+TEST_CASE("an older layer, and a newer one by an older loader, is asked by the structure that both know",
+          "[vulkan][validation]") {
+    const bool older_layer = GENERATE(true, false);
+    const FakeLayer layer{.takes_settings = !older_layer};
+    const Validated device(&layer, older_layer ? kPassesSettings : kPassesSettings - 1);
     device.run();
     CHECK(has(device.asked(), "extension VK_EXT_debug_utils"));
     CHECK(has(device.asked(), "extension VK_EXT_validation_features"));
-    CHECK(has(device.asked(), "feature " + std::to_string(VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT)));
-    CHECK(device.asked().size() == 4);
+    CHECK(
+        has(device.asked(), "feature " + std::to_string(VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT)));
+    CHECK(has(device.asked(), "messenger"));
+    CHECK(device.asked().size() == 5);
 }
 
 TEST_CASE("what the layer says is an error, unless it is of how it was asked", "[vulkan][validation]") {
     SECTION("of a setting that it does not know") {
-        const FakeLayer layer{.says = {{"VALIDATION-SETTINGS", "no such setting"}}};
+        const FakeLayer layer{.says = {{"VALIDATION-SETTINGS", "another setting does not exist"}}};
         Validated(&layer).run();
     }
+    SECTION("of one that was asked for, and so has not") {
+        const FakeLayer layer{.says = {{"VALIDATION-SETTINGS", "syncval_shader_accesses_heuristic does not exist"}}};
+        CHECK_THROWS_WITH(Validated(&layer).run(), Catch::Contains("heuristic does not exist"));
+    }
     SECTION("of what is done") {
-        const FakeLayer layer{.says = {{"VALIDATION-SETTINGS", "no such setting"},
+        const FakeLayer layer{.says = {{"VALIDATION-SETTINGS", "another setting does not exist"},
                                        {"SYNC-HAZARD-READ-AFTER-WRITE", "a hazard"},
                                        {nullptr, "another"}}};
-        CHECK_THROWS_WITH(Validated(&layer).run(), "the Vulkan validation layer reported 2 message(s), the first: a hazard");
+        CHECK_THROWS_WITH(Validated(&layer).run(),
+                          "the Vulkan validation layer reported 2 message(s), the first: a hazard");
     }
     SECTION("without an identifier") {
         const FakeLayer layer{.says = {{nullptr, "something is wrong"}}};
@@ -76,6 +89,6 @@ TEST_CASE("what the layer says is an error, unless it is of how it was asked", "
 TEST_CASE("validation that cannot be had is an error", "[vulkan][validation]") {
     CHECK_THROWS_WITH(Validated(nullptr).run(), Catch::Contains("install vulkan-validationlayers"));
     const FakeLayer layer;
-    CHECK_THROWS_WITH(Validated(&layer, "vkCreateDebugUtilsMessengerEXT").run(),
-                      Catch::Contains("vkCreateDebugUtilsMessengerEXT"));
+    CHECK_THROWS_WITH(Validated(&layer, kPassesSettings, "vkCreateDebugUtilsMessengerEXT").run(),
+                      Catch::Contains("VK_EXT_debug_utils"));
 }

@@ -35,7 +35,9 @@ void Validation::attach(VkInstance instance) {
     const auto create = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(  // NOLINT
         vkGetInstanceProcAddr(instance, "vkCreateDebugUtilsMessengerEXT"));
     HEADSCOPE_CHECK(create != nullptr, "the instance was made with the extension");
-    create(instance, &info_, nullptr, &messenger_);
+    if (create(instance, &info_, nullptr, &messenger_) != VK_SUCCESS) {
+        throw Error("Vulkan's validation layer cannot be heard: vkCreateDebugUtilsMessengerEXT failed");
+    }
 }
 
 void Validation::detach() {
