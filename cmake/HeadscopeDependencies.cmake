@@ -34,6 +34,16 @@ add_library(HeadscopeZstd INTERFACE)
 target_include_directories(HeadscopeZstd SYSTEM INTERFACE ${HEADSCOPE_ZSTD_INCLUDE})
 target_link_libraries(HeadscopeZstd INTERFACE ${HEADSCOPE_ZSTD_LIBRARY})
 
+# Debian's has no CMake files: normal forms, categories and case folding of Unicode.
+find_path(HEADSCOPE_UTF8PROC_INCLUDE NAMES utf8proc.h)
+find_library(HEADSCOPE_UTF8PROC_LIBRARY NAMES utf8proc)
+if(NOT HEADSCOPE_UTF8PROC_INCLUDE OR NOT HEADSCOPE_UTF8PROC_LIBRARY)
+    message(FATAL_ERROR "Headscope needs utf8proc: install libutf8proc-dev (./do does it), then configure again.")
+endif()
+add_library(HeadscopeUtf8proc INTERFACE)
+target_include_directories(HeadscopeUtf8proc SYSTEM INTERFACE ${HEADSCOPE_UTF8PROC_INCLUDE})
+target_link_libraries(HeadscopeUtf8proc INTERFACE ${HEADSCOPE_UTF8PROC_LIBRARY})
+
 # A single header: TrueType outlines; the tests read PNG files with another.
 find_path(HEADSCOPE_STB_INCLUDE NAMES stb/stb_truetype.h)
 if(NOT HEADSCOPE_STB_INCLUDE)
