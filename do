@@ -20,7 +20,8 @@ Headscope: the Transformer on every GPU, with heads you can see.
   ./do demo             build, translate the example sentences on every device found, draw attention figures (--preset ci)
   ./do test             build and run the tests
   ./do check [PART..]   the longer proofs: format shell agreement bleu digits cpuonly sanitize validation conform amd
-                        intel nvidia swiftshader subgroups plain emulation cuda damage mutants tidy fuzz trixie
+                        intel nvidia swiftshader subgroups plain emulation cuda stop damage mutants tidy fuzz
+                        trixie
   ./do bench [ARGS..]   headscope bench, built for this machine
   ./do build            only build: build/release/headscope (--all: tests as well; --preset debug)
   ./do install [PREFIX] build and install for this user (PREFIX: ~/.local), as root for all (/usr/local): program, viewer,
@@ -34,6 +35,7 @@ Every command may be run again: what is done stays done, and what needs no netwo
   HEADSCOPE_BLEU_REFERENCE=FOLDER   systems' outputs and what sacreBLEU says of them, for check bleu (it says how)
   HEADSCOPE_HELD_OUT=FILE.tsv       held-out text for check agreement, 500 lines of "source TAB target" or more
   HEADSCOPE_CUDA_TOOLKITS='A;B'     folders of CUDA toolkits for check cuda; building finds one by itself
+  HEADSCOPE_STOP_SECONDS=N          how long check stop stops trainings; 600 without it
   HEADSCOPE_FUZZ_SECONDS=N          how long check fuzz searches with each target; 60 without it
   HEADSCOPE_SWIFTSHADER=ICD.json    the driver of check swiftshader, in place of the one in Debian's chromium-common
   HEADSCOPE_DEBIAN_MIRROR=URL       where check trixie gets Debian 13 from; http://deb.debian.org/debian without it

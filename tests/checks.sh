@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # MODEL, HEADSCOPE and PACKAGES are ./do's
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev)
-readonly CHECKS=(format shell agreement bleu digits cpuonly sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation cuda damage mutants tidy fuzz trixie)
+readonly CHECKS=(format shell agreement bleu digits cpuonly sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage mutants tidy fuzz trixie)
 # How a part of check ends that proved nothing because something that a person has to give is not there.
 readonly SKIPPED=77
 
@@ -216,6 +216,12 @@ check_cuda() {
         fi
     done
     [ -n "$p100" ] || fail "none of $HEADSCOPE_CUDA_TOOLKITS compiles for sm_60: add one of CUDA 12"
+}
+
+# A training stopped at random moments for ten minutes: each stop leaves a checkpoint, and none crashes.
+check_stop() {
+    build release headscope
+    tests/train/stop_often.sh build/release/headscope "${HEADSCOPE_STOP_SECONDS:-600}"
 }
 
 # A training killed 200 times, its files cut short at 1,500 places each, and a disk that is full at 200.

@@ -1,30 +1,45 @@
 #include "app/stop_signal.h"
 
+#include <atomic>
 #include <csignal>
+#include <thread>
 
 namespace headscope {
 namespace {
 
-// The only thing that this handler may touch: the signal that came.
-volatile std::sig_atomic_t stop = 0;
+std::atomic<int> stop{0};
 
-void handle(int signal) {
-    stop = signal;
+sigset_t stop_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    struct sigaction hangup = {};
+    sigaction(SIGHUP, nullptr, &hangup);
+    if (hangup.sa_handler != SIG_IGN) {
+        sigaddset(&signals, SIGHUP);
+    }
+    return signals;
+}
+
+void unblock(const sigset_t& signals) {
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
 }  // namespace
 
 void listen_for_stop() {
-    struct sigaction action = {};
-    action.sa_handler = handle;
-    action.sa_flags = SA_RESETHAND | SA_RESTART;
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-    struct sigaction hangup = {};
-    sigaction(SIGHUP, nullptr, &hangup);
-    if (hangup.sa_handler != SIG_IGN) {  // else nohup wants us to go on
-        sigaction(SIGHUP, &action, nullptr);
+    const sigset_t signals = stop_signals();
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    for (const int signal : {SIGINT, SIGTERM}) {  // shells start commands in the background with SIGINT ignored
+        std::signal(signal, SIG_DFL);
     }
+    std::thread([signals] {
+        int received = 0;
+        sigwait(&signals, &received);
+        stop = received;
+        unblock(signals);  // the next one meets the default action
+    }).detach();
 }
 
 bool stop_requested() {
@@ -33,7 +48,7 @@ bool stop_requested() {
 
 void end_by_stop_signal() {
     if (stop != 0) {
-        std::signal(stop, SIG_DFL);
+        unblock(stop_signals());
         std::raise(stop);
     }
 }

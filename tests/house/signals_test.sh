@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# No signal handler can run on the stack of a thread that computes: oneDNN's AVX-512 products keep data there
+# (uxlfoundation/oneDNN#4845). What the kernel knows of each process shows it, on every processor.
+# usage: signals_test.sh HEADSCOPE-PROGRAM
+# shellcheck disable=SC2016,SC2317 # the conditions are called through expect
+# shellcheck source=tests/house/commands.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
+run make-task digits --output data --pairs 300 --valid 4 --test 6
+cat >endless.json <<'JSON'
+{
+  "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 64, "d_ff": 128, "heads": 2},
+  "data": {"train": {"tsv": "train.tsv"}, "valid": {"tsv": "valid.tsv"}},
+  "tokenizer": {"type": "bpe", "vocabulary": 80, "shared": true},
+  "training": {"steps": 10000000, "source_tokens": 500, "target_tokens": 500, "report_every": 1, "validate_every": 0}
+}
+JSON
+
+signal_bit() { echo $((1 << ($1 - 1))); }
+readonly STOP=$(($(signal_bit 1) | $(signal_bit 2) | $(signal_bit 15)))                                     # HUP INT TERM
+readonly CRASH=$(($(signal_bit 4) | $(signal_bit 6) | $(signal_bit 7) | $(signal_bit 8) | $(signal_bit 11))) # of crash_note
+readonly LIBC=$(($(signal_bit 32) | $(signal_bit 33)))
+mask() { echo $((0x$(awk -v name="$2:" '$1 == name { print $2 }' "$1"))); } # STATUS-FILE FIELD
+
+# PROCESS has handlers for ALLOWED signals at most.
+handles_only() { # PROCESS ALLOWED
+    local caught
+    caught=$(mask "/proc/$1/status" SigCgt)
+    [ $((caught & ~$2 & ~LIBC)) -eq 0 ]
+}
+# Each thread but the one that waits for them blocks all that stop.
+blocked_but_in_one_thread() { # PROCESS
+    local status open=0 threads=0
+    for status in "/proc/$1/task/"*/status; do
+        threads=$((threads + 1))
+        [ $(($(mask "$status" SigBlk) & STOP)) -eq "$STOP" ] || open=$((open + 1))
+    done
+    [ "$threads" -gt 2 ] && [ "$open" -eq 1 ]
+}
+
+export HEADSCOPE_THREADS=3 # others than the main one compute, too
+"$headscope" train endless.json --data data --output run >out 2>err &
+training=$!
+until [ -s run/log.jsonl ] || ! kill -0 "$training" 2>/dev/null; do sleep 0.05; done
+expect "training has no signal handler" handles_only "$training" 0
+expect "and every thread that computes blocks the signals that stop it" blocked_but_in_one_thread "$training"
+kill -TERM "$training"
+wait "$training"
+code=$?
+expect "it stops with a checkpoint" refused "stopped after step" "--resume"
+
+"$headscope" train endless.json --data data --output run --resume >out 2>err &
+training=$!
+until grep -q '"kind":"train"' run/log.jsonl && [ -e run/lock ] || ! kill -0 "$training" 2>/dev/null; do sleep 0.05; done
+kill -STOP "$training" # so that the second signal comes before the training has seen the first
+kill -INT "$training"
+kill -TERM "$training"
+kill -CONT "$training"
+wait "$training"
+code=$?
+expect "either of two signals at once may come first, and the second ends it" eval '[ "$code" -eq 143 ] || [ "$code" -eq 130 ]'
+
+"$headscope" conform --device cpu >out 2>err &
+conforming=$!
+until [ "$(find "/proc/$conforming/task" -mindepth 1 -maxdepth 1 | wc -l)" -gt 3 ] || ! kill -0 "$conforming"; do
+    sleep 0.05 # until it computes
+done
+expect "conform has handlers of crashes alone" handles_only "$conforming" "$CRASH"
+expect "and its threads block the signals that stop it" blocked_but_in_one_thread "$conforming"
+kill -INT "$conforming"
+wait "$conforming"
+code=$?
+expect "it reports what it found and ends by the signal" ended_with 130
+
+mkfifo lines
+"$headscope" translate --model "$repository/assets/models/en-de" <lines >out 2>err &
+translating=$!
+exec 7>lines
+echo "Hello." >&7
+until [ -s out ] || ! kill -0 "$translating" 2>/dev/null; do sleep 0.05; done
+expect "translate has no signal handler" handles_only "$translating" 0
+exec 7>&-
+wait "$translating"
+code=$?
+expect "and ends with its input" ended_with 0
+finish "signals are received in one thread"
