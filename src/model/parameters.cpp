@@ -55,9 +55,9 @@ private:
     void attention(const std::string& prefix, bool cross) {
         const std::int64_t keys = config_.heads * config_.d_k;
         const std::int64_t values = config_.heads * config_.d_v;
-        add(prefix + ".q.weight", {keys, config_.d_model}, Initial::Glorot);
-        add(prefix + ".k.weight", {keys, config_.d_model}, Initial::Glorot, !cross);
-        add(prefix + ".v.weight", {values, config_.d_model}, Initial::Glorot, true);
+        add(prefix + ".q.weight", {keys, config_.d_model}, Initial::AttentionInput);
+        add(prefix + ".k.weight", {keys, config_.d_model}, Initial::AttentionInput, !cross);
+        add(prefix + ".v.weight", {values, config_.d_model}, Initial::AttentionInput, true);
         if (config_.attention_bias) {
             add(prefix + ".q.bias", {keys}, Initial::Zero);
             add(prefix + ".k.bias", {keys}, Initial::Zero, !cross);
@@ -110,6 +110,14 @@ double normal(Random& random) {  // Box and Muller, 1958
     return radius * std::cos(2.0 * std::numbers::pi * uniform(random));
 }
 
+// Glorot and Bengio, 2010: variance 2 / (in + out). q, k and v get half of it, as in fairseq and, where [q; k; v] is
+// one matrix of 4 d_model rows and columns, in PyTorch. Post-norm models learn much sooner so, and deep ones do not
+// lose their source (docs/training.md).
+double glorot_limit(const ParameterSpec& spec) {
+    const double variance = 2.0 / static_cast<double>(spec.shape[0] + spec.shape[1]);
+    return std::sqrt(3.0 * (spec.initial == Initial::AttentionInput ? variance / 2.0 : variance));
+}
+
 std::vector<double> initial_values(const ParameterSpec& spec, std::uint64_t seed) {
     std::vector<double> values(static_cast<std::size_t>(spec.shape.elements()), 0.0);
     // Each parameter draws from a stream of its own, whatever other parameters there are.
@@ -117,8 +125,9 @@ std::vector<double> initial_values(const ParameterSpec& spec, std::uint64_t seed
     switch (spec.initial) {
         case Initial::Zero: break;
         case Initial::One: values.assign(values.size(), 1.0); break;
-        case Initial::Glorot: {  // Glorot and Bengio, 2010: variance 2 / (in + out)
-            const double limit = std::sqrt(6.0 / static_cast<double>(spec.shape[0] + spec.shape[1]));
+        case Initial::Glorot:
+        case Initial::AttentionInput: {
+            const double limit = glorot_limit(spec);
             for (double& value : values) {
                 value = limit * (2.0 * uniform(random) - 1.0);
             }

@@ -13,9 +13,9 @@
 
 namespace headscope {
 
-// How a parameter starts: Glorot uniform over its [out, in] (attention projections each on their own), N(0, 1/d_model)
-// for embeddings and learned positions, 1 for gains, 0 for biases.
-enum class Initial : std::uint8_t { Glorot, Embedding, One, Zero };
+// Initial values: Glorot uniform over [out, in]; the same times 1/sqrt(2) for q, k and v of every attention
+// (AttentionInput); N(0, 1/d_model) for embeddings and learned positions; 1 for gains; 0 for biases.
+enum class Initial : std::uint8_t { Glorot, AttentionInput, Embedding, One, Zero };
 
 struct ParameterSpec {
     std::string name;  // "encoder.layers.0.self_attention.q.weight"; the table is in docs/model-directory.md

@@ -188,7 +188,7 @@ TEST_CASE("3.2.1: the dot product of random queries and keys has variance d_k") 
     }
 }
 
-TEST_CASE("parameters start with Glorot's variance, embeddings with 1 / d_model") {
+TEST_CASE("parameters start with Glorot's variance, q, k and v with half of it, embeddings with 1 / d_model") {
     const auto backend = open_device("cpu:oracle");
     ModelConfig config = base_config(500);
     config.encoder_layers = config.decoder_layers = 1;
@@ -203,6 +203,7 @@ TEST_CASE("parameters start with Glorot's variance, embeddings with 1 / d_model"
     Parameters parameters(*backend, config, false);
     parameters.initialise(1);
     int matrices = 0;
+    int halved = 0;
     for (const ParameterSpec& spec : parameters.table()) {
         INFO(spec.name);
         const std::vector<double> values = to_host<double>(*backend, parameters.at(spec.name).value());
@@ -214,7 +215,11 @@ TEST_CASE("parameters start with Glorot's variance, embeddings with 1 / d_model"
         ++matrices;
         const bool embedding = spec.name.find("embedding") != std::string::npos ||
                                spec.name.find("positions") != std::string::npos || spec.name == "output.weight";
-        const double variance = embedding ? 1.0 / 128.0 : 2.0 / static_cast<double>(spec.shape[0] + spec.shape[1]);
+        const double glorot = 2.0 / static_cast<double>(spec.shape[0] + spec.shape[1]);
+        const bool attention_input =
+            spec.name.ends_with(".q.weight") || spec.name.ends_with(".k.weight") || spec.name.ends_with(".v.weight");
+        halved += attention_input ? 1 : 0;
+        const double variance = embedding ? 1.0 / 128.0 : attention_input ? glorot / 2.0 : glorot;
         // The estimate of a variance from n values has a relative deviation of about sqrt(2 / n) or less.
         CHECK(mean_square(values) ==
               Approx(variance).epsilon(6.0 * std::sqrt(2.0 / static_cast<double>(values.size()))));
@@ -229,6 +234,7 @@ TEST_CASE("parameters start with Glorot's variance, embeddings with 1 / d_model"
         const double deviations = largest / std::sqrt(variance);  // a uniform ends at sqrt(3)
         CHECK((embedding ? deviations > 3.0 : deviations <= std::sqrt(3.0)));
     }
+    CHECK(halved == 3 * 3);
     CHECK(matrices == 4 + 1 + 3 * 4 + 2 * 2);
 }
 
