@@ -163,6 +163,26 @@ void CpuBackend::run(const CacheAppend& op) {
     }
 }
 
+void CpuBackend::run(const MaskKeys& op) {
+    const View4<const float> x(op.x);
+    const std::int64_t keys = x.size[2];
+    const std::int64_t depth = x.size[3];
+    const AllowedKeys allowed(op.mask, keys);
+    float* out = data_of<float>(op.out);
+    pool_.for_ranges(x.size[0] * x.size[1], kWorthAThread / std::max<std::int64_t>(keys * depth, 1),
+                     [&](std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t item = begin; item < end; ++item) {
+                             const std::int64_t b = item / x.size[1];
+                             const std::int64_t seen = allowed(b, op.queries - 1);
+                             float* to = out + item * keys * depth;
+                             for (std::int64_t key = 0; key < seen; ++key) {
+                                 std::copy_n(x.row(b, item % x.size[1], key), depth, to + key * depth);
+                             }
+                             std::fill(to + seen * depth, to + keys * depth, 0.0F);
+                         }
+                     });
+}
+
 // A few queries (decoding) go key by key over the cache in place, and never past the keys that are allowed; for more,
 // products are faster.
 void CpuBackend::run(const Attention& op) {

@@ -1,4 +1,4 @@
-// MaskedSoftmax, its way back, EditAttention and CacheAppend: one block a row of weights.
+// MaskedSoftmax, its way back, EditAttention: one block a row of weights. CacheAppend and MaskKeys.
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"
@@ -131,6 +131,22 @@ __global__ void cache_append(const T* x, Strides3 from, T* cache, Strides3 to, c
     }
 }
 
+template <class T>
+__global__ void mask_keys(const T* x, Strides3 from, T* out, MaskKernel mask, std::int64_t count, std::int64_t depth) {
+    const std::int64_t item = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (item >= count) {
+        return;
+    }
+    const std::int64_t d = item % depth;
+    const std::int64_t key = item / depth % mask.keys;
+    const std::int64_t head = item / (depth * mask.keys);
+    if (key < mask.allowed((head + 1) * mask.queries - 1)) {  // the last query sees most
+        out[item] = x[head / mask.heads * from.batch + head % mask.heads * from.head + key * from.row + d];
+    } else {
+        from_float(0.0F, out[item]);
+    }
+}
+
 }  // namespace
 
 void CudaBackend::run(const MaskedSoftmax& op) {
@@ -185,6 +201,23 @@ void CudaBackend::run(const CacheAppend& op) {
         stream_.launch(CacheAppend::kName, cache_append<T>, item_grid(op.x.elements()), data_of<T>(op.x),
                        strides_of(op.x), data_of<T>(op.cache), strides_of(op.cache), data_of<std::int32_t>(op.position),
                        op.x.elements(), op.x.dim(1), op.x.dim(2), op.x.dim(3), op.cache.dim(2));
+    });
+}
+
+void CudaBackend::run(const MaskKeys& op) {
+    if (op.out.elements() == 0) {
+        return;
+    }
+    const MaskKernel mask{op.x.dim(1),
+                          op.queries,
+                          op.x.dim(2),
+                          data_of<std::int32_t>(op.mask.key_lengths),
+                          data_of<std::int32_t>(op.mask.query_offset),
+                          op.mask.causal};
+    visit_real(MaskKeys::kName, op.x.dtype, [&](auto tag) {
+        using T = decltype(tag);
+        stream_.launch(MaskKeys::kName, mask_keys<T>, item_grid(op.out.elements()), data_of<T>(op.x), strides_of(op.x),
+                       data_of<T>(op.out), mask, op.out.elements(), op.x.dim(3));
     });
 }
 

@@ -1,4 +1,5 @@
-// MaskedSoftmax, its way back, EditAttention and CacheAppend.
+// MaskedSoftmax, its way back, EditAttention, CacheAppend and MaskKeys.
+#include <algorithm>
 #include <array>
 
 #include "backends/vulkan/vulkan_backend_impl.h"
@@ -148,6 +149,51 @@ void VulkanBackend::run(const CacheAppend& op) {
     const auto rows = static_cast<std::uint64_t>(op.x.elements() / op.x.dim(3));
     stream_.dispatch(row_launch(Kernel::CacheAppend, rows, params.depth), params,
                      std::array{&op.x, &op.position, &op.cache});
+}
+
+void VulkanBackend::run(const MaskKeys& op) {
+    require_types(MaskKeys::kName, {&op.x, &op.out});
+    if (op.out.elements() == 0) {
+        return;
+    }
+    auto params = masked_params<MaskKeysParams>(op.x, op.mask);
+    params.queries = u32(op.queries);
+    params.keys = u32(op.x.dim(2));
+    params.depth = u32(op.x.dim(3));
+    const auto run_part = [&](const Tensor& x, const Tensor& out, const Tensor& lengths, std::int64_t first_key) {
+        params.heads = u32(x.dim(1));
+        params.rows = u32(x.dim(2));
+        params.first_key = u32(first_key);
+        params.count = u32(x.dim(0) * x.dim(1) * x.dim(2));
+        bool fours = true;
+        for (int dim = 0; dim < 3; ++dim) {
+            params.x_strides[dim] = u32(x.stride(dim));
+            fours = fours && (x.dim(dim) == 1 || x.stride(dim) % 4 == 0);
+        }
+        const Launch launch = fours_launch(Kernel::MaskKeys, params.count, params.depth);
+        stream_.dispatch(by_fours(launch, fours ? params.depth : 1, {&x, &out}), params,
+                         std::array{&x, &or_else(lengths, x), &or_else(op.mask.query_offset, x), &out});
+    };
+    if (fit_bindings({&op.x, &op.out})) {
+        run_part(op.x, op.out, op.mask.key_lengths, 0);
+        return;
+    }
+    for (std::int64_t head = 0; head < op.x.dim(0) * op.x.dim(1); ++head) {
+        const std::int64_t batch = head / op.x.dim(1);
+        const auto of_head = [&](const Tensor& tensor) {
+            return tensor.narrow(0, batch, 1).narrow(1, head % op.x.dim(1), 1);
+        };
+        const Tensor x = of_head(op.x);
+        const Tensor lengths = op.mask.key_lengths.defined() ? op.mask.key_lengths.narrow(0, batch, 1) : Tensor{};
+        std::int64_t most = x.dim(2);
+        while (most > 1 && !fits_binding(x.narrow(2, 0, most))) {
+            most = (most + 1) / 2;
+        }
+        for (std::int64_t first = 0; first < x.dim(2); first += most) {
+            const std::int64_t count = std::min(most, x.dim(2) - first);
+            run_part(x.narrow(2, first, count), of_head(op.out).narrow(2, first, count), lengths, first);
+        }
+    }
 }
 
 }  // namespace headscope::vulkan

@@ -282,6 +282,24 @@ struct CacheAppendParams {
     uint cache_strides[3];
 };
 
+// x, key_lengths, query_offset, out: one invocation four elements of one of the rows [first_key, first_key + rows) of
+// each head
+struct MaskKeysParams {
+    uint first_group;
+    uint offset[4];
+    uint heads;
+    uint queries;
+    uint keys;
+    uint first_key;
+    uint rows;
+    uint depth;
+    uint count;  // of rows, in all heads
+    uint x_strides[3];
+    uint has_lengths;
+    uint causal;
+    uint has_offset;
+};
+
 // ids, table, positions, first, out: one workgroup a row. The table's binding holds rows
 // [table_first, table_first + table_rows) of `vocabulary`.
 struct EmbedParams {

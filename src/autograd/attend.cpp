@@ -4,6 +4,7 @@
 
 #include "autograd/aim.h"
 #include "autograd/functions.h"
+#include "backend/compositions.h"
 #include "backend/operand_checks.h"
 #include "support/check.h"
 
@@ -161,14 +162,21 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
                            .compute = ctx.compute};
         return attend_fused(ctx, Q, K, V, op, out, recorded);
     }
-    const Var scores = matmul(ctx, Q, K, {.transpose_b = true, .alpha = scale});
+    const auto seen = [&](const Var& x) {
+        const Tensor value = seen_keys(ctx.backend, x.value(), mask, Q.shape()[2]);
+        return value.buffer == x.value().buffer ? x : x.with_value(value);
+    };
+    // Scores are masked after their product, so the keys matter on the way back alone.
+    const Var keys = recorded ? seen(K) : K;
+    const Var values = seen(V);
+    const Var scores = matmul(ctx, Q, keys, {.transpose_b = true, .alpha = scale});
     Var weights = masked_softmax(ctx, scores, mask);  // [batch, heads, queries, keys]
     weights = attention_site(
         ctx, weights,
         {.site = site, .weights = {}, .queries = Q.value(), .keys = K.value(), .mask = mask, .scale = scale});
     weights = dropout(ctx, weights, rule);
-    Var attended(out, wants_gradient(ctx, weights, V));
-    matmul_into(ctx, weights, V, attended.heads(heads), {});
+    Var attended(out, wants_gradient(ctx, weights, values));
+    matmul_into(ctx, weights, values, attended.heads(heads), {});
     return attended;
 }
 

@@ -1,5 +1,5 @@
 // The fused ops as compositions of core ops: how a backend without kernels for them runs them, and their oracle.
-#include "backend/backend.h"
+#include "backend/compositions.h"
 
 namespace headscope {
 
@@ -21,13 +21,24 @@ float beta_of(Write write) {
 
 }  // namespace
 
+Tensor seen_keys(Backend& backend, const Tensor& x, const AttentionMask& mask, std::int64_t queries) {
+    const bool hides_the_last = mask.causal && (mask.query_offset.defined() || queries < x.dim(2));
+    if (queries == 0 || (!mask.key_lengths.defined() && !hides_the_last)) {
+        return x;
+    }
+    const Tensor seen = backend.empty(x.shape, x.dtype);
+    backend.run(MaskKeys{.x = x, .out = seen, .mask = mask, .queries = queries});
+    return seen;
+}
+
 // Equation 1.
 void Backend::run(const Attention& op) {
     const Tensor weights = weights_of(*this, op);
     if (op.dropout.rate > 0.0F) {
         run(Dropout{.x = weights, .y = weights, .rule = op.dropout});
     }
-    run(Matmul{.a = weights, .b = op.v, .out = op.out, .compute = op.compute});
+    const Tensor v = seen_keys(*this, op.v, op.mask, op.q.dim(2));
+    run(Matmul{.a = weights, .b = v, .out = op.out, .compute = op.compute});
 }
 
 void Backend::run(const AttentionBackward& op) {
@@ -49,14 +60,15 @@ void Backend::run(const AttentionBackward& op) {
         return;
     }
     // Of the weights, then of the scores.
-    run(Matmul{.a = op.grad_out, .b = op.v, .out = scratch, .transpose_b = true, .compute = op.compute});
+    const Tensor v = seen_keys(*this, op.v, op.mask, op.q.dim(2));
+    run(Matmul{.a = op.grad_out, .b = v, .out = scratch, .transpose_b = true, .compute = op.compute});
     if (drops) {
         run(Dropout{.x = scratch, .y = scratch, .rule = op.dropout});
     }
     run(MaskedSoftmaxBackward{.weights = weights, .grad_weights = scratch, .grad_scores = scratch});
     if (op.grad_q.defined()) {
         run(Matmul{.a = scratch,
-                   .b = op.k,
+                   .b = seen_keys(*this, op.k, op.mask, op.q.dim(2)),
                    .out = op.grad_q,
                    .alpha = op.scale,
                    .beta = beta_of(op.write_q),

@@ -50,6 +50,9 @@ Outputs outputs_of(const CacheAppend& op) {
     // What is appended; the rest of the cache may be noise.
     return {{"cache (the rows of x)", op.x}};
 }
+Outputs outputs_of(const MaskKeys& op) {
+    return {{"out", op.out}};
+}
 Outputs outputs_of(const Embed& op) {
     return {{"out", op.out}};
 }

@@ -27,6 +27,7 @@
     X(MaskedSoftmaxBackward)  \
     X(EditAttention)          \
     X(CacheAppend)            \
+    X(MaskKeys)               \
     X(Embed)                  \
     X(EmbedBackward)          \
     X(SmoothedCrossEntropy)   \

@@ -82,6 +82,16 @@ void validate(const CacheAppend& op) {
     check.apart("cache", op.cache, {&op.x, &op.position});
 }
 
+void validate(const MaskKeys& op) {
+    OperandChecks check(MaskKeys::kName);
+    check.real("x", op.x);
+    check.rank("x", op.x, 4, 4);
+    check.plain("out", op.out, op.x.shape);
+    check.apart("out", op.out, {&op.x, &op.mask.key_lengths, &op.mask.query_offset});
+    check_mask(check, op.mask, op.x.dim(0));
+    check.expect(op.queries >= 1, [&] { return "queries must be at least 1, found " + std::to_string(op.queries); });
+}
+
 void validate(const Attention& op) {
     OperandChecks check(Attention::kName);
     check_attention(check, op);

@@ -174,6 +174,8 @@ mutant attention vulkan 'the last of a workgroup'\''s rows is left out' shaders/
     'row < end' 'row + 1u < end'
 mutant attention vulkan 'a cache row too many is written' shaders/cache_append.comp \
     'start >= int(p.capacity) - int(row)' 'start > int(p.capacity) - int(row)'
+mutant attention vulkan 'the first key that no query sees is kept' shaders/mask_keys.comp \
+    'p.first_key + place < allowed_keys' 'p.first_key + place <= allowed_keys'
 mutant attention vulkan 'the running sum is not brought to the new maximum' shaders/attend.comp \
     'total[i] = fma(total[i], left[i], weight[i]);' 'total[i] += weight[i];'
 mutant attention vulkan 'sums against several maxima meet as they are' shaders/attend_few.comp \

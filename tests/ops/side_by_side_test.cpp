@@ -192,6 +192,7 @@ TEST_CASE("every family's timed cases are right, and each has a name of its own"
                                                  "attention",
                                                  "attention_backward",
                                                  "cache_append",
+                                                 "mask_keys",
                                                  "edit_attention",
                                                  "embed",
                                                  "embed_backward",

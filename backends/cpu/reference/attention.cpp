@@ -108,11 +108,24 @@ void CpuReference<Real>::run(const CacheAppend& op) {
     }
 }
 
+template <class Real>
+void CpuReference<Real>::run(const MaskKeys& op) {
+    const View4<Real> x(op.x);
+    const View4<Real> out(op.out);
+    const std::int32_t* lengths = data_of<std::int32_t>(op.mask.key_lengths);
+    const std::int64_t last_query = scalar_of(op.mask.query_offset, 0) + op.queries - 1;
+    for_each_index(out, [&](std::int64_t b, std::int64_t h, std::int64_t j, std::int64_t d) {
+        const bool seen = (lengths == nullptr || j < lengths[b]) && (!op.mask.causal || j <= last_query);
+        out.at(b, h, j, d) = seen ? x.at(b, h, j, d) : Real{0};
+    });
+}
+
 #define HEADSCOPE_INSTANTIATE(Real)                                      \
     template void CpuReference<Real>::run(const MaskedSoftmax&);         \
     template void CpuReference<Real>::run(const MaskedSoftmaxBackward&); \
     template void CpuReference<Real>::run(const EditAttention&);         \
-    template void CpuReference<Real>::run(const CacheAppend&);
+    template void CpuReference<Real>::run(const CacheAppend&);           \
+    template void CpuReference<Real>::run(const MaskKeys&);
 HEADSCOPE_INSTANTIATE(float)
 HEADSCOPE_INSTANTIATE(double)
 #undef HEADSCOPE_INSTANTIATE

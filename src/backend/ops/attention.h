@@ -58,9 +58,20 @@ struct CacheAppend {
     Tensor cache;     // out [batch, heads, capacity, depth]
 };
 
+// out = x where at least one of the queries may look at the key, else exactly 0, even where x is NaN or infinite. For
+// products with masked weights: a weight of 0 does not cancel a NaN. x may be strided.
+struct MaskKeys {
+    static constexpr const char* kName = "mask_keys";
+    Tensor x;    // T [batch, heads, keys, depth]
+    Tensor out;  // out T, as x, contiguous
+    AttentionMask mask = {};
+    std::int64_t queries = 0;  // at least 1
+};
+
 // Fused, with a composition as its default body: out = Dropout(softmax(scale * Q . K^T under the mask)) . V, equation
-// 1, without the weights ever being seen. A query with no allowed key gives a row of exactly 0. Operands may be
-// strided.
+// 1, without the weights ever being seen. A query with no allowed key gives a row of exactly 0. A key that no query may
+// look at (padding, the unused end of a cache) does not matter, whatever k and v hold there, NaN and infinity included;
+// the same goes for AttentionBackward. Operands may be strided.
 struct Attention {
     static constexpr const char* kName = "attention";
     Tensor q;    // T [batch, heads, queries, d_k]

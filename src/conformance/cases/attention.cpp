@@ -1,4 +1,4 @@
-// MaskedSoftmax and its way back, CacheAppend, Attention.
+// MaskedSoftmax and its way back, CacheAppend, MaskKeys, Attention.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,6 +57,16 @@ struct Heads {
     double terms() const { return static_cast<double>(std::max(keys, queries) + d_k + d_v); }
 };
 
+Case mask_keys(const Heads& size, const Rule& rule) {
+    return make_case(
+        fmt::format("{} of {}{}", size.k().to_string(), size.queries, rule.title()),
+        with_mask({with_unseen_garbage(in("x", size.k()).strided(), rule, size.queries), out("out", size.k()).exact()},
+                  rule, size.batch),
+        [=](const Operands& t) {
+            return MaskKeys{t["x"], t["out"], mask_of(t, rule), size.queries};
+        });
+}
+
 struct Manner {
     Rule rule = {};
     float rate = 0.0F;
@@ -82,6 +92,12 @@ std::string title_of(const Heads& size, const Manner& manner) {
     return fmt::format("{} d_v {}{}", size.q().to_string(), size.v().to_string(), manner.title());
 }
 
+// q, k and v. What no query may look at is garbage.
+std::vector<Operand> heads_of(const Heads& size, const Manner& manner) {
+    return {in("q", size.q()).strided(), with_unseen_garbage(in("k", size.k()).strided(), manner.rule, size.queries),
+            with_unseen_garbage(in("v", size.v()).strided(), manner.rule, size.queries)};
+}
+
 Attention forward_op(const Operands& t, const Heads& size, const Manner& manner) {
     return {.q = t["q"],
             .k = t["k"],
@@ -94,18 +110,18 @@ Attention forward_op(const Operands& t, const Heads& size, const Manner& manner)
 }
 
 Case attention(const Heads& size, const Manner& manner = {}) {
-    return manner.measured(make_case(title_of(size, manner),
-                                     manner.operands({in("q", size.q()).strided(), in("k", size.k()).strided(),
-                                                      in("v", size.v()).strided(), out("out", size.out()).strided()},
-                                                     size.batch),
+    std::vector<Operand> operands = heads_of(size, manner);
+    operands.push_back(out("out", size.out()).strided());
+    return manner.measured(make_case(title_of(size, manner), manner.operands(operands, size.batch),
                                      [=](const Operands& t) { return forward_op(t, size, manner); }),
                            size);
 }
 
 // The way back after the device's own forward, whose out and log_sums it reads. `gradients`: of "qkv".
 Case attention_backward(const Heads& size, const Manner& manner = {}, const std::string& gradients = "qkv") {
-    std::vector<Operand> operands{in("q", size.q()).strided(), in("k", size.k()).strided(), in("v", size.v()).strided(),
-                                  in("grad_out", size.out()).strided(), out("out", size.out()).strided()};
+    std::vector<Operand> operands = heads_of(size, manner);
+    operands.push_back(in("grad_out", size.out()).strided());
+    operands.push_back(out("out", size.out()).strided());
     for (const auto& [letter, shape] : {std::pair{'q', size.q()}, {'k', size.k()}, {'v', size.v()}}) {
         if (gradients.find(letter) != std::string::npos) {
             operands.push_back(gradient(fmt::format("grad_{}", letter), shape).strided());
@@ -303,6 +319,20 @@ std::vector<Case> cache_cases() {
     return cases;
 }
 
+std::vector<Case> masked_keys_cases() {
+    std::vector<Case> cases;
+    for (const Heads& size :
+         {Heads{1, 1, 1, 1, 1, 1}, {2, 3, 5, 7, 8, 8}, {4, 2, 33, 65, 33, 7}, {4, 2, 1, 40, 32, 32}}) {
+        for (const Rule& rule : rules()) {
+            cases.push_back(mask_keys(size, rule));
+        }
+    }
+    cases.push_back(mask_keys({1, 2, 3, 5000, 20, 1}, {.causal = true, .offset = 4200}));  // a head in parts
+    cases.push_back(mask_keys({2, 2, 3, 0, 4, 4}, {.lengths = true}));
+    cases.push_back(mask_keys({2, 0, 3, 4, 4, 4}, {.lengths = true}));
+    return cases;
+}
+
 std::vector<Case> fused_cases() {
     std::vector<Case> cases;
     for (const auto& [size, manner] : fused_sizes()) {
@@ -395,8 +425,14 @@ std::vector<Case> speeds(const Workload& work) {
     const double product = 2.0 * static_cast<double>(weights.elements()) * static_cast<double>(size.d_k);
     whole.arithmetic = 2 * product;
     back.arithmetic = 7 * product;  // its own forward, too
-    return {softmax(weights, {}).named(shape), softmax_backward(weights).named(shape), whole, back,
-            append_of_a_step(work)};
+    const Case masked =
+        mask_keys(size, {}).named(fmt::format("{}x{}x{}x{}", size.batch, size.heads, size.keys, size.d_k));
+    return {softmax(weights, {}).named(shape),
+            softmax_backward(weights).named(shape),
+            whole,
+            back,
+            append_of_a_step(work),
+            masked};
 }
 
 }  // namespace
@@ -412,6 +448,7 @@ Family attention_family() {
                      lost_keys_cases},
                     {"softmax-back", "the way back of softmax", softmax_back_cases},
                     {"cache", "appending to a cache", cache_cases},
+                    {"masked-keys", "keys and values that no query may look at become 0", masked_keys_cases},
                     {"fused", "attention in one op", fused_cases},
                     {"fused-back", "the way back of attention in one op", fused_back_cases},
                     {"extreme", "softmax of scores of 1e4 and more", extreme_cases},

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -32,9 +34,11 @@ inline const std::vector<Rule>& rules() {
 }
 
 // A sentence with one key, one with none at all, one with more than there are.
+inline constexpr std::array<std::int64_t, 4> kLengths{1, 0, 1000, 3};
+
 inline std::vector<Operand> with_mask(std::vector<Operand> operands, const Rule& rule, std::int64_t batch) {
     if (rule.lengths) {
-        operands.push_back(indices("key_lengths", {batch}, these({1, 0, 1000, 3})));
+        operands.push_back(indices("key_lengths", {batch}, these({kLengths.begin(), kLengths.end()})));
     }
     if (rule.offset >= 0) {
         operands.push_back(indices("query_offset", {1}, these({static_cast<double>(rule.offset)})));
@@ -44,6 +48,25 @@ inline std::vector<Operand> with_mask(std::vector<Operand> operands, const Rule&
 
 inline AttentionMask mask_of(const Operands& t, const Rule& rule) {
     return {.key_lengths = t.maybe("key_lengths"), .causal = rule.causal, .query_offset = t.maybe("query_offset")};
+}
+
+// `x`, keys or values [batch, heads, keys, depth], with NaN, infinities and the largest numbers at the keys that none
+// of the queries may look at.
+inline Operand with_unseen_garbage(const Operand& x, const Rule& rule, std::int64_t queries) {
+    return x.filled([shape = x.shape, rule, queries, inner = x.values](std::int64_t count, Random& random) {
+        constexpr std::array kGarbage{kNan, kInfinity, -kInfinity, 3e38};
+        Values values = inner(count, random);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const std::int64_t row = static_cast<std::int64_t>(i) / shape[3];
+            const auto batch = static_cast<std::size_t>(row / (shape[1] * shape[2]));
+            const bool in_sentence = !rule.lengths || row % shape[2] < kLengths.at(batch % kLengths.size());
+            const bool in_past = !rule.causal || row % shape[2] < std::max<std::int64_t>(rule.offset, 0) + queries;
+            if (!in_sentence || !in_past) {
+                values[i] = kGarbage.at(i % kGarbage.size());
+            }
+        }
+        return values;
+    });
 }
 
 inline std::vector<Shape> weight_shapes() {
