@@ -233,7 +233,7 @@ void add_conform_command(CLI::App& app, int count, const char* const* words) {
     command
         ->add_option("--onnx-node-tests", options->onnx_node_tests,
                      "In place of our cases those of ONNX: a folder as onnx/backend/test/data/node of its Python "
-                     "package, up to 1.19")
+                     "package (docs/conformance.md)")
         ->excludes(quick)
         ->excludes(full)
         ->excludes(op)

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "conformance/onnx/model.h"
+#include "conformance/onnx/node_ops.h"
 #include "conformance/onnx/node_tests.h"
 #include "devices.h"
 #include "io/atomic_file.h"
@@ -78,7 +79,7 @@ TEST_CASE("every device agrees with the vectors of ONNX", "[onnx]") {
             CHECK(result.complaints.empty());
             ran[result.op] += result.runs;
         }
-        CHECK(ran == std::map<std::string, int>{{"onnx Attention", 5},
+        CHECK(ran == std::map<std::string, int>{{"onnx Attention", 11},
                                                 {"onnx Gemm", 1},
                                                 {"onnx LayerNormalization", 1},
                                                 {"onnx LogSoftmax", 1},
@@ -86,6 +87,42 @@ TEST_CASE("every device agrees with the vectors of ONNX", "[onnx]") {
                                                 {"onnx Softmax", 1},
                                                 {"onnx SoftmaxCrossEntropyLoss", 1},
                                                 {"onnx, other", 0}});
+    }
+}
+
+namespace {
+
+// One head of three queries and four keys under `mask` [3, 4], where keys 2 and 3 hold `lost`.
+std::vector<double> attended(Backend& device, OnnxType type, const std::vector<double>& mask, double lost) {
+    const OnnxNode node{
+        .op = "Attention", .domain = {}, .inputs = {"Q", "K", "V", "attn_mask"}, .outputs = {"Y"}, .attributes = {}};
+    const OnnxTensor keys{.name = {}, .dims = {1, 1, 4, 2}, .values = {1, 2, -1, 0.5, lost, lost, lost, lost}};
+    NodeCall call{.node = node, .opset = 24, .inputs = {}};
+    call.inputs = {OnnxTensor{.name = {}, .dims = {1, 1, 3, 2}, .values = {0.5, 1, -1, 2, 1, 1}}, keys, keys,
+                   OnnxTensor{.name = {}, .type = type, .dims = {3, 4}, .values = mask}};
+    return run_node(device, call).at(0);
+}
+
+}  // namespace
+
+TEST_CASE("what any mask forbids does not matter, NaN and infinity included", "[onnx]") {
+    const double no = -kInfinity;
+    const std::vector<double> added{0, 0.5, no, no, no, 0, 1, no, no, no, no, no};
+    const std::vector<double> truths{1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0};
+    for (const std::string& id : devices_under_test()) {
+        INFO(id);
+        const std::unique_ptr<Backend> device = open_device(id);
+        for (const auto& [type, mask] : {std::pair{OnnxType::Float, added}, {OnnxType::Bool, truths}}) {
+            const std::vector<double> expected = attended(*device, type, mask, 0.0);
+            for (const double lost : {kNan, kInfinity, -kInfinity}) {
+                const std::vector<double> got = attended(*device, type, mask, lost);
+                CHECK(got[0] == expected[0]);
+                CHECK(got[1] == expected[1]);
+                CHECK_FALSE(std::isfinite(got[2] + got[3]));  // the second query sees one of them
+                CHECK(got[4] == 0.0);
+                CHECK(got[5] == 0.0);
+            }
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-// What ONNX's files hold, as far as node tests need it. The field numbers are onnx.proto's, of ONNX 1.0 to 1.19.
+// What ONNX's files hold, as far as node tests need it. The field numbers are onnx.proto's, of ONNX 1.0 to 1.23.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,10 @@
-// Attention of opset 23 and 24: heads in one tensor of rank 3 or 4, masks, a cache of past keys and values.
+// Attention of opset 23 to 25: heads in one tensor of rank 3 or 4, masks, a cache of past keys and values.
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "backend/compositions.h"
 #include "conformance/onnx/node_ops.h"
 
 namespace headscope::conformance {
@@ -43,7 +46,7 @@ Heads appended(const NodeDevice& device, const OnnxTensor* past, const Heads& no
 
 // What is added to the scores of [batch, heads, queries, keys]; a key that a mask of truths forbids gets -infinity, and
 // so do keys past the end of a mask that is too short.
-std::vector<double> added(const OnnxTensor& mask, const std::vector<std::int64_t>& dims) {
+std::vector<double> scores_added(const OnnxTensor& mask, const std::vector<std::int64_t>& dims) {
     OnnxTensor wide = mask;
     const std::int64_t columns = mask.rank() > 0 ? mask.dim(-1) : 1;
     if (columns > 1 && columns < dims.back()) {
@@ -71,45 +74,146 @@ std::vector<double> out_of(const NodeDevice& device, const Tensor& out, bool pac
     return device.get(packed ? out.swap(1, 2) : out);
 }
 
-enum QkOutput : std::int64_t { kScores = 0, kMasked = 1, kCapped = 2, kWeights = 3 };
+// NodeCall's inputs and attributes that say which keys a query may look at.
+struct Mask {
+    const OnnxTensor* added;    // to the scores, or truths
+    const OnnxTensor* past;     // keys of before, all of which lie before the first query
+    const OnnxTensor* lengths;  // [batch], of keys that were appended elsewhere, the queries' own among them
+    bool causal;
+    std::int64_t left, right;  // how far a query sees to either side, -1 for all the way
 
-struct Scores {
-    Tensor out;
-    std::vector<double> seen;  // what the node's fourth output shows
+    explicit Mask(const NodeCall& call)
+        : added(call.maybe(3)),
+          past(call.maybe(4)),
+          lengths(call.maybe(6)),
+          causal(call.node.integer("is_causal", 0) != 0),
+          left(call.node.integer("left_window_size", -1)),
+          right(call.node.integer("right_window_size", -1)) {}
+
+    std::int64_t length(std::int64_t sentence) const {
+        return static_cast<std::int64_t>(lengths->values.at(static_cast<std::size_t>(sentence)));
+    }
+    // The first query's place among the keys. Negative where there are fewer keys than queries.
+    std::int64_t offset(std::int64_t sentence, std::int64_t queries) const {
+        return past != nullptr ? past->dim(2) : lengths != nullptr ? length(sentence) - queries : 0;
+    }
+    bool is_rule() const { return added == nullptr && left < 0 && right < 0; }
+    bool differs_by_sentence() const { return causal && past == nullptr && lengths != nullptr; }
+
+    // All of it as numbers that are added to the scores, -infinity for a forbidden key.
+    std::vector<double> bias(const Shape& scores) const {
+        const std::int64_t queries = scores[2];
+        const std::int64_t keys = scores[3];
+        std::vector<double> all(static_cast<std::size_t>(scores.elements()));
+        if (added != nullptr) {
+            all = scores_added(*added, {scores[0], scores[1], queries, keys});
+        }
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto row = static_cast<std::int64_t>(i) / keys;
+            const std::int64_t key = static_cast<std::int64_t>(i) % keys;
+            const std::int64_t sentence = row / (scores[1] * queries);
+            const std::int64_t place = offset(sentence, queries) + row % queries;
+            if ((causal && key > place) || (left >= 0 && key < place - left) || (right >= 0 && key > place + right) ||
+                (lengths != nullptr && key >= length(sentence))) {
+                all[i] = -std::numeric_limits<double>::infinity();
+            }
+        }
+        return all;
+    }
 };
 
-// The two products around a masked softmax, where something is added to the scores or somebody wants to see them.
-Scores composed(const NodeDevice& device, const NodeCall& call, const Attention& op) {
-    Backend& backend = device.backend();
-    const std::int64_t mode = call.node.integer("qk_matmul_output_mode", kScores);
-    const Shape shape{op.q.dim(0), op.q.dim(1), op.q.dim(2), op.k.dim(2)};
-    const OnnxTensor* mask = call.maybe(3);
-    const auto multiply = [&](const Tensor& to, float beta) {
-        backend.run(Matmul{.a = op.q, .b = op.k, .out = to, .transpose_b = true, .alpha = op.scale, .beta = beta});
-    };
-    Scores scores;
-    if (call.wants(3) && mode == kScores) {
-        const Tensor plain = device.make(shape);
-        multiply(plain, 0.0F);
-        scores.seen = device.get(plain);
+// What AttentionMask can say: one op, or one for each sentence where their queries' places differ.
+void attend_by_rule(const NodeDevice& device, const Mask& mask, Attention op) {
+    op.mask.causal = mask.causal;
+    if (mask.lengths != nullptr) {
+        op.mask.key_lengths = device.put_index({op.q.dim(0)}, mask.lengths->values);
     }
-    const Tensor masked = mask == nullptr ? device.make(shape)
-                                          : device.put(shape, added(*mask, {shape[0], shape[1], shape[2], shape[3]}));
-    multiply(masked, mask == nullptr ? 0.0F : 1.0F);
-    if (call.wants(3) && (mode == kMasked || mode == kCapped)) {  // without a cap they are the same
-        if (op.mask.causal || op.mask.key_lengths.defined()) {
-            throw NotOurs("scores after a causal mask are never there to be seen: the mask is a rule");
+    const std::int64_t parts = mask.differs_by_sentence() ? op.q.dim(0) : 1;
+    for (std::int64_t index = 0; index < parts; ++index) {
+        Attention part = op;
+        if (parts > 1) {
+            for (Tensor* tensor : {&part.q, &part.k, &part.v, &part.out, &part.mask.key_lengths}) {
+                *tensor = tensor->narrow(0, index, 1);
+            }
         }
-        scores.seen = device.get(masked);
+        part.mask.query_offset = device.put_index({1}, {static_cast<double>(mask.offset(index, op.q.dim(2)))});
+        device.backend().run(part);
     }
-    const Tensor weights = device.make(shape);
-    backend.run(MaskedSoftmax{masked, weights, op.mask});
-    if (call.wants(3) && mode == kWeights) {
-        scores.seen = device.get(weights);
+}
+
+// The rows of `depth` values that begin with the one called `first`, in this order.
+void append_rows(std::vector<double>& to, const std::vector<double>& from, std::int64_t first,
+                 const std::vector<std::int64_t>& order, std::int64_t depth) {
+    for (const std::int64_t row : order) {
+        const auto begin = from.begin() + (first + row) * depth;
+        to.insert(to.end(), begin, begin + depth);
     }
-    backend.run(Matmul{.a = weights, .b = op.v, .out = op.out});
-    scores.out = op.out;
-    return scores;
+}
+
+// Any mask: every query becomes a sentence of its own whose keys are in another order, the allowed ones first, so that
+// its length says which they are. Returns the weights.
+std::vector<double> attend_by_bias(const NodeDevice& device, const std::vector<double>& bias, const Attention& op) {
+    Backend& backend = device.backend();
+    const std::int64_t queries = op.q.dim(2);
+    const std::int64_t keys = op.k.dim(2);
+    const std::int64_t sentences = op.q.dim(0) * op.q.dim(1) * queries;
+    const std::vector<double> k = device.get(op.k);
+    const std::vector<double> v = device.get(op.v);
+    std::vector<double> own_k;
+    std::vector<double> own_v;
+    std::vector<double> own_bias;
+    std::vector<double> lengths;
+    std::vector<std::int64_t> orders;
+    for (std::int64_t row = 0; row < sentences; ++row) {
+        std::vector<std::int64_t> order(static_cast<std::size_t>(keys));
+        std::iota(order.begin(), order.end(), 0);
+        const auto allowed_end = std::stable_partition(order.begin(), order.end(), [&](std::int64_t key) {
+            return bias[static_cast<std::size_t>(row * keys + key)] != -std::numeric_limits<double>::infinity();
+        });
+        lengths.push_back(static_cast<double>(allowed_end - order.begin()));
+        append_rows(own_k, k, row / queries * keys, order, op.k.dim(3));
+        append_rows(own_v, v, row / queries * keys, order, op.v.dim(3));
+        append_rows(own_bias, bias, row * keys, order, 1);
+        orders.insert(orders.end(), order.begin(), order.end());
+    }
+    const AttentionMask mask{.key_lengths = device.put_index({sentences}, lengths)};
+    const Tensor scores = device.put({sentences, 1, 1, keys}, own_bias);
+    backend.run(Matmul{.a = device.put({sentences, 1, 1, op.q.dim(3)}, device.get(op.q)),
+                       .b = device.put({sentences, 1, keys, op.k.dim(3)}, own_k),
+                       .out = scores,
+                       .transpose_b = true,
+                       .alpha = op.scale,
+                       .beta = 1.0F});
+    backend.run(MaskedSoftmax{scores, scores, mask});
+    const Tensor values = device.put({sentences, 1, keys, op.v.dim(3)}, own_v);
+    backend.run(Matmul{
+        .a = scores, .b = seen_keys(backend, values, mask, 1), .out = op.out.reshape({sentences, 1, 1, op.v.dim(3)})});
+    const std::vector<double> ordered = device.get(scores);
+    std::vector<double> weights(ordered.size());
+    for (std::size_t i = 0; i < ordered.size(); ++i) {
+        const std::size_t first = i - i % static_cast<std::size_t>(keys);
+        weights[first + static_cast<std::size_t>(orders[i])] = ordered[i];
+    }
+    return weights;
+}
+
+enum QkOutput : std::int64_t { kScores = 0, kCapped = 1, kMasked = 2, kWeights = 3 };
+
+// The node's fourth output. Without a cap capped scores are the scores.
+std::vector<double> seen_scores(const NodeDevice& device, std::int64_t mode, const std::vector<double>& bias,
+                                const std::vector<double>& weights, const Attention& op) {
+    if (mode == kWeights) {
+        return weights;
+    }
+    const Shape shape{op.q.dim(0), op.q.dim(1), op.q.dim(2), op.k.dim(2)};
+    const Tensor scores = mode == kMasked ? device.put(shape, bias) : device.make(shape);
+    device.backend().run(Matmul{.a = op.q,
+                                .b = op.k,
+                                .out = scores,
+                                .transpose_b = true,
+                                .alpha = op.scale,
+                                .beta = mode == kMasked ? 1.0F : 0.0F});
+    return device.get(scores);
 }
 
 }  // namespace
@@ -127,29 +231,25 @@ std::vector<std::vector<double>> run_attention(Backend& backend, const NodeCall&
     if (q.heads() != k.heads()) {
         throw NotOurs("our attention has as many heads of keys as of queries");
     }
-    const OnnxTensor* past = call.maybe(4);
-    const Heads keys = appended(device, past, k);
+    const Mask mask(call);
+    const Heads keys = appended(device, mask.past, k);
     const Heads values = appended(device, call.maybe(5), v);
     const bool packed = x.rank() == 3;
     const Shape out{q.batch(), q.heads(), q.length(), values.depth()};
-    Attention op{.q = q.tensor,
-                 .k = keys.tensor,
-                 .v = values.tensor,
-                 .out = device.make(out),
-                 .scale = call.node.real("scale", 1.0F / std::sqrt(static_cast<float>(q.depth())))};
-    op.mask.causal = call.node.integer("is_causal", 0) != 0;
-    if (past != nullptr) {
-        op.mask.query_offset = device.put_index({1}, {static_cast<double>(past->dim(2))});
-    }
-    if (const OnnxTensor* lengths = call.maybe(6)) {
-        op.mask.key_lengths = device.put_index({q.batch()}, lengths->values);
-    }
+    const Attention op{.q = q.tensor,
+                       .k = keys.tensor,
+                       .v = values.tensor,
+                       .out = device.make(out),
+                       .scale = call.node.real("scale", 1.0F / std::sqrt(static_cast<float>(q.depth())))};
     std::vector<std::vector<double>> outputs(4);
-    if (call.maybe(3) != nullptr || call.wants(3)) {
-        const Scores scores = composed(device, call, op);
-        outputs[3] = scores.seen;
+    if (mask.is_rule() && !call.wants(3)) {
+        attend_by_rule(device, mask, op);
     } else {
-        backend.run(op);
+        const std::vector<double> bias = mask.bias({q.batch(), q.heads(), q.length(), keys.length()});
+        const std::vector<double> weights = attend_by_bias(device, bias, op);
+        if (call.wants(3)) {
+            outputs[3] = seen_scores(device, call.node.integer("qk_matmul_output_mode", kScores), bias, weights, op);
+        }
     }
     outputs[0] = out_of(device, op.out, packed);
     outputs[1] = call.wants(1) ? device.get(keys.tensor) : std::vector<double>{};

@@ -20,8 +20,9 @@ struct NodeTests {
 
 // A result for every test of an op that we have, run, failed or skipped with its reason; and one for each other op,
 // with how many tests there are. Results may be off by what their type allows (F32: 1e-6 of the largest value, and 1e-5
-// of their own; 16-bit types 100 times as much), where ONNX allows 1e-3 of their own. Error where the folder holds no
-// test, or none of that name; a file that cannot be read, or is not there, fails its test.
+// of their own; F16 100 times as much, BF16 1,600 times: one step of F16, two of BF16, whose scores and weights are
+// rounded on both sides), where ONNX allows 1e-3 of their own. Error where the folder holds no test, or none of that
+// name; a file that cannot be read, or is not there, fails its test.
 DeviceReport run_onnx_node_tests(const NodeTests& tests, Backend& device);
 
 }  // namespace headscope::conformance
