@@ -19,7 +19,7 @@ Headscope: the Transformer on every GPU, with heads you can see.
 
   ./do demo             build, translate the example sentences on every device found, draw attention figures (--preset ci)
   ./do test             build and run the tests
-  ./do check [PART..]   the longer proofs: format shell agreement bleu digits cpuonly sanitize validation conform amd
+  ./do check [PART..]   the longer proofs: format shell agreement bleu onnx digits cpuonly sanitize validation conform amd
                         intel nvidia swiftshader subgroups plain emulation cuda stop damage mutants tidy fuzz
                         trixie
   ./do bench [ARGS..]   headscope bench, built for this machine
@@ -33,6 +33,7 @@ Headscope: the Transformer on every GPU, with heads you can see.
 Every command may be run again: what is done stays done, and what needs no network asks for none.
   HEADSCOPE_MODEL=FOLDER            the model of demo and check, in place of assets/models/en-de
   HEADSCOPE_BLEU_REFERENCE=FOLDER   systems' outputs and what sacreBLEU says of them, for check bleu (it says how)
+  HEADSCOPE_ONNX_NODE_TESTS=FOLDER  ONNX's node tests for check onnx; without it the onnx package of PyPI writes them
   HEADSCOPE_HELD_OUT=FILE.tsv       held-out text for check agreement, 500 lines of "source TAB target" or more
   HEADSCOPE_CUDA_TOOLKITS='A;B'     folders of CUDA toolkits for check cuda; building finds one by itself
   HEADSCOPE_STOP_SECONDS=N          how long check stop stops trainings; 600 without it

@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # MODEL, HEADSCOPE and PACKAGES are ./do's
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev)
-readonly CHECKS=(format shell agreement bleu digits cpuonly sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage mutants tidy fuzz trixie)
+readonly CHECKS=(format shell agreement bleu onnx digits cpuonly sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage mutants tidy fuzz trixie)
 # How a part of check ends that proved nothing because something that a person has to give is not there.
 readonly SKIPPED=77
 
@@ -52,6 +52,34 @@ check_bleu() {
                 fail "$system: BLEU ($tokens) is $found, and sacreBLEU says $expected"
         done < <(cut -f "1,$([ "$tokens" = 13a ] && echo 3 || echo 8)" out/check/bleu-expected.tsv)
     done
+}
+
+# ONNX's node tests of all ops that we have, on the CPU and on Vulkan.
+check_onnx() {
+    local tests=${HEADSCOPE_ONNX_NODE_TESTS:-} device
+    [ -n "$tests" ] || tests=$(onnx_node_tests)
+    build release headscope
+    for device in cpu vulkan; do
+        "$HEADSCOPE" conform --device "$device" --onnx-node-tests "$tests" --json "out/check/onnx-$device.json"
+    done
+}
+
+# A folder of them, which the onnx package writes once.
+onnx_node_tests() {
+    local folder=build/onnx version=1.23.2
+    if [ ! -f "$folder/$version.ready" ]; then
+        rm -rf "$folder"
+        mkdir -p build
+        if ! { python3 -m venv "$folder/venv" && "$folder/venv/bin/pip" install --quiet "onnx==$version"; } >&2; then
+            skip "onnx $version could not be installed: python3-venv and a network are needed, or a folder of node tests" \
+                "(docs/conformance.md, \"Vectors that others wrote\"), then" \
+                "HEADSCOPE_ONNX_NODE_TESTS=FOLDER ./do check onnx" >&2
+        fi
+        "$folder/venv/bin/python" tests/onnx/node_tests.py "$folder/node" \
+            Attention Gemm LayerNormalization LogSoftmax MatMul Softmax SoftmaxCrossEntropyLoss >&2
+        touch "$folder/$version.ready"
+    fi
+    printf '%s' "$folder/node"
 }
 
 # The self-made task is learnt completely: every one of its 500 test numbers, on the CPU.
