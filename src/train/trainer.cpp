@@ -60,7 +60,9 @@ Trainer::Trainer(Backend& backend, const TrainConfig& config, TrainingData data,
       step_tensor_(backend.empty({1}, DType::I32)) {
     checkpoints_.remove_leftovers();
     if (!data_.valid.empty()) {
-        valid_ = std::make_unique<Batcher>(data_.valid, micro_budget(config.training), 0, special_ids(model_config_));
+        const auto pairs = std::make_shared<const ExampleSource>(data_.valid);
+        valid_ = std::make_unique<Batcher>(pairs, micro_budget(config.training), 0, special_ids(model_config_));
+        valid_fingerprint_ = pairs->fingerprint();
         data_.valid.clear();
     }
     if (!data_.valid_text.source.empty()) {

@@ -85,10 +85,14 @@ private:
     void log(const nlohmann::json& line);
     void report();
     void validate_now();
+    ValidationLoss measure() const;  // on the validation text
     DecodingChoices decoding_choices() const;
     double bleu_of(bool mean);  // of the mean of the weights, or of the weights
     void note_validation(const TrainingState::Best& found, bool better);
-    void begin();  // from the first weights
+    void write_best(const Tensor& weights) const;
+    bool best_is_of_other_text() const;
+    void measure_best_again();  // which may leave its weights in the parameters
+    void begin();               // from the first weights
     void take_up(const Checkpoint& checkpoint, Purpose purpose);
     void checkpoint(bool was_due);
     void note_kept();
@@ -138,6 +142,7 @@ private:
     StepHistory history_;
     Batcher batcher_;
     std::unique_ptr<Batcher> valid_;  // none without validation text
+    std::uint64_t valid_fingerprint_ = 0;
     std::optional<ValidationBleu> bleu_;
     CheckpointFolder checkpoints_;
     std::optional<RunLog> log_;

@@ -50,6 +50,11 @@ bool Trainer::resume(Purpose purpose) {
         hooks_.say("warning: " + warning);
     }
     take_up(checkpoint, purpose);
+    if (best_is_of_other_text()) {
+        measure_best_again();
+        checkpoint.read(backend_, tensors());
+        parameters_.refresh_working();
+    }
     if (purpose == Purpose::Train && config_.training.tokens > 0 && state_.tokens == 0) {
         throw Error(
             fmt::format("{} was written by a version that counted no tokens, and \"training.tokens\" is {}: limit "
@@ -244,6 +249,9 @@ void Trainer::recover() {
     guard_.set_state(spent);
     guard_.go_back(state_.guard);
     state_.guard = guard_.state();
+    if (state_.best && before.best && state_.best->text != before.best->text) {
+        state_.validations_since_best = 0;  // it counts those on other text
+    }
     state_.best = before.best;  // measured, and still on the disk
     state_.part_tokens = before.part_tokens;
     state_.seconds = seconds_done();

@@ -46,7 +46,13 @@ DecodingChoices Trainer::decoding_choices() const {
 
 bool Trainer::read_best() {
     try {
-        Checkpoint::open(path("best.safetensors")).read(backend_, {parameters_.flat_values()});
+        const Checkpoint best = Checkpoint::open(path("best.safetensors"));
+        const auto step = best.state().value("step", std::int64_t{-1});
+        if (step != state_.best->step) {  // a run that was killed since its newest checkpoint wrote a newer one
+            throw Error(fmt::format("{} holds the model after step {}, expected the one after step {}", best.path(),
+                                    step, state_.best->step));
+        }
+        best.read(backend_, {parameters_.flat_values()});
         parameters_.refresh_working();
         return true;
     } catch (const Error& error) {
@@ -77,17 +83,14 @@ std::string Trainer::choose_weights(const std::vector<Checkpoint>& files, std::o
     if (!valid_) {
         return mean_ ? load_mean() : origin;  // asked for, and nothing tells which is better
     }
-    const auto measure = [&] {
-        return validate(backend_, model_, *valid_, loss_options(config_.training), arithmetic_.compute).nll;
-    };
     const auto describe = [](const std::string& what, double found) {
         return fmt::format("{}, validation nll {:.4f}, perplexity {:.3f}", what, found, std::exp(found));
     };
-    nll = measure();
+    nll = measure().nll;
     origin = describe(origin, *nll);
     if (mean_) {
         const std::string mean = load_mean();
-        const double found = measure();
+        const double found = measure().nll;
         if (found < *nll) {
             origin = fmt::format("{} (better than {})", describe(mean, found), origin);
             nll = found;

@@ -62,11 +62,12 @@ void Trainer::report() {
     state_.totals.restart();
 }
 
+ValidationLoss Trainer::measure() const {
+    return validate(backend_, model_, *valid_, loss_options(config_.training), arithmetic_.compute);
+}
+
 void Trainer::validate_now() {
     collect();
-    const auto measure = [&] {
-        return validate(backend_, model_, *valid_, loss_options(config_.training), arithmetic_.compute);
-    };
     const ValidationLoss result = measure();
     nlohmann::json line = {{"kind", "validation"},
                            {"step", state_.step},
@@ -74,7 +75,7 @@ void Trainer::validate_now() {
                            {"nll", result.nll},
                            {"perplexity", std::exp(result.nll)}};
     guard_.add_validation(result.nll);
-    TrainingState::Best found{state_.step, result.nll};
+    TrainingState::Best found{.step = state_.step, .nll = result.nll, .text = valid_fingerprint_};
     std::string more;
     if (mean_) {
         mean_->swap();
@@ -83,7 +84,8 @@ void Trainer::validate_now() {
         line["mean_nll"] = nll;
         more = fmt::format("  of the mean of the weights {:.4f}", nll);
         if (nll < result.nll) {
-            found = {state_.step, nll, true};
+            found.nll = nll;
+            found.mean = true;
         }
     }
     if (bleu_ && std::isfinite(found.nll)) {
@@ -118,8 +120,50 @@ void Trainer::note_validation(const TrainingState::Best& found, bool better) {
     }
     state_.best = found;
     state_.validations_since_best = 0;
-    write_checkpoint(backend_, path("best.safetensors"), {found.mean ? mean_->values() : parameters_.flat_values()},
-                     {{"step", found.step}, {"nll", found.nll}, {"mean", found.mean}});
+    write_best(found.mean ? mean_->values() : parameters_.flat_values());
+}
+
+void Trainer::write_best(const Tensor& weights) const {
+    const TrainingState::Best& best = *state_.best;
+    write_checkpoint(backend_, path("best.safetensors"), {weights},
+                     {{"step", best.step}, {"nll", best.nll}, {"mean", best.mean}});
+}
+
+bool Trainer::best_is_of_other_text() const {
+    return state_.best && (!valid_ || state_.best->text != valid_fingerprint_);
+}
+
+void Trainer::measure_best_again() {
+    const TrainingState::Best then = *state_.best;
+    if (!valid_) {
+        hooks_.say(
+            fmt::format("warning: there is no validation text any more: the best model, after step {}, is not "
+                        "compared with what follows",
+                        then.step));
+        return;
+    }
+    const std::string why = then.text ? "the validation text has changed"
+                                      : "an earlier version did not record which validation text the run had";
+    const double nll = read_best() ? measure().nll : std::nan("");
+    if (!std::isfinite(nll)) {
+        hooks_.say(
+            fmt::format("warning: {}, and the best model, after step {}, cannot be measured again: the best is "
+                        "sought anew",
+                        why, then.step));
+        state_.best.reset();
+        state_.validations_since_best = 0;
+        return;
+    }
+    hooks_.say(
+        fmt::format("warning: {}: the best model, after step {}, was measured again: validation nll {:.4f}, "
+                    "before {:.4f}",
+                    why, then.step, nll, then.nll));
+    state_.best->nll = nll;
+    state_.best->text = valid_fingerprint_;
+    if (nll != then.nll) {  // the text was another, and patience counted validations on it
+        state_.validations_since_best = 0;
+    }
+    write_best(parameters_.flat_values());
 }
 
 }  // namespace headscope

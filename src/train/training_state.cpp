@@ -90,6 +90,9 @@ nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity) 
     }
     if (state.best) {
         json["best"] = {{"step", state.best->step}, {"nll", state.best->nll}, {"mean", state.best->mean}};
+        if (state.best->text) {
+            json["best"]["text"] = *state.best->text;
+        }
         json["validations_since_best"] = state.validations_since_best;
     }
     json["guard"] = to_json(state.guard);
@@ -129,6 +132,9 @@ TrainingState parse_training_state(const nlohmann::json& json, const std::string
         if (json.contains("best")) {
             state.best = {count_at(json["best"], "step"), json["best"].at("nll").get<double>(),
                           json["best"].value("mean", false)};
+            if (json["best"].contains("text")) {
+                state.best->text = digest_at(json["best"], "text");
+            }
         }
         parse_since_format_2(json, state);
         return state;

@@ -26,6 +26,7 @@ struct TrainingState {
         std::int64_t step = 0;
         double nll = 0.0;
         bool mean = false;  // of the exponential mean of the weights, not of the weights themselves
+        std::optional<std::uint64_t> text = {};  // fingerprint of the validation text; earlier versions kept none
         bool operator==(const Best&) const = default;
     };
     std::optional<Best> best;  // validation

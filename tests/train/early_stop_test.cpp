@@ -1,5 +1,6 @@
 // Runs that end because validation gets no better.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/train/digits_run.h"
@@ -64,4 +65,154 @@ TEST_CASE("patience needs validations", "[early_stop]") {
     settings["data"].erase("valid");
     DigitsRun run(folder, settings, "out");
     CHECK_THAT(error_of([&] { run.start(); }), Contains("\"training.patience\"") && Contains("\"data.valid\""));
+}
+
+namespace {
+
+// Other pairs than those of write_digits.
+void write_other_valid(const TemporaryFolder& folder) {
+    std::string text;
+    for (const DigitsPair& pair : make_digits_task(40, 7)) {
+        text += pair.words + "\t" + pair.digits + "\n";  // the other way round, so that its loss is another
+    }
+    folder.write("valid.tsv", text);
+}
+
+TrainingState newest_state(const DigitsRun& run) {
+    const CheckpointFolder folder(run.output_folder + "/checkpoints");
+    const std::string file = folder.file_of(folder.steps().back());
+    return parse_training_state(Checkpoint::open(file).state(), file);
+}
+
+// Of a run that stands still: after step 13, two validations after its best.
+void stop_at_13(const TemporaryFolder& folder, const nlohmann::json& settings) {
+    DigitsRun run(folder, settings, "out");
+    run.hooks.stop_requested = stop_after(13);
+    CHECK(run.start().run() == RunEnd::Stopped);
+    CHECK(newest_state(run).validations_since_best == 2);
+}
+
+// As a version left it that did not record the validation text.
+void forget_text(const DigitsRun& run, std::int64_t step) {
+    const std::string file = CheckpointFolder(run.output_folder + "/checkpoints").file_of(step);
+    const Checkpoint checkpoint = Checkpoint::open(file);
+    nlohmann::json state = checkpoint.state();
+    REQUIRE(state["best"].erase("text") == 1);
+    const auto empty = [&] { return run.backend->empty({run.trainer->parameters().total()}, run.backend->real()); };
+    const CheckpointTensors tensors{empty(), empty(), empty()};
+    checkpoint.read(*run.backend, tensors);
+    write_checkpoint(*run.backend, file, tensors, state);
+}
+
+}  // namespace
+
+TEST_CASE("on other validation text the best model is measured again and patience begins anew", "[early_stop]") {
+    const TemporaryFolder folder;
+    const nlohmann::json settings = standing_still(folder);
+    stop_at_13(folder, settings);
+    write_other_valid(folder);
+    DigitsRun run(folder, settings, "out");
+    run.start(true);
+    CHECK_THAT(run.said, Contains("the validation text has changed: the best model, after step 4, was measured again"));
+    run.trainer->run();
+    CHECK(run.trainer->step() == 24);  // validations after steps 16, 20 and 24
+    const TrainingState state = newest_state(run);
+    REQUIRE(state.best);
+    CHECK(state.best->step == 4);
+    CHECK(state.best->nll == logged(run.output_folder, "validation").back()["nll"]);  // the weights are the same
+    CHECK(Checkpoint::open(run.output_folder + "/best.safetensors").state()["nll"] == state.best->nll);
+
+    DigitsRun again(folder, settings, "out");
+    again.start(true);
+    CHECK_THAT(again.said, !Contains("measured again"));
+}
+
+TEST_CASE("the weights of a run do not depend on the best model's being measured again", "[early_stop]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    settings["training"]["ema_decay"] = 0.9;
+    DigitsRun unbroken(folder, settings, "unbroken");
+    unbroken.start().run();
+    DigitsRun first(folder, settings, "out");
+    first.hooks.stop_requested = stop_after(11);
+    first.start().run();
+    write_other_valid(folder);
+    DigitsRun second(folder, settings, "out");
+    second.start(true).run();
+    CHECK_THAT(second.said, Contains("was measured again"));
+    CHECK(second.weights() == unbroken.weights());
+}
+
+TEST_CASE("the model is chosen by the validation text of now", "[early_stop]") {
+    const TemporaryFolder folder;
+    const nlohmann::json settings = standing_still(folder);
+    stop_at_13(folder, settings);
+    write_other_valid(folder);
+    DigitsRun run(folder, settings, "out");
+    run.start(true, Purpose::Finish).write_model(run.output_folder + "/model");
+    CHECK_THAT(run.said, Contains("was measured again") && !Contains("better than"));
+}
+
+TEST_CASE("a best model that cannot be measured on other text is given up", "[early_stop]") {
+    const TemporaryFolder folder;
+    const nlohmann::json settings = standing_still(folder);
+    stop_at_13(folder, settings);
+    write_other_valid(folder);
+    std::filesystem::remove(folder.file("out/best.safetensors"));
+    DigitsRun run(folder, settings, "out");
+    run.start(true);
+    CHECK_THAT(run.said, Contains("the validation text has changed, and the best model, after step 4, cannot be "
+                                  "measured again"));
+    run.trainer->run();
+    CHECK(run.trainer->step() == 28);  // the best after step 16
+}
+
+TEST_CASE("a checkpoint that does not name its validation text has its best measured again", "[early_stop]") {
+    const TemporaryFolder folder;
+    const nlohmann::json settings = standing_still(folder);
+    DigitsRun first(folder, settings, "out");
+    first.hooks.stop_requested = stop_after(13);
+    first.start().run();
+    forget_text(first, 13);
+    DigitsRun same(folder, settings, "out");
+    same.start(true);
+    CHECK_THAT(same.said, Contains("did not record which validation text"));
+    same.trainer->run();
+    CHECK(same.trainer->step() == 16);  // the text was the same: patience goes on
+
+    forget_text(same, 16);
+    write_other_valid(folder);
+    DigitsRun other(folder, settings, "out");
+    other.start(true).run();
+    CHECK(other.trainer->step() == 28);
+}
+
+TEST_CASE("validation text may go, which is said, and come back", "[early_stop]") {
+    const TemporaryFolder folder;
+    const nlohmann::json settings = standing_still(folder);
+    stop_at_13(folder, settings);
+    nlohmann::json without = settings;
+    without["data"].erase("valid");
+    without["training"].update({{"patience", 0}, {"steps", 17}});
+    DigitsRun blind(folder, without, "out");
+    blind.start(true).run();
+    CHECK_THAT(blind.said, Contains("there is no validation text any more") && Contains("after step 4"));
+    CHECK(blind.trainer->step() == 17);
+    DigitsRun back(folder, settings, "out");
+    back.start(true).run();
+    CHECK_THAT(back.said, !Contains("measured again"));
+    CHECK(back.trainer->step() == 20);
+}
+
+TEST_CASE("validation text may come to a run that had none", "[early_stop]") {
+    const TemporaryFolder folder;
+    const nlohmann::json settings = standing_still(folder);
+    nlohmann::json without = settings;
+    without["data"].erase("valid");
+    without["training"].update({{"patience", 0}, {"steps", 13}});
+    DigitsRun blind(folder, without, "out");
+    blind.start().run();
+    DigitsRun run(folder, settings, "out");
+    run.start(true).run();
+    CHECK(run.trainer->step() == 28);  // the first validation is the best
 }

@@ -172,3 +172,21 @@ TEST_CASE("stops leave the checkpoints that are due as they would be, and the mo
     CHECK(checkpoints(second) == std::vector<std::int64_t>{8, 16, 24});
     CHECK(second.weights() == unbroken.weights());
 }
+
+TEST_CASE("a run that goes back to before its validation text changed forgets the patience counted there", "[return]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = settings_for(folder);
+    settings["training"].update({{"checkpoint_every", 4},
+                                 {"validate_every", 4},
+                                 {"patience", 3},
+                                 {"steps", 100},
+                                 {"learning_rate_scale", 0.0}});
+    DigitsRun first(folder, settings, "out");
+    first.hooks.stop_requested = stop_after(13);  // two validations after the best
+    first.start().run();
+    folder.write("valid.tsv", "12\teins zwei\n");
+    RuinedOnce run(folder, settings, 13);
+    run.start(true).run();
+    CHECK_THAT(run.said, Contains("was measured again") && Contains("going back to the checkpoint after step 12"));
+    CHECK(run.trainer->step() == 24);  // validations after steps 16, 20 and 24
+}
