@@ -31,29 +31,46 @@ RunConfig config_of_texts(const TrainOptions& options, const Backend& device, co
     return {json, file};
 }
 
-void apply_steps(std::int64_t steps, RunConfig& config) {
+void check_cooldown(const TrainOptions& options, const RunConfig& config) {
     const std::int64_t cooldown = config.count("cooldown_steps");
-    if (steps < cooldown) {
+    if (options.steps && *options.steps < cooldown) {
         throw Error(
             fmt::format("--steps {} is less than \"training.cooldown_steps\" ({}) of {}: ask for at least as many, or "
                         "lower that",
-                        steps, cooldown, config.file()));
+                        *options.steps, cooldown, config.file()));
     }
-    config.set_by("--steps", "steps", steps);
+    if (!options.steps && cooldown > 0) {
+        throw Error(
+            fmt::format("{} replaces all limits of {}, and its \"training.cooldown_steps\" ({}) needs a number of "
+                        "steps: give --steps too, or use \"training.cooldown\", a share of any limit, instead",
+                        options.epochs   ? "--epochs"
+                        : options.tokens ? "--tokens"
+                                         : "--minutes",
+                        config.file(), cooldown));
+    }
+}
+
+// Any limit of the command line replaces all of the configuration's: whichever stayed might end the run first.
+void replace_limits(const TrainOptions& options, RunConfig& config) {
+    if (!options.steps && !options.epochs && !options.tokens && !options.minutes) {
+        return;
+    }
+    check_cooldown(options, config);
+    const auto replace = [&](const char* option, const char* key, const auto& value) {
+        config.unset(key);
+        if (value) {
+            config.set_by(option, key, *value);
+        }
+    };
+    replace("--steps", "steps", options.steps);
+    replace("--epochs", "epochs", options.epochs);
+    replace("--tokens", "tokens", options.tokens);
+    replace("--minutes", "minutes", options.minutes);
 }
 
 void apply(const TrainOptions& options, RunConfig& config) {
-    if (!options.overfit && options.steps) {  // else its steps are no limit of the run
-        apply_steps(*options.steps, config);
-    }
-    if (options.epochs) {
-        config.set_by("--epochs", "epochs", *options.epochs);
-    }
-    if (options.tokens) {
-        config.set_by("--tokens", "tokens", *options.tokens);
-    }
-    if (options.minutes) {
-        config.set_by("--minutes", "minutes", *options.minutes);
+    if (!options.overfit) {  // else there is no run to limit
+        replace_limits(options, config);
     }
     if (options.validate_bleu) {
         config.set_by("--validate-bleu", "validate_bleu", *options.validate_bleu);

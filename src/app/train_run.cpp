@@ -94,6 +94,10 @@ private:
             to_the_end(trainer);
         }
         trainer.write_model((output / "model").string());
+        if (!options_.finish) {
+            say_(fmt::format("the training ended after step {} by {}", trainer.step(),
+                             given_->with_options(trainer.ended_by())));
+        }
     }
 
     void to_the_end(Trainer& trainer) {
@@ -108,8 +112,9 @@ private:
         if (end == RunEnd::Stopped) {
             throw Error(
                 trainer.step() == 0
-                    ? "stopped before the first step: there is no checkpoint yet; --resume begins anew"
-                    : fmt::format("stopped after step {}, which is checkpointed; --resume continues", trainer.step()));
+                    ? "stopped by a signal before the first step: there is no checkpoint yet; --resume begins anew"
+                    : fmt::format("stopped after step {} by a signal; the step is checkpointed, and --resume continues",
+                                  trainer.step()));
         }
     }
 

@@ -4,26 +4,30 @@
 #include <array>
 #include <limits>
 
+#include <fmt/format.h>
+
 namespace headscope {
 namespace {
 
 struct Measure {
+    const char* key = "";
     double done = 0.0, limit = 0.0;
 };
 
 std::array<Measure, 4> measures(const Limits& limits, const Progress& done) {
-    return {{{static_cast<double>(done.steps), static_cast<double>(limits.steps)},
-             {done.epochs, limits.epochs},
-             {static_cast<double>(done.tokens), static_cast<double>(limits.tokens)},
-             {done.minutes, limits.minutes}}};
+    return {{{"steps", static_cast<double>(done.steps), static_cast<double>(limits.steps)},
+             {"epochs", done.epochs, limits.epochs},
+             {"tokens", static_cast<double>(done.tokens), static_cast<double>(limits.tokens)},
+             {"minutes", done.minutes, limits.minutes}}};
 }
 
 }  // namespace
 
-bool Limits::reached(const Progress& done) const {
+std::string Limits::reached_by(const Progress& done) const {
     const auto each = measures(*this, done);
-    return std::any_of(each.begin(), each.end(),
-                       [](const Measure& one) { return one.limit > 0.0 && one.done >= one.limit; });
+    const auto* const first = std::find_if(each.begin(), each.end(),
+                                           [](const Measure& one) { return one.limit > 0.0 && one.done >= one.limit; });
+    return first == each.end() ? "" : fmt::format("\"training.{}\" ({:.15g})", first->key, first->limit);
 }
 
 double Limits::about_steps(double steps_per_epoch, double tokens_per_step) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace headscope {
 
@@ -21,7 +22,9 @@ struct Limits {
     double minutes = 0.0;
 
     bool any() const { return steps > 0 || epochs > 0.0 || tokens > 0 || minutes > 0.0; }
-    bool reached(const Progress& done) const;
+    bool reached(const Progress& done) const { return !reached_by(done).empty(); }
+    // The limit that is reached, as '"training.steps" (24)'; "" for none.
+    std::string reached_by(const Progress& done) const;
     // Until the first of those that are known beforehand; infinity without one of them.
     double about_steps(double steps_per_epoch, double tokens_per_step) const;
     // Of the limit that is closest to being reached, from 0 to 1.

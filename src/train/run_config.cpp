@@ -66,7 +66,6 @@ void RunConfig::set_by(const char* option, const char* key, const nlohmann::json
     options_[key] = option;
 }
 
-// "training.steps" (4) becomes "training.steps" (--steps: 4), and without a value "training.steps" (--steps).
 std::string RunConfig::with_options(std::string message) const {
     for (const auto& [key, option] : options_) {
         const std::string name = fmt::format("\"training.{}\"", key);

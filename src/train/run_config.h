@@ -39,6 +39,9 @@ public:
             throw Error(named);
         }
     }
+    // '"training.steps" (4)' becomes '"training.steps" (--steps: 4)', and '"training.steps"' '"training.steps"
+    // (--steps)'.
+    std::string with_options(std::string message) const;
     std::int64_t count(const char* key) const { return json_["training"].value(key, std::int64_t{0}); }
     const std::string& file() const { return file_; }
     TrainConfig parsed() const;  // and checked
@@ -47,8 +50,6 @@ public:
     static std::string kept_in(const std::string& folder);  // the file's name
 
 private:
-    std::string with_options(std::string message) const;
-
     nlohmann::json json_;
     std::string file_;
     std::map<std::string, std::string> options_;  // that set a key, by that

@@ -267,8 +267,10 @@ bool Trainer::patience_spent() const {
     return patience > 0 && state_.validations_since_best >= patience;
 }
 
-bool Trainer::finished() const {
-    return config_.training.limits().reached(progress()) || patience_spent();
+std::string Trainer::ended_by() const {
+    const std::string limit = config_.training.limits().reached_by(progress());
+    return limit.empty() && patience_spent() ? fmt::format("\"training.patience\" ({})", config_.training.patience)
+                                             : limit;
 }
 
 bool Trainer::checkpoint_due() const {

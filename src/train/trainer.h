@@ -65,6 +65,9 @@ public:
     // nullopt when a stop was requested.
     std::optional<double> overfit_one_batch(std::int64_t steps);
 
+    // The limit that ended the run, or patience, as '"training.steps" (24)'; "" while none has.
+    std::string ended_by() const;
+
     std::int64_t step() const { return state_.step; }
     const Parameters& parameters() const { return parameters_; }
 
@@ -106,7 +109,7 @@ private:
     std::optional<Checkpoint> newest_good() const;
     std::string way_back() const;
     void train_until_stopped();
-    bool finished() const;
+    bool finished() const { return !ended_by().empty(); }
     bool patience_spent() const;
     bool checkpoint_due() const;
     double learning_rate(const Progress& before, std::int64_t step) const;

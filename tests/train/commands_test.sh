@@ -273,7 +273,7 @@ stopped_early() { # ARGS..
     code=$?
 }
 stopped_early --output early
-expect "a stop before the first step says that nothing was done" refused "before the first step" "no checkpoint yet"
+expect "a stop before the first step says that nothing was done" refused "before the first step" "no checkpoint yet" "by a signal"
 rm data/slow.tsv && cp data/valid.tsv data/slow.tsv
 run train --output early --resume --steps 1
 expect "and can be taken up" ended_with 0
@@ -282,6 +282,8 @@ expect "learning by heart can be stopped" refused "stopped after step 0" "saves 
 
 run train cooled.json --data data --output cool --steps 4
 expect "fewer steps than the cool-down's, named as they were given" refused "--steps 4" "cooldown_steps" "(6)"
+run train cooled.json --data data --output cool --minutes 1
+expect "nor does a cool-down of steps go with a limit that is none" refused "--minutes" "cooldown_steps" "(6)" '"training.cooldown"'
 run train cooled.json --data data --output cool --steps 8
 expect "more are welcome" ended_with 0
 run train cooled.json --data data --output cool --resume
@@ -361,6 +363,25 @@ expect "and a run that goes on has weights" refused "--from" "--resume"
 rm -rf half
 run train tiny.json --data data --output half --epochs 0.05
 expect "a run of a part of an epoch" eval 'ended_with 0 && [ "$(steps_of half)" -lt 6 ]'
+last_line() { tail -n 1 err | grep -qF -- "$1"; }
+limits_of() { jq -c '.training | {steps, epochs, tokens, minutes}' "$1/training.json"; }
+expect "whose last line names the limit" last_line '"training.epochs" (--epochs: 0.05)'
+expect "which is its only one" [ "$(limits_of half)" = '{"steps":null,"epochs":0.05,"tokens":null,"minutes":null}' ]
+cp -r half taken
+run train --output taken --resume --steps 9
+expect "and is replaced when it goes on" eval '[ "$(steps_of taken)" -eq 9 ] && last_line "after step 9 by \"training.steps\" (--steps: 9)"'
+run train --output taken --resume
+expect "a run that has ended says by what as well" last_line 'after step 9 by "training.steps" (9)'
+for limit in epochs:0.6 tokens:9000 minutes:0.001; do
+    rm -rf longer
+    run train tiny.json --data data --output longer "--${limit%:*}" "${limit#*:}"
+    expect "--${limit%:*} replaces a limit of steps" eval 'ended_with 0 && last_line "by \"training.${limit%:*}\" (--${limit%:*}: ${limit#*:})"'
+done
+run train tiny.json --data data --output both --epochs 100 --steps 7
+expect "of two the first counts" eval '[ "$(steps_of both)" -eq 7 ] && last_line "(--steps: 7)"'
+sed 's/"steps": 6/"patience": 1, "learning_rate_scale": 0, "steps": 60/' tiny.json >patient.json
+run train patient.json --data data --output patient
+expect "patience is a limit too" last_line 'after step 8 by "training.patience" (1)'
 run train tiny.json --data data --output few --tokens 300
 expect "or of so many tokens" eval 'ended_with 0 && [ "$(steps_of few)" -lt 6 ]'
 run train tiny.json --data data --output other --batch many

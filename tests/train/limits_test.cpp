@@ -57,6 +57,12 @@ TEST_CASE("the first limit that is reached ends a training", "[limits]") {
     CHECK(limits.reached({.epochs = 2.0}));
     CHECK(limits.reached({.tokens = 5000}));
     CHECK(limits.reached({.minutes = 30.0}));
+    CHECK(limits.reached_by({.steps = 99}).empty());
+    CHECK(limits.reached_by({.steps = 100, .tokens = 5000}) == "\"training.steps\" (100)");
+    CHECK(limits.reached_by({.epochs = 2.5}) == "\"training.epochs\" (2)");
+    CHECK(Limits{.tokens = 1'000'000'000'000}.reached_by({.tokens = 1'000'000'000'000}) ==
+          "\"training.tokens\" (1000000000000)");
+    CHECK(Limits{.minutes = 0.05}.reached_by({.minutes = 1.0}) == "\"training.minutes\" (0.05)");
     CHECK(limits.share({.steps = 50, .epochs = 0.5, .tokens = 4000, .minutes = 3.0}) == 0.8);
     CHECK(limits.share({.steps = 200}) == 1.0);
     CHECK(!Limits{}.reached({.steps = 1'000'000}));
