@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -145,7 +146,7 @@ std::int64_t write_parts(const DataOptions& options, Plan& plan, Output& output)
     return shared;
 }
 
-void print(const Plan& plan, const Output& output, std::int64_t shared, bool as_json) {
+nlohmann::ordered_json counts_of(const Plan& plan, const Output& output, std::int64_t shared) {
     nlohmann::ordered_json json = {{"pairs", plan.pairs},
                                    {"train", output.count(Part::Train)},
                                    {"valid", output.count(Part::Valid)},
@@ -154,6 +155,21 @@ void print(const Plan& plan, const Output& output, std::int64_t shared, bool as_
     for (std::size_t i = 1; i < kFindings; ++i) {
         json[text_of(static_cast<Finding>(i))] = plan.findings[i];
     }
+    return json;
+}
+
+// Where the pairs went that are not trained on.
+std::string losses_of(const nlohmann::ordered_json& counts) {
+    std::vector<std::string> found;
+    for (const auto& [what, count] : counts.items()) {
+        if (what != "pairs" && count != 0) {
+            found.push_back(fmt::format("{}: {}", what, count.get<std::int64_t>()));
+        }
+    }
+    return fmt::format("{}", fmt::join(found, ", "));
+}
+
+void print(const nlohmann::ordered_json& json, bool as_json) {
     if (as_json) {
         write_output(json.dump(2) + "\n");
         return;
@@ -194,11 +210,12 @@ void prepare(DataOptions options) {
     Output output(options.output);
     const std::int64_t shared = write_parts(options, found, output);
     if (output.count(Part::Train) == 0) {
-        throw Error(fmt::format("no pair of {} is left to train on; nothing was written", found.pairs));
+        throw Error(fmt::format("no pair of {} is left to train on ({}); nothing was written", found.pairs,
+                                losses_of(counts_of(found, output, shared))));
     }
     output.commit();
     folder.keep();
-    print(found, output, shared, options.json);
+    print(counts_of(found, output, shared), options.json);
 }
 
 void add_inputs(CLI::App& command, DataOptions& options) {

@@ -47,7 +47,7 @@ void HoldOut::choose(const HoldOutSizes& sizes) {
     const std::size_t there = sizes.last ? pairs_.size() : firsts_.size();
     if (wanted > 0 && there <= wanted) {
         throw Error(fmt::format("cannot hold out {} + {} pairs: the text has {}{}", sizes.valid, sizes.test, there,
-                                sizes.last ? "" : " different source sentences"));
+                                sizes.last ? "" : " different source sentences (case and punctuation do not count)"));
     }
     if (!sizes.last) {
         choose_by_chance(sizes);

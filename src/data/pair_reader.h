@@ -1,6 +1,7 @@
 // Parallel text, pair by pair, however long the files are.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,7 +26,10 @@ public:
     // line of TSV is a pair of empty sides.
     bool next_raw(std::string& source, std::string& target);
 
-    const std::string& name() const { return first_->name(); }  // for messages: of the first file
+    // For messages: the files, which are one for TSV, and the line of the last pair, from 1.
+    const std::string& name() const { return first_->name(); }
+    const std::string& target_name() const { return (second_ ? *second_ : *first_).name(); }
+    std::size_t line() const { return first_->number(); }
     std::int64_t dropped_empty() const { return dropped_empty_; }
 
 private:

@@ -39,6 +39,20 @@ json read_json(const fs::path& file) {
     return parse_json(stream, file.string());
 }
 
+// The training that has not yet written the model directory `folder`, which is the run's own or its model/; "" for
+// none.
+fs::path unfinished_run(const fs::path& folder) {
+    const fs::path path = folder.has_filename() ? folder : folder.parent_path();
+    const fs::path above = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    for (const fs::path& run : {path, path.filename() == "model" ? above : path}) {
+        std::error_code ignored;
+        if (fs::is_directory(run / "checkpoints", ignored)) {
+            return run;
+        }
+    }
+    return {};
+}
+
 void check_special(const fs::path& file, const char* key, std::int32_t in_tokenizer, std::int32_t in_config) {
     if (in_tokenizer >= 0 && in_tokenizer != in_config) {  // -1: the tokenizer has no such piece
         throw Error(fmt::format("{} has {} {}, but config.json beside it says {}: the two are not of one model",
@@ -130,6 +144,14 @@ ModelDirectory open_model_directory(const std::string& path) {
     model.path = path;
     const fs::path folder(path);
     const fs::path config_file = folder / kConfigFile;
+    std::error_code ignored;  // reading it will say
+    const fs::path run = fs::exists(config_file, ignored) ? fs::path() : unfinished_run(folder);
+    if (!run.empty()) {
+        throw Error(
+            fmt::format("{} does not exist: {} is a training that has not written its model yet; wait for its "
+                        "end, or stop it and run headscope train --output {} --finish",
+                        config_file.string(), run.string(), run.string()));
+    }
     const json config = read_json(config_file);
     if (config.is_object() && !config.contains("format_version")) {
         throw Error(fmt::format("{}: \"format_version\" is missing; it is to be {}", config_file.string(),

@@ -11,6 +11,7 @@
 
 #include "io/atomic_file.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "support/random.h"
 #include "text/lines.h"
 #include "text/tokenizer.h"
@@ -21,15 +22,8 @@ namespace headscope {
 namespace {
 
 constexpr const char* kNormalization = "nmt_nfkc";
-// The library leaves these out of the learning: lines past its limit, and those that hold NUL or the block it marks
-// unknown characters with.
-constexpr std::size_t kLongestLine = 4192;
+constexpr std::size_t kLongestLine = 4192;  // the library leaves longer ones out
 constexpr const char* kReserved = "\u2585";
-
-bool learnable(const std::string& line) {
-    return !line.empty() && line.size() <= kLongestLine && line.find('\0') == std::string::npos &&
-           line.find(kReserved) == std::string::npos;
-}
 
 class Sentences : public sentencepiece::SentenceIterator {
 public:
@@ -56,7 +50,16 @@ std::vector<std::string> gather(const TokenizerTraining& training) {
         std::vector<std::string> lines = read_lines(file);
         all.insert(all.end(), std::make_move_iterator(lines.begin()), std::make_move_iterator(lines.end()));
     }
-    std::erase_if(all, [](const std::string& line) { return !learnable(line); });
+    const auto unlearnable = [](const std::string& line) { return !why_unlearnable(line).empty(); };
+    const auto first = std::find_if(all.begin(), all.end(), unlearnable);
+    const std::string why = first == all.end() ? "" : why_unlearnable(*first);
+    if (std::all_of(all.begin(), all.end(), unlearnable)) {
+        throw Error(all.empty() ? "a tokenizer cannot learn from no text: there is no line"
+                                : fmt::format("a tokenizer cannot learn from no text: each of {} is left out; the "
+                                              "first {}",
+                                              counted(all.size(), "line"), why));
+    }
+    std::erase_if(all, unlearnable);
     const auto limit = static_cast<std::size_t>(training.sentence_limit);
     if (limit == 0 || all.size() <= limit) {
         return all;
@@ -103,6 +106,30 @@ void check_options(const TokenizerTraining& training) {
     }
 }
 
+// The number behind `before` in what the library says, "" where it says something else.
+std::string number_after(const std::string& said, std::string_view before) {
+    const std::size_t at = said.find(before);
+    if (at == std::string::npos) {
+        return "";
+    }
+    const std::size_t begin = at + before.size();
+    return said.substr(begin, said.find_first_not_of("0123456789", begin) - begin);
+}
+
+std::string reason(const std::string& said, std::int32_t asked) {
+    const std::string most = number_after(said, "Please set it to a value <= ");
+    if (!most.empty()) {
+        return fmt::format("its words give at most {}: ask for fewer pieces or give more text", most);
+    }
+    const std::string least = number_after(said, fmt::format("smaller than required_chars. {} vs ", asked));
+    if (!least.empty()) {
+        return fmt::format(
+            "its characters and the special pieces alone are {}: ask for more pieces or lower the character coverage",
+            least);
+    }
+    return "SentencePiece says: " + said;
+}
+
 sentencepiece::util::Status train(const std::unordered_map<std::string, std::string>& options,
                                   const std::vector<std::string>& text, std::string& model) {
     Sentences sentences(text);
@@ -125,20 +152,37 @@ bool holds_text(const std::vector<std::string>& text) {
 
 }  // namespace
 
+std::string why_unlearnable(std::string_view line) {
+    if (line.empty()) {
+        return "is empty";
+    }
+    if (line.size() > kLongestLine) {
+        return fmt::format("has {} bytes, and SentencePiece learns from lines of at most {}: split it", line.size(),
+                           kLongestLine);
+    }
+    if (line.find('\0') != std::string_view::npos) {
+        return "holds NUL (U+0000), and SentencePiece learns from no line with it: remove the character";
+    }
+    if (line.find(kReserved) != std::string_view::npos) {
+        return "holds U+2585 (\u2585), by which SentencePiece marks unknown characters, so that it learns from no line "
+               "with it: remove or replace the character";
+    }
+    return "";
+}
+
 std::string train_tokenizer(const TokenizerTraining& training) {
     check_options(training);
     const std::vector<std::string> text = gather(training);
     if (!holds_text(text)) {
-        throw Error("a tokenizer cannot learn from no text: every line given is empty or longer than 4192 bytes");
+        throw Error(
+            "a tokenizer cannot learn from no text: every line holds only characters that normalisation removes, such "
+            "as white space, control characters and U+2581");
     }
     std::string model;
     const auto status = train(options(training), text, model);
     if (!status.ok()) {
-        throw Error(fmt::format(
-            "cannot learn {} pieces from {} sentences. If that is too many for the text, ask for fewer pieces or "
-            "give more text; if too few for its characters, ask for more pieces or lower the character "
-            "coverage. SentencePiece says: {}",
-            training.vocabulary_size, text.size(), status.ToString()));
+        throw Error(fmt::format("cannot learn {} pieces from {}: {}", training.vocabulary_size,
+                                counted(text.size(), "sentence"), reason(status.ToString(), training.vocabulary_size)));
     }
     return model;
 }

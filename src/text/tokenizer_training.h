@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "text/model_file.h"
@@ -21,9 +22,12 @@ struct TokenizerTraining {
     std::uint64_t seed = 1;
 };
 
+// Why SentencePiece's trainer leaves a line out, as "holds NUL, ..."; "" for one that it learns from.
+std::string why_unlearnable(std::string_view line);
+
 // The trained model's bytes: the same for the same text, options and library. Error in words to act on when the files
 // cannot be read, are not UTF-8 or empty, or the vocabulary is too large or too small for them. Lines past 4,192 bytes
-// are left out of the learning.
+// are left out of the learning, as are those that hold U+2585 or NUL.
 std::string train_tokenizer(const TokenizerTraining& training);
 
 // The same, written to `path` whole or not at all.

@@ -1,6 +1,8 @@
 #include "train/run_tokenizers.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -10,8 +12,10 @@
 #include "io/atomic_file.h"
 #include "io/mapped_file.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "support/random.h"
 #include "text/tokenizer_training.h"
+#include "train/unlearnable_lines.h"
 
 namespace headscope {
 namespace {
@@ -19,12 +23,18 @@ namespace {
 // As many as SentencePiece holds in a gigabyte or so; more sentences do not give other pieces.
 constexpr std::size_t kMostSentences = 1'000'000;
 
-// Every text is as likely to be kept as every other (Vitter, 1985, algorithm R).
+// Every text that can be learnt from is as likely to be kept as every other (Vitter, 1985, algorithm R).
 class Sample {
 public:
     explicit Sample(std::uint64_t seed) : random_(seed) {}
 
-    void add(std::string text) {
+    void add(std::string text, const std::string& file, std::size_t line) {
+        if (files_.empty() || files_.back() != file) {
+            files_.push_back(file);
+        }
+        if (!left_out_.learnable(text, file, line)) {
+            return;
+        }
         ++seen_;
         if (texts_.size() < kMostSentences) {
             texts_.push_back(std::move(text));
@@ -32,42 +42,63 @@ public:
             texts_[at] = std::move(text);
         }
     }
+    // All of `other` as well.
+    void append(Sample&& other) {
+        texts_.insert(texts_.end(), std::make_move_iterator(other.texts_.begin()),
+                      std::make_move_iterator(other.texts_.end()));
+        left_out_.append(other.left_out_);
+        std::copy_if(other.files_.begin(), other.files_.end(), std::back_inserter(files_),
+                     [&](const auto& file) { return std::find(files_.begin(), files_.end(), file) == files_.end(); });
+    }
     std::vector<std::string> take() { return std::move(texts_); }
+    std::size_t size() const { return texts_.size(); }
+    const UnlearnableLines& left_out() const { return left_out_; }
+    std::string files() const { return fmt::format("{}", fmt::join(files_, ", ")); }
 
 private:
     Random random_;
     std::uint64_t seen_ = 0;
     std::vector<std::string> texts_;
+    UnlearnableLines left_out_;
+    std::vector<std::string> files_;  // by their names for messages
 };
 
 struct SampledText {
-    std::vector<std::string> source, target;
+    Sample source, target;
 };
 
 SampledText sample_text(const TrainConfig& config) {
     const auto seed = static_cast<std::uint64_t>(config.training.seed);
-    Sample source(seed);
-    Sample target(seed);
+    SampledText text{Sample(seed), Sample(seed)};
     for (const CorpusFiles& files : config.data.train) {
         for_each_reader(files, [&](PairReader& reader) {
             for (std::string of_source, of_target; reader.next(of_source, of_target);) {
-                source.add(std::move(of_source));
-                target.add(std::move(of_target));
+                text.source.add(std::move(of_source), reader.name(), reader.line());
+                text.target.add(std::move(of_target), reader.target_name(), reader.line());
             }
         });
     }
-    return {source.take(), target.take()};
+    return text;
 }
 
-void learn(const TrainConfig& config, const std::string& path, std::vector<std::string> sentences, const Say& say) {
-    if (sentences.empty()) {
+void learn(const TrainConfig& config, const std::string& path, Sample sample, const Say& say) {
+    const UnlearnableLines& left_out = sample.left_out();
+    if (sample.size() == 0 && left_out.count() == 0) {
         const CorpusFiles& files = config.data.train.front();
         throw Error(fmt::format("{}: the files of \"data.train\" ({}) hold no sentence pair", config.file,
                                 fmt::join(files.tsv.empty() ? files.source : files.tsv, ", ")));
     }
-    say(fmt::format("learning {} pieces from {} sentences: {}", config.tokenizer.vocabulary, sentences.size(), path));
+    if (sample.size() == 0) {
+        throw Error(fmt::format("{}: \"data.train\" ({}) holds no sentence that a vocabulary can be learnt from: {}",
+                                config.file, sample.files(), left_out.first()));
+    }
+    if (left_out.count() > 0) {
+        say(fmt::format("warning: the vocabulary is learnt without {}: {}", counted(left_out.count(), "sentence"),
+                        left_out.first()));
+    }
+    say(fmt::format("learning {} pieces from {} sentences: {}", config.tokenizer.vocabulary, sample.size(), path));
     TokenizerTraining training;
-    training.sentences = std::move(sentences);
+    training.sentences = sample.take();
     training.type = config.tokenizer.unigram ? TokenizerType::Unigram : TokenizerType::Bpe;
     training.vocabulary_size = static_cast<std::int32_t>(config.tokenizer.vocabulary);
     training.seed = static_cast<std::uint64_t>(config.training.seed);
@@ -75,7 +106,8 @@ void learn(const TrainConfig& config, const std::string& path, std::vector<std::
     try {
         model = train_tokenizer(training);
     } catch (const Error& error) {
-        throw Error(fmt::format("{}: \"tokenizer.vocabulary\": {}", config.file, error.what()));
+        throw Error(fmt::format("{}: no vocabulary for \"data.train\" ({}) by \"tokenizer.vocabulary\" {}: {}",
+                                config.file, sample.files(), config.tokenizer.vocabulary, error.what()));
     }
     atomic_write_file(path, model);
 }
@@ -136,9 +168,7 @@ void obtain_tokenizers(TrainingData& data, const TrainConfig& config, const std:
     } else if (!complete) {
         SampledText text = sample_text(config);
         if (shared) {
-            text.source.insert(text.source.end(), std::make_move_iterator(text.target.begin()),
-                               std::make_move_iterator(text.target.end()));
-            text.target.clear();
+            text.source.append(std::move(text.target));
         }
         learn(config, paths.front(), std::move(text.source), say);
         if (!shared) {

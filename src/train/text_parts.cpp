@@ -13,7 +13,9 @@
 #include "data/pair_reader.h"
 #include "io/atomic_file.h"
 #include "support/check.h"
+#include "text/normalised.h"
 #include "text/utf8.h"
+#include "train/unlearnable_lines.h"
 
 namespace headscope {
 namespace {
@@ -44,6 +46,38 @@ public:
 private:
     std::unordered_set<char32_t> characters_;
     std::unordered_set<std::size_t> words_;
+};
+
+// One side of the text: nothing can be learnt of sentences that are all the same.
+class Side {
+public:
+    void add(std::string_view line) {
+        ++lines_;
+        if (!same_) {
+            return;
+        }
+        const std::string text = normalised_text(line);
+        if (lines_ == 1) {
+            first_ = text;
+        }
+        same_ = text == first_;
+    }
+    void check(const std::string& file) const {
+        if (!same_) {
+            return;
+        }
+        throw Error(
+            first_.empty()
+                ? fmt::format("'{}' holds no words: each of its {} sentences is punctuation alone", file, lines_)
+                : fmt::format("the {} sentences of '{}' are all the same, where case and punctuation do not "
+                              "count: there is nothing to learn; give the texts that belong together",
+                              lines_, file));
+    }
+
+private:
+    std::int64_t lines_ = 0;
+    bool same_ = true;
+    std::string first_;
 };
 
 class PairWriter {
@@ -85,12 +119,21 @@ TextParts part_texts(const std::string& source, const std::string& target, const
                      std::uint64_t seed) {
     HoldOut held;
     Variety variety;
+    UnlearnableLines unlearnable;
+    Side sources;
+    Side targets;
     std::int64_t pairs = 0;
     PairReader first(source, target);
     for (std::string a, b; first.next(a, b); ++pairs) {
         held.add(a, b);
-        variety.add(a);
-        variety.add(b);
+        sources.add(a);
+        targets.add(b);
+        if (unlearnable.learnable(a, first.name(), first.line())) {
+            variety.add(a);
+        }
+        if (unlearnable.learnable(b, first.target_name(), first.line())) {
+            variety.add(b);
+        }
     }
     if (pairs < kFewest) {
         throw Error(
@@ -98,6 +141,12 @@ TextParts part_texts(const std::string& source, const std::string& target, const
                         "thousands to learn to translate",
                         source, target, pairs, kFewest));
     }
+    if (variety.words() == 0) {
+        throw Error(fmt::format("'{}' and '{}' hold no sentence that a vocabulary can be learnt from: {}", source,
+                                target, unlearnable.first()));
+    }
+    sources.check(source);
+    targets.check(target);
     held.choose({.valid = std::min(pairs / kShare, kMost), .seed = seed});
     std::error_code failure;
     std::filesystem::create_directories(folder, failure);
@@ -111,6 +160,12 @@ TextParts part_texts(const std::string& source, const std::string& target, const
     parts.words = variety.words();
     PairReader second(source, target);
     write_parts(second, held, parts);
+    if (parts.train == 0) {
+        throw Error(
+            fmt::format("no pair of '{}' and '{}' is left to train on: {} of {} share a side with the {} held out "
+                        "(case and punctuation do not count); give a text whose sentences differ more",
+                        source, target, parts.shared, pairs, parts.valid));
+    }
     return parts;
 }
 

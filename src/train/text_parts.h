@@ -17,7 +17,8 @@ struct TextParts {
 };
 
 // Reads two parallel files twice, never whole, and writes their parts to `folder`: a hundredth of the pairs, at most
-// 1000, is validation text. The same for the same texts and seed. Error for fewer than 100 pairs.
+// 1000, is validation text. The same for the same texts and seed. Error for fewer than 100 pairs, and
+// for texts that leave no pair to train on or nothing to learn a vocabulary from.
 TextParts part_texts(const std::string& source, const std::string& target, const std::string& folder,
                      std::uint64_t seed);
 

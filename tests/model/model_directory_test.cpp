@@ -227,6 +227,17 @@ TEST_CASE("what does not fit in a model directory is named") {
         CHECK_THAT(open_error(), Contains("nowhere/config.json") && Contains("No such file") &&
                                      Contains("model.safetensors") && Contains("sentencepiece.model"));
     }
+    SECTION("a training that is not finished") {
+        const std::string run = written.folder.file("run");
+        fs::create_directories(run + "/checkpoints");
+        for (const char* name : {"", "/", "/model", "/model/"}) {
+            written.path = run + name;
+            CHECK_THAT(open_error(), Contains("a training that has not written its model yet") &&
+                                         Contains("headscope train --output " + run + " --finish"));
+        }
+        written.path = run + "/other";
+        CHECK_THAT(open_error(), Contains("No such file") && !Contains("--finish"));
+    }
     SECTION("no JSON") {
         written.folder.write("model/config.json", "{\"d_model\": ");
         CHECK_THAT(open_error(), Contains("config.json") && Contains("not valid JSON"));

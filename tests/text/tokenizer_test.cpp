@@ -200,15 +200,23 @@ TEST_CASE("training that cannot be says why", "[tokenizer]") {
     };
     const std::vector<std::string> text = number_sentences();
     CHECK_THAT(error({.sentences = text, .vocabulary_size = 50'000}),
-               Contains("50000 pieces from 400 sentences") && Contains("ask for fewer pieces"));
-    CHECK_THAT(error({.sentences = text, .vocabulary_size = 10}), Contains("ask for more pieces"));
+               Contains("50000 pieces from 400 sentences: its words give at most ") &&
+                   Contains("ask for fewer pieces") && !Contains("SentencePiece"));
+    CHECK_THAT(error({.sentences = text, .vocabulary_size = 10}),
+               Contains("10 pieces from 400 sentences: its characters and the special pieces alone are ") &&
+                   Contains("ask for more pieces") && !Contains("SentencePiece"));
     CHECK_THAT(error({.sentences = text, .vocabulary_size = 4}), Contains("at least 5"));
     CHECK_THAT(error({.sentences = text, .character_coverage = 1.5}), Contains("coverage is 1.5"));
     CHECK_THAT(error({.sentences = text, .sentence_limit = -1}), Contains("limit is -1"));
     CHECK_THAT(error({}), Contains("no text"));
     CHECK_THAT(error({.sentences = {"", ""}}), Contains("no text"));
-    CHECK_THAT(error({.sentences = {"   ", "\t", "\u200b", "\u2585"}}), Contains("no text"));
-    CHECK_THAT(error({.sentences = {std::string("a\0b", 3), std::string(5000, 'a')}}), Contains("no text"));
+    CHECK_THAT(error({.sentences = {"   ", "\t", "\u200b", "\u2581", "\u2585"}}),
+               Contains("no text") && Contains("normalisation removes"));
+    CHECK_THAT(error({.sentences = {std::string("a\0b", 3), std::string(5000, 'a')}}),
+               Contains("no text: each of 2 lines is left out; the first holds NUL"));
+    CHECK_THAT(error({.sentences = {"a \u2585"}}), Contains("the first holds U+2585") && Contains("remove or replace"));
+    CHECK_THAT(error({.sentences = {std::string(4193, 'a')}}), Contains("has 4193 bytes") && Contains("at most 4192"));
+    CHECK_THAT(error({.sentences = {"", ""}}), Contains("the first is empty"));
     CHECK_THAT(error({.sentences = {"good", "b\xff"}}), Contains("sentence 2") && Contains("byte 2"));
     CHECK_THAT(error({.files = {folder.file("none.txt")}}), Contains("none.txt"));
     CHECK_THAT(error({.files = {folder.write("bad.txt", "a\n\xff\n")}}), Contains("bad.txt' line 2"));

@@ -138,6 +138,34 @@ expect "text that is not UTF-8" refused "data/a.de" "line 2" "UTF-8"
 : >data/a.de
 changed "$files"
 expect "empty text" refused "data/a.en" "no sentence pair"
+for i in $(seq 150); do
+    printf 'Satz %d\n' "$i" >&3
+    printf '▅ Sentence %d\n' "$i" >&4
+    printf 'a\0b %d\n' "$i" >&5
+    echo 'Immer gleich.' >&6
+    printf '%*s\n' "$((i % 7 + 1))" '' | tr ' ' '!' >&7
+done 3>data/good 4>data/blocks 5>data/nul 6>data/equal 7>data/marks
+corpus() { printf 's/{"tsv": "train.tsv"}/{"source": "%s", "target": "%s"}/' "$1" "$2"; }
+changed "$(corpus blocks blocks)"
+expect "text of a character that no vocabulary is learnt with" refused "data/blocks' line 1 holds U+2585" "changed.json" "remove or replace"
+changed "$(corpus nul nul)"
+expect "or of NUL" refused "data/nul' line 1 holds NUL" "changed.json"
+changed "$(corpus good blocks)"
+expect "beside others it is said what is learnt without" eval 'ended_with 0 && complains "learnt without 150 sentences" && complains "data/blocks'\'' line 1 holds U+2585"'
+rm -r trial
+sed 's/"shared": true/"shared": false/;s/"heads": 2,/& "tying": "none",/' tiny.json >apart.json
+sed "$(corpus good equal)" apart.json >changed.json
+run train changed.json --data data --output trial
+expect "targets that are all equal give few pieces" refused "data/equal'" '"tokenizer.vocabulary" 64' "its words give at most"
+run train --source data/blocks --target data/blocks --output trial
+expect "two texts are refused for the same reason" refused "'data/blocks' line 1 holds U+2585"
+run train --source data/good --target data/equal --output trial
+expect "and where all targets are equal" refused "150 sentences of 'data/equal' are all the same"
+run train --source data/marks --target data/good --output trial
+expect "or hold no words" refused "'data/marks' holds no words"
+run data --source data/good --target data/equal --output trial --valid 5 --test 5
+expect "and data says where the pairs went" refused "no pair of 150 is left" "shares a side with held-out pairs: 145"
+expect "none of which leaves anything behind" absent trial
 mkdir trial && echo mine >trial/training.json && mkdir trial/tokenizer
 changed "$files"
 expect "what was there before such a failure is there after it" eval '[ "$(find trial | sort | paste -sd " ")" = "trial trial/tokenizer trial/training.json" ] && grep -qx mine trial/training.json'
@@ -331,6 +359,11 @@ expect "the model has lines split that are longer than any it learnt from" [ "$(
 printf '{"beam": 2}\n' >two/model/decoding.json
 run train --output two --finish
 expect "and keeps what was chosen for it" [ "$(split)" = '{"beam":2}' ]
+cp -r two undone && rm -r undone/model
+for model in undone undone/model; do
+    run translate --model "$model" </dev/null
+    expect "a run that is not finished is no model yet: $model" refused "headscope train --output undone --finish"
+done
 run train tiny.json --data data --output auto --steps 2 --batch auto --tensorboard
 expect "a step as large as memory holds" eval 'ended_with 0 && complains "steps of 25000 tokens of each side"'
 expect "which may be too few steps for the rate to rise" complains "about 2 steps in all, and the learning rate rises over the first"

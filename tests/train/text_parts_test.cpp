@@ -2,6 +2,7 @@
 #include "train/text_parts.h"
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -50,6 +51,40 @@ TEST_CASE("a hundredth of a text is held out, and none of its sentences is train
     CHECK(read_lines(texts.parts().valid_source) == valid);
     CHECK(read_lines(texts.parts(2).valid_source) != valid);
     CHECK_THAT(error_of([] { Texts(99).parts(); }), Contains("99 pairs") && Contains("100 at the least"));
+}
+
+TEST_CASE("texts that nothing can be learnt from are refused with the reason", "[parts]") {
+    const TemporaryFolder folder;
+    const auto text = [&](const char* name, const std::function<std::string(int)>& line) {
+        std::string lines;
+        for (int i = 0; i < 1000; ++i) {
+            lines += line(i) + "\n";
+        }
+        return folder.write(name, lines);
+    };
+    const std::string good = text("good", [](int i) { return "Sentence " + std::to_string(i); });
+    const std::string equal = text("equal", [](int i) { return i % 2 == 0 ? "Same." : "same"; });
+    const std::string marks =
+        text("marks", [](int i) { return std::string(static_cast<std::size_t>(i % 9) + 1, '!'); });
+    const std::string two = text("two", [](int i) { return i % 2 == 0 ? "yes" : "no"; });
+    const std::string blocks = text("blocks", [](int i) { return "\u2585 " + std::to_string(i); });
+    const std::string nul = text("nul", [](int i) { return std::string("a\0", 2) + std::to_string(i); });
+    const std::string endless = text("endless", [](int i) { return std::string(5000, 'a') + std::to_string(i); });
+    const auto error = [&](const std::string& source, const std::string& target) {
+        return error_of([&] { part_texts(source, target, folder.file("data"), 1); });
+    };
+    for (const bool turned : {false, true}) {
+        const auto beside_good = [&](const std::string& other) {
+            return turned ? error(other, good) : error(good, other);
+        };
+        CHECK_THAT(beside_good(equal), Contains("1000 sentences of '" + equal + "' are all the same"));
+        CHECK_THAT(beside_good(marks), Contains("'" + marks + "' holds no words") && Contains("punctuation alone"));
+    }
+    CHECK_THAT(error(good, two), Contains("no pair of '" + good + "' and '" + two + "' is left to train on"));
+    CHECK_THAT(error(blocks, blocks), Contains("'" + blocks + "' line 1 holds U+2585") && Contains("remove"));
+    CHECK_THAT(error(nul, blocks), Contains("'" + nul + "' line 1 holds NUL"));
+    CHECK_THAT(error(endless, nul), Contains("'" + endless + "' line 1 has 5001 bytes"));
+    CHECK(part_texts(good, blocks, folder.file("data"), 1).characters < 20);  // of what can be learnt from alone
 }
 
 TEST_CASE("the configuration of a text can be trained by, and is larger for more of it", "[parts]") {

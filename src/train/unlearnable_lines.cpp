@@ -1,0 +1,27 @@
+#include "train/unlearnable_lines.h"
+
+#include <fmt/format.h>
+
+#include "text/tokenizer_training.h"
+
+namespace headscope {
+
+bool UnlearnableLines::learnable(const std::string& line, const std::string& file, std::size_t number) {
+    const std::string why = why_unlearnable(line);
+    if (why.empty()) {
+        return true;
+    }
+    if (count_++ == 0) {
+        first_ = fmt::format("{} line {} {}", file, number, why);
+    }
+    return false;
+}
+
+void UnlearnableLines::append(const UnlearnableLines& other) {
+    if (count_ == 0) {
+        first_ = other.first_;
+    }
+    count_ += other.count_;
+}
+
+}  // namespace headscope
