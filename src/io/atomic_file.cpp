@@ -41,17 +41,35 @@ int sync_folder(const std::string& folder) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".tmp") {
+std::string AtomicFile::target_of(const std::string& path) {
+    constexpr int kMostLinks = 40;  // as the kernel follows
+    namespace fs = std::filesystem;
+    fs::path at = path;
+    std::error_code failure;
+    for (int links = 0; fs::is_symlink(fs::symlink_status(at, failure)); ++links) {
+        const fs::path next = fs::read_symlink(at, failure);
+        if (failure || links == kMostLinks) {
+            throw Error(fmt::format("cannot write '{}': its symbolic links form a loop; choose another path", path));
+        }
+        at = at.parent_path() / next;
+    }
+    return at.string();
+}
+
+AtomicFile::AtomicFile(std::string path)
+    : path_(std::move(path)), target_(target_of(path_)), temporary_(target_ + kTemporaryEnding) {
     struct stat existing {};
-    if (::stat(path_.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode)) {
+    const bool replaces = ::stat(target_.c_str(), &existing) == 0;
+    if (replaces && !S_ISREG(existing.st_mode)) {
         throw Error(fmt::format("cannot write '{}': it exists and is not a regular file; choose another path", path_));
     }
     open_and_lock();
     created_ = true;
-    if (::ftruncate(descriptor_, 0) != 0) {
-        const int error = errno;
-        ::close(std::exchange(descriptor_, -1));
-        fail("emptying", error);
+    if (replaces) {
+        constexpr mode_t kPermissions = 0777;
+        // Only root may give a file away, and changing the owner can clear bits of the mode.
+        static_cast<void>(::fchown(descriptor_, existing.st_uid, existing.st_gid) == 0);
+        static_cast<void>(::fchmod(descriptor_, existing.st_mode & kPermissions) == 0);
     }
 }
 
@@ -64,11 +82,19 @@ AtomicFile::~AtomicFile() {
     }
 }
 
-// The lock keeps two processes from writing into one temporary file. A writer that locked a file which was renamed
-// meanwhile would hold the finished file, so the name is looked up again under the lock.
+// The lock keeps two processes from writing into one temporary file. What a killed writer left is removed under its
+// lock and made anew, so that its mode and its hard links do not matter. A writer that locked a file which was renamed
+// or removed meanwhile looks the name up again.
 void AtomicFile::open_and_lock() {
     while (true) {
-        descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        const bool fresh = descriptor_ >= 0;
+        if (!fresh && errno == EEXIST) {
+            descriptor_ = ::open(temporary_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+            if (descriptor_ < 0 && errno == ENOENT) {
+                continue;  // its writer has just finished
+            }
+        }
         if (descriptor_ < 0) {
             fail("opening", errno);
         }
@@ -79,7 +105,10 @@ void AtomicFile::open_and_lock() {
                 fmt::format("cannot write '{}': another process is writing it now; wait for it or stop it", path_));
         }
         if (still_named(descriptor_, temporary_)) {
-            return;
+            if (fresh) {
+                return;
+            }
+            ::unlink(temporary_.c_str());
         }
         ::close(std::exchange(descriptor_, -1));
     }
@@ -107,7 +136,7 @@ void AtomicFile::commit() {
         fail("syncing", errno);
     }
     // Renamed while the lock is held, so that no other writer can take the temporary file in between.
-    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
         fail("renaming", errno);
     }
     created_ = false;
@@ -115,7 +144,7 @@ void AtomicFile::commit() {
     if (::close(std::exchange(descriptor_, -1)) != 0) {
         fail("closing", errno);
     }
-    if (const int error = sync_folder(folder_of(path_)); error != 0) {
+    if (const int error = sync_folder(folder_of(target_)); error != 0) {
         fail("syncing the folder of", error);
     }
 }

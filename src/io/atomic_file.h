@@ -9,9 +9,15 @@ namespace headscope {
 
 // Writes "<path>.tmp" in the same folder; commit() syncs it, renames it to `path` and syncs the folder. Without
 // commit() the temporary file is removed and whatever stood at `path` is untouched. After a kill the leftover
-// "<path>.tmp" is reused by the next writer. Every failure is an Error that names the path and the system's reason.
+// "<path>.tmp" is replaced by the next writer. Every failure is an Error that names the path and the system's reason.
+// Where `path` is a symbolic link, the file that it leads to is replaced, or created, and the link stays. The new file
+// has the permissions of the one that it replaces, and its owner where the system allows that.
 class AtomicFile {
 public:
+    static constexpr const char* kTemporaryEnding = ".tmp";
+    // What is replaced when `path` is written: where its symbolic links lead, whether or not a file is there.
+    static std::string target_of(const std::string& path);
+
     explicit AtomicFile(std::string path);
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
@@ -26,6 +32,7 @@ private:
     [[noreturn]] void fail(const char* doing, int error) const;
 
     std::string path_;
+    std::string target_;  // without symbolic links
     std::string temporary_;
     int descriptor_ = -1;
     bool created_ = false;

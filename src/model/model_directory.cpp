@@ -129,6 +129,20 @@ void keep_other_files(const fs::path& from, const fs::path& to) {
     }
 }
 
+// As a file keeps that of the one it replaces.
+void keep_modes(const fs::path& from, const fs::path& to) {
+    if (!fs::exists(from)) {
+        return;
+    }
+    fs::permissions(to, fs::status(from).permissions());
+    for (const fs::directory_entry& entry : fs::directory_iterator(to)) {
+        const fs::path before = from / entry.path().filename();
+        if (fs::exists(before)) {
+            fs::permissions(entry.path(), fs::status(before).permissions());
+        }
+    }
+}
+
 }  // namespace
 
 std::string model_folder(const std::string& path) {
@@ -182,7 +196,7 @@ void write_model_directory(Backend& backend, const std::string& path, const Mode
                            const std::string& target_tokenizer_file) {
     check_model_config(config, path);
     const fs::path target = fs::path(path).lexically_normal();
-    const fs::path folder = target.has_filename() ? target : target.parent_path();
+    const fs::path folder = AtomicFile::target_of((target.has_filename() ? target : target.parent_path()).string());
     const fs::path fresh = folder.string() + ".tmp";
     try {
         fs::remove_all(fresh);
@@ -197,6 +211,7 @@ void write_model_directory(Backend& backend, const std::string& path, const Mode
         }
         save_parameters(backend, (fresh / kWeightsFile).string(), parameters, dtype, "");
         atomic_write_file((fresh / kConfigFile).string(), to_json(config).dump(2) + "\n");
+        keep_modes(folder, fresh);
         put_in_place(fresh, folder);
     } catch (const fs::filesystem_error& problem) {
         throw Error(fmt::format("cannot write the model directory {}: {}", path, problem.what()));

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
 #include "backends/cpu/reference/reference.h"
 #include "io/safetensors.h"
@@ -202,6 +203,23 @@ TEST_CASE("a new model replaces the old one and leaves what people put beside it
     written.path = written.folder.file("letters");
     CHECK_THAT(error_of([&] { written.write(DType::F32); }), Contains("letters") && Contains("no model directory"));
     CHECK(read_all(written.path + "/one.txt") == "dear");
+}
+
+TEST_CASE("a new model keeps the modes of the old one's files, and the link to its folder") {
+    Written written;
+    const auto mode = [](const std::string& path) { return fs::status(path).permissions(); };
+    fs::permissions(written.path, fs::perms(0700));
+    fs::permissions(written.path + "/config.json", fs::perms(0600));
+    fs::permissions(written.path + "/model.safetensors", fs::perms(0640));
+    const std::string link = written.folder.file("link");
+    fs::create_directory_symlink("model", link);
+    const std::string path = std::exchange(written.path, link);
+    written.write(DType::F32);
+    CHECK(fs::is_symlink(link));
+    CHECK_FALSE(fs::is_symlink(path));
+    CHECK(mode(path) == fs::perms(0700));
+    CHECK(mode(path + "/config.json") == fs::perms(0600));
+    CHECK(mode(path + "/model.safetensors") == fs::perms(0640));
 }
 
 TEST_CASE("two vocabularies are two files") {
