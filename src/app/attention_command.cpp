@@ -16,6 +16,7 @@
 #include "infer/model_lookup.h"
 #include "infer/translator.h"
 #include "io/atomic_file.h"
+#include "io/input_files.h"
 #include "observe/decoding_recorder.h"
 #include "observe/figure.h"
 #include "observe/head_search.h"
@@ -160,6 +161,9 @@ void show_attention(const AttentionOptions& options) {
         parse_head_query(options.find);  // a mistake in it is said before a model is read
     }
     const std::string directory = find_model(options.model);
+    InputFiles inputs;
+    inputs.add(directory);
+    inputs.refuse(options.output);
     ModelDevice device(options.device, options.precision, {directory},
                        [](const std::string& message) { tell("headscope: " + message); });
     device.load();

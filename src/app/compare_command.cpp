@@ -19,6 +19,7 @@
 #include "app/translation_flags.h"
 #include "data/corpus.h"
 #include "infer/model_lookup.h"
+#include "io/input_files.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -240,6 +241,10 @@ void require_agreement(const ComparisonReport& report, std::size_t problems, std
 }
 
 void compare(const CompareOptions& options) {
+    InputFiles inputs;
+    inputs.add(options.tsv.empty() ? options.input : options.tsv);
+    inputs.add(find_model(options.model));
+    inputs.refuse("-");
     const std::vector<std::string> lines = read_text(options);
     Contest contest = open_sides(options);
     contest.reference->translate(lines);

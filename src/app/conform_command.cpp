@@ -21,6 +21,7 @@
 #include "conformance/onnx/node_tests.h"
 #include "conformance/run.h"
 #include "conformance/settings.h"
+#include "io/input_files.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -178,6 +179,10 @@ conformance::Report run_vectors(const ConformOptions& options) {
 
 void conform(const ConformOptions& options, const ResultOrigin& origin) {
     require_no_scan();
+    InputFiles inputs;
+    inputs.add(options.onnx_node_tests);
+    inputs.refuse(options.outputs.json);
+    inputs.refuse(options.outputs.junit);
     require_writable(options.outputs);
     listen_for_stop();
     conformance::Report report = options.onnx_node_tests.empty() ? run_catalogue(options) : run_vectors(options);

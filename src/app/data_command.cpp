@@ -14,11 +14,11 @@
 
 #include "app/command.h"
 #include "app/option_values.h"
+#include "app/pairs_output.h"
 #include "data/hold_out.h"
 #include "data/pair_filter.h"
 #include "data/pair_reader.h"
-#include "io/atomic_file.h"
-#include "io/made_folder.h"
+#include "io/input_files.h"
 #include "support/check.h"
 #include "support/counted.h"
 
@@ -85,49 +85,7 @@ Plan plan(const DataOptions& options) {
     return plan;
 }
 
-// Three files that appear together at the end.
-class Output {
-public:
-    explicit Output(const std::string& folder)
-        : train_(path(folder, "train.tsv")), valid_(path(folder, "valid.tsv")), test_(path(folder, "test.tsv")) {}
-
-    void write(Part part, const std::string& source, const std::string& target) {
-        const auto index = static_cast<std::size_t>(part);
-        std::string& waiting = waiting_[index];
-        waiting.append(source).append("\t").append(target).append("\n");
-        ++counts_[index];
-        if (waiting.size() > kWriteAtOnce) {
-            flush(part);
-        }
-    }
-    void commit() {
-        for (const Part part : {Part::Train, Part::Valid, Part::Test}) {
-            flush(part);
-        }
-        train_.commit();
-        valid_.commit();
-        test_.commit();
-    }
-    std::int64_t count(Part part) const { return counts_[static_cast<std::size_t>(part)]; }
-
-private:
-    static constexpr std::size_t kWriteAtOnce = std::size_t{1} << 20U;
-
-    static std::string path(const std::string& folder, const char* name) {
-        return (std::filesystem::path(folder) / name).string();
-    }
-    void flush(Part part) {
-        std::string& waiting = waiting_[static_cast<std::size_t>(part)];
-        (part == Part::Train ? train_ : part == Part::Valid ? valid_ : test_).write(waiting);
-        waiting.clear();
-    }
-
-    AtomicFile train_, valid_, test_;
-    std::array<std::string, 3> waiting_;
-    std::array<std::int64_t, 3> counts_{};
-};
-
-std::int64_t write_parts(const DataOptions& options, Plan& plan, Output& output) {
+std::int64_t write_parts(const DataOptions& options, Plan& plan, PairsOutput& output) {
     PairFilter filter(options.filter);
     std::size_t number = 0;
     std::int64_t shared = 0;
@@ -146,7 +104,7 @@ std::int64_t write_parts(const DataOptions& options, Plan& plan, Output& output)
     return shared;
 }
 
-nlohmann::ordered_json counts_of(const Plan& plan, const Output& output, std::int64_t shared) {
+nlohmann::ordered_json counts_of(const Plan& plan, const PairsOutput& output, std::int64_t shared) {
     nlohmann::ordered_json json = {{"pairs", plan.pairs},
                                    {"train", output.count(Part::Train)},
                                    {"valid", output.count(Part::Valid)},
@@ -203,18 +161,21 @@ void check(const DataOptions& options) {
 
 void prepare(DataOptions options) {
     check(options);
+    InputFiles inputs;
+    for (const auto* files : {&options.tsv, &options.source, &options.target, &options.exclude}) {
+        inputs.add(*files);
+    }
+    require_replaceable_pairs(options.output, inputs);
     options.filter.drop_identical = !options.keep_identical;
     options.filter.drop_duplicates = !options.keep_duplicates;
     Plan found = plan(options);
-    MadeFolder folder(options.output);
-    Output output(options.output);
+    PairsOutput output(options.output);
     const std::int64_t shared = write_parts(options, found, output);
     if (output.count(Part::Train) == 0) {
         throw Error(fmt::format("no pair of {} is left to train on ({}); nothing was written", found.pairs,
                                 losses_of(counts_of(found, output, shared))));
     }
     output.commit();
-    folder.keep();
     print(counts_of(found, output, shared), options.json);
 }
 
@@ -222,7 +183,10 @@ void add_inputs(CLI::App& command, DataOptions& options) {
     command.add_option("--tsv", options.tsv, "\"source TAB target\" lines; further columns are ignored");
     command.add_option("--source", options.source, "One sentence a line");
     command.add_option("--target", options.target, "Its translations, line by line");
-    command.add_option("--output", options.output, "Folder for train.tsv, valid.tsv and test.tsv")->required();
+    command
+        .add_option("--output", options.output,
+                    "Folder for train.tsv, valid.tsv and test.tsv; replaces only files that it generated")
+        ->required();
 }
 
 void add_parts(CLI::App& command, DataOptions& options) {

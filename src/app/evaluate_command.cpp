@@ -19,6 +19,7 @@
 #include "eval/evaluation.h"
 #include "infer/split_news.h"
 #include "io/atomic_file.h"
+#include "io/input_files.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -117,6 +118,14 @@ void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     if (options.by_length && files.tsv.empty() && files.source.empty()) {
         throw Error("--by-length needs to know how long the sources are: give --source FILE, or --tsv FILE");
     }
+    InputFiles inputs;
+    inputs.add({files.tsv, files.source, files.hypotheses});
+    inputs.add(files.references);
+    if (files.hypotheses.empty()) {
+        inputs.add(find_models(options.models));
+    }
+    inputs.refuse("-");
+    inputs.refuse(options.output);
     TestSet set = read_test_set(files);
     Evaluation evaluation;
     Translations translations;

@@ -3,11 +3,13 @@
 #include <memory>
 #include <string>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "app/command.h"
 #include "app/option_values.h"
 #include "app/pairs_output.h"
+#include "support/counted.h"
 #include "train/digits_task.h"
 
 namespace headscope {
@@ -24,15 +26,20 @@ struct DigitsOptions {
 // The numbers are drawn without repetition, so that the parts cannot share one.
 void make_digits(const DigitsOptions& options) {
     const auto numbers = make_digits_task(options.pairs + options.valid + options.test, options.seed);
-    Split split;
+    require_replaceable_pairs(options.output, {});
+    PairsOutput output(options.output);
+    std::int64_t done = 0;
     for (const DigitsPair& number : numbers) {
-        const auto done = static_cast<std::int64_t>(split.train.size() + split.valid.size() + split.test.size());
-        auto& part = done < options.pairs                   ? split.train
-                     : done < options.pairs + options.valid ? split.valid
-                                                            : split.test;
-        part.push_back({number.digits, number.words});
+        const Part part = done < options.pairs                   ? Part::Train
+                          : done < options.pairs + options.valid ? Part::Valid
+                                                                 : Part::Test;
+        output.write(part, number.digits, number.words);
+        ++done;
     }
-    write_split(options.output, split);
+    output.commit();
+    for (const Part part : {Part::Train, Part::Valid, Part::Test}) {
+        write_output(fmt::format("{}: {}\n", output.path(part), counted(output.count(part), "pair")));
+    }
 }
 
 }  // namespace
@@ -47,7 +54,10 @@ void add_make_task_command(CLI::App& app) {
     digits->footer(
         "Example:\n  headscope make-task digits --output data/digits\n"
         "  headscope train assets/configs/digits.json --data data/digits --output out/digits");
-    digits->add_option("--output", options->output, "Folder for train.tsv, valid.tsv and test.tsv")->required();
+    digits
+        ->add_option("--output", options->output,
+                     "Folder for train.tsv, valid.tsv and test.tsv; replaces only files that it generated")
+        ->required();
     digits->add_option("--pairs", options->pairs, "Training pairs")
         ->check(whole_number(1, 900'000))
         ->capture_default_str();

@@ -14,6 +14,7 @@
 #include "drawing/png.h"
 #include "drawing/svg.h"
 #include "io/atomic_file.h"
+#include "io/input_files.h"
 #include "layout/training_plot.h"
 #include "support/check.h"
 
@@ -89,11 +90,14 @@ void plot(PlotOptions options) {
     options.plot.look.ink = options.theme == "dark" ? kDarkInk : kLightInk;
     const std::vector<std::string> names = names_of(options.runs);
     std::vector<PlottedRun> runs;
+    InputFiles inputs;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::string log = log_of(options.runs[i]).string();
+        inputs.add(log);
         require_training_log(log);
         runs.push_back({names[i], read_training_log(log)});
     }
+    inputs.refuse(options.output);
     const std::string bytes = picture(draw_training_plot(runs, options.plot), options);
     if (options.output == "-") {
         write_output(bytes);

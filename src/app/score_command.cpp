@@ -17,6 +17,7 @@
 #include "app/precision_option.h"
 #include "data/pair_reader.h"
 #include "infer/scored_pair.h"
+#include "io/input_files.h"
 #include "support/check.h"
 #include "support/counted.h"
 
@@ -104,11 +105,15 @@ void print_stats(const Totals& totals) {
 
 void score(const ScoreOptions& options) {
     PairReader input = open_pairs(options);
+    InputFiles inputs;
+    inputs.add({options.tsv, options.source, options.target});
     Pairs pairs = next_pairs(input);
     if (pairs.sources.empty()) {
         throw Error(input.name() + " holds no sentence to score");
     }
     const std::vector<std::string> models = find_models(options.models);
+    inputs.add(models);
+    inputs.refuse("-");
     ModelDevice device(options.device, options.precision, models,
                        [](const std::string& message) { tell("headscope: " + message); });
     device.load();

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -48,6 +50,7 @@ private:
             given_ = given_config(options_);
             static_cast<void>(given_->parsed());
         }
+        check_files();
         backend_ = open_device(options_.device);
         if (given_) {
             check_given();
@@ -61,6 +64,23 @@ private:
         if (!options_.resume && !options_.finish) {
             require_unused(options_.output);
         }
+    }
+
+    void check_files() const {
+        RunInputs inputs{.files = {}, .config = {}, .parts_texts = !options_.source.empty()};
+        inputs.config.add(options_.config);
+        inputs.files.add({options_.source, options_.target, options_.from});
+        if (given_) {
+            const DataConfig data = given_->parsed().data;
+            std::vector<CorpusFiles> corpora = data.train;
+            corpora.push_back(data.valid);
+            for (const CorpusFiles& corpus : corpora) {
+                for (const auto* files : {&corpus.source, &corpus.target, &corpus.tsv}) {
+                    inputs.files.add(*files);
+                }
+            }
+        }
+        refuse_inputs(options_.output, inputs);
     }
 
     void check_given() const {

@@ -27,6 +27,7 @@
 #include "app/translation_flags.h"
 #include "app/translation_output.h"
 #include "infer/translation_stream.h"
+#include "io/input_files.h"
 #include "io/unpacking_reader.h"
 #include "registry/device_list.h"
 #include "support/check.h"
@@ -162,6 +163,10 @@ void translate(TranslateOptions options) {
     options.format.n_best = options.decoding.n_best;
     options.alignment.pieces = options.alignment_units == "pieces";
     const std::vector<std::string> models = find_models(options.models);
+    InputFiles inputs;
+    inputs.add({options.input, options.decoding.prefix_file});
+    inputs.add(models);
+    inputs.refuse("-");
     LineProgress progress = make_progress(options);
     const auto warn = [&progress](const std::string& message) { progress.say("headscope: " + message); };
     const TranslationDevices devices(device_list(options.translation.device), options.translation, models, warn);

@@ -8,6 +8,7 @@
 #include "app/option_values.h"
 #include "app/precision_option.h"
 #include "infer/model_lookup.h"
+#include "io/input_files.h"
 #include "support/check.h"
 #include "viewer/app/rows.h"
 #include "viewer/app/state.h"
@@ -75,6 +76,13 @@ viewer::SavedView view_of(const ViewOptions& told) {
     }
     if (!options.device.empty()) {
         view.device = options.device;
+    }
+    InputFiles inputs;
+    inputs.add({options.open, options.script, view.model, view.other_model});
+    for (const std::string& output : {options.render, options.record}) {
+        if (!output.empty()) {
+            inputs.refuse(output);
+        }
     }
     return view;
 }

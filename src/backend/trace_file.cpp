@@ -3,10 +3,27 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "support/check.h"
 
 namespace headscope {
+
+namespace {
+
+constexpr std::string_view kBegin = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
+
+// The file may be anything, also what the command is about to read.
+void require_replaceable(const std::string& path) {
+    std::ifstream there(path, std::ios::binary);
+    std::string begin(kBegin.size(), '\0');
+    there.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    if (std::filesystem::is_regular_file(path) && there.gcount() > 0 && begin != kBegin) {
+        throw Error("the trace file " + path + " is there already and holds no trace: name another file");
+    }
+}
+
+}  // namespace
 
 std::shared_ptr<TraceFile> TraceFile::at(const std::string& path) {
     // Of the process, as the file is: backends come and go, and know nothing of each other.
@@ -20,8 +37,10 @@ std::shared_ptr<TraceFile> TraceFile::at(const std::string& path) {
     return file;
 }
 
-TraceFile::TraceFile(const std::string& path) : file_(path, std::ios::binary) {
-    file_ << "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
+TraceFile::TraceFile(const std::string& path) {
+    require_replaceable(path);
+    file_.open(path, std::ios::binary);
+    file_ << kBegin;
     end_ = file_.tellp();
     file_ << "]}\n";
     file_.flush();

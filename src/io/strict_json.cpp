@@ -1,12 +1,14 @@
 #include "io/strict_json.h"
 
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "io/whole_file.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -31,6 +33,11 @@ nlohmann::json parse_json(std::istream& stream, const std::string& file) {
         const std::string_view said = problem.what();  // "[json.exception.parse_error.101] parse error at line 2, ..."
         throw Error(fmt::format("{} is not valid JSON: {}", file, said.substr(said.find("] ") + 2)));
     }
+}
+
+nlohmann::json read_json_file(const std::string& path) {
+    std::istringstream stream(read_whole_file(path, "'" + path + "'"));
+    return parse_json(stream, path);
 }
 
 }  // namespace headscope

@@ -35,7 +35,11 @@ constexpr std::array kFiles = {"log.jsonl",
                                "data/train.source",
                                "data/train.target",
                                "data/valid.source",
-                               "data/valid.target"};
+                               "data/valid.target",
+                               "data/.headscope-written.json"};
+// By a run that goes on.
+constexpr std::array kLaterFiles = {"best.safetensors", "lock"};
+constexpr std::array kLaterFolders = {"checkpoints", "model"};
 constexpr std::array kFolders = {"checkpoints", "data", "tensorboard", "tokenizer"};
 
 std::string reason(int error) {
@@ -74,6 +78,31 @@ void require_unused(const std::string& run_folder) {
     if (holds_checkpoints(run_folder)) {
         throw Error(fmt::format(
             "'{}' already holds checkpoints: continue that run with --resume, or choose another --output", run_folder));
+    }
+}
+
+void refuse_inputs(const std::string& run_folder, const RunInputs& inputs) {
+    const fs::path folder(run_folder);
+    inputs.files.refuse((folder / kConfigFile).string());
+    std::vector<std::string> written;
+    for (const std::string name : kFiles) {
+        if (inputs.parts_texts || !name.starts_with("data/")) {
+            written.push_back((folder / name).string());
+        }
+    }
+    for (const char* name : kLaterFiles) {
+        written.push_back((folder / name).string());
+    }
+    for (const char* name : kLaterFolders) {
+        std::error_code failure;
+        fs::recursive_directory_iterator entry(folder / name, failure);
+        for (; !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
+            written.push_back(entry->path().string());
+        }
+    }
+    for (const std::string& path : written) {
+        inputs.files.refuse(path);
+        inputs.config.refuse(path);
     }
 }
 

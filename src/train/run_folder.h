@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "io/input_files.h"
 #include "io/made_folder.h"
 #include "train/training_data.h"
 
@@ -15,6 +16,15 @@ namespace headscope {
 bool holds_checkpoints(const std::string& run_folder);
 // Error when it holds checkpoints: what a new run writes would be mixed with that.
 void require_unused(const std::string& run_folder);
+
+// What a run reads, by how it may relate to what it writes.
+struct RunInputs {
+    InputFiles files;          // texts, the model that it begins with
+    InputFiles config;         // may be the run's own configuration, which is then written anew
+    bool parts_texts = false;  // into data/
+};
+// Error where a file that a run writes into this folder is one that it reads.
+void refuse_inputs(const std::string& run_folder, const RunInputs& inputs);
 
 // Two trainings in one folder would write over each other's checkpoints. The lock is the kernel's, on the file "lock":
 // it ends with the process that holds it, however that ends.

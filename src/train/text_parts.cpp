@@ -6,12 +6,14 @@
 #include <string_view>
 #include <system_error>
 #include <unordered_set>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "data/hold_out.h"
 #include "data/pair_reader.h"
 #include "io/atomic_file.h"
+#include "io/written_record.h"
 #include "support/check.h"
 #include "text/normalised.h"
 #include "text/utf8.h"
@@ -148,13 +150,16 @@ TextParts part_texts(const std::string& source, const std::string& target, const
     sources.check(source);
     targets.check(target);
     held.choose({.valid = std::min(pairs / kShare, kMost), .seed = seed});
+    const std::vector<std::string> names{"train.source", "train.target", "valid.source", "valid.target"};
+    const WrittenRecord record(folder);
+    record.require_own(names);
     std::error_code failure;
     std::filesystem::create_directories(folder, failure);
     if (failure) {
         throw Error(fmt::format("cannot make the folder {}: {}", folder, failure.message()));
     }
-    const auto in = [&](const char* name) { return (std::filesystem::absolute(folder) / name).string(); };
-    TextParts parts{in("train.source"), in("train.target"), in("valid.source"), in("valid.target")};
+    const auto in = [&](const std::string& name) { return (std::filesystem::absolute(folder) / name).string(); };
+    TextParts parts{in(names[0]), in(names[1]), in(names[2]), in(names[3])};
     parts.empty = first.dropped_empty();
     parts.characters = variety.characters();
     parts.words = variety.words();
@@ -166,6 +171,7 @@ TextParts part_texts(const std::string& source, const std::string& target, const
                         "(case and punctuation do not count); give a text whose sentences differ more",
                         source, target, parts.shared, pairs, parts.valid));
     }
+    record.save(names);
     return parts;
 }
 

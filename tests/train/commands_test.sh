@@ -69,6 +69,39 @@ expect "filters can be switched off" lines 43 loose/train.tsv
 expect "and the end be held out" eval 'grep -q "a b c d e f g" loose/test.tsv'
 run data --tsv raw.tsv --output apart --valid 0 --test 0 --exclude split/test.tsv --exclude split/valid.tsv --seed 1
 expect "what was held out elsewhere is not trained on" eval '! cut -f1 split/test.tsv split/valid.tsv | grep -qxFf - <(cut -f1 apart/train.tsv)'
+
+# What is read is not written over, whatever it is called.
+mkdir own && for i in $(seq 40); do printf 'own sentence %d\teigener Satz %d\n' "$i" "$i"; done >own/train.tsv
+cp own/train.tsv own.kept
+keeps() { same "$1" own.kept; }
+run data --tsv own/train.tsv --output own --valid 2 --test 2
+expect "an output that is an input" refused "own/train.tsv' would be written while it is read"
+expect "which stays as it was" keeps own/train.tsv
+expect "and nothing is beside it" eval '[ "$(ls -A own)" = train.tsv ]'
+ln own/train.tsv hard.tsv && ln -s own/train.tsv link.tsv && ln -s own own-link && mkdir held
+run data --tsv hard.tsv --output own --valid 2 --test 2
+expect "a hard link of it" refused "own/train.tsv" "hard.tsv"
+run data --tsv link.tsv --output own-link --valid 2 --test 2
+expect "symbolic links to it and to its folder" refused "own-link/train.tsv" "link.tsv"
+run data --tsv raw.tsv --exclude own/train.tsv --output own-link --valid 2 --test 2
+expect "a list of pairs to leave out" refused "own-link/train.tsv"
+ln own/train.tsv held/test.tsv.tmp
+run data --tsv own/train.tsv --output held --valid 2 --test 2
+expect "a file that is written on the way" refused "held/test.tsv"
+expect "all of which stay" keeps own/train.tsv
+rm -r held
+run data --tsv raw.tsv --output own --valid 2 --test 2
+expect "a file that was not generated" refused "own/train.tsv' is there already and was not generated"
+run make-task digits --output own --pairs 300
+expect "by neither generator" refused "own/train.tsv" "another --output"
+expect "is not replaced" keeps own/train.tsv
+run data --tsv own/train.tsv --output renewed --valid 2 --test 2
+run data --tsv own/train.tsv --output renewed --valid 3 --test 2
+expect "one that was, is" lines 3 renewed/valid.tsv
+echo 'mine	meins' >>renewed/valid.tsv
+run data --tsv own/train.tsv --output renewed --valid 3 --test 2
+expect "unless it was changed since" refused "renewed/valid.tsv" "was changed since"
+
 cut -f1 data/train.tsv >digits.src
 cut -f2 data/train.tsv >digits.tgt
 run data --source digits.src --target digits.tgt --output sides --valid 10 --test 10 --most-ratio 0
@@ -255,6 +288,52 @@ printf '\377' | dd of=parts/checkpoints/step-00000006.safetensors bs=1 seek=2000
 run train tiny.json --data data --output parts --resume
 expect "an altered checkpoint is passed over" complains "step-00000006.safetensors is damaged"
 expect "with the result it would have had" same parts/model/model.safetensors whole/model/model.safetensors
+
+# A run does not write over what it reads.
+mkdir -p inputs/data inputs/model && cp digits.src inputs/data/train.source && cp digits.tgt inputs/data/train.target
+run train --source inputs/data/train.source --target digits.tgt --output inputs
+expect "a text that lies where its parts go" refused "inputs/data/train.source' would be written while it is read"
+run train --source digits.src --target digits.tgt --output inputs
+expect "or another's there" refused "inputs/data/train.source' is there already and was not generated"
+expect "which stay" eval 'same digits.src inputs/data/train.source && same digits.tgt inputs/data/train.target'
+mkdir taken && ln data/train.tsv taken/log.jsonl
+run train tiny.json --data data --output taken
+expect "a text that is called as the log" refused "taken/log.jsonl' would be written while it is read" "data/train.tsv"
+ln -sf "$PWD/data/valid.tsv" taken/log.jsonl
+run train tiny.json --data data --output taken
+expect "or a validation text" refused "taken/log.jsonl" "data/valid.tsv"
+mkdir begun && cp -r whole/model begun/model
+run train tiny.json --data data --from begun --output begun
+expect "or the model that it begins with" refused "begun/model/" "would be written while it is read"
+expect "which stays" same begun/model/model.safetensors whole/model/model.safetensors
+run train whole/training.json --output whole --finish
+expect "but its own configuration may be given back" ended_with 0
+cp digits.src trace.txt
+HEADSCOPE_TRACE=trace.txt run train tiny.json --data data --output traced
+expect "a trace replaces no other file" eval '! ended_with 0 && complains "trace.txt" && same digits.src trace.txt'
+HEADSCOPE_TRACE=trace.json run train tiny.json --data data --output traced
+HEADSCOPE_TRACE=trace.json run train tiny.json --data data --output traced --resume
+expect "but another trace" ended_with 0
+ln -s whole/log.jsonl curve.svg
+run plot whole -o curve.svg
+expect "nor does a plot the log" refused "curve.svg' would be written while it is read" "whole/log.jsonl"
+cp -r whole/model model-copy
+run attention --text '1 7' --model model-copy --all-heads -o model-copy/config.json
+expect "nor a figure the model" refused "model-copy/config.json' would be written while it is read"
+run view model-copy --text '1 7' --render model-copy/config.json
+expect "be it of the viewer" refused "model-copy/config.json' would be written while it is read"
+expect "which can still be read" eval '"$headscope" inspect model-copy >/dev/null'
+for words in "translate text" "translate" "score --source text --target text" "compare text"; do
+    echo '1 7' >text
+    # shellcheck disable=SC2086,SC2094 # several words; and that is what is tried
+    "$headscope" $words --model model-copy <text >>text 2>err
+    code=$?
+    expect "$words: nor is text behind itself" eval '[ $code = 1 ] && complains "standard output would be written" && [ "$(cat text)" = "1 7" ]'
+done
+run evaluate --model model-copy --source text --reference text --output text
+expect "nor are translations" refused "'text' would be written while it is read"
+run conform --device cpu --onnx-node-tests model-copy --json model-copy/config.json
+expect "nor is a report" refused "model-copy/config.json' would be written while it is read"
 
 # Without a standard error, no file takes its number: progress would be written into it.
 "$headscope" train tiny.json --data data --output unheard >out 2>&-

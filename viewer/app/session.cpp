@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "io/atomic_file.h"
+#include "io/input_files.h"
 #include "support/check.h"
 #include "viewer/app/session_paths.h"
 
@@ -172,8 +173,15 @@ SavedView Session::saved() const {
     return view;
 }
 
+void Session::refuse_models(const std::string& path) const {
+    InputFiles inputs;
+    inputs.add({main_.open.model, other_.open.model});
+    inputs.refuse(path);
+}
+
 void Session::save_view(const std::string& path) {
     try {
+        refuse_models(path);
         atomic_write_file(path, to_json(saved()));
         tell("Saved this view as " + path);
     } catch (const Error& error) {

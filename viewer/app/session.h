@@ -66,6 +66,8 @@ public:
     void undo();
     void redo();
 
+    // Error where writing `path` would change a file of the models that are looked at.
+    void refuse_models(const std::string& path) const;
     // Errors become notices.
     void save_view(const std::string& path);
     void open_view(const std::string& path);

@@ -175,6 +175,7 @@ void export_panel(Interface& ui) {
     }
     if (button(ui, "export.save", "Save", nullptr, !ui.path.empty()) || (entered && !ui.path.empty())) {
         try {
+            ui.session.refuse_models(ui.path);
             export_panel_to(ui.session.scene(), ui.state().panel, ui.path, ui.png_scale);
             ui.session.tell("Saved " + ui.path);
             ui.overlay = Overlay::None;
