@@ -139,6 +139,7 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
 int main(int argc, char** argv) {
     occupy_standard_streams();
     std::signal(SIGPIPE, SIG_IGN);  // a closed output is an error of write(), see OutputClosed
+    std::signal(SIGXFSZ, SIG_IGN);  // as is a file that may not grow
     for (const std::string& message : headscope::misspelt_variables(environ)) {
         headscope::tell("headscope: " + message);
     }

@@ -345,7 +345,6 @@ expect "which comes to the same model" same unheard/model/model.safetensors whol
 # A limit on the size of files stands in for a full disk: a checkpoint is larger than 250 kB, all
 # else is smaller.
 (
-    trap '' XFSZ
     ulimit -f 250
     run train tiny.json --data data --output full
     expect "a checkpoint that finds no room ends the run" refused "step-00000002.safetensors" "File too large"
@@ -359,7 +358,6 @@ expect "to the same model" same full/model/model.safetensors whole/model/model.s
 cp full/model/model.safetensors model-before
 rm full/checkpoints/step-00000006.safetensors
 (
-    trap '' XFSZ
     ulimit -f 20
     run train tiny.json --data data --output full --finish
     expect "a model that finds no room is an error" refused "cannot write the model directory" "full/model"
@@ -367,6 +365,21 @@ rm full/checkpoints/step-00000006.safetensors
 )
 failures=$?
 expect "and leaves the one before" same full/model/model.safetensors model-before
+mkdir small
+(
+    ulimit -f 1
+    run make-task digits --output small/task --pairs 300
+    expect "nor is there room for a task" refused "small/task/train.tsv" "File too large"
+    run data --tsv data/train.tsv data/train.tsv --keep-duplicates --valid 2 --test 2 --output small/split
+    expect "or for pairs" refused "small/split/train.tsv" "File too large"
+    run plot whole -o small/curve.svg
+    expect "or for a plot" refused "small/curve.svg" "File too large"
+    run translate --help
+    expect "or for the help" eval '! ended_with 0 && complains "File too large"'
+    exit "$failures"
+)
+failures=$?
+expect "none of which leaves anything" eval '[ -z "$(ls -A small)" ]'
 
 # A pipe for a text holds a training, which already listens, until the signal has come.
 stopped_early() { # ARGS..

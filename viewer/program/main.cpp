@@ -1,4 +1,5 @@
 // headscope-viewer: the window of `headscope view`, which starts it with its own options.
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -41,6 +42,7 @@ viewer::ProgramOptions program_of(const ViewOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write()
     CLI::App app("Look at every head, live, in a window.", "headscope-viewer");
     ViewOptions options;
     add_view_options(app, options);
