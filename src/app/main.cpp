@@ -65,6 +65,10 @@ const CLI::App& innermost(const CLI::App& app) {
     return *at;
 }
 
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+    return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
 std::string full_name(const CLI::App& app) {
     return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
 }
@@ -89,6 +93,14 @@ std::string wrong_command(const CLI::App& app, const std::vector<const CLI::App*
     }
     return fmt::format("{} has no command \"{}\"; {}", full_name(app), words.front(),
                        advice(app, words.front(), names));
+}
+
+// What is wrong with a command that was asked for help and is none; else nothing.
+std::string unknown_command(const CLI::App& app) {
+    const CLI::App& at = innermost(app);
+    const auto commands = commands_of(at);
+    const std::vector<std::string> extra = at.remaining();
+    return !commands.empty() && !extra.empty() && !extra.front().starts_with('-') ? wrong_command(at, commands) : "";
 }
 
 std::vector<std::string> options_of(const CLI::App& app) {
@@ -120,7 +132,7 @@ std::string wrong_word(const CLI::App& app, const std::string& word) {
 
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& at = innermost(app);
-    const auto commands = at.get_subcommands([](const CLI::App*) { return true; });
+    const auto commands = commands_of(at);
     const std::vector<std::string> extra = app.remaining(true);
     std::string problem;
     if (!commands.empty() && (extra.empty() || !extra.front().starts_with('-'))) {
@@ -154,6 +166,9 @@ int main(int argc, char** argv) {
         try {
             app.parse(argc, argv);
         } catch (const CLI::Success& asked) {  // help, or the version
+            if (const std::string problem = unknown_command(app); !problem.empty()) {
+                throw headscope::Error(problem);
+            }
             headscope::write_asked(app, asked);
         }
         return 0;

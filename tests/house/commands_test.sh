@@ -47,6 +47,14 @@ run --verbose
 expect "and an option that is none" refused '"--verbose"'
 run bench trian
 expect "and the command of a command" refused 'headscope bench has no command "trian"; did you mean "train"?'
+for asked in --help --version; do
+    run trainslate $asked
+    expect "as without $asked" refused '"trainslate"; did you mean "translate"?'
+done
+run bench trian --help
+expect "the command of a command, too" refused 'headscope bench has no command "trian"; did you mean "train"?'
+run make-task nothing --help
+expect "whichever it is" refused 'headscope make-task has no command "nothing"'
 run make-task --help
 expect "make-task shows how" says "headscope make-task digits --output data/digits"
 run translate --bogus
