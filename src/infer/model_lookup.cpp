@@ -18,18 +18,17 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> candidates() {
     const fs::path in_tree = fs::path("assets") / "models" / "en-de";
-    std::vector<fs::path> paths{in_tree};
     std::error_code failure;
     const fs::path executable = fs::read_symlink("/proc/self/exe", failure);
     if (failure) {
-        return paths;
+        return {in_tree};
     }
     fs::path folder = executable.parent_path();
     fs::path prefix = folder.parent_path();
     if (prefix.filename() == "libexec") {  // libexec/headscope/headscope-viewer
         prefix = prefix.parent_path();
     }
-    paths.push_back(prefix / "share" / "headscope" / "models" / "en-de");
+    std::vector<fs::path> paths{prefix / "share" / "headscope" / "models" / "en-de", in_tree};
     while (folder != folder.root_path()) {
         paths.push_back(folder / in_tree);
         folder = folder.parent_path();

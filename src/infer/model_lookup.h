@@ -6,9 +6,8 @@
 namespace headscope {
 
 // model_folder() of `wanted` where it is not empty; else of the environment's HEADSCOPE_MODEL; else the first of these
-// that exists: assets/models/en-de under the working directory or above the executable (a source tree), or
-// share/headscope/models/en-de beside the executable's folder, bin or libexec/headscope (installed). Error lists where
-// it looked.
+// that exists: share/headscope/models/en-de beside the executable's folder, bin or libexec/headscope (installed), then
+// assets/models/en-de under the working directory or above the executable (a source tree). Error lists where it looked.
 std::string find_model(const std::string& wanted);
 
 }  // namespace headscope

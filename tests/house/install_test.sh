@@ -30,6 +30,10 @@ done
 # With the model that was installed: nothing around this folder has another.
 echo 'The cat sleeps.' | run translate
 expect "it translates with the installed model" eval 'ended_with 0 && says Katze'
+mkdir -p assets/models/en-de && echo '{}' >assets/models/en-de/config.json
+echo 'The cat sleeps.' | run translate
+expect "whatever the current folder holds" eval 'ended_with 0 && says Katze'
+rm -r assets
 run view --text 'The cat sleeps.' --render heads.svg --panel heads
 expect "and draws a panel without a window" eval 'ended_with 0 && [ "$(tail -n 1 heads.svg)" = "</svg>" ]'
 
