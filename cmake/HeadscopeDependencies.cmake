@@ -13,6 +13,8 @@ headscope_require(fmt libfmt-dev)
 headscope_require(nlohmann_json nlohmann-json3-dev)
 headscope_require(CLI11 libcli11-dev)
 headscope_require(ZLIB zlib1g-dev)
+headscope_require(BZip2 libbz2-dev)
+headscope_require(LibLZMA liblzma-dev)
 
 find_path(SENTENCEPIECE_INCLUDE sentencepiece_processor.h)
 find_library(SENTENCEPIECE_LIBRARY sentencepiece)

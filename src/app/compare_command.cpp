@@ -280,8 +280,9 @@ void add_compare_command(CLI::App& app) {
         command->add_option("FILE", options->input, "UTF-8 text, one sentence a line; - is standard input")
             ->capture_default_str();
     command
-        ->add_option("--tsv", options->tsv,
-                     "\"source TAB target\" lines, plain, gzip or zstd; the source is translated")
+        ->add_option(
+            "--tsv", options->tsv,
+            "\"source TAB target\" lines, plain or packed by gzip, zstd, xz or bzip2; the source is translated")
         ->excludes(input);
     command->add_option("--model", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model")
         ->check(something);

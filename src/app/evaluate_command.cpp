@@ -175,7 +175,8 @@ void add_evaluate_command(CLI::App& app, int count, const char* const* words) {
         "  headscope evaluate --hypotheses theirs.de --reference test.de\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --lowercase --json");
     TestSetFiles& files = options->files;
-    CLI::Option* tsv = command->add_option("--tsv", files.tsv, "\"source TAB reference\" lines, plain, gzip or zstd");
+    CLI::Option* tsv = command->add_option(
+        "--tsv", files.tsv, "\"source TAB reference\" lines, plain or packed by gzip, zstd, xz or bzip2");
     command->add_option("--source", files.source, "Sentences to translate, one a line")->excludes(tsv);
     command
         ->add_option("--reference", files.references,

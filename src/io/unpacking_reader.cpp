@@ -3,110 +3,19 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <span>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "io/decoder.h"
+#include "io/file_kind.h"
 #include "support/check.h"
 
 namespace headscope {
-
-// Streams one after the other are one text, as gzip and zstd themselves have it.
-class UnpackingReader::Decoder {
-public:
-    Decoder() = default;
-    Decoder(const Decoder&) = delete;
-    Decoder& operator=(const Decoder&) = delete;
-    virtual ~Decoder() = default;
-
-    // Takes from `from` and fills `to`; returns the bytes filled. Error with the library's words.
-    virtual std::size_t decode(std::string_view& from, std::span<char> to) = 0;
-    // Whether the bytes so far end where a stream ends.
-    virtual bool complete() const = 0;
-};
-
-namespace {
-
-using Decoder = UnpackingReader::Decoder;
-
-constexpr std::string_view kGzip("\x1f\x8b", 2);
-constexpr std::string_view kZstd("\x28\xb5\x2f\xfd", 4);
-
-// Whether more bytes may show that it is packed.
-bool begins_a_stream(std::string_view bytes) {
-    return kGzip.starts_with(bytes) || kZstd.starts_with(bytes);
-}
-
-class GzipDecoder final : public Decoder {
-public:
-    GzipDecoder() {
-        constexpr int kGzipAlone = 16;
-        if (::inflateInit2(&stream_, kGzipAlone + MAX_WBITS) != Z_OK) {
-            throw Error("zlib has no memory for its window");
-        }
-    }
-    ~GzipDecoder() override { ::inflateEnd(&stream_); }
-
-    std::size_t decode(std::string_view& from, std::span<char> to) override {
-        if (complete_ && !from.empty()) {  // another stream follows
-            ::inflateReset(&stream_);
-            complete_ = false;
-        }
-        stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(from.data()));
-        stream_.avail_in = static_cast<uInt>(from.size());
-        stream_.next_out = reinterpret_cast<Bytef*>(to.data());
-        stream_.avail_out = static_cast<uInt>(to.size());
-        const int code = ::inflate(&stream_, Z_NO_FLUSH);
-        if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {  // the last: nothing could be done
-            throw Error(stream_.msg != nullptr ? stream_.msg : "a damaged stream");
-        }
-        complete_ = code == Z_STREAM_END;
-        from.remove_prefix(from.size() - stream_.avail_in);
-        return to.size() - stream_.avail_out;
-    }
-    bool complete() const override { return complete_; }
-
-private:
-    z_stream stream_{};
-    bool complete_ = false;
-};
-
-class ZstdDecoder final : public Decoder {
-public:
-    ZstdDecoder() {
-        if (stream_ == nullptr) {
-            throw Error("zstd has no memory for its window");
-        }
-    }
-    ~ZstdDecoder() override { ::ZSTD_freeDStream(stream_); }
-
-    std::size_t decode(std::string_view& from, std::span<char> to) override {
-        ZSTD_inBuffer in{from.data(), from.size(), 0};
-        ZSTD_outBuffer out{to.data(), to.size(), 0};
-        const std::size_t code = ::ZSTD_decompressStream(stream_, &out, &in);
-        if (::ZSTD_isError(code) != 0) {
-            throw Error(::ZSTD_getErrorName(code));
-        }
-        if (in.pos > 0 || out.pos > 0) {
-            complete_ = code == 0;
-        }
-        from.remove_prefix(in.pos);
-        return out.pos;
-    }
-    bool complete() const override { return complete_; }
-
-private:
-    ZSTD_DStream* stream_ = ::ZSTD_createDStream();
-    bool complete_ = false;
-};
-
-}  // namespace
 
 UnpackingReader::UnpackingReader(const std::string& path, std::string name) : name_(std::move(name)), owned_(true) {
     // As most programs have it; a file of that name is ./-
@@ -144,11 +53,11 @@ std::string_view UnpackingReader::read_packed() {
     }
 }
 
-// By the first bytes, of which a pipe may hand out fewer at a time than are needed. Text that cannot be packed is not
-// kept waiting for more: who types it wants an answer.
+// By the first bytes, of which a pipe may hand out fewer at a time than are needed. Text that can be nothing else is
+// not kept waiting for more: who types it wants an answer.
 void UnpackingReader::choose_decoder() {
     std::size_t have = read_packed().size();
-    while (have > 0 && begins_a_stream({packed_.data(), have})) {
+    while (have > 0 && may_be_another_kind({packed_.data(), have})) {
         const ssize_t got = ::read(descriptor_, packed_.data() + have, packed_.size() - have);
         if (got <= 0) {
             break;  // the end, or a failure that the next read will tell
@@ -156,20 +65,37 @@ void UnpackingReader::choose_decoder() {
         have += static_cast<std::size_t>(got);
     }
     rest_ = {packed_.data(), have};
-    if (rest_.starts_with(kGzip)) {
-        decoder_ = std::make_unique<GzipDecoder>();
-    } else if (rest_.starts_with(kZstd)) {
-        decoder_ = std::make_unique<ZstdDecoder>();
-    }
+    decoder_ = decoder_of(kind_of(rest_).kind);
 }
 
 std::string_view UnpackingReader::read() {
-    const bool first = !std::exchange(chosen_, true);
-    if (first) {
-        choose_decoder();
+    if (std::exchange(begun_, true)) {
+        return read_text();
     }
+    choose_decoder();
+    std::string_view text = read_text();
+    if (!text.empty() && may_be_another_kind(text)) {
+        beginning_ = text;
+        while (!text.empty() && may_be_another_kind(beginning_)) {
+            text = read_text();
+            beginning_ += text;
+        }
+        text = beginning_;
+    }
+    const KnownKind known = kind_of(text);
+    if (known.kind != FileKind::Text) {
+        throw Error(
+            fmt::format("{} is {}{}, and UTF-8 text was expected, plain or packed by gzip, zstd, xz or bzip2: {}",
+                        name_, decoder_ ? "packed, and within that " : "", known.name, known.advice));
+    }
+    had_byte_order_mark_ = text.starts_with(kByteOrderMark);
+    text = without_byte_order_mark(text);
+    return text.empty() && had_byte_order_mark_ ? read_text() : text;
+}
+
+std::string_view UnpackingReader::read_text() {
     if (!decoder_) {
-        return first ? rest_ : read_packed();
+        return rest_.empty() ? read_packed() : std::exchange(rest_, {});
     }
     for (;;) {
         bool at_end = false;
@@ -191,6 +117,13 @@ std::string_view UnpackingReader::read() {
 }
 
 std::size_t UnpackingReader::decode() {
+    if (decoder_->complete()) {  // tapes and disks pad with zeros, which are passed over
+        rest_.remove_prefix(std::min(rest_.find_first_not_of('\0'), rest_.size()));
+    }
+    if (decoder_->complete() && rest_.empty()) {
+        filled_ = false;
+        return 0;
+    }
     try {
         const std::size_t got = decoder_->decode(rest_, unpacked_);
         filled_ = got == unpacked_.size();

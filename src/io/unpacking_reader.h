@@ -1,4 +1,4 @@
-// Files as they are, or packed by gzip or zstd: known by their first bytes, whatever their names say.
+// Text as it is, or packed by gzip, zstd, xz or bzip2: known by its first bytes, whatever a file's name says.
 #pragma once
 
 #include <array>
@@ -9,8 +9,11 @@
 
 namespace headscope {
 
-// `name` stands for the file in messages. Every failure is an Error: a file that cannot be read, and a packed one that
-// is damaged, cut short or followed by something else.
+class Decoder;
+
+// `name` stands for the file in messages. Every failure is an Error: a file that cannot be read, a packed one that is
+// damaged, cut short or followed by something else than zeros, and one that holds no UTF-8 text but, by its first
+// bytes, a known other format. A byte order mark at the beginning is left out.
 class UnpackingReader {
 public:
     UnpackingReader(const std::string& path, std::string name);
@@ -26,11 +29,13 @@ public:
     // Whether there is something to read without waiting, or the end.
     bool readable_now();
 
-    class Decoder;  // of one format
+    // Of what was read so far.
+    bool had_byte_order_mark() const { return had_byte_order_mark_; }
 
 private:
     std::string_view read_packed();
     void choose_decoder();
+    std::string_view read_text();
     std::size_t decode();
     [[noreturn]] void fail(const std::string& why) const;
 
@@ -43,7 +48,9 @@ private:
     bool filled_ = false;               // unpacked_, by the last decode(): the decoder may hold more
     std::size_t ready_ = 0;             // bytes of unpacked_ that were not handed out yet
     std::unique_ptr<Decoder> decoder_;  // none: the bytes as they are
-    bool chosen_ = false;
+    std::string beginning_;             // where a format could be told by several reads only
+    bool begun_ = false;
+    bool had_byte_order_mark_ = false;
 };
 
 }  // namespace headscope

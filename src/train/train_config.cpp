@@ -1,9 +1,7 @@
 #include "train/train_config.h"
 
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <system_error>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,6 +9,7 @@
 #include "data/batch.h"
 #include "io/config_reader.h"
 #include "io/strict_json.h"
+#include "io/whole_file.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -99,12 +98,7 @@ nlohmann::json read_config_json(const std::string& file) {
                         "assets/configs",
                         file));
     }
-    errno = 0;
-    std::ifstream stream(file);
-    if (!stream) {
-        throw Error(fmt::format("cannot read the training configuration '{}': {}", file,
-                                std::generic_category().message(errno)));
-    }
+    std::istringstream stream(read_whole_file(file, "the training configuration '" + file + "'"));
     return parse_json(stream, file);
 }
 

@@ -1,11 +1,15 @@
 #include "text/lines.h"
 
+#include <bzlib.h>
 #include <fcntl.h>
+#include <lzma.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/fuzz/zstd.h"
@@ -22,6 +26,26 @@ std::string gzip(const std::string& text, const std::string& path) {
     ::gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
     ::gzclose(file);
     return read_all(path);
+}
+
+std::string xz(const std::string& text) {
+    std::string packed(::lzma_stream_buffer_bound(text.size()), '\0');
+    std::size_t size = 0;
+    REQUIRE(::lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()),
+                                      text.size(), reinterpret_cast<std::uint8_t*>(packed.data()), &size,
+                                      packed.size()) == LZMA_OK);
+    packed.resize(size);
+    return packed;
+}
+
+std::string bzip2(const std::string& text) {
+    std::string packed(text.size() + text.size() / 100 + 600, '\0');
+    auto size = static_cast<unsigned>(packed.size());
+    std::string copy = text;  // which the library does not promise to leave alone
+    REQUIRE(::BZ2_bzBuffToBuffCompress(packed.data(), &size, copy.data(), static_cast<unsigned>(copy.size()), 9, 0,
+                                       0) == BZ_OK);
+    packed.resize(size);
+    return packed;
 }
 
 }  // namespace
@@ -129,4 +153,104 @@ TEST_CASE("lines are counted, and bytes that are no text can be had", "[lines]")
     CHECK_FALSE(reader.next(line));
     CHECK_FALSE(reader.next(line));
     CHECK(reader.number() == 3);
+}
+
+TEST_CASE("xz and bzip2 are known by their content", "[lines]") {
+    const TemporaryFolder folder;
+    for (const auto packed : {xz, bzip2}) {
+        INFO((packed == xz ? "xz" : "bzip2"));
+        const std::string text = packed("x\ny\n");
+        CHECK(read_lines(folder.write("a", text)) == Lines{"x", "y"});
+        CHECK(read_lines(folder.write("two", text + text)) == Lines{"x", "y", "x", "y"});
+        CHECK(read_lines(folder.write("padded", text + std::string(1000, '\0'))) == Lines{"x", "y"});
+        CHECK(read_lines(folder.write("empty", packed(""))).empty());
+        const std::string large(3'000'000, 'a');
+        CHECK(read_lines(folder.write("large", packed(large + "\n" + large))) == Lines{large, large});
+        CHECK_THAT(error_of([&] { read_lines(folder.write("more", text + "more")); }), Contains("more"));
+        for (std::size_t size = 10; size < text.size(); ++size) {
+            CHECK_THAT(error_of([&] { read_lines(folder.write("cut", text.substr(0, size))); }),
+                       Contains("cut'") && Contains("fetch it again"));
+        }
+        std::string damaged = text;
+        damaged[text.size() / 2] = static_cast<char>(damaged[text.size() / 2] ^ 0x55);
+        CHECK_THAT(error_of([&] { read_lines(folder.write("bad", damaged)); }), Contains("fetch it again"));
+    }
+}
+
+TEST_CASE("zeros behind packed text are no text, and nothing else is allowed there", "[lines]") {
+    const TemporaryFolder folder;
+    for (const std::string& packed : {gzip("x\n", folder.file("a.gz")), zstd("x\n")}) {
+        for (const std::size_t zeros : {1U, 3U, 511U, 70'000U, 200'000U}) {
+            const std::string padding(zeros, '\0');
+            CHECK(read_lines(folder.write("padded", packed + padding)) == Lines{"x"});
+            CHECK(read_lines(folder.write("between", packed + padding + packed)) == Lines{"x", "x"});
+            CHECK_THAT(error_of([&] { read_lines(folder.write("more", packed + padding + "more")); }),
+                       Contains("more'") && Contains("fetch it again"));
+        }
+    }
+    const std::string packed = gzip("some text\n", folder.file("a.gz"));
+    for (std::size_t size = 11; size + 8 < packed.size(); ++size) {
+        CHECK_THAT(error_of([&] { read_lines(folder.write("cut", packed.substr(0, size) + std::string(99, '\0'))); }),
+                   Contains("cut'"));
+    }
+}
+
+TEST_CASE("what is no UTF-8 text by its first bytes is called what it is", "[lines]") {
+    const TemporaryFolder folder;
+    using std::string_literals::operator""s;
+    const std::vector<std::pair<std::string, std::string>> files{
+        {"\xff\xfeH\0i\0\n\0"s, "UTF-16"},
+        {"\xfe\xff\0H\0i\0\n"s, "UTF-16"},
+        {"H\0i\0\n\0"s, "UTF-16"},
+        {"\0H\0i\0\n"s, "UTF-16"},
+        {"\xff\xfe"s, "UTF-16"},
+        {"\xff\xfe\0\0H\0\0\0"s, "UTF-32"},
+        {"\0\0\xfe\xff\0\0\0H"s, "UTF-32"},
+        {"PK\3\4and so on"s, "ZIP archive"},
+        {"PK\5\6and so on"s, "ZIP archive"},
+        {"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"s, "PDF document"},
+        {"{\\rtf1\\ansi}"s, "RTF document"},
+        {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 old"s, "office document"},
+        {"7z\xbc\xaf\x27\x1c\0\4"s, "7z archive"},
+        {"Rar!\x1a\x07\x01"s, "RAR archive"},
+        {"\x1f\x9d\x90 old"s, "compress"},
+        {"\x04\x22\x4d\x18more"s, "LZ4"},
+        {"LZIP\1\x0c"s, "lzip"},
+        {"name" + std::string(253, '\0') + "ustar\0"s + std::string(250, '\0'), "tar archive"},
+    };
+    for (const auto& [bytes, name] : files) {
+        INFO(name);
+        const std::string path = folder.write("in", bytes);
+        CHECK_THAT(error_of([&] { read_lines(path); }), Contains("'" + path + "' is ") && Contains(name));
+        folder.write("in", zstd(bytes));
+        CHECK_THAT(error_of([&] { read_lines(path); }), Contains("packed, and within that") && Contains(name));
+    }
+    CHECK_THAT(error_of([&] { read_lines(folder.write("in", zstd(zstd("x\n")))); }), Contains("packed by zstd"));
+    for (const char* text : {"P", "PK", "%PDF", "7z", "BZh", "BZh9", "Rar", "{\\", "PK.\n", "%PDF 1", "\xc3\xa4"}) {
+        CHECK(read_lines(folder.write("text", text)).size() == 1);
+        CHECK(read_lines(folder.write("text", zstd(text))).size() == 1);
+    }
+}
+
+TEST_CASE("a byte order mark at the beginning is left out and told of", "[lines]") {
+    const TemporaryFolder folder;
+    const std::string mark = "\xef\xbb\xbf";
+    const auto marked = [&](const std::string& bytes) {
+        LineReader reader(folder.write("a", bytes));
+        for (std::string line; reader.next(line);) {
+        }
+        return reader.had_byte_order_mark();
+    };
+    for (const std::string& text : {mark + "x\n" + mark + "y\n", zstd(mark + "x\n" + mark + "y\n")}) {
+        CHECK(read_lines(folder.write("a", text)) == Lines{"x", mark + "y"});
+        CHECK(marked(text));
+    }
+    for (const std::string& text : {mark, zstd(mark)}) {
+        CHECK(read_lines(folder.write("a", text)).empty());
+        CHECK(marked(text));
+    }
+    CHECK(read_lines(folder.write("a", mark + "\n")) == Lines{""});
+    CHECK_FALSE(marked("x" + mark + "\n"));
+    CHECK_FALSE(marked(""));
+    CHECK_THAT(error_of([&] { read_lines(folder.write("a", mark.substr(0, 2))); }), Contains("not UTF-8"));
 }
