@@ -41,41 +41,46 @@ void strip_carriage_return(std::string& text) {
     }
 }
 
-void for_each_pair(PairReader reader, const Visit& visit) {
+// Returns how many byte order marks were left out.
+std::int64_t for_each_pair(PairReader reader, const Visit& visit) {
     for (std::string source, target; reader.next_raw(source, target);) {
         strip_carriage_return(source);
         strip_carriage_return(target);
         visit(source, target);
     }
+    return reader.byte_order_marks();
 }
 
-void for_each_pair(const DataOptions& options, const Visit& visit) {
+std::int64_t for_each_pair(const DataOptions& options, const Visit& visit) {
+    std::int64_t marks = 0;
     for (const std::string& file : options.tsv) {
-        for_each_pair(PairReader(file, PairReader::FurtherColumns::Ignored), visit);
+        marks += for_each_pair(PairReader(file, PairReader::FurtherColumns::Ignored), visit);
     }
     for (std::size_t i = 0; i < options.source.size(); ++i) {
-        for_each_pair(PairReader(options.source[i], options.target[i]), visit);
+        marks += for_each_pair(PairReader(options.source[i], options.target[i]), visit);
     }
+    return marks;
 }
 
 // What the files hold, and the part each pair is in.
 struct Plan {
     HoldOut hold_out;
     std::array<std::int64_t, kFindings> findings{};  // of pairs that are left out
-    std::int64_t pairs = 0;
+    std::int64_t pairs = 0, byte_order_marks = 0;
 };
 
 Plan plan(const DataOptions& options) {
     Plan plan;
     for (const std::string& file : options.exclude) {
-        for_each_pair(PairReader(file, PairReader::FurtherColumns::Ignored),
-                      [&](const std::string& source, const std::string& target) {
-                          if (!source.empty() || !target.empty()) {  // else an empty line, which is no pair
-                              plan.hold_out.exclude(source, target);
-                          }
-                      });
+        plan.byte_order_marks +=
+            for_each_pair(PairReader(file, PairReader::FurtherColumns::Ignored),
+                          [&](const std::string& source, const std::string& target) {
+                              if (!source.empty() || !target.empty()) {  // else an empty line, which is no pair
+                                  plan.hold_out.exclude(source, target);
+                              }
+                          });
     }
-    for_each_pair(options, [&](const std::string& source, const std::string& target) {
+    plan.byte_order_marks += for_each_pair(options, [&](const std::string& source, const std::string& target) {
         ++plan.pairs;
         if (PairFilter::look(source, target) == Finding::Good) {
             plan.hold_out.add(source, target);
@@ -104,6 +109,8 @@ std::int64_t write_parts(const DataOptions& options, Plan& plan, PairsOutput& ou
     return shared;
 }
 
+constexpr const char* kMarks = "byte order marks removed";
+
 nlohmann::ordered_json counts_of(const Plan& plan, const PairsOutput& output, std::int64_t shared) {
     nlohmann::ordered_json json = {{"pairs", plan.pairs},
                                    {"train", output.count(Part::Train)},
@@ -113,6 +120,7 @@ nlohmann::ordered_json counts_of(const Plan& plan, const PairsOutput& output, st
     for (std::size_t i = 1; i < kFindings; ++i) {
         json[text_of(static_cast<Finding>(i))] = plan.findings[i];
     }
+    json[kMarks] = plan.byte_order_marks;
     return json;
 }
 
@@ -120,7 +128,7 @@ nlohmann::ordered_json counts_of(const Plan& plan, const PairsOutput& output, st
 std::string losses_of(const nlohmann::ordered_json& counts) {
     std::vector<std::string> found;
     for (const auto& [what, count] : counts.items()) {
-        if (what != "pairs" && count != 0) {
+        if (what != "pairs" && what != kMarks && count != 0) {
             found.push_back(fmt::format("{}: {}", what, count.get<std::int64_t>()));
         }
     }
@@ -226,11 +234,11 @@ void add_data_command(CLI::App& app) {
     auto options = std::make_shared<DataOptions>();
     CLI::App* command = app.add_subcommand("data", "Split parallel text into training, validation and test files");
     command->footer(
-        "Files are plain, gzip or zstd. What is held out has no side, compared without case and punctuation, in "
-        "common\n"
-        "with a training pair. Training pairs are filtered, held-out ones only of what is no text; what was left out "
-        "is\n"
-        "counted.\n\nExamples:\n"
+        "Files are plain or packed by gzip, zstd, xz or bzip2. What is held out has no side, compared without case "
+        "and\n"
+        "punctuation, in common with a training pair. Training pairs are filtered, held-out ones only of what is no "
+        "text;\n"
+        "what was left out is counted.\n\nExamples:\n"
         "  headscope data --tsv deu.txt --output data/tatoeba\n"
         "  headscope data --source my.en.gz --target my.de.gz --exclude data/tatoeba/test.tsv --output "
         "data/mine");

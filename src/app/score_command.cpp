@@ -142,6 +142,9 @@ void score(const ScoreOptions& options) {
                         "with the probability of the unknown piece",
                         totals.unknown, totals.pairs));
     }
+    if (input.byte_order_marks() > 0) {
+        tell(fmt::format("headscope: removed {}", counted(input.byte_order_marks(), "byte order mark")));
+    }
     if (options.stats && totals.tokens > 0) {
         print_stats(totals);
     }
@@ -165,8 +168,9 @@ void add_score_command(CLI::App& app) {
         "  headscope score --source test.en --target test.de\n"
         "  headscope score --tsv test.tsv --stats\n"
         "  headscope score --tsv test.tsv --json --model runs/my-model");
-    CLI::Option* tsv = command->add_option("--tsv", options->tsv,
-                                           "\"source TAB target\" lines; plain, gzip or zstd, as all files here");
+    CLI::Option* tsv = command->add_option(
+        "--tsv", options->tsv,
+        "\"source TAB target\" lines; plain or packed by gzip, zstd, xz or bzip2, as all files here");
     command->add_option("--source", options->source, "Sentences, one a line")->excludes(tsv);
     command->add_option("--target", options->target, "Their translations, one a line")->excludes(tsv);
     add_models_option(*command, options->models, "score together by the mean of their probabilities");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/check.h"
+#include "support/counted.h"
 #include "train/batch_size.h"
 #include "train/default_config.h"
 #include "train/step_rehearsal.h"
@@ -21,8 +22,9 @@ RunConfig config_of_texts(const TrainOptions& options, const Backend& device, co
         part_texts(options.source, options.target, (std::filesystem::path(folder) / "data").string(), kSeed);
     say(
         fmt::format("{} pairs to train on, {} held out to validate with, {} left out for sharing a side with those, {} "
-                    "for an empty side",
-                    text.train, text.valid, text.shared, text.empty));
+                    "for an empty side{}",
+                    text.train, text.valid, text.shared, text.empty,
+                    text.byte_order_marks > 0 ? "; removed " + counted(text.byte_order_marks, "byte order mark") : ""));
     const nlohmann::json json = default_config(text, device);
     const std::string file = RunConfig::kept_in(options.output);
     say(fmt::format(

@@ -192,6 +192,9 @@ void translate(TranslateOptions options) {
     const StreamTotals totals = translate_stream(translator, input, sinks, devices.options(),
                                                  [&](std::int64_t line) { return prefixes.of(line); });
     progress.finish();
+    if (input.had_byte_order_mark()) {
+        warn("the text begins with a byte order mark, which was removed");
+    }
     if (options.stats) {
         print_stats(totals, devices, ready, first.value_or(0.0));
     }
@@ -266,7 +269,9 @@ void add_translate_command(CLI::App& app) {
         "  headscope translate --prefix 'Guten' < text.en\n"
         "  headscope translate --sample --temperature 0.8 --top-p 0.9 --seed 7 < text.en\n"
         "  headscope translate --model runs/my-model --model runs/my-model < text.en");
-    command->add_option("FILE", options->input, "UTF-8 text, plain or packed by gzip or zstd; - is standard input")
+    command
+        ->add_option("FILE", options->input,
+                     "UTF-8 text, plain or packed by gzip, zstd, xz or bzip2; - is standard input")
         ->capture_default_str();
     add_models_option(*command, options->models, "translate together by the mean of their probabilities");
     add_search_flags(*command, options->translation,

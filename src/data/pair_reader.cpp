@@ -69,6 +69,10 @@ bool PairReader::next(std::string& source, std::string& target) {
     return false;
 }
 
+std::int64_t PairReader::byte_order_marks() const {
+    return (first_->had_byte_order_mark() ? 1 : 0) + (second_ && second_->had_byte_order_mark() ? 1 : 0);
+}
+
 void PairReader::fail_lengths(bool source_longer) {
     LineReader& longer = source_longer ? *first_ : *second_;
     while (longer.next_bytes(line_)) {

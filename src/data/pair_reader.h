@@ -31,6 +31,8 @@ public:
     const std::string& target_name() const { return (second_ ? *second_ : *first_).name(); }
     std::size_t line() const { return first_->number(); }
     std::int64_t dropped_empty() const { return dropped_empty_; }
+    // At the beginning of so many of the files that were read so far; left out.
+    std::int64_t byte_order_marks() const;
 
 private:
     [[noreturn]] void fail_lengths(bool source_longer);

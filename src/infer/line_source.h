@@ -23,13 +23,15 @@ public:
     static constexpr std::size_t kLongestLine = 256U << 10U;  // bytes; a line that is longer is no sentence
     static constexpr std::size_t kWindowBytes = 1U << 20U;    // read ahead for one window at most, and one line more
 
-    // Text as it is, or packed by gzip or zstd. `descriptor` stays the caller's. `name` is for messages.
+    // Text as it is, or packed (UnpackingReader). `descriptor` stays the caller's. `name` is for messages.
     LineSource(int descriptor, std::string name);
 
     // Waits for one line, then adds those that can be had without waiting, `most` at most. Empty at the end. LF alone
     // ends a line; the last may lack it. Error when reading or unpacking fails, once the lines before it are handed
     // out.
     std::vector<InputLine> next_window(std::size_t most);
+
+    bool had_byte_order_mark() const { return reader_.had_byte_order_mark(); }  // it is not in the first line
 
 private:
     // What `body` gives; where it fails, nothing, and that is the end.

@@ -10,7 +10,7 @@
 
 namespace headscope {
 
-// The lines of a file one after the other, plain or packed by gzip or zstd (by content, whatever its name). LF alone
+// The lines of a file one after the other, plain or packed (io/unpacking_reader.h). LF alone
 // ends a line: a CR, U+0085 or U+2028 is part of it; the last line may lack its LF. Error that names the file when it
 // cannot be read; - and /dev/stdin are called standard input.
 class LineReader {
@@ -22,9 +22,10 @@ public:
     // The same of any bytes.
     bool next_bytes(std::string& line);
 
-    std::size_t number() const { return number_; }             // of the last line, from 1
-    const std::string& name() const { return name_; }          // for messages, in quotes where it is a file
-    [[noreturn]] void fail_utf8(std::string_view line) const;  // of the last line
+    std::size_t number() const { return number_; }     // of the last line, from 1
+    const std::string& name() const { return name_; }  // for messages, in quotes where it is a file
+    bool had_byte_order_mark() const { return reader_.had_byte_order_mark(); }  // it is not in the first line
+    [[noreturn]] void fail_utf8(std::string_view line) const;                   // of the last line
 
 private:
     std::string name_;

@@ -161,6 +161,7 @@ TextParts part_texts(const std::string& source, const std::string& target, const
     const auto in = [&](const std::string& name) { return (std::filesystem::absolute(folder) / name).string(); };
     TextParts parts{in(names[0]), in(names[1]), in(names[2]), in(names[3])};
     parts.empty = first.dropped_empty();
+    parts.byte_order_marks = first.byte_order_marks();
     parts.characters = variety.characters();
     parts.words = variety.words();
     PairReader second(source, target);

@@ -21,11 +21,13 @@ namespace {
 constexpr std::size_t kAtOnce = 16384;
 
 struct Counts {
-    std::int64_t pairs = 0, source_tokens = 0, target_tokens = 0, dropped_long = 0, dropped_empty = 0;
+    std::int64_t pairs = 0, source_tokens = 0, target_tokens = 0, dropped_long = 0, dropped_empty = 0,
+                 byte_order_marks = 0;
 
     std::string text() const {
-        return fmt::format("{}, {} source and {} target tokens (left out: {} too long and {} empty)",
-                           counted(pairs, "pair"), source_tokens, target_tokens, dropped_long, dropped_empty);
+        return fmt::format("{}, {} source and {} target tokens (left out: {} too long and {} empty{})",
+                           counted(pairs, "pair"), source_tokens, target_tokens, dropped_long, dropped_empty,
+                           byte_order_marks > 0 ? ", " + counted(byte_order_marks, "byte order mark") : "");
     }
 };
 
@@ -51,6 +53,7 @@ public:
                 }
             }
             counts_.dropped_empty += reader.dropped_empty();
+            counts_.byte_order_marks += reader.byte_order_marks();
         });
         encode();
     }

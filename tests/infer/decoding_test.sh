@@ -256,13 +256,24 @@ expect "and says what it did" complains "translated as 12 sentences"
 
 # ------------------------------------------------------------------------------------------------ packed text
 gzip -k input.txt
+{ cat input.txt.gz && head -c 1000 /dev/zero; } >padded.gz
+printf '\xef\xbb\xbf' | cat - input.txt >marked.txt
 printf '\x28\xb5\x2f\xfd\x04\x58\x69\x00\x00\x31\x20\x37\x20\x34\x0a\x0a\x32\x20\x30\x0a\x39\x0a\xa0\xcd\x9d\x70' >input.txt.zst # the same by zstd
-for name in input.txt.gz input.txt.zst; do
+for name in input.txt.gz input.txt.zst padded.gz marked.txt; do
     translate "$name"
-    expect "$name is unpacked" same out plain
+    expect "$name is unpacked" eval 'ended_with 0 && same out plain'
     translate <"$name"
     expect "also from standard input" same out plain
 done
+translate marked.txt
+expect "a byte order mark is told of" complains "begins with a byte order mark, which was removed"
+printf '%%PDF-1.7\n' >paper.pdf
+translate paper.pdf
+expect "what is no text is named" refused "'paper.pdf' is a PDF document"
+translate --prefix "$(printf '\xef\xbb\xbf3 3')" input.txt
+cp out marked-prefix
+translate --prefix '3 3' input.txt
+expect "nor does a prefix begin with a byte order mark" same out marked-prefix
 translate --progress input.txt.gz
 expect "and its lines are counted" complains "4 of 4 lines"
 head -c 20 input.txt.gz >cut.gz

@@ -61,6 +61,11 @@ counts() { # KEY COUNT...
 expect "with every count" counts pairs 47 train 36 valid 3 test 2 "both sides the same" 1 "there before" 1 \
     "a side is empty" 1 "not UTF-8" 1 "sides of unlike length" 1 "too many words" 1
 expect "further columns and carriage returns are no text" eval '! grep -q "CC-BY\|$(printf "\r")" split/*.tsv'
+expect "of byte order marks there are none" counts "byte order marks removed" 0
+printf '\xef\xbb\xbf' | cat - raw.tsv >marked.tsv
+run data --tsv marked.tsv --output marked --valid 3 --test 2 --seed 5 --most-words 5
+expect "one is counted" says "1 byte order marks removed"
+expect "and removed" eval 'for f in train valid test; do cmp split/$f.tsv marked/$f.tsv || exit 1; done'
 run data --tsv raw.tsv --output again --valid 3 --test 2 --seed 5 --most-words 5
 expect "the same unpacked" eval 'for f in train valid test; do cmp split/$f.tsv again/$f.tsv || exit 1; done'
 expect "with the counts for people" says "36 train"
