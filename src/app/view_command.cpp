@@ -78,6 +78,9 @@ void add_view_command(CLI::App& app, int count, const char* const* words) {
         if (options->render.empty()) {
             become_window_program(told);
         }
+        for (const std::string& note : view.notes) {
+            tell("headscope: the view: " + note);
+        }
         viewer::render(view, options->precision, options->render, options->scale);
     });
 }

@@ -52,6 +52,10 @@ parameters=$("$headscope" inspect run/model --key parameters)
 saved run/model "$parameters" >my.headscope
 run view --open my.headscope --render opened.svg
 expect "a saved view is drawn" eval 'ended_with 0 && whole_svg opened.svg'
+jq '.view.beam = 99 | .view.length_penalty = 50' my.headscope >wide.headscope
+run view wide.headscope --render wide.svg
+expect "numbers outside their limits become the nearest" eval 'ended_with 0 && grep -q "\"view.beam\" is 99.*: 30 was taken" err'
+expect "each of them" eval 'grep -q "\"view.length_penalty\" is 50.*: 10 was taken" err'
 run view my.headscope --render again.svg
 expect "by its path, too, byte for byte" same opened.svg again.svg
 expect "as it says" grep -q 'Layer2' opened.svg

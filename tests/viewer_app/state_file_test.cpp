@@ -129,19 +129,20 @@ TEST_CASE("Every key of a view holds what it should, or the view is refused with
     REQUIRE(whole["view"].size() == 24);
     const std::vector<json> wrong{nullptr, json::object(), json::array({json::array()}), "no such name", -7, 0.5, 1e300,
                                   true};
-    // These are texts of any kind, and this takes any number that is not negative.
+    // These are texts of any kind, and numbers become the nearest that is allowed.
     const std::vector<std::string> free{"model",        "model_name", "device", "other_model",
                                         "other_device", "text",       "target", "block"};
     const auto fits = [&](const std::string& key, const json& value) {
         const bool named = std::find(free.begin(), free.end(), key) != free.end();
-        return (named && value.is_string()) || (key == "length_penalty" && value == 0.5) ||
+        return (named && value.is_string()) || (key == "length_penalty" && value.is_number()) ||
                (key == "view" && value.is_object());
     };
     for (const char* part : {"", "view"}) {
         const json& object = *part == '\0' ? whole : whole[part];
         for (const auto& [key, right] : object.items()) {
             for (const json& value : wrong) {
-                if (fits(key, value) || (right.is_boolean() && value.is_boolean())) {
+                const bool limited = right.is_number() && key != "version" && (value == -7 || value == 1e300);
+                if (fits(key, value) || limited || (right.is_boolean() && value.is_boolean())) {
                     continue;
                 }
                 json changed = whole;
@@ -162,24 +163,57 @@ TEST_CASE("Edits of a view are checked one by one", "[state]") {
         changed["view"]["edits"][0][key] = value;
         return changed;
     };
-    CHECK_THAT(refusal(with("layer", 0)), Contains("view.edits.layer"));
-    CHECK_THAT(refusal(with("head", 0)), Contains("view.edits.head"));
     CHECK_THAT(refusal(with("edit", "away")), Contains("view.edits.edit") && Contains("uniform"));
     CHECK_THAT(refusal(with("kind", "sideways")), Contains("view.edits.kind") && Contains("cross"));
-    CHECK_THAT(refusal(with("query", -2)), Contains("view.edits.query"));
     CHECK_THAT(refusal(with("kez", 2)), Contains("view.edits.kez") && Contains("key"));
     json text = whole;
     text["view"]["edits"] = "off";
     CHECK_THAT(refusal(text), Contains("view.edits"));
     text["view"]["edits"] = json::array({"off"});
     CHECK_THAT(refusal(text), Contains("view.edits"));
-    for (const json& heads : {json::array({0}), json::array({2, 2}), json::array({3, 1}), json::array({"1"}),
-                              json::array({1e9}), json::array({std::uint64_t{1} << 40})}) {
+    for (const json& heads : {json::array({2, 2}), json::array({3, 1}), json::array({"1"}), json::array({1.5})}) {
         json changed = whole;
         changed["view"]["heads"] = heads;
         INFO(heads.dump());
         CHECK_THAT(refusal(changed), Contains("view.heads"));
     }
+}
+
+TEST_CASE("A number outside today's limits becomes the nearest that is allowed, and is told of", "[state]") {
+    SavedView view;
+    view.state.edits = {{.site = {AttentionKind::Cross, 2}, .head = 3, .kind = EditKind::Pin, .query = 1, .key = 4}};
+    view.state.checkpoint = 8;
+    const json whole = json::parse(to_json(view));
+    REQUIRE(parse_view(whole.dump(), "a").notes.empty());
+    const auto opened = [&](const char* pointer, const json& value) {
+        json changed = whole;
+        changed[json::json_pointer(pointer)] = value;
+        const SavedView found = parse_view(changed.dump(), "a.headscope");
+        INFO(pointer << " " << value.dump());
+        REQUIRE(found.notes.size() == 1);
+        CHECK_THAT(found.notes.front(), Contains(value.dump()) && Contains("was taken"));
+        CHECK(parse_view(to_json(found), "again").notes.empty());
+        return found;
+    };
+    CHECK(opened("/view/beam", 99).state.beam == SearchOptions::kMaxBeam);
+    CHECK(opened("/view/beam", 0).state.beam == 1);
+    CHECK(opened("/view/beam", -7).state.beam == 1);
+    CHECK(opened("/view/beam", 1e300).state.beam == SearchOptions::kMaxBeam);
+    CHECK(opened("/view/length_penalty", 50).state.length_penalty == SearchOptions::kMaxLengthPenalty);
+    CHECK(opened("/view/length_penalty", -0.5).state.length_penalty == 0.0);
+    CHECK(opened("/view/layer", 0).state.layer == 1);
+    CHECK(opened("/view/word", -2).state.word == -1);
+    CHECK(opened("/view/step", std::uint64_t{1} << 63).state.step == 1'000'000);
+    CHECK(opened("/view/checkpoint", -1).state.checkpoint == 0);
+    CHECK(opened("/view/edits/0/layer", 0).state.edits.front().site.layer == 0);
+    CHECK(opened("/view/edits/0/head", -3).state.edits.front().head == 1);
+    CHECK(opened("/view/edits/0/query", -2).state.edits.front().query == -1);
+    json changed = whole;
+    changed["view"]["heads"] = {-1, 0, 1, 4, std::uint64_t{1} << 40};
+    const SavedView heads = parse_view(changed.dump(), "a");
+    CHECK(heads.state.heads == std::vector<int>{1, 4, 1'000'000});
+    CHECK(heads.notes.size() == 3);
+    CHECK(parse_view("\xef\xbb\xbf" + whole.dump(), "marked").state == view.state);
 }
 
 TEST_CASE("What this version does not know is refused, not passed over", "[state]") {

@@ -27,6 +27,7 @@ Session::Session(const SessionOptions& options, std::function<void()> wake)
       settings_file_(options.settings_file),
       history_(options.view.state) {
     awaited_ = options.view;
+    tell_notes(options.view);
     start(main_, scene_.main,
           {.model = options.model,
            .checkpoint = scene_.state.checkpoint,
@@ -194,6 +195,7 @@ void Session::open_view(const std::string& path) {
         const SavedView view = read_view(path);
         scene_.state = view.state;
         awaited_ = view;
+        tell_notes(view);
         start(
             main_, scene_.main,
             {.model = view.model, .checkpoint = view.state.checkpoint, .device = view.device, .precision = precision_});
@@ -204,6 +206,12 @@ void Session::open_view(const std::string& path) {
         }
     } catch (const Error& error) {
         complain(error.what());
+    }
+}
+
+void Session::tell_notes(const SavedView& view) {
+    for (const std::string& note : view.notes) {
+        tell("The view: " + note);
     }
 }
 

@@ -114,6 +114,7 @@ private:
     void drop_stale();
     SavedView saved() const;
     void notice(Notice news);
+    void tell_notes(const SavedView& view);
 
     std::function<void()> wake_;
     Worker::OpenDevice open_device_;
