@@ -172,7 +172,7 @@ TEST_CASE("a checkpoint goes on in another precision and on another device", "[p
         std::vector<double> weights;
         for (const Leg& leg : {Leg{"cpu", "f32"}, Leg{device, "f16"}, Leg{device, "bf16"}, Leg{"cpu", "f32"}}) {
             const bool first = steps == 0;
-            steps += 4;
+            steps += 12;
             INFO(leg.device << " in " << leg.precision);
             DigitsRun run(folder, settings_for(folder, leg.precision, steps), "out", leg.device);
             run.start(!first);
