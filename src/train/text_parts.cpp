@@ -166,13 +166,13 @@ TextParts part_texts(const std::string& source, const std::string& target, const
     parts.words = variety.words();
     PairReader second(source, target);
     write_parts(second, held, parts);
+    record.save(names);
     if (parts.train == 0) {
         throw Error(
             fmt::format("no pair of '{}' and '{}' is left to train on: {} of {} share a side with the {} held out "
                         "(case and punctuation do not count); give a text whose sentences differ more",
                         source, target, parts.shared, pairs, parts.valid));
     }
-    record.save(names);
     return parts;
 }
 

@@ -301,12 +301,12 @@ expect "a text that lies where its parts go" refused "inputs/data/train.source' 
 run train --source digits.src --target digits.tgt --output inputs
 expect "or another's there" refused "inputs/data/train.source' is there already and was not generated"
 expect "which stay" eval 'same digits.src inputs/data/train.source && same digits.tgt inputs/data/train.target'
-mkdir taken && ln data/train.tsv taken/log.jsonl
-run train tiny.json --data data --output taken
-expect "a text that is called as the log" refused "taken/log.jsonl' would be written while it is read" "data/train.tsv"
-ln -sf "$PWD/data/valid.tsv" taken/log.jsonl
-run train tiny.json --data data --output taken
-expect "or a validation text" refused "taken/log.jsonl" "data/valid.tsv"
+mkdir mixed && ln data/train.tsv mixed/log.jsonl
+run train tiny.json --data data --output mixed
+expect "a text that is called as the log" refused "mixed/log.jsonl' would be written while it is read" "data/train.tsv"
+ln -sf "$PWD/data/valid.tsv" mixed/log.jsonl
+run train tiny.json --data data --output mixed
+expect "or a validation text" refused "mixed/log.jsonl" "data/valid.tsv"
 mkdir begun && cp -r whole/model begun/model
 run train tiny.json --data data --from begun --output begun
 expect "or the model that it begins with" refused "begun/model/" "would be written while it is read"
