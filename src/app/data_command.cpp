@@ -72,13 +72,9 @@ struct Plan {
 Plan plan(const DataOptions& options) {
     Plan plan;
     for (const std::string& file : options.exclude) {
-        plan.byte_order_marks +=
-            for_each_pair(PairReader(file, PairReader::FurtherColumns::Ignored),
-                          [&](const std::string& source, const std::string& target) {
-                              if (!source.empty() || !target.empty()) {  // else an empty line, which is no pair
-                                  plan.hold_out.exclude(source, target);
-                              }
-                          });
+        plan.byte_order_marks += for_each_pair(
+            PairReader(file, PairReader::FurtherColumns::Ignored),
+            [&](const std::string& source, const std::string& target) { plan.hold_out.exclude(source, target); });
     }
     plan.byte_order_marks += for_each_pair(options, [&](const std::string& source, const std::string& target) {
         ++plan.pairs;
@@ -234,11 +230,12 @@ void add_data_command(CLI::App& app) {
     auto options = std::make_shared<DataOptions>();
     CLI::App* command = app.add_subcommand("data", "Split parallel text into training, validation and test files");
     command->footer(
-        "Files are plain or packed by gzip, zstd, xz or bzip2. What is held out has no side, compared without case "
-        "and\n"
-        "punctuation, in common with a training pair. Training pairs are filtered, held-out ones only of what is no "
-        "text;\n"
-        "what was left out is counted.\n\nExamples:\n"
+        "Files are plain or packed by gzip, zstd, xz or bzip2. No held-out pair shares a side with a training pair:\n"
+        "sides are compared without case, punctuation, white space and format characters, whatever their Unicode "
+        "normal\n"
+        "form or width. Training pairs are filtered, held-out ones only of what is no text; what was left out is "
+        "counted.\n\n"
+        "Examples:\n"
         "  headscope data --tsv deu.txt --output data/tatoeba\n"
         "  headscope data --source my.en.gz --target my.de.gz --exclude data/tatoeba/test.tsv --output "
         "data/mine");

@@ -24,8 +24,12 @@ std::uint64_t key_of(std::string_view text) {
 }  // namespace
 
 void HoldOut::exclude(std::string_view source, std::string_view target) {
-    sources_.insert(key_of(source));
-    targets_.insert(key_of(target));
+    if (!is_empty_text(source)) {
+        sources_.insert(key_of(source));
+    }
+    if (!is_empty_text(target)) {
+        targets_.insert(key_of(target));
+    }
 }
 
 void HoldOut::add(std::string_view source, std::string_view target) {

@@ -24,10 +24,11 @@ struct HoldOutSizes {
     std::uint64_t seed = 1;
 };
 
-// Sides are the same when their words are (normalised_text). Memory: some 60 bytes a pair whose source is new.
+// Sides are the same when their normalised_text is. Memory: some 60 bytes a pair whose source is new.
 class HoldOut {
 public:
-    // Pairs that must not be trained on, such as another corpus's test part.
+    // Pairs that must not be trained on, such as another corpus's test part. An empty side (is_empty_text) excludes
+    // nothing.
     void exclude(std::string_view source, std::string_view target);
     // All pairs, in order.
     void add(std::string_view source, std::string_view target);

@@ -1,4 +1,4 @@
-// Letters without their case, whatever the locale.
+// Changing the case of text by Unicode's rules, whatever the locale.
 #pragma once
 
 #include <string>
@@ -6,13 +6,12 @@
 
 namespace headscope {
 
-// For comparing: each capital as its small letter of one code point, and the sigma of a word's end as the other; every
-// other byte stays, also where it is no UTF-8. "SS" stays "ss", and letters that are made of several code points are
-// not composed.
+// Simple case folding, one code point for one: each capital becomes its small letter, and a final sigma a sigma. Bytes
+// that are not UTF-8 are kept.
 std::string fold_case(std::string_view text);
 
-// For scoring as others do: Unicode's lower case, as Python's str.lower has it. So a dotted capital I becomes an i and
-// a dot, and a capital sigma that ends a Greek word that word's sigma ("ends": no Greek letter follows at once).
+// Python's str.lower, which is what sacreBLEU scores with: the full mapping, where a dotted capital I becomes an i and
+// a combining dot, and a capital sigma that ends a word a final sigma. Bytes that are not UTF-8 are kept.
 std::string lower_case(std::string_view text);
 
 }  // namespace headscope

@@ -52,15 +52,6 @@ std::size_t count(const std::vector<Part>& parts, Part part) {
 
 }  // namespace
 
-TEST_CASE("normalised texts differ in words alone", "[hold_out]") {
-    CHECK(normalised_text("Don't  go!") == "don t go");
-    CHECK(normalised_text("  \u201cDon\u2019t go\u2026\u201d ") == "don t go");
-    CHECK(normalised_text("Z\u00fcrich\u00a01") == "z\u00fcrich 1");
-    CHECK(normalised_text("5\u20ac") == "5\u20ac");  // U+20AC is no punctuation
-    CHECK(normalised_text("...").empty());
-    CHECK(normalised_text("\u00c4pfel sind rot.") == normalised_text("\u00e4pfel sind rot"));
-}
-
 TEST_CASE("no training pair shares a side with a held-out one", "[hold_out]") {
     const bool last = GENERATE(false, true);
     const Pairs pairs = sample();
@@ -124,6 +115,31 @@ TEST_CASE("excluded pairs of elsewhere are not trained on", "[hold_out]") {
     CHECK(parts[7] == Part::Shared);
     CHECK(parts[19] == Part::Shared);
     CHECK(count(parts, Part::Train) == 397);
+}
+
+TEST_CASE("twins of held-out text are shared, whatever sets them apart", "[hold_out]") {
+    const char* twin = GENERATE("\u00abDer Wei\u00dfe B\u00e4r f\u00e4hrt\u00bb",
+                                "Der\u3001Wei\u00dfe\u3002B\u00e4r\u300cf\u00e4hrt\u300d",
+                                "\u00bfDer Wei\u00dfe B\u00e4r f\u00e4hrt?", "Der Wei\u00dfe Ba\u0308r fa\u0308hrt",
+                                "DER WEISSE B\u00c4R F\u00c4HRT", "\uff24\uff45\uff52 Wei\u00dfe B\u00e4r f\u00e4hrt",
+                                "\ufeffDer Wei\u00ad\u00dfe B\u00e4r\u2028f\u00e4hrt\u200b");
+    const std::vector<Part> parts =
+        parts_of({{twin, "a"}, {"b", twin}, {"c", "d"}}, {},
+                 {{"Der Wei\u00dfe B\u00e4r f\u00e4hrt.", "Der Wei\u00dfe B\u00e4r f\u00e4hrt."}});
+    INFO(twin);
+    CHECK(parts == std::vector<Part>{Part::Shared, Part::Shared, Part::Train});
+}
+
+TEST_CASE("text without words is shared with its own like alone", "[hold_out]") {
+    const Pairs pairs{{"?!", "a"}, {"\u2026", "b"}, {"-", "..."}, {"-", "\u20ac"}};
+    CHECK(parts_of(pairs, {}, {{"...", "! !"}}) ==
+          std::vector<Part>{Part::Train, Part::Shared, Part::Train, Part::Train});
+    CHECK(parts_of(pairs, {}, {{"", "..."}}) == std::vector<Part>{Part::Train, Part::Train, Part::Shared, Part::Train});
+}
+
+TEST_CASE("an empty side excludes nothing", "[hold_out]") {
+    CHECK(parts_of({{"\u00a0", "a"}, {"b", "\u200b"}, {"c", "d"}}, {}, {{"", "x"}, {"x", " \u3000"}}) ==
+          std::vector<Part>{Part::Train, Part::Train, Part::Train});
 }
 
 TEST_CASE("what is held out is the same for the same seed", "[hold_out]") {
