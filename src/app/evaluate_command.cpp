@@ -83,11 +83,22 @@ Translations translate_all(const LineTranslator& translator, const TranslationOp
     return translations;
 }
 
-void write_lines(const std::string& path, const std::vector<std::string>& lines) {
+// Lines that the test set leaves out stay empty, so that the file goes with the source.
+void write_lines(const std::string& path, const std::vector<std::string>& lines, const TestSet& set) {
     std::string text;
+    std::size_t written = 0;
+    auto left_out = set.left_out.begin();
+    const auto skip = [&] {
+        for (; left_out != set.left_out.end() && *left_out == written; ++left_out, ++written) {
+            text += "\n";
+        }
+    };
     for (const std::string& line : lines) {
+        skip();
         text += line + "\n";
+        ++written;
     }
+    skip();
     atomic_write_file(path, text);
 }
 
@@ -98,7 +109,7 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
                                      [](const std::string& message) { tell("headscope: " + message); });
     Translations translations = translate_all(devices.all(), devices.options(), set.source);
     if (!options.output.empty()) {
-        write_lines(options.output, translations.lines);
+        write_lines(options.output, translations.lines, set);
     }
     translations.by = {models, devices.first().info(), options.translation.precision, devices.options()};
     devices.first().run([&](Backend& backend, const Translator& translator) {
@@ -167,7 +178,7 @@ void add_evaluate_command(CLI::App& app, int count, const char* const* words) {
     command->footer(
         "BLEU and chrF2 are sacreBLEU's, with its signatures. A model is also told the references: perplexity is\n"
         "unsmoothed, the calibration error is how far the likeliest piece's probability is from how often it is "
-        "right. Several models are one by the mean of their probabilities.\n\n"
+        "right. Several models are one by the mean of their probabilities. Lines with an empty side are left out.\n\n"
         "Examples:\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --beam 4 --by-length\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --model runs/my-model\n"

@@ -60,7 +60,7 @@ Pairs next_pairs(PairReader& reader) {
 }
 
 struct Totals {
-    std::int64_t pairs = 0, problems = 0, tokens = 0, unknown = 0;
+    std::int64_t pairs = 0, problems = 0, tokens = 0, unknown = 0, empty = 0;
     double log_probability = 0.0;
 
     void add(const ScoredPair& pair) {
@@ -71,6 +71,7 @@ struct Totals {
         }
         tokens += static_cast<std::int64_t>(pair.target_ids.size());
         unknown += pair.unknown ? 1 : 0;
+        empty += pair.target_ids.size() == 1 ? 1 : 0;  // its end
         log_probability += pair.log_probability;
     }
 };
@@ -144,6 +145,10 @@ void score(const ScoreOptions& options) {
     }
     if (input.byte_order_marks() > 0) {
         tell(fmt::format("headscope: removed {}", counted(input.byte_order_marks(), "byte order mark")));
+    }
+    if (totals.empty > 0) {
+        tell(fmt::format("headscope: {} of {} targets are empty, and scored as the end of the sentence alone",
+                         totals.empty, totals.pairs));
     }
     if (options.stats && totals.tokens > 0) {
         print_stats(totals);

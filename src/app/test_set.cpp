@@ -1,5 +1,8 @@
 #include "app/test_set.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,10 +12,17 @@
 #include "support/check.h"
 #include "support/counted.h"
 #include "text/lines.h"
+#include "text/normalised.h"
 
 namespace headscope {
 
 namespace {
+
+void tell_left_out(const std::string& file, std::int64_t lines) {
+    if (lines > 0) {
+        tell(fmt::format("headscope: '{}': {} left out, empty or with an empty side", file, counted(lines, "line")));
+    }
+}
 
 TestSet read_pairs(const TestSetFiles& files) {
     ParallelText text = read_tsv(files.tsv);
@@ -22,11 +32,8 @@ TestSet read_pairs(const TestSetFiles& files) {
             "to belong to the others: take them out of both",
             text.dropped_empty, files.tsv, files.hypotheses));
     }
-    if (text.dropped_empty > 0) {
-        tell(fmt::format("headscope: '{}': {} left out, empty or with an empty side", files.tsv,
-                         counted(text.dropped_empty, "line")));
-    }
-    return {std::move(text.source), {std::move(text.target)}, {}};
+    tell_left_out(files.tsv, text.dropped_empty);
+    return {std::move(text.source), {std::move(text.target)}, {}, {}};
 }
 
 void check_lengths(const std::string& first_file, const std::vector<std::string>& first, const std::string& second_file,
@@ -58,6 +65,27 @@ TestSet read_files(const TestSetFiles& files) {
     return set;
 }
 
+void leave_out_empty(TestSet& set, const std::string& compared) {
+    for (std::size_t i = 0; i < set.references.front().size(); ++i) {
+        const bool no_reference =
+            std::all_of(set.references.begin(), set.references.end(),
+                        [i](const std::vector<std::string>& reference) { return is_empty_text(reference[i]); });
+        if (no_reference || (!set.source.empty() && is_empty_text(set.source[i]))) {
+            set.left_out.push_back(i);
+        }
+    }
+    const auto remove = [&](std::vector<std::string>& lines) {
+        std::size_t line = 0;
+        std::erase_if(lines, [&](const std::string&) {
+            return std::binary_search(set.left_out.begin(), set.left_out.end(), line++);
+        });
+    };
+    remove(set.source);
+    remove(set.hypotheses);
+    std::for_each(set.references.begin(), set.references.end(), remove);
+    tell_left_out(compared, std::ssize(set.left_out));
+}
+
 void shorten(std::vector<std::string>& lines, std::size_t limit) {
     if (limit > 0 && lines.size() > limit) {
         lines.resize(limit);
@@ -73,6 +101,7 @@ TestSet read_test_set(const TestSetFiles& files) {
         set.hypotheses = read_lines(files.hypotheses);
         check_lengths(files.hypotheses, set.hypotheses, compared, set.references.front());
     }
+    leave_out_empty(set, compared);
     if (set.references.front().empty()) {
         throw Error(fmt::format("'{}' holds no sentence to score", compared));
     }

@@ -19,8 +19,10 @@ struct TestSet {
     std::vector<std::string> source;                   // empty where there is none
     std::vector<std::vector<std::string>> references;  // [reference][sentence]
     std::vector<std::string> hypotheses;               // empty where a model makes them
+    std::vector<std::size_t> left_out;  // lines of --source and --reference that are no part of it, from 0
 };
 
+// Without the lines of which the source or every reference is empty (is_empty_text), and says how many those are.
 // Error names the files that are missing, do not belong together or hold nothing.
 TestSet read_test_set(const TestSetFiles& files);
 

@@ -10,6 +10,7 @@
 #include "infer/model_lookup.h"
 #include "io/input_files.h"
 #include "support/check.h"
+#include "text/normalised.h"
 #include "viewer/app/rows.h"
 #include "viewer/app/state.h"
 
@@ -46,7 +47,7 @@ ViewOptions with_path(ViewOptions options) {
 }
 
 std::string some_text(const std::string& text) {
-    return text.empty() ? "it holds no text" : "";
+    return is_empty_text(text) ? "it holds no text" : "";
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace headscope {
 // source[i] and target[i] belong together.
 struct ParallelText {
     std::vector<std::string> source, target;
-    std::int64_t dropped_empty = 0;  // pairs left out because a side held nothing but spaces
+    std::int64_t dropped_empty = 0;  // pairs left out because a side is empty (is_empty_text)
 };
 
 // All of two files, see PairReader.
@@ -29,8 +29,9 @@ struct Pair {
 
 struct EncodedCorpus {
     std::vector<Pair> pairs;
-    std::int64_t dropped_long = 0;   // a side had more pieces than allowed
-    std::int64_t dropped_empty = 0;  // a side had no pieces, though it had characters (such as U+200B alone)
+    std::int64_t dropped_long = 0;  // a side had more pieces than allowed
+    std::int64_t dropped_empty =
+        0;  // a side has no pieces: it is empty, or all of it is lost in the tokenizer's normalization
 };
 
 // On several threads, in order. `max_pieces` bounds each side, eos not counted. A shared vocabulary is the same

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "support/random.h"
+#include "text/normalised.h"
 #include "text/utf8.h"
 
 namespace headscope {
@@ -46,8 +47,7 @@ Finding PairFilter::look(std::string_view source, std::string_view target) {
     if (source.find('\t') != std::string_view::npos || target.find('\t') != std::string_view::npos) {
         return Finding::Tab;
     }
-    const auto blank = [](std::string_view side) { return side.find_first_not_of(kSpaces) == std::string_view::npos; };
-    return blank(source) || blank(target) ? Finding::Empty : Finding::Good;
+    return is_empty_text(source) || is_empty_text(target) ? Finding::Empty : Finding::Good;
 }
 
 Finding PairFilter::judge(std::string_view source, std::string_view target) {

@@ -5,16 +5,10 @@
 #include <fmt/format.h>
 
 #include "support/check.h"
+#include "text/normalised.h"
 #include "text/utf8.h"
 
 namespace headscope {
-namespace {
-
-bool blank(const std::string& line) {
-    return line.find_first_not_of(" \t\r\v\f") == std::string::npos;
-}
-
-}  // namespace
 
 PairReader::PairReader(const std::string& source_path, const std::string& target_path)
     : first_(std::make_unique<LineReader>(source_path)), second_(std::make_unique<LineReader>(target_path)) {}
@@ -61,7 +55,7 @@ bool PairReader::next(std::string& source, std::string& target) {
         if (first_invalid_utf8(target)) {
             (second_ ? *second_ : *first_).fail_utf8(second_ ? target : line_);
         }
-        if (!blank(source) && !blank(target)) {
+        if (!is_empty_text(source) && !is_empty_text(target)) {
             return true;
         }
         ++dropped_empty_;

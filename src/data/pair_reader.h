@@ -19,8 +19,8 @@ public:
     enum class FurtherColumns : bool { Refused, Ignored };
     explicit PairReader(const std::string& tsv_path, FurtherColumns further = FurtherColumns::Refused);
 
-    // The next pair whose sides hold more than spaces; false at the end. Error that names file and line for text that
-    // is not UTF-8 or has no TAB or more than one, and one that names both files where they differ in length.
+    // The next pair of which no side is empty (is_empty_text); false at the end. Error that names file and line for
+    // text that is not UTF-8 or has no TAB or more than one, and one that names both files where they differ in length.
     bool next(std::string& source, std::string& target);
     // The next pair as it stands: nothing is left out, and nothing but TABs and numbers of lines is checked. An empty
     // line of TSV is a pair of empty sides.

@@ -18,7 +18,7 @@ std::optional<Pair> encode_pair(const Translator& translator, const std::string&
     try {
         Pair pair{model.source_tokenizer->encode(source), model.target_tokenizer->encode(reference)};
         const auto room = static_cast<std::size_t>(translator.longest() - 1);  // beside the end of sentence
-        if (!pair.source.empty() && pair.source.size() <= room && pair.target.size() <= room) {
+        if (!pair.source.empty() && !pair.target.empty() && pair.source.size() <= room && pair.target.size() <= room) {
             return pair;
         }
     } catch (const Error&) {  // no UTF-8

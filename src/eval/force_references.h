@@ -12,7 +12,7 @@ namespace headscope {
 
 struct ForcedReferences {
     ForcedStatistics statistics;
-    // Pairs that are no part of it: a side is too long for the model or is no text, or the source has no pieces.
+    // Pairs that are no part of it: a side is empty, too long for the model or not UTF-8.
     std::size_t left_out = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include "io/mapped_file.h"
 #include "support/check.h"
+#include "text/normalised.h"
 #include "text/utf8.h"
 
 namespace headscope {
@@ -52,6 +53,9 @@ Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name)
 
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
     check_text(text);
+    if (is_empty_text(text)) {
+        return {};
+    }
     std::vector<int> ids;
     check(processor_->Encode(std::string(text), &ids), "encoding with '" + name_ + "'");
     return {ids.begin(), ids.end()};
@@ -59,6 +63,9 @@ std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
 
 std::vector<std::string> Tokenizer::encode_pieces(std::string_view text) const {
     check_text(text);
+    if (is_empty_text(text)) {
+        return {};
+    }
     std::vector<std::string> pieces;
     check(processor_->Encode(std::string(text), &pieces), "encoding with '" + name_ + "'");
     return pieces;

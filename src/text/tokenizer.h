@@ -26,7 +26,8 @@ public:
     Tokenizer& operator=(Tokenizer&&) noexcept;
     ~Tokenizer();
 
-    // Pieces alone: no bos, no eos. Text of unknown characters gives unk_id. Error for text that is not UTF-8.
+    // Pieces alone: no bos, no eos. Text of unknown characters gives unk_id, empty text (is_empty_text) nothing. Error
+    // for text that is not UTF-8.
     std::vector<std::int32_t> encode(std::string_view text) const;
     std::vector<std::string> encode_pieces(std::string_view text) const;
 

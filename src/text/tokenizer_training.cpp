@@ -14,6 +14,7 @@
 #include "support/counted.h"
 #include "support/random.h"
 #include "text/lines.h"
+#include "text/normalised.h"
 #include "text/tokenizer.h"
 #include "text/utf8.h"
 
@@ -153,7 +154,7 @@ bool holds_text(const std::vector<std::string>& text) {
 }  // namespace
 
 std::string why_unlearnable(std::string_view line) {
-    if (line.empty()) {
+    if (is_empty_text(line)) {
         return "is empty";
     }
     if (line.size() > kLongestLine) {

@@ -5,6 +5,7 @@
 
 #include "data/pair_reader.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/text/empty_texts.h"
 #include "tests/text/sentences.h"
 #include "text/tokenizer_training.h"
 
@@ -41,6 +42,26 @@ TEST_CASE("TSV", "[corpus]") {
                Contains("b.tsv' line 2 has no TAB") && Contains("two files") && !Contains("columns"));
     CHECK_THAT(error_of([&] { read_tsv(folder.write("b.tsv", "one\teins\tCC BY\n")); }),
                Contains("line 1 has 2 TABs") && Contains("cut further columns off"));
+}
+
+TEST_CASE("pairs with a side that looks empty are counted, and no pairs", "[corpus]") {
+    const TemporaryFolder folder;
+    std::string source, target, tsv;
+    for (const std::string& empty : empty_texts()) {
+        source += empty + "\nb\nc\n";
+        target += "a\n" + empty + "\nc\n";
+        tsv += empty + "\ta\nb\t" + empty + "\nc\tc\n";
+    }
+    const std::size_t count = empty_texts().size();
+    for (const ParallelText& text : {read_parallel(folder.write("a.en", source), folder.write("a.de", target)),
+                                     read_tsv(folder.write("a.tsv", tsv))}) {
+        CHECK(text.source == Lines(count, "c"));
+        CHECK(text.dropped_empty == 2 * std::ssize(empty_texts()));
+    }
+    const Tokenizer tokenizer =
+        Tokenizer::from_bytes(train_tokenizer({.sentences = number_sentences(), .vocabulary_size = 100}), "test");
+    CHECK(encode_corpus({.source = empty_texts(), .target = Lines(count, "Die")}, tokenizer, tokenizer, 9)
+              .dropped_empty == std::ssize(empty_texts()));
 }
 
 TEST_CASE("TSV as it stands", "[corpus]") {

@@ -10,6 +10,7 @@
 #include "data/pair_filter.h"
 #include "support/check.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/text/empty_texts.h"
 #include "text/normalised.h"
 
 using namespace headscope;
@@ -157,7 +158,12 @@ TEST_CASE("pairs are filtered by what they are", "[pair_filter]") {
     CHECK(PairFilter::look("a", "b") == Finding::Good);
     CHECK(PairFilter::look("a", " \t") == Finding::Tab);
     CHECK(PairFilter::look("a", " \r") == Finding::Empty);
-    CHECK(PairFilter::look("", "b") == Finding::Empty);
+    CHECK(PairFilter::look("...", "\u2026") == Finding::Good);
+    for (const std::string& empty : empty_texts()) {
+        INFO(empty);
+        CHECK(PairFilter::look(empty, "b") == Finding::Empty);
+        CHECK(PairFilter::look("a", empty) == Finding::Empty);
+    }
     CHECK(PairFilter::look("a\xff", "b") == Finding::NotUtf8);
 
     PairFilter filter({.most_words = 3, .most_ratio = 2.0});

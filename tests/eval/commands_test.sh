@@ -143,6 +143,22 @@ run evaluate --tsv gap.tsv --model "$model" --max-extra 8
 expect "which is left out otherwise" same out scored
 expect "not in silence" complains "'gap.tsv': 1 line left out"
 
+# The same of two files, on lines that only look empty.
+{ head -n 2 source.txt; printf '\xc2\xa0\n'; tail -n 4 source.txt; printf '7\n\n'; } >gap.source
+{ head -n 2 reference.txt; printf '3\n'; tail -n 4 reference.txt; printf '\xe3\x80\x80\xe2\x80\x8b\n\n'; } >gap.reference
+run evaluate --source gap.source --reference gap.reference --model "$model" --max-extra 8 --output gap.mine
+expect "lines with an empty side are left out" same out scored
+expect "and counted" complains "'gap.reference': 3 lines left out"
+expect "but not in the translations, which go with the source" \
+    [ "$({ head -n 2 mine; echo; tail -n 4 mine; echo; echo; } | md5sum)" = "$(md5sum <gap.mine)" ]
+run evaluate --hypotheses mine --reference reference.txt
+cp out of_mine
+sed '3s/.*/\xc2\xa0/' gap.reference >bare.reference
+run evaluate --hypotheses gap.mine --reference bare.reference
+expect "translations go with the lines that stay" same out of_mine
+run evaluate --hypotheses gap.mine --reference gap.source --reference gap.reference
+expect "one reference of several is enough" complains "'gap.source': 1 line left out"
+
 # ------------------------------------------------------------------------------------------------ odd TSV
 printf 'a\tb\n' >two.tsv
 printf 'a\tb\tCC BY\n' >three.tsv

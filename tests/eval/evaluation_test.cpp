@@ -57,12 +57,12 @@ TEST_CASE("case and tokens hold for all scores that know them") {
 TEST_CASE("a model is told every reference of every source that it can take") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend, 24);
-    const Lines sources{"the small dog", "", "a cat sleeps on the mat", words(60), "the mat"};
-    const Lines first{"der kleine hund", "nichts", "eine katze", "eine", words(60)};
-    const Lines second{"ein hund", "nichts", "die katze liegt", "eine", "auf der matte"};
+    const Lines sources{"the small dog", "", "a cat sleeps on the mat", words(60), "the mat", "\u3164", "the dog"};
+    const Lines first{"der kleine hund", "nichts", "eine katze", "eine", words(60), "nichts", "\u3000"};
+    const Lines second{"ein hund", "nichts", "die katze liegt", "eine", "auf der matte", "nichts", ""};
     const ForcedReferences forced = force_references(*backend, translator, sources, {first, second}, {});
-    // The empty source and the long one twice, the long reference once.
-    CHECK(forced.left_out == 5);
+    // The empty sources and the long one twice each, the empty references, the long reference once.
+    CHECK(forced.left_out == 9);
 
     const ModelDirectory& model = translator.model();
     Context ctx{.backend = *backend};

@@ -233,6 +233,7 @@ TEST_CASE("What cannot be looked at says why", "[explore]") {
     using R = ExploreRequest;
     CHECK_THAT(problem([](R& r) { r.source = ""; }), Contains("no text"));
     CHECK_THAT(problem([](R& r) { r.source = " \t "; }), Contains("no text"));
+    CHECK_THAT(problem([](R& r) { r.source = "\u3000\u3164"; }), Contains("no text"));
     CHECK_THAT(problem([](R& r) { r.source = "a \xff\xfe"; }), Contains("UTF-8"));
     const auto long_text = [] {
         std::string text;

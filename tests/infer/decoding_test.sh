@@ -373,6 +373,10 @@ expect "a pair without a source" ended_with 1
 expect "is named" complains "line 2: the source is empty"
 expect "and gives an empty line" eval 'lines 3 && line_is 2 ""'
 expect "unknown pieces are said" complains "1 of 3 targets"
+printf '1\t2\n3\t\xe3\x80\x80\n\xef\xbb\xbf\t4\n' >bare.tsv
+score --tsv bare.tsv
+expect "a source that only looks empty is named" complains "line 3: the source is empty"
+expect "and such a target is counted" complains "1 of 3 targets are empty"
 score --source pairs.source --target input.txt
 expect "files of different length are refused" complains "'pairs.source' has $(wc -l <pairs.source) lines and 'input.txt' has"
 printf 'no tab\n' >bad.tsv

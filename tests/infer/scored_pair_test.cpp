@@ -10,6 +10,7 @@
 #include "registry/registry.h"
 #include "tests/io/temporary_folder.h"
 #include "tests/ops/devices.h"
+#include "tests/text/empty_texts.h"
 #include "tiny_model.h"
 
 using namespace headscope;
@@ -104,6 +105,21 @@ TEST_CASE("an ensemble's probability of each token is the mean of its members'")
     for (std::size_t i = 0; i < both.log_probabilities.size(); ++i) {
         CHECK(std::exp(both.log_probabilities[i]) ==
               Approx((std::exp(one.log_probabilities[i]) + std::exp(other.log_probabilities[i])) / 2.0));
+    }
+}
+
+TEST_CASE("a source that looks empty is a problem, and such a target its end alone") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend, 8);
+    Context ctx{.backend = *backend};
+    const std::vector<std::string> empty = empty_texts();
+    const std::vector<std::string> words(empty.size(), "cat");
+    for (const ScoredPair& pair : score_pairs(ctx, translator, empty, words, 1024)) {
+        CHECK_THAT(pair.problem, Contains("source is empty"));
+    }
+    for (const ScoredPair& pair : score_pairs(ctx, translator, words, empty, 1024)) {
+        CHECK(pair.target_ids == std::vector<std::int32_t>{translator.model().config.eos_id});
+        CHECK_FALSE(pair.unknown);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "infer/translator.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/text/empty_texts.h"
 #include "tiny_model.h"
 
 using namespace headscope;
@@ -131,6 +132,18 @@ TEST_CASE("a translation begins with its line's prefix; a split line's with that
     CHECK_FALSE(found[2].parts[1].text.starts_with("der hund"));
     CHECK(found[3].text.empty());
     CHECK(found[3].problem.empty());
+}
+
+TEST_CASE("a line that looks empty has an empty translation") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    for (const std::string& text : empty_texts()) {
+        INFO(text);
+        const TranslatedSentence found = translator.translate_line(text, splitting(0));
+        CHECK(found.source_ids.empty());
+        CHECK(found.text.empty());
+        CHECK(found.problem.empty());
+    }
 }
 
 TEST_CASE("a prefix that cannot be is a problem of its line alone") {

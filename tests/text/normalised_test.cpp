@@ -10,6 +10,7 @@
 
 #include "support/random.h"
 #include "tests/text/characters.h"
+#include "tests/text/empty_texts.h"
 #include "text/case.h"
 
 using namespace headscope;
@@ -175,6 +176,17 @@ TEST_CASE("every character is part of a word, a gap or nothing, as its category 
         }
     }
     CHECK(wrong == "");
+}
+
+TEST_CASE("texts that look empty are empty", "[normalised]") {
+    for (const std::string& text : empty_texts()) {
+        INFO(text);
+        CHECK(is_empty_text(text));
+    }
+    for (const char* text : {".", "\u2026", "\u00a0-", "\u0301", "\u2800", "\ufffc", "\ue000", "0"}) {
+        INFO(text);
+        CHECK_FALSE(is_empty_text(text));
+    }
 }
 
 TEST_CASE("bytes that are not UTF-8 stay part of their word", "[normalised]") {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/io/temporary_folder.h"
+#include "tests/text/empty_texts.h"
 #include "tests/text/sentences.h"
 #include "text/tokenizer_training.h"
 
@@ -46,6 +47,20 @@ TEST_CASE("trained tokenizers give the text back", "[tokenizer]") {
     // Learned, not spelled: a frequent word is one piece (unigram may find its parts likelier).
     CHECK((type == TokenizerType::Unigram ||
            tokenizer.encode_pieces("heißt") == std::vector<std::string>{"\u2581heißt"}));
+}
+
+TEST_CASE("an empty text has no pieces and is not learnt from", "[tokenizer]") {
+    const Tokenizer tokenizer = Tokenizer::from_bytes(trained(TokenizerType::Bpe), "test");
+    std::vector<std::string> sentences = number_sentences();
+    for (const std::string& text : empty_texts()) {
+        INFO(text);
+        CHECK(tokenizer.encode(text).empty());
+        CHECK(tokenizer.encode_pieces(text).empty());
+        sentences.push_back(text);
+    }
+    CHECK(train_tokenizer({.sentences = sentences, .vocabulary_size = 120}) == trained(TokenizerType::Bpe));
+    CHECK_THAT(error_of([] { train_tokenizer({.sentences = empty_texts(), .vocabulary_size = 120}); }),
+               Contains("no text"));
 }
 
 TEST_CASE("special ids", "[tokenizer]") {

@@ -349,6 +349,7 @@ TEST_CASE("Sentences that no model takes are answered in words", "[session]") {
     CHECK_THAT(says(long_text), Contains("at most 200"));
     CHECK_THAT(says(""), Contains("Type a sentence"));
     CHECK_THAT(says(" \n\t"), Contains("Type a sentence"));
+    CHECK_THAT(says("\u00a0\u200b"), Contains("Type a sentence"));
     CHECK_THAT(says("\xff\xfe cat"), Contains("UTF-8"));
     CHECK(says("\U0001F600 \u05d0\u05d1 \u200f cat").empty());
     CHECK(says(kSentence).empty());

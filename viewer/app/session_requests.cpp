@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "explore/explorer.h"
+#include "text/normalised.h"
 #include "viewer/app/rows.h"
 #include "viewer/app/session.h"
 
@@ -12,7 +13,7 @@ void Session::ask(Seat& seat, Side& side) {
         return;
     }
     const ExploreRequest wanted = request_of(scene_.state);
-    if (wanted.source.find_first_not_of(" \t\n") == std::string::npos) {
+    if (is_empty_text(wanted.source)) {
         side.forget_answers();
         side.problem = "Type a sentence above.";
         seat.asked.reset();

@@ -5,6 +5,7 @@
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
+#include "text/normalised.h"
 #include "viewer/draw/theme.h"
 #include "viewer/ui/app.h"
 #include "viewer/ui/widgets.h"
@@ -131,8 +132,7 @@ void source_line(Interface& ui, float right) {
                 "\uFFFD. `headscope view --text` takes them.");
         }
     }
-    const bool blank = ui.typed_text.find_first_not_of(" \t") == std::string::npos;
-    if (!blank && (entered || ImGui::IsItemDeactivatedAfterEdit())) {
+    if (!is_empty_text(ui.typed_text) && (entered || ImGui::IsItemDeactivatedAfterEdit())) {
         remember(ui.session.settings().recent_texts, ui.typed_text);
     }
     ImGui::SameLine();
