@@ -15,6 +15,7 @@
 #include "app/models_option.h"
 #include "app/option_values.h"
 #include "app/precision_option.h"
+#include "app/unknown_note.h"
 #include "data/pair_reader.h"
 #include "infer/scored_pair.h"
 #include "io/input_files.h"
@@ -138,10 +139,8 @@ void score(const ScoreOptions& options) {
         write_output(text);
     }
     if (totals.unknown > 0) {
-        tell(
-            fmt::format("headscope: {} of {} targets have something that the vocabulary has no piece for, which counts "
-                        "with the probability of the unknown piece",
-                        totals.unknown, totals.pairs));
+        tell("headscope: " +
+             unknown_note(totals.unknown, totals.pairs, "targets", "scored with the probability of the unknown piece"));
     }
     if (input.byte_order_marks() > 0) {
         tell(fmt::format("headscope: removed {}", counted(input.byte_order_marks(), "byte order mark")));

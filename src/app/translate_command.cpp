@@ -26,6 +26,7 @@
 #include "app/translation_devices.h"
 #include "app/translation_flags.h"
 #include "app/translation_output.h"
+#include "app/unknown_note.h"
 #include "infer/translation_stream.h"
 #include "io/input_files.h"
 #include "io/unpacking_reader.h"
@@ -195,6 +196,9 @@ void translate(TranslateOptions options) {
     if (input.had_byte_order_mark()) {
         warn("the text begins with a byte order mark, which was removed");
     }
+    if (totals.unknown > 0) {
+        warn(unknown_note(totals.unknown, totals.lines, "lines", "translated with the unknown piece in their place"));
+    }
     if (options.stats) {
         print_stats(totals, devices, ready, first.value_or(0.0));
     }
@@ -254,6 +258,7 @@ void add_translate_command(CLI::App& app) {
         "A line of more pieces than the model takes is split at the ends of its sentences, and joined again. Standard\n"
         "error says so. A line that cannot be translated (too long and without an end to split it at, not UTF-8) is\n"
         "named, gives an empty line (without a score; in a list of the best none), and makes the exit code 1.\n"
+        "At the end it says how many lines contain characters that the vocabulary has no piece for, such as emoji.\n"
         "Several devices (--device vulkan:0,cpu or all) share the lines, each at its own pace, and keep their order.\n"
         "One that fails is named, and the others do its work.\n"
         "A list of the best (--n-best) is written as Moses and Marian do, lines counted from 0:\n"

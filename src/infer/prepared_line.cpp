@@ -26,8 +26,10 @@ TranslationUnit encode(const ModelDirectory& model, const std::string& text) {
         unit.sentence.problem = error.what();
         return unit;
     }
-    if (!unit.sentence.source_ids.empty()) {
-        unit.sentence.source_ids.push_back(model.config.eos_id);
+    std::vector<std::int32_t>& ids = unit.sentence.source_ids;
+    unit.sentence.unknown = std::find(ids.begin(), ids.end(), model.config.unk_id) != ids.end();
+    if (!ids.empty()) {
+        ids.push_back(model.config.eos_id);
     }
     return unit;
 }
@@ -195,6 +197,7 @@ TranslatedSentence join_units(std::vector<TranslatedSentence> units, std::string
     for (std::size_t i = 0; i < units.size(); ++i) {
         const TranslatedSentence& part = units[i];
         line.source_ids.insert(line.source_ids.end(), part.source_ids.begin(), part.source_ids.end());
+        line.unknown = line.unknown || part.unknown;
         common = std::min(common, part.n_best.size());
         if (!part.problem.empty() && line.problem.empty()) {
             line.problem = fmt::format("sentence {} of {}: {}", i + 1, units.size(), part.problem);

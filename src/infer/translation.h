@@ -41,6 +41,7 @@ struct Translation {
 
 struct TranslatedSentence {
     std::vector<std::int32_t> source_ids;  // with eos; empty for an empty line
+    bool unknown = false;                  // some of the source is no piece of the vocabulary: the unknown piece
     std::vector<std::int32_t> target_ids;  // of the best translation, as are the next four
     std::string text;
     double log_probability = 0.0;

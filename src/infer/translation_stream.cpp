@@ -34,6 +34,7 @@ std::vector<SourceLine> sources_of(std::vector<InputLine>& window, std::int64_t 
 void count(StreamTotals& totals, const TranslatedSentence& sentence) {
     ++totals.lines;
     totals.problems += sentence.problem.empty() ? 0 : 1;
+    totals.unknown += sentence.unknown ? 1 : 0;
     totals.cut += sentence.end == EndReason::Limit ? 1 : 0;
     totals.source_tokens += static_cast<std::int64_t>(sentence.source_ids.size());
     totals.target_tokens += static_cast<std::int64_t>(sentence.target_ids.size());

@@ -35,6 +35,7 @@ private:
 struct StreamTotals {
     std::int64_t lines = 0;
     std::int64_t problems = 0;  // lines that were not translated
+    std::int64_t unknown = 0;   // lines with characters that the vocabulary has no piece for
     std::int64_t cut = 0;       // translations that were cut at the longest output
     std::int64_t source_tokens = 0;
     std::int64_t target_tokens = 0;

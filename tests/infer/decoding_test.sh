@@ -184,6 +184,13 @@ expect "a file begins each as it says" eval 'sed -n 1p out | grep -q "^5" && sed
 expect "and an empty line of it nothing" eval '[ "$(sed -n 3p out)" = "$(sed -n 3p plain)" ]'
 translate --prefix '3 ☃' input.txt
 expect "what the vocabulary has no piece for is refused" refused "'☃'" "no piece"
+printf '1 7\n😀 2\nслово\n3\n' >foreign.txt
+translate foreign.txt
+expect "lines with unknown characters are translated" eval 'ended_with 0 && lines 4'
+expect "and counted" complains "2 of 4 lines contain characters that the vocabulary has no piece for"
+expect "once" [ "$(wc -l <err)" -eq 1 ]
+translate input.txt
+expect "which others do not have" [ ! -s err ]
 printf '5\n☃\n' >unknown.txt
 translate --prefix-file unknown.txt < <(printf '1\n2\n')
 expect "in a file, for its line" ended_with 1
@@ -372,7 +379,7 @@ score --tsv odd.tsv
 expect "a pair without a source" ended_with 1
 expect "is named" complains "line 2: the source is empty"
 expect "and gives an empty line" eval 'lines 3 && line_is 2 ""'
-expect "unknown pieces are said" complains "1 of 3 targets"
+expect "unknown pieces are said" complains "1 of 3 targets contain characters that the vocabulary has no piece for"
 printf '1\t2\n3\t\xe3\x80\x80\n\xef\xbb\xbf\t4\n' >bare.tsv
 score --tsv bare.tsv
 expect "a source that only looks empty is named" complains "line 3: the source is empty"

@@ -1,6 +1,7 @@
 // Lines that are longer than what is translated at once, and prefixes of whole lines.
 #include <catch2/catch.hpp>
 
+#include "infer/prepared_line.h"
 #include "infer/split_news.h"
 #include "infer/translation_stream.h"
 #include "infer/translator.h"
@@ -144,6 +145,20 @@ TEST_CASE("a line that looks empty has an empty translation") {
         CHECK(found.text.empty());
         CHECK(found.problem.empty());
     }
+}
+
+TEST_CASE("a line says whether the vocabulary has no piece for some of it, also one that was split") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    CHECK_FALSE(translator.translate_line("the dog", splitting(0)).unknown);
+    CHECK(translator.translate_line("the \u2603 dog", splitting(0)).unknown);
+
+    TranslatedSentence known;
+    known.n_best.emplace_back();
+    TranslatedSentence unknown = known;
+    unknown.unknown = true;
+    CHECK(join_units({known, unknown, known}, "", {}).unknown);
+    CHECK_FALSE(join_units({known, known}, "", {}).unknown);
 }
 
 TEST_CASE("a prefix that cannot be is a problem of its line alone") {

@@ -1,0 +1,13 @@
+// What is said of text that the model's vocabulary cannot write.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace headscope {
+
+// "2 of 5 lines contain characters that the vocabulary has no piece for (emoji or another script, perhaps): <outcome>"
+std::string unknown_note(std::int64_t unknown, std::int64_t all, std::string_view texts, std::string_view outcome);
+
+}  // namespace headscope
