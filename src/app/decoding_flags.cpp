@@ -20,6 +20,10 @@ void add_decoding_flags(CLI::App& command, DecodingFlags& flags, TranslationFlag
                               ->check(whole_number(1, SearchOptions::kMaxBeam))
                               ->excludes(greedy)
                               ->each([&flags](const std::string&) { flags.n_best = true; });
+    command
+        .add_flag("--n-best-duplicates", search.options.search.n_best_duplicates,
+                  "Let a list hold a text several times, once for each way that it was cut into pieces")
+        ->needs(n_best);
     CLI::Option* prefix = command.add_option("--prefix", flags.prefix,
                                              "Every translation begins with this text, whatever the model says");
     command

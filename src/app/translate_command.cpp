@@ -263,7 +263,7 @@ void add_translate_command(CLI::App& app) {
         "One that fails is named, and the others do its work.\n"
         "A list of the best (--n-best) is written as Moses and Marian do, lines counted from 0:\n"
         "  0 ||| translation ||| LogP= -1.2345 ||| -0.6789\n"
-        "Its translations differ in their pieces; two of one text, cut into pieces otherwise, are two.\n\n"
+        "Its translations are different texts; --n-best-duplicates keeps those that differ in their pieces alone.\n\n"
         "Examples:\n"
         "  echo 'The weather is nice today.' | headscope translate\n"
         "  headscope translate --greedy --stats assets/examples/everyday.en\n"

@@ -196,12 +196,32 @@ double SentenceBeam::score(double log_probability, std::int64_t length) const {
 }
 
 void SentenceBeam::finish(const Live& parent, std::int32_t token, double log_probability) {
-    Hypothesis hypothesis{parent.tokens, log_probability, score(log_probability, length_), EndReason::EndOfSentence};
+    Hypothesis hypothesis{parent.tokens, log_probability, score(log_probability, length_), EndReason::EndOfSentence,
+                          text_of(parent.tokens)};
     hypothesis.tokens.push_back(token);
     offer(std::move(hypothesis));
 }
 
+std::string SentenceBeam::text_of(const std::vector<std::int32_t>& tokens) const {
+    return rules_.text_of ? rules_.text_of(tokens) : std::string();
+}
+
+// A finished hypothesis that reads the same, or the end.
+std::vector<Hypothesis>::iterator SentenceBeam::find_duplicate(const std::string& text) {
+    return options_.n_best_duplicates || !rules_.text_of
+               ? finished_.end()
+               : std::find_if(finished_.begin(), finished_.end(),
+                              [&](const Hypothesis& other) { return other.text == text; });
+}
+
+// Replacing a worse duplicate leaves as many finished as before, so the list never shrinks below what was popped.
 void SentenceBeam::offer(Hypothesis hypothesis) {
+    if (const auto duplicate = find_duplicate(hypothesis.text); duplicate != finished_.end()) {
+        if (duplicate->score >= hypothesis.score) {
+            return;
+        }
+        finished_.erase(duplicate);
+    }
     const auto place = std::find_if(finished_.begin(), finished_.end(),
                                     [&](const Hypothesis& other) { return hypothesis.score > other.score; });
     finished_.insert(place, std::move(hypothesis));
@@ -226,9 +246,10 @@ bool SentenceBeam::can_stop() const {
 void SentenceBeam::cut() {
     // All have one length, so the likeliest has the highest score.
     for (const Live& live : live_) {
-        if (finished_.size() < static_cast<std::size_t>(options_.n_best)) {
-            finished_.push_back(
-                {live.tokens, live.log_probability, score(live.log_probability, length_), EndReason::Limit});
+        std::string text = text_of(live.tokens);
+        if (finished_.size() < static_cast<std::size_t>(options_.n_best) && find_duplicate(text) == finished_.end()) {
+            finished_.push_back({live.tokens, live.log_probability, score(live.log_probability, length_),
+                                 EndReason::Limit, std::move(text)});
         }
     }
 }

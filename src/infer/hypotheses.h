@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,15 +26,18 @@ struct Hypothesis {
     double log_probability = 0.0;
     double score = 0.0;
     EndReason end = EndReason::EndOfSentence;
+    std::string text = {};  // as TokenRules::text_of gives it
 };
 
 // What to say of a hypothesis that ended as Unusable.
 std::string unusable_message(const Hypothesis& hypothesis);
 
-// Tokens that end an output and tokens that never stand in one.
+// Tokens that end an output, tokens that never stand in one, and how an output reads.
 struct TokenRules {
     std::int32_t eos = 2;
     std::vector<std::int32_t> forbidden;  // pad, bos and (normally) unk, never eos
+    // Of tokens without eos. Where it is set, n-best lists hold each text once (unless SearchOptions ask otherwise).
+    std::function<std::string(const std::vector<std::int32_t>& tokens)> text_of = {};
 };
 TokenRules token_rules(const ModelConfig& config, bool allow_unknown);
 
@@ -84,7 +88,7 @@ public:
 
     // The highest score; equal scores by what finished first.
     const Hypothesis& best() const { return hypotheses().front(); }
-    // The n_best highest. Where fewer ended by themselves, the likeliest that had to be cut follow.
+    // The n_best highest of different texts. Where fewer ended by themselves, the likeliest that had to be cut follow.
     const std::vector<Hypothesis>& hypotheses() const;
 
 private:
@@ -102,7 +106,9 @@ private:
     void take(std::vector<Candidate> candidates);
     void live_on(const Live& parent, const Candidate& candidate);
     double score(double log_probability, std::int64_t length) const;
+    std::string text_of(const std::vector<std::int32_t>& tokens) const;
     void finish(const Live& parent, std::int32_t token, double log_probability);
+    std::vector<Hypothesis>::iterator find_duplicate(const std::string& text);
     void offer(Hypothesis hypothesis);
     bool can_stop() const;
     void cut();

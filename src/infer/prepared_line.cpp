@@ -115,6 +115,23 @@ void append(Translation& whole, const Translation& part) {
     whole.end = part.end == EndReason::Limit ? part.end : whole.end;
 }
 
+// Parts of different texts may join to the same one. Of two such the better stays, in the line and in its parts.
+void drop_duplicates(TranslatedSentence& line, std::vector<TranslatedSentence>& parts) {
+    for (std::size_t rank = line.n_best.size(); rank-- > 1;) {
+        const auto here = line.n_best.begin() + static_cast<std::ptrdiff_t>(rank);
+        const auto other = std::find_if(line.n_best.begin(), here,
+                                        [&](const Translation& earlier) { return earlier.text == here->text; });
+        if (other == here) {
+            continue;
+        }
+        const auto worse = (other->score < here->score ? other : here) - line.n_best.begin();
+        line.n_best.erase(line.n_best.begin() + worse);
+        for (TranslatedSentence& part : parts) {
+            part.n_best.erase(part.n_best.begin() + worse);
+        }
+    }
+}
+
 void set_best(TranslatedSentence& sentence) {
     const Translation& best = sentence.n_best.front();
     sentence.target_ids = best.ids;
@@ -166,19 +183,15 @@ PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source,
     return line;
 }
 
-void take_hypotheses(TranslatedSentence& sentence, std::vector<Hypothesis> hypotheses, const ModelDirectory& model) {
+void take_hypotheses(TranslatedSentence& sentence, std::vector<Hypothesis> hypotheses) {
     if (hypotheses.front().end == EndReason::Unusable) {
         sentence.problem = unusable_message(hypotheses.front());
         return;
     }
     std::vector<Translation> found;
     for (Hypothesis& hypothesis : hypotheses) {
-        std::vector<std::int32_t> words = hypothesis.tokens;
-        if (!words.empty() && words.back() == model.config.eos_id) {
-            words.pop_back();
-        }
-        found.push_back({std::move(hypothesis.tokens), model.target_tokenizer->decode(words),
-                         hypothesis.log_probability, hypothesis.score, hypothesis.end});
+        found.push_back({std::move(hypothesis.tokens), std::move(hypothesis.text), hypothesis.log_probability,
+                         hypothesis.score, hypothesis.end});
     }
     // In place of what an attempt before may have left: a batch may come again on another device.
     sentence.n_best = std::move(found);
@@ -213,6 +226,9 @@ TranslatedSentence join_units(std::vector<TranslatedSentence> units, std::string
             append(whole, part.n_best[rank]);
         }
         whole.score = whole.log_probability / length_penalty(static_cast<std::int64_t>(whole.ids.size()), search);
+    }
+    if (!search.n_best_duplicates) {
+        drop_duplicates(line, units);
     }
     set_best(line);
     line.parts = std::move(units);

@@ -28,7 +28,7 @@ PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& line, c
 std::vector<std::int32_t> encode_prefix(const Tokenizer& tokenizer, const std::string& prefix);
 
 // Hypotheses, best first, as what became of a unit; a search that found nothing usable is its problem.
-void take_hypotheses(TranslatedSentence& sentence, std::vector<Hypothesis> hypotheses, const ModelDirectory& model);
+void take_hypotheses(TranslatedSentence& sentence, std::vector<Hypothesis> hypotheses);
 
 // A line again, of its translated units: the only one, or all parts joined. A part's problem is the line's.
 TranslatedSentence join_units(std::vector<TranslatedSentence> units, std::string remark, const SearchOptions& search);

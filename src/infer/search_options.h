@@ -38,6 +38,7 @@ struct SearchOptions {
     bool allow_unknown = false;   // the unknown piece has no text, so it is not chosen
     LengthPenaltyForm length_penalty_form = LengthPenaltyForm::Gnmt;
     int n_best = 1;                      // hypotheses that are handed out, at most `beam`
+    bool n_best_duplicates = false;      // hand out hypotheses that read the same, too
     int no_repeat_ngram = 0;             // no sequence of so many tokens twice in an output; 0: any
     std::int64_t min_length = 1;         // tokens before the end, as far as the limit has room; 0: none
     std::optional<Sampling> sampling{};  // with a beam of 1

@@ -53,7 +53,7 @@ struct TranslatedSentence {
     std::vector<Translation> n_best;
     // The sentences of a line that was split, each with an end of its own. The line's ids are theirs, one after the
     // other, its texts theirs with a blank between, its log probabilities their sums; its i-th best is made of their
-    // i-th bests.
+    // i-th bests, but for those that read the same.
     std::vector<TranslatedSentence> parts;
 };
 

@@ -85,10 +85,11 @@ void Translator::search_units(const std::vector<TranslationUnit*>& units, const 
     }
     Context ctx{.backend = backend_, .compute = options.compute};
     const std::unique_ptr<Scorer> scorer = make_scorer(ctx, transformers(), pieces);
-    auto found =
-        search_tasks(*scorer, tasks, config.bos_id, token_rules(config, options.search.allow_unknown), options.search);
+    TokenRules rules = token_rules(config, options.search.allow_unknown);
+    rules.text_of = [this](const std::vector<std::int32_t>& tokens) { return model_.target_tokenizer->decode(tokens); };
+    auto found = search_tasks(*scorer, tasks, config.bos_id, rules, options.search);
     for (std::size_t i = 0; i < units.size(); ++i) {
-        take_hypotheses(units[i]->sentence, std::move(found[i]), model_);
+        take_hypotheses(units[i]->sentence, std::move(found[i]));
     }
 }
 

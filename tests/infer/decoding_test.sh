@@ -48,6 +48,12 @@ expect "but no list that nobody asked for" json 'has("n_best") or has("alignment
 translate --json --n-best 2 input.txt
 expect "a list where one was" json '.source == "" or (.n_best | length == 2 and (.[0].score >= .[1].score))'
 expect "whose first is the line's" json '.source == "" or .n_best[0].translation == .translation'
+run translate --model "$model" --max-extra 30 --beam 30 --n-best 30 input.txt
+expect "lists hold a text once" [ "$(awk -F ' [|][|][|] ' '{ print $1 "|" $2 }' out | sort | uniq -d | wc -l)" -eq 0 ]
+run translate --model "$model" --max-extra 30 --beam 30 --n-best 30 --n-best-duplicates input.txt
+expect "or as often as it was found" [ "$(awk -F ' [|][|][|] ' '{ print $1 "|" $2 }' out | sort | uniq -d | wc -l)" -gt 0 ]
+translate --n-best-duplicates input.txt
+expect "but for a list there is nothing to keep" refused_option "--n-best-duplicates" "--n-best"
 translate --json < <(printf 'a \xff b\n1 2\n')
 expect "a line that is no text" ended_with 1
 expect "has a problem instead of a translation" json '.line != 1 or (.translation == null and (.problem | contains("UTF-8")))'

@@ -13,8 +13,34 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-std::vector<Hypothesis> run(FakeScorer& scorer, std::int64_t limit, const SearchOptions& options) {
-    return search_tasks(scorer, {{.limit = limit}}, kBos, fake_rules(), options).front();
+std::vector<Hypothesis> run(FakeScorer& scorer, std::int64_t limit, const SearchOptions& options,
+                            const TokenRules& rules = fake_rules()) {
+    return search_tasks(scorer, {{.limit = limit}}, kBos, rules, options).front();
+}
+
+// "a", "aa", "aaa", ...: a text of n letters can be cut into pieces in 2^(n - 1) ways.
+std::string letters(const std::vector<std::int32_t>& tokens) {
+    std::string text;
+    for (const std::int32_t token : tokens) {
+        text.append(token == kEos ? 0 : static_cast<std::size_t>(token - kFirstWord + 1), 'a');
+    }
+    return text;
+}
+
+TokenRules rules_with_text() {
+    TokenRules rules = fake_rules();
+    rules.text_of = letters;
+    return rules;
+}
+
+std::vector<std::string> distinct_texts(const std::vector<Hypothesis>& list) {
+    std::vector<std::string> texts;
+    for (const Hypothesis& hypothesis : list) {
+        if (std::string text = letters(hypothesis.tokens); std::find(texts.begin(), texts.end(), text) == texts.end()) {
+            texts.push_back(std::move(text));
+        }
+    }
+    return texts;
 }
 
 }  // namespace
@@ -39,6 +65,55 @@ TEST_CASE("an n-best list is what exhaustive search finds, best first") {
     }
 }
 
+TEST_CASE("of outputs that read the same an n-best list has the best alone, and is as long all the same") {
+    constexpr std::int64_t kVocabulary = kFirstWord + 2;
+    constexpr std::int64_t kLimit = 5;  // texts of 0 to 8 letters
+    const double alpha = GENERATE(0.0, 0.6, 1.5);
+    SearchOptions options{.beam = 30, .length_penalty = alpha, .n_best = 5, .min_length = 0};
+    bool different = false;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto table = random_table(seed, kVocabulary, -1.0F);
+        const std::vector<Hypothesis> all = exhaustive(table, 0, kVocabulary, kLimit, options);
+        const std::vector<std::string> texts = distinct_texts(all);
+        options.n_best_duplicates = false;
+        FakeScorer scorer(1, kVocabulary, table);
+        const std::vector<Hypothesis> found = run(scorer, kLimit, options, rules_with_text());
+        INFO("seed " << seed << ", alpha " << alpha);
+        REQUIRE(found.size() == 5);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            CHECK(found[i].text == texts[i]);
+            const auto best = std::find_if(all.begin(), all.end(),
+                                           [&](const Hypothesis& one) { return letters(one.tokens) == texts[i]; });
+            CHECK(found[i].tokens == best->tokens);
+        }
+        options.n_best_duplicates = true;
+        FakeScorer again(1, kVocabulary, table);
+        const std::vector<Hypothesis> with_duplicates = run(again, kLimit, options, rules_with_text());
+        REQUIRE(with_duplicates.size() == 5);
+        for (std::size_t i = 0; i < with_duplicates.size(); ++i) {
+            CHECK(with_duplicates[i].tokens == all[i].tokens);
+        }
+        different = different || distinct_texts(with_duplicates).size() < 5;
+    }
+    CHECK(different);
+}
+
+TEST_CASE("texts in a list differ where the beam is narrow and where outputs are cut") {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        const std::int64_t vocabulary = kFirstWord + 3;
+        const float eos = seed % 2 == 0 ? 0.0F : -40.0F;  // every second search is cut
+        FakeScorer scorer(1, vocabulary, random_table(seed, vocabulary, eos));
+        const std::vector<Hypothesis> found = run(scorer, 6, {.beam = 4, .n_best = 4}, rules_with_text());
+        INFO("seed " << seed);
+        REQUIRE_FALSE(found.empty());
+        CHECK(distinct_texts(found).size() == found.size());
+        CHECK(found.front().tokens == [&] {
+            FakeScorer plain(1, vocabulary, random_table(seed, vocabulary, eos));
+            return run(plain, 6, {.beam = 4}).front().tokens;
+        }());
+    }
+}
+
 TEST_CASE("the early end changes no n-best list in either form, and saves steps") {
     const std::int64_t vocabulary = kFirstWord + 8;
     const auto form = GENERATE(LengthPenaltyForm::Gnmt, LengthPenaltyForm::Power);
@@ -49,11 +124,12 @@ TEST_CASE("the early end changes no n-best list in either form, and saves steps"
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const auto table = random_table(seed, vocabulary, 2.0F);
         SearchOptions options{.beam = 4, .length_penalty = alpha, .length_penalty_form = form, .n_best = n};
+        const TokenRules rules = seed % 2 == 0 ? fake_rules() : rules_with_text();
         FakeScorer hasty(1, vocabulary, table);
-        const std::vector<Hypothesis> early = run(hasty, 25, options);
+        const std::vector<Hypothesis> early = run(hasty, 25, options, rules);
         options.early_end = false;
         FakeScorer patient(1, vocabulary, table);
-        const std::vector<Hypothesis> late = run(patient, 25, options);
+        const std::vector<Hypothesis> late = run(patient, 25, options, rules);
         INFO("seed " << seed << ", n " << n << ", alpha " << alpha);
         REQUIRE(early.size() == late.size());
         for (std::size_t i = 0; i < early.size(); ++i) {

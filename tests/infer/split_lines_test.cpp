@@ -59,6 +59,26 @@ TEST_CASE("a line that is too long is its sentences' translations, joined") {
     CHECK_THAT(whole.remark, Contains("translated as 3 sentences"));
 }
 
+TEST_CASE("sentences of different texts that join to the same one are the same translation") {
+    const auto part = [](const std::vector<std::string>& texts) {
+        TranslatedSentence sentence;
+        for (const std::string& text : texts) {
+            const double log_probability = -1.0 - static_cast<double>(sentence.n_best.size());
+            sentence.n_best.push_back({{4, 2}, text, log_probability, log_probability});
+        }
+        return sentence;
+    };
+    const std::vector<TranslatedSentence> parts{part({"a b", "c", "a", "d"}), part({"c", "d", "b c", "e"})};
+    const TranslatedSentence line = join_units(parts, "", {.n_best = 4});
+    REQUIRE(line.n_best.size() == 3);
+    CHECK(line.n_best[0].text == "a b c");
+    CHECK(line.n_best[0].log_probability == -2.0);
+    CHECK(line.n_best[2].text == "d e");
+    CHECK(line.parts[0].n_best[2].text == "d");
+    CHECK(line.parts[1].n_best[2].text == "e");
+    CHECK(join_units(parts, "", {.n_best = 4, .n_best_duplicates = true}).n_best.size() == 4);
+}
+
 TEST_CASE("a line of the length that is allowed stays whole, and none is split where that is off") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend, 128);
