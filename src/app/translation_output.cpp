@@ -44,9 +44,6 @@ std::string json_line(const OutputFormat& format, const Tokenizer& tokenizer, co
     if (!sentence.problem.empty()) {
         json["translation"] = nullptr;
         json["problem"] = sentence.problem;
-    } else if (sentence.n_best.empty()) {
-        const Alignment none;
-        put(json, tokenizer, {}, format.alignments ? &none : nullptr);
     } else {
         put(json, tokenizer, sentence.n_best.front(), alignment(0));
     }
@@ -86,12 +83,8 @@ std::string format_line(const OutputFormat& format, const Tokenizer& target, con
         return json_line(format, target, line, alignments);
     }
     const std::vector<Translation>& list = line.sentence.n_best;
-    const Alignment none;
     if (!line.sentence.problem.empty()) {
         return format.n_best ? "" : "\n";
-    }
-    if (list.empty()) {
-        return text_line(format, line.number, {}, format.alignments ? &none : nullptr);
     }
     std::string text;
     for (std::size_t i = 0; i < (format.n_best ? list.size() : 1); ++i) {

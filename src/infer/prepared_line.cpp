@@ -160,6 +160,9 @@ PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source,
     const std::int64_t length = length_of(whole);
     PreparedLine line;
     if (length == 0) {
+        if (whole.sentence.problem.empty()) {
+            whole.sentence.n_best.emplace_back();
+        }
         line.units.push_back(std::move(whole));
         return line;
     }

@@ -49,7 +49,7 @@ struct TranslatedSentence {
     EndReason end = EndReason::EndOfSentence;
     std::string problem;  // why there is no translation, such as a line too long for the model; normally empty
     std::string remark;   // what a reader should know of it: that the line was split; normally empty
-    // As many as were asked for, best first; empty where there is no translation.
+    // As many as were asked for, best first; of an empty line one, empty and of score 0; none where there is a problem.
     std::vector<Translation> n_best;
     // The sentences of a line that was split, each with an end of its own. The line's ids are theirs, one after the
     // other, its texts theirs with a blank between, its log probabilities their sums; its i-th best is made of their

@@ -47,7 +47,15 @@ expect "and pieces, which are the translation" eval '[ "$(jq -r ".tokens | join(
 expect "but no list that nobody asked for" json 'has("n_best") or has("alignment") or has("problem") | not'
 translate --json --n-best 2 input.txt
 expect "a list where one was" json '.source == "" or (.n_best | length == 2 and (.[0].score >= .[1].score))'
-expect "whose first is the line's" json '.source == "" or .n_best[0].translation == .translation'
+expect "whose first is the line's" json '.n_best[0].translation == .translation'
+expect "an empty line's is one empty text, as in Moses' form" json '.source != "" or (.n_best == [{translation: "", score: 0, log_probability: 0, tokens: []}])'
+translate --alignments --n-best 2 < <(printf '\n \t\xc2\xa0\n')
+expect "which links nothing" [ "$(cut -d ' ' -f 2- out | sort -u)" = "|||  |||  ||| LogP= 0.0000 ||| 0.0000" ]
+expect "of a line of blanks, too" lines 2
+translate --json --alignments --n-best 2 < <(printf '\n \t\xc2\xa0\n')
+expect "in JSON as well" json '.translation == "" and .score == 0 and .alignment == [] and (.n_best | map(.alignment) == [[]])'
+translate --scores < <(printf '\n')
+expect "and scores 0" line_is 1 $'0.0000\t'
 run translate --model "$model" --max-extra 30 --beam 30 --n-best 30 input.txt
 expect "lists hold a text once" [ "$(awk -F ' [|][|][|] ' '{ print $1 "|" $2 }' out | sort | uniq -d | wc -l)" -eq 0 ]
 run translate --model "$model" --max-extra 30 --beam 30 --n-best 30 --n-best-duplicates input.txt

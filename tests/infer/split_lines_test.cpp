@@ -153,6 +153,7 @@ TEST_CASE("a translation begins with its line's prefix; a split line's with that
     CHECK_FALSE(found[2].parts[1].text.starts_with("der hund"));
     CHECK(found[3].text.empty());
     CHECK(found[3].problem.empty());
+    CHECK(found[3].n_best.size() == 1);
 }
 
 TEST_CASE("a line that looks empty has an empty translation") {
