@@ -1,7 +1,11 @@
 #include "eval/white_space.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+
+#include "text/utf8.h"
+#include "text/white_space.h"
 
 namespace headscope {
 
@@ -9,21 +13,9 @@ namespace {
 
 // Length of the white space that begins at `at`, 0 for none: Unicode's, and the ASCII separators 1C to 1F.
 std::size_t white_space(std::string_view text, std::size_t at) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (byte == ' ' || (byte >= 0x09 && byte <= 0x0d) || (byte >= 0x1c && byte <= 0x1f)) {
-        return 1;
-    }
-    const std::string_view two = text.substr(at, 2);
-    if (two == "\xC2\x85" || two == "\xC2\xA0") {
-        return 2;
-    }
-    const std::string_view three = text.substr(at, 3);
-    const bool wide = three >= "\xE2\x80\x80" && three <= "\xE2\x80\x8A";  // U+2000 to U+200A
-    const auto is = [&](const char* space) { return three == space; };
-    return wide || is("\xE1\x9A\x80") || is("\xE2\x80\xA8") || is("\xE2\x80\xA9") || is("\xE2\x80\xAF") ||
-                   is("\xE2\x81\x9F") || is("\xE3\x80\x80")
-               ? 3
-               : 0;
+    std::size_t end = at;
+    const std::optional<char32_t> c = next_code_point(text, end);
+    return c && (is_white_space(*c) || (*c >= 0x1c && *c <= 0x1f)) ? end - at : 0;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ std::int64_t length_of(const TranslationUnit& unit) {
 }
 
 // Without pieces where the text is empty or no UTF-8.
-TranslationUnit encode(const ModelDirectory& model, const std::string& text) {
+TranslationUnit encode(const ModelDirectory& model, std::string_view text) {
     TranslationUnit unit;
     try {
         unit.sentence.source_ids = model.source_tokenizer->encode(text);
@@ -47,10 +48,16 @@ PreparedLine too_long(std::int64_t length, std::int64_t longest, const std::stri
                                longest, what_to_do));
 }
 
-std::vector<TranslationUnit> encode_sentences(const ModelDirectory& model, const std::string& text) {
+// A sentence of more than `wanted` pieces is split again, at less certain ends.
+std::vector<TranslationUnit> encode_sentences(const ModelDirectory& model, std::string_view text, std::int64_t wanted,
+                                              SentenceBreaks breaks = SentenceBreaks::Usual) {
     std::vector<TranslationUnit> units;
-    for (const std::string& sentence : split_sentences(text)) {
-        if (TranslationUnit unit = encode(model, sentence); length_of(unit) > 0) {
+    for (const std::string_view sentence : split_sentences(text, breaks)) {
+        TranslationUnit unit = encode(model, sentence);
+        if (length_of(unit) > wanted && breaks == SentenceBreaks::Usual) {
+            std::ranges::move(encode_sentences(model, sentence, wanted, SentenceBreaks::Any),
+                              std::back_inserter(units));
+        } else if (length_of(unit) > 0) {
             units.push_back(std::move(unit));
         }
     }
@@ -61,7 +68,7 @@ std::vector<TranslationUnit> encode_sentences(const ModelDirectory& model, const
 PreparedLine split(const ModelDirectory& model, TranslationUnit whole, const std::string& text, std::int64_t wanted,
                    std::int64_t longest, bool tells_unsplit) {
     const std::int64_t length = length_of(whole);
-    PreparedLine line{.units = encode_sentences(model, text), .remark = {}};
+    PreparedLine line{.units = encode_sentences(model, text, wanted), .remark = {}};
     const std::size_t count = line.units.size();
     if (count < 2 && length > longest) {
         return too_long(length, longest, "there is no end of a sentence to split it at, so split it yourself");

@@ -1,19 +1,20 @@
 #include "text/sentences.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 
 #include "text/case.h"
+#include "text/sentence_terminals.h"
+#include "text/utf8.h"
+#include "text/white_space.h"
 
 namespace headscope {
 
 namespace {
 
-constexpr auto kEnds = std::to_array<std::string_view>({".", "!", "?", "\u2026"});
-constexpr auto kEndsWithoutBlank = std::to_array<std::string_view>({"\u3002", "\uff01", "\uff1f"});
-constexpr auto kClosing =
-    std::to_array<std::string_view>({"\"", "'", ")", "]", "\u201d", "\u2019", "\u201c", "\u00bb", "\u00ab", "\u300d"});
 // Without their ".", in small letters: English and German, where a capital or a number often follows.
 constexpr auto kAbbreviations = std::to_array<std::string_view>(
     {"mr",   "mrs",  "ms",   "dr",  "prof", "st",  "no",   "vol", "vs",  "jr",  "sr",  "gen",
@@ -21,105 +22,194 @@ constexpr auto kAbbreviations = std::to_array<std::string_view>(
      "evtl", "inkl", "abs",  "art", "bd",   "sog", "ggf",  "usw", "etc", "cf",  "pp",  "inc",
      "ltd",  "co",   "corp", "jan", "feb",  "aug", "sept", "oct", "okt", "nov", "dec", "dez"});
 
-template <std::size_t N>
-std::size_t length_of_any(const std::array<std::string_view, N>& texts, std::string_view rest) {
-    const auto found = std::find_if(texts.begin(), texts.end(),
-                                    [rest](std::string_view text) { return rest.substr(0, text.size()) == text; });
-    return found == texts.end() ? 0 : found->size();
+// What no byte of ill-formed text is mistaken for.
+constexpr char32_t kIllFormed = 0xffffffff;
+
+utf8proc_category_t category(char32_t c) {
+    return c == kIllFormed ? UTF8PROC_CATEGORY_CN : utf8proc_category(static_cast<utf8proc_int32_t>(c));
 }
 
-template <std::size_t N>
-std::size_t skip_all(const std::array<std::string_view, N>& texts, std::string_view line, std::size_t at) {
-    for (std::size_t length = length_of_any(texts, line.substr(at)); length > 0;
-         length = length_of_any(texts, line.substr(at))) {
-        at += length;
+// Marks and format characters belong to the character before them (UAX #29, SB5).
+bool extends(char32_t c) {
+    switch (category(c)) {
+        case UTF8PROC_CATEGORY_MN:
+        case UTF8PROC_CATEGORY_MC:
+        case UTF8PROC_CATEGORY_ME:
+        case UTF8PROC_CATEGORY_CF: return true;
+        default: return false;
     }
-    return at;
 }
 
-bool is_blank(char byte) {
-    return byte == ' ' || byte == '\t' || byte == '\r';
+bool is_quote(char32_t c) {
+    return c == '"' || c == '\'';
 }
 
-// In the alphabets that have two cases. Text of others begins a sentence whatever its letter.
-bool is_small_letter(std::string_view rest) {
-    const auto first = static_cast<unsigned char>(rest.front());
-    if (first < 0x80) {
-        return first >= 'a' && first <= 'z';
-    }
-    const bool two_cases = first >= 0xC3 && first <= 0xD6;  // U+00C0 to U+058F
-    const std::string letter(rest.substr(0, 2));
-    return two_cases && fold_case(letter) == letter;
+bool opens(char32_t c) {
+    return is_quote(c) || category(c) == UTF8PROC_CATEGORY_PS || category(c) == UTF8PROC_CATEGORY_PI;
 }
 
-bool is_digit(char byte) {
-    return byte >= '0' && byte <= '9';
+// Georgian's everyday letters have capitals, but for headlines alone (UAX #29 counts them as caseless, too).
+bool is_small_letter(char32_t c) {
+    const bool georgian = c >= 0x10d0 && c <= 0x10ff;
+    return category(c) == UTF8PROC_CATEGORY_LL && !georgian;
 }
 
-// Whether the word before a "." takes it for itself.
-bool is_abbreviation(std::string_view word) {
-    while (!word.empty() && length_of_any(std::to_array<std::string_view>({"(", "\"", "'", "["}), word) > 0) {
-        word.remove_prefix(1);
-    }
-    if (word.size() <= 2 && !word.empty() && std::all_of(word.begin(), word.end(), is_digit)) {
-        return true;
-    }
-    const bool one_letter = word.size() == 1 && static_cast<unsigned char>(word.front()) < 0x80 && word != "I";
-    const std::string small = fold_case(word);
-    return one_letter || word.find('.') != std::string_view::npos ||
-           std::find(kAbbreviations.begin(), kAbbreviations.end(), small) != kAbbreviations.end();
+bool is_initial(char32_t c) {
+    const bool ascii = (c | 0x20U) >= 'a' && (c | 0x20U) <= 'z';
+    return c != 'I' && (ascii || category(c) == UTF8PROC_CATEGORY_LU);
 }
 
-std::string_view word_before(std::string_view line, std::size_t at) {
-    std::size_t from = at;
-    while (from > 0 && !is_blank(line[from - 1])) {
-        --from;
+class Scanner {
+public:
+    Scanner(std::string_view line, SentenceBreaks breaks) : line_(line), breaks_(breaks) {
+        for (std::size_t at = 0; at < line.size();) {
+            begins_.push_back(at);
+            codes_.push_back(next_code_point(line, at).value_or(kIllFormed));
+        }
+        begins_.push_back(line.size());
     }
-    return line.substr(from, at - from);
-}
 
-// Where the sentence ends that has one of the marks at `at`; 0 where it goes on.
-std::size_t end_at(std::string_view line, std::size_t at) {
-    if (const std::size_t length = length_of_any(kEndsWithoutBlank, line.substr(at)); length > 0) {
-        return skip_all(kClosing, line, skip_all(kEndsWithoutBlank, line, at));
+    std::size_t size() const { return codes_.size(); }
+
+    // Without the white space at its ends.
+    std::string_view text(std::size_t from, std::size_t to) const {
+        while (from < to && is_white_space(codes_[from])) {
+            ++from;
+        }
+        while (from < to && is_white_space(codes_[to - 1])) {
+            --to;
+        }
+        return line_.substr(begins_[from], begins_[to] - begins_[from]);
     }
-    const std::size_t marks = skip_all(kEnds, line, at);
-    if (marks == at) {
-        return 0;
+
+    std::size_t skip_terminals(std::size_t at) const {
+        while (at < size() && sentence_terminal(codes_[at]) != SentenceTerminal::None) {
+            at = behind(at);
+        }
+        return at;
     }
-    const bool lone_dot = marks == at + 1 && line[at] == '.';
-    if (lone_dot && is_abbreviation(word_before(line, at))) {
-        return 0;
+
+    // Where the sentence ends that has a terminal or a separator at `at`; 0 where it goes on.
+    std::size_t end_at(std::size_t at) const {
+        if (breaks_ == SentenceBreaks::Any && is_line_separator(codes_[at])) {
+            return at + 1;
+        }
+        const std::size_t marks = skip_terminals(at);
+        const std::size_t end = skip_closing(marks);
+        const auto begins = codes_.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto ends = codes_.begin() + static_cast<std::ptrdiff_t>(marks);
+        if (std::any_of(begins, ends, [](char32_t c) { return sentence_terminal(c) == SentenceTerminal::Anywhere; })) {
+            return stands_within_word(marks) ? 0 : end;
+        }
+        if (marks == at || !blank_and_beginning(end)) {
+            return 0;
+        }
+        const bool lone_dot = codes_[at] == '.' && behind(at) == marks;
+        return lone_dot && is_abbreviation(at) ? 0 : end;
     }
-    const std::size_t end = skip_all(kClosing, line, marks);
-    std::size_t next = end;
-    while (next < line.size() && is_blank(line[next])) {
-        ++next;
+
+private:
+    std::size_t behind(std::size_t at) const {
+        do {
+            ++at;
+        } while (at < size() && extends(codes_[at]));
+        return at;
     }
-    return next > end && next < line.size() && !is_small_letter(line.substr(next)) ? end : 0;
-}
+
+    // Wide full stops part the digits of numbers and the letters of addresses, as "." does.
+    bool stands_within_word(std::size_t marks) const {
+        const char32_t last = codes_[marks - 1];
+        const bool wide_dot = last == 0xff0e || last == 0xfe52;
+        return wide_dot && marks < size() &&
+               (category(codes_[marks]) == UTF8PROC_CATEGORY_ND || is_small_letter(codes_[marks]));
+    }
+
+    // Where quotes that open in one language close in another, what follows tells.
+    bool closes(std::size_t at) const {
+        switch (category(codes_[at])) {
+            case UTF8PROC_CATEGORY_PE:
+            case UTF8PROC_CATEGORY_PF: return true;
+            case UTF8PROC_CATEGORY_PI: {
+                const std::size_t next = behind(at);
+                return next == size() || is_white_space(codes_[next]) || category(codes_[next]) == UTF8PROC_CATEGORY_PE;
+            }
+            default: return is_quote(codes_[at]);
+        }
+    }
+
+    // French has a no-break space before the quotes that close.
+    std::size_t skip_closing(std::size_t at) const {
+        while (at < size()) {
+            std::size_t next = at;
+            while (next < size() && is_no_break_space(codes_[next])) {
+                next = behind(next);
+            }
+            const bool spaced = next > at && (next == size() || is_quote(codes_[next]));
+            if (spaced || next == size() || !closes(next)) {
+                break;
+            }
+            at = behind(next);
+        }
+        return at;
+    }
+
+    // Whether there is a blank that may end a sentence, and behind it what may begin one.
+    bool blank_and_beginning(std::size_t at) const {
+        bool blank = false;
+        for (; at < size() && is_white_space(codes_[at]); at = behind(at)) {
+            blank = blank || breaks_ == SentenceBreaks::Any || !is_no_break_space(codes_[at]);
+        }
+        return blank && at < size() && !is_small_letter(codes_[at]);
+    }
+
+    // Whether the word before a "." takes it for itself.
+    bool is_abbreviation(std::size_t dot) const {
+        std::size_t first = dot;
+        while (first > 0 && !is_white_space(codes_[first - 1])) {
+            --first;
+        }
+        while (first < dot && opens(codes_[first])) {
+            ++first;
+        }
+        const auto begin = codes_.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto end = codes_.begin() + static_cast<std::ptrdiff_t>(dot);
+        const auto digit = [](char32_t c) { return category(c) == UTF8PROC_CATEGORY_ND; };
+        if (begin == end || std::find(begin, end, U'.') != end) {
+            return begin != end;
+        }
+        const bool short_number = end - begin <= 2 && std::all_of(begin, end, digit);
+        const bool initial = behind(first) == dot && is_initial(*begin);
+        const std::string small = fold_case(line_.substr(begins_[first], begins_[dot] - begins_[first]));
+        return short_number || initial ||
+               std::find(kAbbreviations.begin(), kAbbreviations.end(), small) != kAbbreviations.end();
+    }
+
+    std::string_view line_;
+    SentenceBreaks breaks_;
+    std::vector<char32_t> codes_;
+    std::vector<std::size_t> begins_;  // of each character, and the end
+};
 
 }  // namespace
 
-std::vector<std::string> split_sentences(std::string_view line) {
-    std::vector<std::string> sentences;
-    const auto add = [&](std::string_view text) {
-        const auto first = std::find_if_not(text.begin(), text.end(), is_blank);
-        const auto last = std::find_if_not(text.rbegin(), text.rend(), is_blank).base();
-        if (first < last) {
-            sentences.emplace_back(first, last);
+std::vector<std::string_view> split_sentences(std::string_view line, SentenceBreaks breaks) {
+    std::vector<std::string_view> sentences;
+    const Scanner scanner(line, breaks);
+    const auto add = [&](std::size_t from, std::size_t to) {
+        if (const std::string_view text = scanner.text(from, to); !text.empty()) {
+            sentences.push_back(text);
         }
     };
     std::size_t begin = 0;
-    for (std::size_t at = 0; at < line.size();) {
-        const std::size_t end = end_at(line, at);
+    for (std::size_t at = 0; at < scanner.size();) {
+        const std::size_t end = scanner.end_at(at);
         if (end > 0) {
-            add(line.substr(begin, end - begin));
+            add(begin, end);
             begin = end;
         }
-        at = std::max({at + 1, end, skip_all(kEnds, line, at)});
+        at = std::max({at + 1, end, scanner.skip_terminals(at)});
     }
-    add(line.substr(begin));
+    add(begin, scanner.size());
     return sentences;
 }
 

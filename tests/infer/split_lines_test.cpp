@@ -91,6 +91,20 @@ TEST_CASE("a line of the length that is allowed stays whole, and none is split w
     CHECK(translator.translate_line(kLong, splitting(length - 1)).parts.size() == 3);
 }
 
+TEST_CASE("no-break spaces and separators split what is too long otherwise") {
+    const auto backend = open_device("cpu");
+    const Translator translator = tiny_translator(*backend);
+    const std::string joined = "A cat sleeps.\u00a0The dog sees the cat";
+    const std::string line = joined + ". It sees the mat\u2028the dog.";
+    const auto parts = [&](std::int64_t longer_than) {
+        return translator.translate_line(line, splitting(longer_than)).parts.size();
+    };
+    CHECK(parts(pieces(translator, line)) == 0);
+    CHECK(parts(pieces(translator, line) - 1) == 2);
+    CHECK(parts(4) == 4);
+    CHECK(translator.translate_line(joined, splitting(pieces(translator, joined) - 1)).parts.size() == 2);
+}
+
 TEST_CASE("without an end of a sentence a long line is translated as it is where the model can, and says so") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
