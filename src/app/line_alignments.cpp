@@ -1,17 +1,15 @@
 #include "app/line_alignments.h"
 
 #include <cstddef>
-#include <utility>
+#include <numeric>
+#include <span>
+#include <string_view>
+
+#include "observe/line_words.h"
 
 namespace headscope {
 
 namespace {
-
-// What is aligned at a time, and the list's entry that it is part of.
-struct Piecewise {
-    std::size_t line = 0;
-    std::size_t rank = 0;
-};
 
 std::vector<std::int32_t> without_end(std::vector<std::int32_t> ids, std::int32_t eos) {
     if (!ids.empty() && ids.back() == eos) {
@@ -20,6 +18,43 @@ std::vector<std::int32_t> without_end(std::vector<std::int32_t> ids, std::int32_
     return ids;
 }
 
+// What is aligned at a time: the sentences of a line that was split, or the line.
+std::span<const TranslatedSentence> parts_of(const StreamedLine& line) {
+    return line.sentence.parts.empty() ? std::span(&line.sentence, 1) : std::span(line.sentence.parts);
+}
+
+std::vector<std::int64_t> numbered_from(std::int64_t first, std::size_t count) {
+    std::vector<std::int64_t> units(count);
+    std::iota(units.begin(), units.end(), first);
+    return units;
+}
+
+// One side of a line, as its parts are linked one after the other.
+class Side {
+public:
+    Side(const Tokenizer& tokenizer, std::string_view line, bool by_piece)
+        : tokenizer_(tokenizer), line_(line), by_piece_(by_piece), words_(line_words(line)) {}
+
+    // Of the next pieces, whose spans count from byte `begin` of the line.
+    std::vector<std::int64_t> units(std::vector<ByteSpan> pieces, std::size_t begin) {
+        if (by_piece_) {
+            pieces_ += static_cast<std::int64_t>(pieces.size());
+            return numbered_from(pieces_ - static_cast<std::int64_t>(pieces.size()), pieces.size());
+        }
+        for (ByteSpan& piece : pieces) {
+            piece = {piece.begin + begin, piece.end + begin};
+        }
+        return words_of_pieces(tokenizer_, line_, words_, pieces);
+    }
+
+private:
+    const Tokenizer& tokenizer_;
+    std::string_view line_;
+    bool by_piece_;
+    std::vector<ByteSpan> words_;
+    std::int64_t pieces_ = 0;
+};
+
 }  // namespace
 
 std::vector<std::vector<Alignment>> align_lines(Context& ctx, const Translator& translator,
@@ -27,36 +62,33 @@ std::vector<std::vector<Alignment>> align_lines(Context& ctx, const Translator& 
                                                 std::int64_t budget) {
     const ModelDirectory& model = translator.model();
     std::vector<Pair> pairs;
-    std::vector<Piecewise> owners;
-    std::vector<std::vector<Alignment>> alignments;
     for (const StreamedLine& line : lines) {
-        const TranslatedSentence& sentence = line.sentence;
-        const std::vector<TranslatedSentence> whole{sentence};
-        alignments.emplace_back(sentence.n_best.size());
-        for (std::size_t rank = 0; rank < sentence.n_best.size(); ++rank) {
-            for (const TranslatedSentence& part : sentence.parts.empty() ? whole : sentence.parts) {
+        for (std::size_t rank = 0; rank < line.sentence.n_best.size(); ++rank) {
+            for (const TranslatedSentence& part : parts_of(line)) {
                 pairs.push_back({without_end(part.source_ids, model.config.eos_id),
                                  without_end(part.n_best[rank].ids, model.config.eos_id)});
-                owners.push_back({alignments.size() - 1, rank});
             }
         }
     }
     const auto weights = alignment_weights(ctx, translator.transformers(), pairs, options, budget);
-    // Where the next sentence of the same line begins.
-    std::int64_t source_before = 0;
-    std::int64_t target_before = 0;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-        const Piecewise& owner = owners[i];
-        const bool goes_on = i > 0 && owners[i - 1].line == owner.line && owners[i - 1].rank == owner.rank;
-        source_before = goes_on ? source_before : 0;
-        target_before = goes_on ? target_before : 0;
-        const AlignedUnits source = aligned_units(*model.source_tokenizer, pairs[i].source, options.pieces);
-        const AlignedUnits target = aligned_units(*model.target_tokenizer, pairs[i].target, options.pieces);
-        for (const auto& [from, to] : link_units(weights[i], source, target)) {
-            alignments[owner.line][owner.rank].emplace_back(source_before + from, target_before + to);
+    std::vector<std::vector<Alignment>> alignments;
+    std::size_t next = 0;
+    for (const StreamedLine& line : lines) {
+        alignments.emplace_back();
+        for (std::size_t rank = 0; rank < line.sentence.n_best.size(); ++rank) {
+            Alignment& alignment = alignments.back().emplace_back();
+            Side source(*model.source_tokenizer, *line.source, options.pieces);
+            Side target(*model.target_tokenizer, line.sentence.n_best[rank].text, options.pieces);
+            for (const TranslatedSentence& part : parts_of(line)) {
+                const std::string_view text =
+                    std::string_view(*line.source).substr(part.span.begin, part.span.end - part.span.begin);
+                const Alignment links = link_units(
+                    weights[next], source.units(model.source_tokenizer->encoded_spans(text), part.span.begin),
+                    target.units(model.target_tokenizer->decoded_spans(pairs[next].target), part.n_best[rank].begin));
+                alignment.insert(alignment.end(), links.begin(), links.end());
+                ++next;
+            }
         }
-        source_before += source.count;
-        target_before += target.count;
     }
     return alignments;
 }

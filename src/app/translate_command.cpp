@@ -222,8 +222,8 @@ void add_output_flags(CLI::App& command, TranslateOptions& options) {
         ->excludes(scores);
     CLI::Option* alignments =
         command.add_flag("--alignments", options.format.alignments,
-                         "Write \" ||| 0-0 1-2\" behind a translation: words of source and target, from 0, as "
-                         "cross-attention links them");
+                         "Write \" ||| 0-0 1-2\" behind a translation: words of the two lines as written, parted by "
+                         "spaces and tabs and counted from 0, as cross-attention links them");
     command
         .add_option("--alignment-layer", options.alignment.layer,
                     "Decoder layer to align by, from 1; without it the last but one")
@@ -264,8 +264,9 @@ void add_translate_command(CLI::App& app) {
         "A list of the best (--n-best) is written as Moses and Marian do, lines counted from 0:\n"
         "  0 ||| translation ||| LogP= -1.2345 ||| -0.6789\n"
         "Its translations are different texts; --n-best-duplicates keeps those that differ in their pieces alone.\n"
-        "An empty line has one translation in every form of output: an empty text of score 0, without pieces or "
-        "links.\n\n"
+        "Links (--alignments) count words as Moses and fast_align read lines, parted by spaces and tabs alone: a\n"
+        "no-break space parts none, and a word that the tokenizer drops is counted, but not linked.\n"
+        "An empty line has one translation in every form of output, an empty text of score 0.\n\n"
         "Examples:\n"
         "  echo 'The weather is nice today.' | headscope translate\n"
         "  headscope translate --greedy --stats assets/examples/everyday.en\n"

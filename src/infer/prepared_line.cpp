@@ -18,9 +18,11 @@ std::int64_t length_of(const TranslationUnit& unit) {
     return static_cast<std::int64_t>(unit.sentence.source_ids.size());
 }
 
-// Without pieces where the text is empty or no UTF-8.
-TranslationUnit encode(const ModelDirectory& model, std::string_view text) {
+// Of the part `text` of a line. Without pieces where it is empty or no UTF-8.
+TranslationUnit encode(const ModelDirectory& model, std::string_view line, std::string_view text) {
     TranslationUnit unit;
+    const auto begin = static_cast<std::size_t>(text.data() - line.data());
+    unit.sentence.span = {begin, begin + text.size()};
     try {
         unit.sentence.source_ids = model.source_tokenizer->encode(text);
     } catch (const Error& error) {
@@ -49,13 +51,13 @@ PreparedLine too_long(std::int64_t length, std::int64_t longest, const std::stri
 }
 
 // A sentence of more than `wanted` pieces is split again, at less certain ends.
-std::vector<TranslationUnit> encode_sentences(const ModelDirectory& model, std::string_view text, std::int64_t wanted,
-                                              SentenceBreaks breaks = SentenceBreaks::Usual) {
+std::vector<TranslationUnit> encode_sentences(const ModelDirectory& model, std::string_view line, std::string_view text,
+                                              std::int64_t wanted, SentenceBreaks breaks = SentenceBreaks::Usual) {
     std::vector<TranslationUnit> units;
     for (const std::string_view sentence : split_sentences(text, breaks)) {
-        TranslationUnit unit = encode(model, sentence);
+        TranslationUnit unit = encode(model, line, sentence);
         if (length_of(unit) > wanted && breaks == SentenceBreaks::Usual) {
-            std::ranges::move(encode_sentences(model, sentence, wanted, SentenceBreaks::Any),
+            std::ranges::move(encode_sentences(model, line, sentence, wanted, SentenceBreaks::Any),
                               std::back_inserter(units));
         } else if (length_of(unit) > 0) {
             units.push_back(std::move(unit));
@@ -68,7 +70,7 @@ std::vector<TranslationUnit> encode_sentences(const ModelDirectory& model, std::
 PreparedLine split(const ModelDirectory& model, TranslationUnit whole, const std::string& text, std::int64_t wanted,
                    std::int64_t longest, bool tells_unsplit) {
     const std::int64_t length = length_of(whole);
-    PreparedLine line{.units = encode_sentences(model, text, wanted), .remark = {}};
+    PreparedLine line{.units = encode_sentences(model, text, text, wanted), .remark = {}};
     const std::size_t count = line.units.size();
     if (count < 2 && length > longest) {
         return too_long(length, longest, "there is no end of a sentence to split it at, so split it yourself");
@@ -115,9 +117,11 @@ void set_tasks(PreparedLine& line, const SourceLine& source, std::vector<std::in
     }
 }
 
-void append(Translation& whole, const Translation& part) {
+void append(Translation& whole, Translation& part) {
     whole.ids.insert(whole.ids.end(), part.ids.begin(), part.ids.end());
-    whole.text += (whole.text.empty() || part.text.empty() ? "" : " ") + part.text;
+    whole.text += whole.text.empty() || part.text.empty() ? "" : " ";
+    part.begin = whole.text.size();
+    whole.text += part.text;
     whole.log_probability += part.log_probability;
     whole.end = part.end == EndReason::Limit ? part.end : whole.end;
 }
@@ -163,7 +167,7 @@ std::vector<std::int32_t> encode_prefix(const Tokenizer& tokenizer, const std::s
 
 PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source, const TranslationOptions& options,
                           std::int64_t longest) {
-    TranslationUnit whole = encode(model, source.text);
+    TranslationUnit whole = encode(model, source.text, source.text);
     const std::int64_t length = length_of(whole);
     PreparedLine line;
     if (length == 0) {
@@ -216,6 +220,7 @@ TranslatedSentence join_units(std::vector<TranslatedSentence> units, std::string
     }
     TranslatedSentence line;
     line.remark = std::move(remark);
+    line.span = {units.front().span.begin, units.back().span.end};
     std::size_t common = units.front().n_best.size();
     for (std::size_t i = 0; i < units.size(); ++i) {
         const TranslatedSentence& part = units[i];
@@ -232,7 +237,7 @@ TranslatedSentence join_units(std::vector<TranslatedSentence> units, std::string
     line.n_best.resize(common);
     for (std::size_t rank = 0; rank < common; ++rank) {
         Translation& whole = line.n_best[rank];
-        for (const TranslatedSentence& part : units) {
+        for (TranslatedSentence& part : units) {
             append(whole, part.n_best[rank]);
         }
         whole.score = whole.log_probability / length_penalty(static_cast<std::int64_t>(whole.ids.size()), search);

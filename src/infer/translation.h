@@ -9,6 +9,7 @@
 
 #include "backend/ops/matmul.h"
 #include "infer/hypotheses.h"
+#include "text/tokenizer.h"
 
 namespace headscope {
 
@@ -37,9 +38,11 @@ struct Translation {
     double log_probability = 0.0;
     double score = 0.0;  // log_probability / lp(length)
     EndReason end = EndReason::EndOfSentence;
+    std::size_t begin = 0;  // of a part of a line: where its text begins in the line's
 };
 
 struct TranslatedSentence {
+    ByteSpan span;                         // what of the line is translated
     std::vector<std::int32_t> source_ids;  // with eos; empty for an empty line
     bool unknown = false;                  // some of the source is no piece of the vocabulary: the unknown piece
     std::vector<std::int32_t> target_ids;  // of the best translation, as are the next four

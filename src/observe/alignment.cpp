@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -73,39 +74,30 @@ std::string to_pharaoh(const Alignment& alignment) {
     return text;
 }
 
-AlignedUnits aligned_units(const Tokenizer& tokenizer, const std::vector<std::int32_t>& pieces, bool by_piece) {
-    constexpr std::string_view kBlank = "\u2581";
-    AlignedUnits units;
-    bool blank = false;  // since the last text
-    bool text = false;
-    for (const std::int32_t id : pieces) {
-        const std::string_view piece = tokenizer.piece(id);
-        blank = blank || piece.starts_with(kBlank);
-        // A blank alone begins no word: others may follow it, or nothing.
-        if (by_piece || units.count == 0 || (text && blank && piece != kBlank)) {
-            ++units.count;
-        }
-        units.unit_of.push_back(units.count - 1);
-        blank = blank && piece == kBlank;
-        text = text || piece != kBlank;
-    }
-    return units;
-}
-
-Alignment link_units(std::span<const double> weights, const AlignedUnits& source, const AlignedUnits& target) {
-    HEADSCOPE_CHECK(weights.size() == source.unit_of.size() * target.unit_of.size(), "a weight for each two pieces");
-    const auto width = static_cast<std::size_t>(source.count);
-    std::vector<double> sums(static_cast<std::size_t>(target.count) * width);
+Alignment link_units(std::span<const double> weights, const std::vector<std::int64_t>& source,
+                     const std::vector<std::int64_t>& target) {
+    HEADSCOPE_CHECK(weights.size() == source.size() * target.size(), "a weight for each two pieces");
+    std::map<std::pair<std::int64_t, std::int64_t>, double> sums;  // of (target, source)
     auto next = weights.begin();
-    for (const std::int64_t row : target.unit_of) {
-        for (const std::int64_t column : source.unit_of) {
-            sums[static_cast<std::size_t>(row) * width + static_cast<std::size_t>(column)] += *next++;
+    for (const std::int64_t to : target) {
+        for (const std::int64_t from : source) {
+            sums[{to, from}] += *next++;
         }
     }
     Alignment links;
-    for (std::int64_t row = 0; row < target.count && width > 0; ++row) {
-        const auto first = sums.begin() + row * source.count;
-        links.emplace_back(std::max_element(first, first + source.count) - first, row);
+    double most = 0.0;
+    for (const auto& [units, sum] : sums) {
+        const auto [to, from] = units;
+        if (to < 0 || from < 0) {
+            continue;
+        }
+        if (links.empty() || links.back().second != to) {
+            links.emplace_back(from, to);
+            most = sum;
+        } else if (sum > most) {
+            links.back().first = from;
+            most = sum;
+        }
     }
     return links;
 }

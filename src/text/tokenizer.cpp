@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sentencepiece_processor.h>
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -20,6 +21,14 @@ void check(const sentencepiece::util::Status& status, const std::string& doing) 
     if (!status.ok()) {
         throw Error(fmt::format("{} failed: {}", doing, status.ToString()));
     }
+}
+
+std::vector<ByteSpan> spans_of(const sentencepiece::ImmutableSentencePieceText& text) {
+    std::vector<ByteSpan> spans;
+    for (const auto& piece : text.pieces()) {
+        spans.push_back({piece.begin(), piece.end()});
+    }
+    return spans;
 }
 
 }  // namespace
@@ -69,6 +78,16 @@ std::vector<std::string> Tokenizer::encode_pieces(std::string_view text) const {
     std::vector<std::string> pieces;
     check(processor_->Encode(std::string(text), &pieces), "encoding with '" + name_ + "'");
     return pieces;
+}
+
+std::vector<ByteSpan> Tokenizer::encoded_spans(std::string_view text) const {
+    check_text(text);
+    return spans_of(processor_->EncodeAsImmutableProto(text));
+}
+
+std::vector<ByteSpan> Tokenizer::decoded_spans(const std::vector<std::int32_t>& ids) const {
+    std::for_each(ids.begin(), ids.end(), [this](std::int32_t id) { check_id(id); });
+    return spans_of(processor_->DecodeIdsAsImmutableProto(std::vector<int>(ids.begin(), ids.end())));
 }
 
 std::string Tokenizer::decode(const std::vector<std::int32_t>& ids) const {

@@ -1,6 +1,7 @@
 // Text to pieces and back: SentencePiece (Kudo and Richardson, 2018) with BPE or unigram pieces. Paper 5.1.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,6 +15,13 @@ class SentencePieceProcessor;
 }
 
 namespace headscope {
+
+// Bytes of a text.
+struct ByteSpan {
+    std::size_t begin = 0, end = 0;
+
+    bool operator==(const ByteSpan&) const = default;
+};
 
 // Many threads may use one tokenizer at once. A vocabulary shared by both languages is one tokenizer used twice.
 class Tokenizer {
@@ -31,9 +39,14 @@ public:
     std::vector<std::int32_t> encode(std::string_view text) const;
     std::vector<std::string> encode_pieces(std::string_view text) const;
 
+    // Which bytes of `text` each piece of encode(text) was made of. Of the pieces of one character the last has it.
+    std::vector<ByteSpan> encoded_spans(std::string_view text) const;
+
     // Detokenised text. Control pieces (pad, bos, eos) are dropped; unk reads " \u2047 ". Error for an id outside the
     // vocabulary.
     std::string decode(const std::vector<std::int32_t>& ids) const;
+    // Which bytes of decode(ids) each id became.
+    std::vector<ByteSpan> decoded_spans(const std::vector<std::int32_t>& ids) const;
 
     std::int32_t size() const;
     const std::string& piece(std::int32_t id) const;     // "\u2581the"; Error for an id outside the vocabulary

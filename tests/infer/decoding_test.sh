@@ -356,6 +356,18 @@ translate --alignments --n-best 2 input.txt
 expect "every translation of a list has its own" [ "$(grep -cP '^\d \|\|\| .+ \|\|\| (\d+-\d+ ?)+ \|\|\| LogP= ' out)" -eq 6 ]
 translate --alignments --json --split-longer-than 12 < <(printf '%s\n' "$long")
 expect "a split line is aligned throughout" json '[.alignment[][0]] | max >= 8 and max < 12'
+# What normalisation joins, parts, adds and drops: no-break and zero-width spaces, a fraction, a ligature, controls.
+printf '%b\n' '1\xc2\xa07 4' ' \t 1  7 \xe2\x80\x8b 4 ' '\xc2\xbd 7 \xef\xb7\xba 4' '\x01 7 \xef\xac\x81 \xc2\xa0 4\r' \
+    '\xe2\x96\x81 7\x0c4 \xe2\x96\x81' '1\xe3\x80\x827\xe3\x80\x82 4' >odd.txt
+in_range() {
+    jq -es 'def words: [splits("[ \t]+") | select(. != "")] | length;
+        all(.[]; (.source | words) as $s | (.translation | words) as $t |
+            (.alignment | length) == $t and all(.alignment[]; .[0] < $s and .[1] < $t))' out >/dev/null
+}
+for split in 0 2; do
+    translate --alignments --json --split-longer-than $split odd.txt
+    expect "links are those of the words of the lines as they are" in_range
+done
 translate --alignments --alignment-layer 1 --alignment-heads 2 input.txt
 expect "layer and heads can be chosen" ended_with 0
 translate --alignments --alignment-layer 3 input.txt

@@ -55,6 +55,12 @@ TEST_CASE("a line that is too long is its sentences' translations, joined") {
         CHECK(whole.n_best[rank].score ==
               Approx(log_probability / length_penalty(static_cast<std::int64_t>(ids.size()), 0.6)).margin(1e-4));
     }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const ByteSpan span = whole.parts[i].span;
+        CHECK(kLong.substr(span.begin, span.end - span.begin) == kParts[i]);
+        const Translation& part = whole.parts[i].n_best[1];
+        CHECK(whole.n_best[1].text.substr(part.begin, part.text.size()) == part.text);
+    }
     CHECK(whole.text == whole.n_best.front().text);
     CHECK_THAT(whole.remark, Contains("translated as 3 sentences"));
 }

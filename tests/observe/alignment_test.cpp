@@ -15,10 +15,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-AlignedUnits units(std::vector<std::int64_t> unit_of) {
-    const std::int64_t count = unit_of.empty() ? 0 : unit_of.back() + 1;
-    return {std::move(unit_of), count};
-}
+using Units = std::vector<std::int64_t>;
 
 RecordedText shown_text(const std::vector<std::int32_t>& ids) {
     return {ids, std::vector<std::string>(ids.size(), "x")};
@@ -31,29 +28,17 @@ TEST_CASE("a target word is linked to the source word with the most weight", "[a
     const std::vector<double> weights{0.4, 0.3, 0.2, 0.1,    // together 0.5 0.7 0.4 0.1: the second word has 1.1
                                       0.1, 0.4, 0.2, 0.0,    //
                                       0.1, 0.2, 0.2, 0.41};  // 0.1, 0.4, 0.41
-    const AlignedUnits source = units({0, 1, 1, 2});
-    CHECK(link_units(weights, source, units({0, 0, 1})) == Alignment{{1, 0}, {2, 1}});
-    CHECK(link_units(weights, units({0, 1, 2, 3}), units({0, 1, 2})) == Alignment{{0, 0}, {1, 1}, {3, 2}});
-    CHECK(link_units(std::vector<double>{0.5, 0.5}, units({0, 1}), units({0})) == Alignment{{0, 0}});
-    CHECK(link_units(std::vector<double>{}, units({}), units({0, 1})).empty());
-    CHECK(link_units(std::vector<double>{}, units({0, 1}), units({})).empty());
+    const Units source{0, 1, 1, 2};
+    CHECK(link_units(weights, source, {0, 0, 1}) == Alignment{{1, 0}, {2, 1}});
+    CHECK(link_units(weights, {0, 1, 2, 3}, {0, 1, 2}) == Alignment{{0, 0}, {1, 1}, {3, 2}});
+    CHECK(link_units(std::vector<double>{0.5, 0.5}, {0, 1}, {0}) == Alignment{{0, 0}});
+    CHECK(link_units(std::vector<double>{0.0, 0.0}, {3, 5}, {7}) == Alignment{{3, 7}});
+    CHECK(link_units(std::vector<double>{0.5, 0.5}, {0, 1}, {-1}).empty());
+    CHECK(link_units(std::vector<double>{0.5, 0.5}, {-1, -1}, {0}).empty());
+    CHECK(link_units(std::vector<double>{}, {}, {0, 1}).empty());
+    CHECK(link_units(std::vector<double>{}, {0, 1}, {}).empty());
     CHECK(to_pharaoh({{0, 0}, {2, 1}, {10, 2}}) == "0-0 2-1 10-2");
     CHECK(to_pharaoh({}).empty());
-}
-
-TEST_CASE("words begin where a piece has a blank before it", "[alignment]") {
-    const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
-    const Tokenizer& tokenizer = *translator.model().source_tokenizer;
-    const std::vector<std::int32_t> pieces = tokenizer.encode("the small dogma");
-    const AlignedUnits words = aligned_units(tokenizer, pieces, false);
-    CHECK(words.count == 3);
-    REQUIRE(words.unit_of.size() == pieces.size());
-    for (std::size_t i = 1; i < pieces.size(); ++i) {
-        CHECK(words.unit_of[i] - words.unit_of[i - 1] == (tokenizer.piece(pieces[i]).starts_with("\u2581") ? 1 : 0));
-    }
-    CHECK(aligned_units(tokenizer, pieces, true).count == static_cast<std::int64_t>(pieces.size()));
-    CHECK(aligned_units(tokenizer, {}, false).count == 0);
 }
 
 TEST_CASE("weights are those of the position that writes a piece, in any batch", "[alignment]") {

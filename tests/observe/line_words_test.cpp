@@ -1,0 +1,112 @@
+#include "observe/line_words.h"
+
+#include <array>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "support/random.h"
+#include "tests/text/sentences.h"
+#include "text/tokenizer_training.h"
+
+using namespace headscope;
+using namespace std::string_view_literals;
+
+namespace {
+
+using Spans = std::vector<ByteSpan>;
+using Units = std::vector<std::int64_t>;
+
+// What nmt_nfkc keeps, composes, cuts into several characters, makes a blank of or drops, and blanks.
+constexpr auto kCharacters = std::to_array<std::string_view>(
+    {"a",          "b",          "zwei",   "1",      "\u00e9", "e\u0301", "\u0301", "\u0308", "\u00bd", "\ufb01",
+     "\ufdfa",     "\u00a8",     "\u203e", "\uff21", "\u30ab", "\uff76",  "\uff9e", "\u1100", "\u1161", "\u11a8",
+     "\u5b57",     "\u0939",     "\u200b", "\u200d", "\u00ad", "\ufeff",  "\u00a0", "\u2003", "\u3000", "\u2028",
+     "\u0085",     "\u2581",     "\u2585", "\x01",   "\x7f",   "\r",      "\v",     "\f",     "\u202e", "\ue000",
+     "\U000e0041", "\U0001f600", "\0"sv,   " ",      " ",      " ",       "\t",     "  "});
+
+std::string generated_line(Random& random) {
+    std::string line;
+    for (std::uint64_t i = random.below(24); i > 0; --i) {
+        line += kCharacters[random.below(kCharacters.size())];
+    }
+    return line;
+}
+
+Tokenizer trained(TokenizerType type) {
+    std::vector<std::string> sentences = number_sentences(200);
+    for (const std::string_view text : {"\u00e9\u00bd a", "\ufb01\ufb01 \u5b57", "\ufdfa \u00a8 b", "\u30ac\uac01"}) {
+        sentences.emplace_back(text);
+    }
+    return Tokenizer::from_bytes(train_tokenizer({.sentences = sentences, .type = type, .vocabulary_size = 130}),
+                                 "test");
+}
+
+Units words_of(const Tokenizer& tokenizer, const std::string& line) {
+    return words_of_pieces(tokenizer, line, line_words(line), tokenizer.encoded_spans(line));
+}
+
+}  // namespace
+
+TEST_CASE("spaces and tabs part the words of a line, and nothing else does", "[alignment]") {
+    CHECK(line_words("").empty());
+    CHECK(line_words(" \t ").empty());
+    CHECK(line_words("a\u00a0b c") == Spans{{0, 4}, {5, 6}});
+    CHECK(line_words("  a\t\tbc\r ") == Spans{{2, 3}, {5, 8}});
+}
+
+TEST_CASE("pieces belong to the words they were made of", "[alignment]") {
+    const Tokenizer tokenizer = trained(GENERATE(TokenizerType::Bpe, TokenizerType::Unigram));
+    Random random(11);
+    std::size_t several = 0;
+    for (int round = 0; round < 4000; ++round) {
+        const std::string line = generated_line(random);
+        const Spans words = line_words(line);
+        // No piece spans a blank, so each word is cut as it would be alone.
+        Units expected;
+        for (std::size_t word = 0; word < words.size(); ++word) {
+            const std::string text = line.substr(words[word].begin, words[word].end - words[word].begin);
+            expected.insert(expected.end(), tokenizer.encode(text).size(), static_cast<std::int64_t>(word));
+        }
+        INFO("'" << line << "'");
+        REQUIRE(tokenizer.encoded_spans(line).size() == tokenizer.encode(line).size());
+        CHECK(words_of(tokenizer, line) == expected);
+        several += words.size() > 2 ? 1 : 0;
+    }
+    CHECK(several > 500);
+}
+
+TEST_CASE("what is written belongs to the words of the text it became", "[alignment]") {
+    const Tokenizer tokenizer = trained(TokenizerType::Bpe);
+    const std::int32_t blank = tokenizer.id_of("\u2581");
+    Random random(13);
+    for (int round = 0; round < 2000; ++round) {
+        std::vector<std::int32_t> ids;
+        for (std::uint64_t i = random.below(12); i > 0; --i) {
+            ids.push_back(random.below(4) == 0
+                              ? blank
+                              : static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(tokenizer.size()))));
+        }
+        const std::string line = tokenizer.decode(ids);
+        const Spans words = line_words(line);
+        const Spans spans = tokenizer.decoded_spans(ids);
+        REQUIRE(spans.size() == ids.size());
+        const Units units = words_of_pieces(tokenizer, line, words, spans);
+        std::vector<bool> linked(words.size());
+        INFO("'" << line << "'");
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            REQUIRE(units[i] < static_cast<std::int64_t>(words.size()));
+            REQUIRE((units[i] >= 0 || words.empty()));
+            const std::string written = line.substr(spans[i].begin, spans[i].end - spans[i].begin);
+            if (written.find_first_not_of(' ') != std::string::npos) {
+                const ByteSpan word = words[static_cast<std::size_t>(units[i])];
+                CHECK(spans[i].begin + written.find_first_not_of(' ') >= word.begin);
+                CHECK(spans[i].begin + written.find_last_not_of(' ') < word.end);
+            }
+            if (units[i] >= 0) {
+                linked[static_cast<std::size_t>(units[i])] = true;
+            }
+        }
+        CHECK(std::count(linked.begin(), linked.end(), false) == 0);
+    }
+}
