@@ -119,15 +119,23 @@ HeadQuery parse_head_query(const std::string& text) {
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
     const std::string words = equals == std::string::npos ? "" : text.substr(equals + 1);
-    const std::size_t comma = words.find(',');
-    if (name == "link" && comma != std::string::npos && comma > 0 && comma + 1 < words.size()) {
-        return {HeadRule::Link, words.substr(0, comma), words.substr(comma + 1)};
+    if (name == "link") {
+        const std::vector<std::string> both = named_words(words);
+        if (both.size() == 2 && !both[0].empty() && !both[1].empty()) {
+            return {HeadRule::Link, both[0], both[1]};
+        }
+        if (both.size() > 2) {
+            throw Error(
+                fmt::format("'{}' names {} words, and a link has two: write \\, for a comma within a word, as in "
+                            "link=1\\,000,euros",
+                            text, both.size()));
+        }
     }
     if (name == "long-distance" && (equals == std::string::npos || !words.empty())) {
-        return {HeadRule::LongDistance, words};
+        return {HeadRule::LongDistance, named_word(words)};
     }
     if (name == "anaphora" && !words.empty()) {
-        return {HeadRule::Anaphora, words};
+        return {HeadRule::Anaphora, named_word(words)};
     }
     if (name == "structure" && equals == std::string::npos) {
         return {HeadRule::Structure};

@@ -35,7 +35,8 @@ struct HeadQuery {
     std::string word = {};  // the query; "its:2" is the second of several
     std::string to = {};    // Link: the key
 };
-// "link=its,Law", "long-distance=making", "long-distance", "anaphora=its", "structure". Error says what there is.
+// "link=its,Law", "long-distance=making", "long-distance", "anaphora=its", "structure"; words as named_word() reads
+// them. Error says what there is.
 HeadQuery parse_head_query(const std::string& text);
 
 struct FoundHead {

@@ -10,6 +10,7 @@
 
 #include "drawing/utf8.h"
 #include "support/check.h"
+#include "text/normal_form.h"
 
 namespace headscope {
 
@@ -119,7 +120,7 @@ std::vector<RowItem> make_row(const std::vector<RecordedToken>& tokens, const Ro
             continue;
         }
         const std::string word = joined(tokens, span);
-        const int occurrence = ++seen[word];
+        const int occurrence = ++seen[nfkc(word)];
         if (options.join_words) {
             row.push_back(
                 {word, word, occurrence, static_cast<std::int64_t>(span.first), static_cast<std::int64_t>(span.count)});
@@ -183,11 +184,36 @@ void renormalise(std::vector<float>& joined, const SiteWeights& weights, const s
     }
 }
 
+std::string named_word(std::string_view text) {
+    std::string word;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char next = at + 1 < text.size() ? text[at + 1] : '\0';
+        at += text[at] == '\\' && (next == ',' || next == '\\') ? 1 : 0;
+        word += text[at];
+    }
+    return word;
+}
+
+std::vector<std::string> named_words(std::string_view text) {
+    std::vector<std::string> words;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text[at] == ',') {
+            words.push_back(named_word(text.substr(begin, at - begin)));
+            begin = at + 1;
+        }
+        at += text[at] == '\\' ? 1 : 0;
+    }
+    words.push_back(named_word(text.substr(begin)));
+    return words;
+}
+
 std::vector<std::size_t> find_word(const std::vector<RowItem>& row, const std::string& wanted) {
-    const auto matches = [&](const std::string& word, int occurrence) {
+    const auto matches = [&](const std::string& name, int occurrence) {
         std::vector<std::size_t> found;
+        const std::string word = nfkc(name);
         for (std::size_t i = 0; i < row.size(); ++i) {
-            if (row[i].word == word && (occurrence == 0 || row[i].occurrence == occurrence)) {
+            if (nfkc(row[i].word) == word && (occurrence == 0 || row[i].occurrence == occurrence)) {
                 found.push_back(i);
             }
         }

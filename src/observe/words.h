@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "observe/attention_record.h"
@@ -13,7 +14,7 @@ namespace headscope {
 struct RowItem {
     std::string label;
     std::string word;    // the whole word that a piece is part of; the label itself when joined
-    int occurrence = 1;  // which of the equal words of the row this is part of
+    int occurrence = 1;  // which of the equal words of the row (by NFKC) this is part of
     std::int64_t first = 0;
     std::int64_t count = 1;
 };
@@ -41,7 +42,13 @@ std::vector<float> join_weights(const SiteWeights& weights, const std::vector<Ro
 void renormalise(std::vector<float>& joined, const SiteWeights& weights, const std::vector<RowItem>& queries,
                  const std::vector<RowItem>& keys);
 
-// The items of a word: "its" every occurrence, "its:2" the second. Error lists the words there are.
+// A word as an option names it: "\," stands for a comma, which may part words there, and "\\" for a backslash.
+std::string named_word(std::string_view text);
+// Several of them, parted by commas.
+std::vector<std::string> named_words(std::string_view text);
+
+// The items of a word, in whatever normal form: "its" every occurrence, "its:2" the second. Error lists the words there
+// are.
 std::vector<std::size_t> find_word(const std::vector<RowItem>& row, const std::string& wanted);
 
 }  // namespace headscope

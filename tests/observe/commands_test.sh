@@ -25,6 +25,19 @@ look --position 2,4
 expect "words are chosen by their column" holds '.chosen_queries == [1, 3]'
 look --word cat
 expect "as they are by name" holds '.chosen_queries == [3]'
+price() { run attention --text $'The caf\u00e9 costs 1,000 euros.' --layer 2 "$@" -o - --format json; }
+for name in $'caf\u00e9' $'cafe\u0301' $'\uff43\uff41\uff46e\u0301'; do
+    price --word "$name"
+    expect "and in any normal form" holds '.chosen_queries == [1]'
+done
+for name in '1,000' '1\,000'; do
+    price --word "$name"
+    expect "with a comma in it" holds '.chosen_queries == [3]'
+done
+price --find 'link=1\,000,'$'cafe\u0301' --rank 1
+expect "and for a search" complains "1,000 → cafe"
+price --find 'link=1,000,euros'
+expect "where a comma that may part words is asked about" refused "names 3 words" 'link=1\,000,euros'
 look --words --pieces
 expect "words or pieces, not both" refused "--pieces"
 

@@ -242,4 +242,9 @@ TEST_CASE("Heads are found by their rules", "[search]") {
     for (const char* wrong : {"", "link=a", "link=,b", "link=a,", "anaphora", "anaphora=", "structure=x", "head"}) {
         CHECK_THROWS_WITH(parse_head_query(wrong), Catch::Matchers::Contains("link=WORD,WORD"));
     }
+    CHECK_THROWS_WITH(parse_head_query("link=1,000,euros"), Catch::Matchers::Contains("link=1\\,000,euros"));
+    CHECK(parse_head_query("link=1\\,000,euros").word == "1,000");
+    CHECK(parse_head_query("link=\\,,1\\,000:2").to == "1,000:2");
+    CHECK(parse_head_query("anaphora=1\\,000").word == "1,000");
+    CHECK(parse_head_query("long-distance=1,000").word == "1,000");
 }

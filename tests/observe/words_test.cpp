@@ -87,6 +87,33 @@ TEST_CASE("A word is found in all its places, or in the one asked for", "[words]
     CHECK(find_word(make_row(tokens, {.join_words = false}), "that") == Columns{7, 8});
 }
 
+TEST_CASE("A word is found in any normal form, and counted so", "[words]") {
+    using Columns = std::vector<std::size_t>;
+    const auto row =
+        make_row(pieces({"▁caf\u00e9", "▁cafe\u0301", "▁fi", "sh", "▁1", "\u2044", "2", "▁1", ",", "000"}), {});
+    for (const char* name : {"caf\u00e9", "cafe\u0301", "\uff43\uff41\uff46\u00e9"}) {
+        CHECK(find_word(row, name) == Columns{0, 1});
+        CHECK(find_word(row, std::string(name) + ":2") == Columns{1});
+    }
+    CHECK(find_word(row, "\ufb01sh") == Columns{2});
+    CHECK(find_word(row, "\u00bd") == Columns{3});
+    CHECK(find_word(row, "1,000") == Columns{4});
+    CHECK_THROWS_AS(find_word(row, "cafe"), Error);
+    CHECK_THROWS_AS(find_word(row, "\xff"), Error);
+    CHECK(find_word(make_row(pieces({"▁\xff"}), {}), "\xff") == Columns{0});
+}
+
+TEST_CASE("A backslash keeps a comma within a word", "[words]") {
+    CHECK(named_words("its,Law") == Labels{"its", "Law"});
+    CHECK(named_words("1\\,000,euros") == Labels{"1,000", "euros"});
+    CHECK(named_words("\\,,\\\\") == Labels{",", "\\"});
+    CHECK(named_words("\\\\,a") == Labels{"\\", "a"});
+    CHECK(named_words("a\\b") == Labels{"a\\b"});
+    CHECK(named_words("a\\") == Labels{"a\\"});
+    CHECK(named_words(",") == Labels{"", ""});
+    CHECK(named_word("1\\,0,0\\\\") == "1,0,0\\");
+}
+
 TEST_CASE("Labels are measured by character, not by byte", "[words]") {
     CHECK(text_width("ü") < 1.0);
     CHECK(text_width("WW") > text_width("ii"));

@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "support/check.h"
+#include "text/normal_form.h"
 
 namespace headscope::viewer {
 
@@ -218,13 +219,14 @@ void ScriptPlayer::expect(const ScriptLine& line) const {
     const std::size_t space = std::min(line.rest.find(' '), line.rest.size());
     const std::string name = line.rest.substr(0, space);
     const std::string condition = trimmed(line.rest.substr(space));
-    const std::string wanted = condition.empty() ? "" : trimmed(condition.substr(1));
+    const std::string wanted = condition.empty() ? "" : nfkc(trimmed(condition.substr(1)));
     const auto found = stage_.probes.value_of(name);
     if (!found.has_value()) {
         throw Error("nothing was drawn under this name. There are:\n" + stage_.probes.list());
     }
-    const bool holds = condition.starts_with('=')   ? *found == wanted
-                       : condition.starts_with('~') ? found->find(wanted) != std::string::npos
+    const std::string said = nfkc(*found);
+    const bool holds = condition.starts_with('=')   ? said == wanted
+                       : condition.starts_with('~') ? said.find(wanted) != std::string::npos
                                                     : throw Error("= or ~ was expected after the name");
     if (!holds) {
         throw Error("it says \"" + *found + "\"");
