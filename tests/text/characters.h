@@ -1,4 +1,4 @@
-// Code points as UTF-8.
+// Unicode's code points, and each as UTF-8.
 #pragma once
 
 #include <utf8proc.h>
@@ -7,6 +7,8 @@
 #include <string>
 
 namespace headscope {
+
+inline constexpr utf8proc_int32_t kCodePoints = 0x110000;
 
 inline std::string utf8(utf8proc_int32_t c) {
     std::array<utf8proc_uint8_t, 4> bytes{};

@@ -17,8 +17,6 @@ using namespace headscope;
 
 namespace {
 
-constexpr utf8proc_int32_t kCodePoints = 0x110000;
-
 bool assigned(utf8proc_int32_t c) {
     const utf8proc_category_t category = utf8proc_category(c);
     return category != UTF8PROC_CATEGORY_CN && category != UTF8PROC_CATEGORY_CS;

@@ -3,12 +3,12 @@
 #include <utf8proc.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include <catch2/catch.hpp>
 
 #include "support/random.h"
+#include "tests/text/characters.h"
 #include "text/sentence_terminals.h"
 #include "text/utf8.h"
 #include "text/white_space.h"
@@ -19,12 +19,8 @@ namespace {
 
 using Sentences = std::vector<std::string_view>;
 
-constexpr char32_t kCodePoints = 0x110000;
-
 std::string encoded(char32_t c) {
-    std::array<utf8proc_uint8_t, 4> bytes{};
-    const utf8proc_ssize_t size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes.data());
-    return {bytes.begin(), bytes.begin() + size};
+    return utf8(static_cast<utf8proc_int32_t>(c));
 }
 
 bool is_surrogate(char32_t c) {
