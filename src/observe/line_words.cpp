@@ -8,20 +8,6 @@ namespace headscope {
 namespace {
 
 constexpr std::string_view kBlanks = " \t";
-constexpr std::string_view kMark = "\u2581";  // SentencePiece's blank
-
-// Whether the tokenizer makes anything but blanks of it.
-bool is_seen(const Tokenizer& tokenizer, std::string_view text) {
-    const std::vector<std::string> pieces = tokenizer.encode_pieces(text);
-    return std::any_of(pieces.begin(), pieces.end(), [](const std::string& piece) {
-        for (std::size_t at = 0; at < piece.size(); at += kMark.size()) {
-            if (!std::string_view(piece).substr(at).starts_with(kMark)) {
-                return true;
-            }
-        }
-        return false;
-    });
-}
 
 // -1 where it covers nothing of a word.
 std::int64_t word_of(const Tokenizer& tokenizer, std::string_view line, const std::vector<ByteSpan>& words,
@@ -30,7 +16,7 @@ std::int64_t word_of(const Tokenizer& tokenizer, std::string_view line, const st
                                  [](std::size_t begin, const ByteSpan& one) { return begin < one.end; });
     for (; word != words.end() && word->begin < piece.end; ++word) {
         const std::size_t begin = std::max(word->begin, piece.begin);
-        if (is_seen(tokenizer, line.substr(begin, std::min(word->end, piece.end) - begin))) {
+        if (!tokenizer.is_blank(line.substr(begin, std::min(word->end, piece.end) - begin))) {
             return word - words.begin();
         }
     }

@@ -91,15 +91,23 @@ std::string with_gaps(std::string_view text, const IsGap& is_gap) {
     return result;
 }
 
+// A mark without a letter to bear it belongs to the gap: NFKC makes the overline a space that bears one.
+std::string words_alone(std::string_view characters) {
+    return with_gaps(characters, [](char32_t c, bool after_gap) {
+        return is_separator(c) || is_punctuation(c) || (after_gap && category_of(c) == UTF8PROC_CATEGORY_MN);
+    });
+}
+
 }  // namespace
 
 std::string normalised_text(std::string_view text) {
     const std::string characters = folded_where_utf8(text);
-    // A mark without a letter to bear it belongs to the gap: NFKC makes the overline a space that bears one.
-    std::string words = with_gaps(characters, [](char32_t c, bool after_gap) {
-        return is_separator(c) || is_punctuation(c) || (after_gap && category_of(c) == UTF8PROC_CATEGORY_MN);
-    });
+    std::string words = words_alone(characters);
     return words.empty() ? with_gaps(characters, [](char32_t c, bool) { return is_separator(c); }) : words;
+}
+
+bool has_words(std::string_view text) {
+    return !words_alone(folded_where_utf8(text)).empty();
 }
 
 bool is_empty_text(std::string_view text) {

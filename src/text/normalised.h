@@ -12,6 +12,9 @@ namespace headscope {
 // key is empty for is_empty_text() alone. The key of a key is the key itself. Bytes that are not UTF-8 are kept.
 std::string normalised_text(std::string_view text);
 
+// Whether there is more than punctuation, so that the key consists of words.
+bool has_words(std::string_view text);
+
 // Whether there is nothing but white space, controls, and format or default-ignorable characters.
 bool is_empty_text(std::string_view text);
 

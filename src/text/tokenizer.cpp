@@ -82,7 +82,23 @@ std::vector<std::string> Tokenizer::encode_pieces(std::string_view text) const {
 
 std::vector<ByteSpan> Tokenizer::encoded_spans(std::string_view text) const {
     check_text(text);
+    if (is_empty_text(text)) {
+        return {};
+    }
     return spans_of(processor_->EncodeAsImmutableProto(text));
+}
+
+bool Tokenizer::is_blank(std::string_view text) const {
+    constexpr std::string_view kBlank = "\u2581";
+    check_text(text);
+    std::vector<std::string> pieces;
+    check(processor_->Encode(std::string(text), &pieces), "encoding with '" + name_ + "'");
+    return std::all_of(pieces.begin(), pieces.end(), [&](std::string_view piece) {
+        while (piece.starts_with(kBlank)) {
+            piece.remove_prefix(kBlank.size());
+        }
+        return piece.empty();
+    });
 }
 
 std::vector<ByteSpan> Tokenizer::decoded_spans(const std::vector<std::int32_t>& ids) const {

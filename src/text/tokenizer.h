@@ -42,6 +42,9 @@ public:
     // Which bytes of `text` each piece of encode(text) was made of. Of the pieces of one character the last has it.
     std::vector<ByteSpan> encoded_spans(std::string_view text) const;
 
+    // Whether it is encoded as blanks alone, or nothing, where it is part of a longer text.
+    bool is_blank(std::string_view text) const;
+
     // Detokenised text. Control pieces (pad, bos, eos) are dropped; unk reads " \u2047 ". Error for an id outside the
     // vocabulary.
     std::string decode(const std::vector<std::int32_t>& ids) const;

@@ -50,34 +50,34 @@ private:
     std::unordered_set<std::size_t> words_;
 };
 
-// One side of the text: nothing can be learnt of sentences that are all the same.
+// One side of the text: nothing can be learnt from sentences without words, or that are all the same.
 class Side {
 public:
     void add(std::string_view line) {
         ++lines_;
-        if (!same_) {
-            return;
+        wordless_ = wordless_ && !has_words(line);
+        if (same_ && lines_ > 1) {
+            same_ = normalised_text(line) == first_;
+        } else if (same_) {
+            first_ = normalised_text(line);
         }
-        const std::string text = normalised_text(line);
-        if (lines_ == 1) {
-            first_ = text;
-        }
-        same_ = text == first_;
     }
     void check(const std::string& file) const {
-        if (!same_) {
-            return;
+        if (wordless_) {
+            throw Error(
+                fmt::format("'{}' holds no words: each of its {} sentences is punctuation alone", file, lines_));
         }
-        throw Error(
-            first_.empty()
-                ? fmt::format("'{}' holds no words: each of its {} sentences is punctuation alone", file, lines_)
-                : fmt::format("the {} sentences of '{}' are all the same, where case and punctuation do not "
-                              "count: there is nothing to learn; give the texts that belong together",
-                              lines_, file));
+        if (same_) {
+            throw Error(
+                fmt::format("the {} sentences of '{}' are all the same, where case and punctuation do not "
+                            "count: there is nothing to learn; give the texts that belong together",
+                            lines_, file));
+        }
     }
 
 private:
     std::int64_t lines_ = 0;
+    bool wordless_ = true;
     bool same_ = true;
     std::string first_;
 };

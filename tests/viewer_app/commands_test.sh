@@ -111,7 +111,7 @@ expect "a text that is too long" refused "at most 64"
 run view --model run/model --text $'\xff' --render x.svg
 expect "a text that is none" refused UTF-8
 run view --model run/model --text "  " --render x.json
-expect "no text" refused "Type a sentence"
+expect "no text" refused "--text: it holds no text"
 view --scale 0 --render x.png
 expect "no scale" refused "--scale" "0.1"
 expect "nothing is left behind by any of these" not [ -e x.svg ]
