@@ -110,9 +110,9 @@ double normal(Random& random) {  // Box and Muller, 1958
     return radius * std::cos(2.0 * std::numbers::pi * uniform(random));
 }
 
-// Glorot and Bengio, 2010: variance 2 / (in + out). q, k and v get half of it, as in fairseq and, where [q; k; v] is
-// one matrix of 4 d_model rows and columns, in PyTorch. Post-norm models learn much sooner so, and deep ones do not
-// lose their source (docs/training.md).
+// Glorot and Bengio, 2010: variance 2 / (in + out). q, k and v get half of it, as in fairseq and in PyTorch, where
+// [q; k; v] is one matrix of 3 d_model rows. Post-norm models learn much sooner so, and deep ones do not lose their
+// source (docs/training.md, "Initial values").
 double glorot_limit(const ParameterSpec& spec) {
     const double variance = 2.0 / static_cast<double>(spec.shape[0] + spec.shape[1]);
     return std::sqrt(3.0 * (spec.initial == Initial::AttentionInput ? variance / 2.0 : variance));
