@@ -137,6 +137,7 @@ void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     }
     inputs.refuse("-");
     inputs.refuse(options.output);
+    AtomicFile::require_replaceable(options.output);
     TestSet set = read_test_set(files);
     Evaluation evaluation;
     Translations translations;

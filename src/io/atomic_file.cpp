@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "io/mapped_file.h"
 #include "io/still_named.h"
 #include "support/check.h"
 
@@ -39,7 +40,34 @@ int sync_folder(const std::string& folder) {
     return error;
 }
 
+// Of standard output or standard error, whose text would be lost where their file is replaced; else nothing.
+const char* stream_of(const struct stat& file) {
+    const auto is_open_as = [&](int descriptor) {
+        struct stat open {};
+        return ::fstat(descriptor, &open) == 0 && open.st_dev == file.st_dev && open.st_ino == file.st_ino;
+    };
+    return is_open_as(STDOUT_FILENO) ? "standard output" : is_open_as(STDERR_FILENO) ? "standard error" : nullptr;
+}
+
+// Why this file cannot be replaced; "" where it can.
+std::string obstacle(const struct stat& file) {
+    if (!S_ISREG(file.st_mode)) {
+        return "it exists and is not a regular file";
+    }
+    const char* stream = stream_of(file);
+    return stream == nullptr ? "" : fmt::format("{} goes there", stream);
+}
+
 }  // namespace
+
+void AtomicFile::require_replaceable(const std::string& path) {
+    struct stat existing {};
+    if (::stat(path.c_str(), &existing) == 0) {
+        if (const std::string why = obstacle(existing); !why.empty()) {
+            throw Error(fmt::format("cannot write '{}': {}; choose another path", path, why));
+        }
+    }
+}
 
 std::string AtomicFile::target_of(const std::string& path) {
     constexpr int kMostLinks = 40;  // as the kernel follows
@@ -56,13 +84,12 @@ std::string AtomicFile::target_of(const std::string& path) {
     return at.string();
 }
 
-AtomicFile::AtomicFile(std::string path)
-    : path_(std::move(path)), target_(target_of(path_)), temporary_(target_ + kTemporaryEnding) {
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+    require_replaceable(path_);  // before links are followed: those of /proc/self/fd may lead to names of no file
+    target_ = target_of(path_);
+    temporary_ = target_ + kTemporaryEnding;
     struct stat existing {};
     const bool replaces = ::stat(target_.c_str(), &existing) == 0;
-    if (replaces && !S_ISREG(existing.st_mode)) {
-        throw Error(fmt::format("cannot write '{}': it exists and is not a regular file; choose another path", path_));
-    }
     open_and_lock();
     created_ = true;
     if (replaces) {
@@ -90,6 +117,7 @@ void AtomicFile::open_and_lock() {
         descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         const bool fresh = descriptor_ >= 0;
         if (!fresh && errno == EEXIST) {
+            require_left_over();
             descriptor_ = ::open(temporary_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
             if (descriptor_ < 0 && errno == ENOENT) {
                 continue;  // its writer has just finished
@@ -108,9 +136,24 @@ void AtomicFile::open_and_lock() {
             if (fresh) {
                 return;
             }
-            ::unlink(temporary_.c_str());
+            if (::unlink(temporary_.c_str()) != 0 && errno != ENOENT) {
+                const int error = errno;
+                ::close(std::exchange(descriptor_, -1));
+                fail("removing", error);
+            }
         }
         ::close(std::exchange(descriptor_, -1));
+    }
+}
+
+// Error where the temporary file's name belongs to what no writer of this program left.
+void AtomicFile::require_left_over() const {
+    struct stat existing {};
+    if (::lstat(temporary_.c_str(), &existing) == 0) {
+        if (const std::string why = obstacle(existing); !why.empty()) {
+            throw Error(fmt::format("cannot write '{}': '{}' is in the way: {}; move it, or choose another path", path_,
+                                    temporary_, why));
+        }
     }
 }
 
@@ -164,6 +207,11 @@ void atomic_write_file(const std::string& path, std::string_view bytes) {
     AtomicFile file(path);
     file.write(bytes);
     file.commit();
+}
+
+void atomic_copy_file(const std::string& from, const std::string& to) {
+    const MappedFile file(from);
+    atomic_write_file(to, {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()});
 }
 
 }  // namespace headscope

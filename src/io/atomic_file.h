@@ -18,6 +18,10 @@ public:
     // What is replaced when `path` is written: where its symbolic links lead, whether or not a file is there.
     static std::string target_of(const std::string& path);
 
+    // Error where `path` is not a regular file, or the file that standard output or standard error goes to: for those
+    // who want to know it before they compute what they write.
+    static void require_replaceable(const std::string& path);
+
     explicit AtomicFile(std::string path);
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
@@ -27,8 +31,12 @@ public:
     void write(std::string_view text) { write(text.data(), text.size()); }
     void commit();
 
+    const std::string& path() const { return path_; }
+    const std::string& temporary() const { return temporary_; }  // holds what was written, until commit()
+
 private:
     void open_and_lock();
+    void require_left_over() const;
     [[noreturn]] void fail(const char* doing, int error) const;
 
     std::string path_;
@@ -39,5 +47,6 @@ private:
 };
 
 void atomic_write_file(const std::string& path, std::string_view bytes);
+void atomic_copy_file(const std::string& from, const std::string& to);
 
 }  // namespace headscope

@@ -34,6 +34,11 @@ run evaluate --source source.txt --reference reference.txt --model "$model" --ma
 expect "two files are as good as one" same out scored
 run evaluate --tsv - --model "$model" --max-extra 8 <data/test.tsv
 expect "- is standard input" same out scored
+run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --output /dev/stdout
+expect "scores and translations in one file" eval 'ended_with 1 && complains "cannot write '"'/dev/stdout'"': standard output goes there"'
+"$headscope" evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --output /dev/stdout 2>err | cat >out
+code=${PIPESTATUS[0]}
+expect "or in one pipe" refused "'/dev/stdout'" "not a regular file"
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --output -
 expect "but standard output is taken" eval 'refused "--output" "give a file" && [ ! -e ./- ]'
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --batch-tokens 1

@@ -76,6 +76,72 @@ TEST_CASE("what cannot be written says why", "[atomic]") {
     CHECK(std::filesystem::is_fifo(pipe));
 }
 
+TEST_CASE("what is in the temporary file's way and not a writer's stays", "[atomic]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("a", "old");
+    const std::string temporary = path + ".tmp";
+    const auto refused = [&] {
+        CHECK_THAT(error_of([&] { atomic_write_file(path, "x"); }),
+                   Contains(path) && Contains("'" + temporary + "' is in the way") && Contains("not a regular file"));
+        CHECK(read_all(path) == "old");
+    };
+    std::filesystem::create_directory(temporary);
+    refused();
+    std::filesystem::remove(temporary);
+    REQUIRE(::mkfifo(temporary.c_str(), 0600) == 0);
+    refused();
+    std::filesystem::remove(temporary);
+    std::filesystem::create_symlink(folder.write("other", "kept"), temporary);
+    refused();
+    CHECK(read_all(folder.file("other")) == "kept");
+}
+
+TEST_CASE("a left-over temporary file that cannot be removed is told", "[atomic]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a");
+    folder.write("a.tmp", "left");
+    REQUIRE(::chmod(folder.file("a.tmp").c_str(), 0644) == 0);
+    REQUIRE(::chmod(folder.file("").c_str(), 0555) == 0);
+    constexpr uid_t kNobody = 65534;
+    const uid_t before = ::geteuid();
+    const bool was_root = before == 0;  // whom no mode stops
+    if (was_root && ::seteuid(kNobody) != 0) {
+        return;
+    }
+    const std::string message = error_of([&] { atomic_write_file(path, "x"); });
+    if (was_root) {
+        REQUIRE(::seteuid(before) == 0);
+    }
+    REQUIRE(::chmod(folder.file("").c_str(), 0755) == 0);
+    CHECK_THAT(message, Contains(path) && Contains("removing") && Contains("Permission denied"));
+}
+
+TEST_CASE("the file of a standard stream is not replaced", "[atomic]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("scores", "");
+    const int kept = ::dup(STDOUT_FILENO);
+    const auto with_stdout = [&](int descriptor, const std::string& output) {
+        REQUIRE(::dup2(descriptor, STDOUT_FILENO) == STDOUT_FILENO);
+        std::string message = error_of([&] { atomic_write_file(output, "x"); });
+        ::dup2(kept, STDOUT_FILENO);
+        return message;
+    };
+    const int file = ::open(path.c_str(), O_WRONLY | O_APPEND);
+    for (const std::string& name : {path, std::string("/dev/stdout"), std::string("/proc/self/fd/1")}) {
+        CHECK_THAT(with_stdout(file, name), Contains("'" + name + "'") && Contains("standard output goes there"));
+    }
+    folder.write("b.tmp", "");
+    const int beside = ::open(folder.file("b.tmp").c_str(), O_WRONLY);
+    CHECK_THAT(with_stdout(beside, folder.file("b")), Contains("b.tmp' is in the way"));
+    int ends[2] = {};
+    REQUIRE(::pipe(ends) == 0);
+    CHECK_THAT(with_stdout(ends[1], "/dev/stdout"), Contains("not a regular file"));
+    for (const int open : {kept, file, beside, ends[0], ends[1]}) {
+        ::close(open);
+    }
+    CHECK(read_all(path).empty());
+}
+
 TEST_CASE("a file keeps the mode of the one that it replaces", "[atomic]") {
     const TemporaryFolder folder;
     const auto mode = [&](const std::string& path) {
