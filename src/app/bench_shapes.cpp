@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/option_values.h"
+#include "io/input_files.h"
 #include "model/model_directory.h"
 #include "support/check.h"
 
@@ -80,6 +81,9 @@ void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes) {
         .add_option_function<std::string>(
             "--model",
             [&sizes](const std::string& folder) {
+                InputFiles inputs;
+                inputs.add(model_folder(folder));
+                inputs.refuse("-");
                 sizes.shape.model = sizes.named = open_model_directory(model_folder(folder)).config;
             },
             "Sizes of this model, a folder such as assets/models/en-de, filled with random numbers")

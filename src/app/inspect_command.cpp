@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/option_values.h"
 #include "infer/model_lookup.h"
+#include "io/input_files.h"
 #include "model/model_directory.h"
 #include "support/check.h"
 
@@ -25,7 +26,11 @@ std::string plain(const nlohmann::json& value) {
 }
 
 void inspect(const InspectOptions& options) {
-    const ModelDirectory model = open_model_directory(find_model(options.model));
+    const std::string folder = find_model(options.model);
+    InputFiles inputs;
+    inputs.add(folder);
+    inputs.refuse("-");
+    const ModelDirectory model = open_model_directory(folder);
     nlohmann::json facts = to_json(model.config);
     facts["parameters"] = count_parameters(model.config);
     facts["shared_vocabulary"] = model.source_tokenizer == model.target_tokenizer;

@@ -80,11 +80,8 @@ viewer::SavedView view_of(const ViewOptions& told) {
     }
     InputFiles inputs;
     inputs.add({options.open, options.script, view.model, view.other_model});
-    for (const std::string& output : {options.render, options.record}) {
-        if (!output.empty()) {
-            inputs.refuse(output);
-        }
-    }
+    inputs.refuse(options.render);
+    inputs.refuse(options.record);
     return view;
 }
 

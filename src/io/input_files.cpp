@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "io/atomic_file.h"
 #include "support/check.h"
+#include "support/environment.h"
 
 namespace headscope {
 
@@ -31,6 +31,11 @@ std::optional<struct stat> regular_file(const std::string& path) {
 std::optional<struct stat> regular_stream(int descriptor) {
     struct stat found {};
     return regular(::fstat(descriptor, &found), found);
+}
+
+bool are_one_path(const std::string& a, const std::string& b) {
+    const auto whole = [](const std::string& path) { return (fs::current_path() / path).lexically_normal(); };
+    return whole(a) == whole(b);
 }
 
 }  // namespace
@@ -55,29 +60,31 @@ void InputFiles::add(const std::vector<std::string>& paths) {
 
 void InputFiles::add_one(const std::string& path) {
     if (const auto found = path == "-" ? regular_stream(STDIN_FILENO) : regular_file(path)) {
-        files_.push_back({found->st_dev, found->st_ino, path == "-" ? "standard input" : "'" + path + "'"});
+        files_.push_back({found->st_dev, found->st_ino, path});
+    }
+}
+
+void InputFiles::refuse_one(const std::optional<struct stat>& written, const std::string& path,
+                            const std::string& name) const {
+    for (const File& input : files_) {
+        if (written && written->st_dev == input.device && written->st_ino == input.inode) {
+            const std::string other = input.path == "-" ? "standard input" : "'" + input.path + "'";
+            throw Error(fmt::format("{} would be written while it is read{}; choose another output", name,
+                                    are_one_path(path, input.path) ? "" : ": it is the same file as " + other));
+        }
     }
 }
 
 void InputFiles::refuse(const std::string& output) const {
-    const bool standard = output.empty() || output == "-";
-    const auto refuse_one = [&](const std::optional<struct stat>& written) {
-        for (const File& input : files_) {
-            if (written && written->st_dev == input.device && written->st_ino == input.inode) {
-                throw Error(
-                    fmt::format("{} would be written while it is read: it is the same file as {}; choose "
-                                "another output",
-                                standard ? "standard output" : "'" + output + "'", input.name));
-            }
-        }
-    };
-    if (standard) {
-        refuse_one(regular_stream(STDOUT_FILENO));
-        return;
+    refuse_one(regular_stream(STDOUT_FILENO), "", "standard output");
+    if (const std::string trace = environment("HEADSCOPE_TRACE"); !trace.empty()) {
+        refuse_one(regular_file(trace), trace, fmt::format("the trace '{}' (HEADSCOPE_TRACE)", trace));
     }
-    const std::string target = AtomicFile::target_of(output);
-    refuse_one(regular_file(target));
-    refuse_one(regular_file(target + AtomicFile::kTemporaryEnding));
+    if (!output.empty() && output != "-") {
+        const std::string target = AtomicFile::target_of(output);
+        refuse_one(regular_file(target), output, "'" + output + "'");
+        refuse_one(regular_file(target + AtomicFile::kTemporaryEnding), output, "'" + output + "'");
+    }
 }
 
 }  // namespace headscope

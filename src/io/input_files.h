@@ -1,8 +1,9 @@
 // Keeps a command from writing over what it reads.
 #pragma once
 
-#include <sys/types.h>
+#include <sys/stat.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,17 +17,19 @@ public:
     void add(const std::string& path);
     void add(const std::vector<std::string>& paths);
 
-    // Error where writing `output` would change an input; "-" or an empty path is standard output. To be called before
-    // anything is written.
+    // Error where writing `output` would change an input; "-" or an empty path is standard output. That, and the trace
+    // of HEADSCOPE_TRACE, which any command may write, are looked at in any case. To be called before anything is
+    // written.
     void refuse(const std::string& output) const;
 
 private:
     struct File {
         dev_t device;
         ino_t inode;
-        std::string name;
+        std::string path;  // as it was given
     };
     void add_one(const std::string& path);
+    void refuse_one(const std::optional<struct stat>& written, const std::string& path, const std::string& name) const;
 
     std::vector<File> files_;
 };
