@@ -57,10 +57,11 @@ void PairsOutput::commit() {
     for (std::size_t part = 0; part < kParts; ++part) {
         flush(part);
     }
+    std::vector<AtomicFile*> files;
     for (AtomicFile& file : files_) {
-        file.commit();
+        files.push_back(&file);
     }
-    WrittenRecord(folder_).save(names());
+    WrittenRecord(folder_).commit(files);
     made_.keep();
 }
 

@@ -4,19 +4,22 @@
 #include <string>
 #include <vector>
 
+#include "io/atomic_file.h"
+
 namespace headscope {
 
-// A small file in the folder holds the size and hash of each file that was generated there.
+// A small file in the folder holds the size and hash of each file that was generated there: of the newest, and of the
+// one before, which stays where a generator fails on its way.
 class WrittenRecord {
 public:
     static constexpr const char* kFile = ".headscope-written.json";
 
     explicit WrittenRecord(std::string folder);
 
-    // Error that names the first of these files that is there and is not, or not any more, as it was recorded.
+    // Error that names two of these files that are one, or the first that is there and not as it was recorded.
     void require_own(const std::vector<std::string>& names) const;
-    // Records these files as they are now.
-    void save(const std::vector<std::string>& names) const;
+    // Records these files of the folder as they will be, then commits them.
+    void commit(const std::vector<AtomicFile*>& files) const;
 
 private:
     std::string folder_;

@@ -89,16 +89,14 @@ public:
         source_.write(source + "\n");
         target_.write(target + "\n");
     }
-    void commit() {
-        source_.commit();
-        target_.commit();
-    }
+    AtomicFile& source() { return source_; }
+    AtomicFile& target() { return target_; }
 
 private:
     AtomicFile source_, target_;
 };
 
-void write_parts(PairReader& reader, const HoldOut& held, TextParts& parts) {
+void write_parts(PairReader& reader, const HoldOut& held, const WrittenRecord& record, TextParts& parts) {
     PairWriter train(parts.train_source, parts.train_target);
     PairWriter valid(parts.valid_source, parts.valid_target);
     std::string source, target;
@@ -111,8 +109,7 @@ void write_parts(PairReader& reader, const HoldOut& held, TextParts& parts) {
         (part == Part::Valid ? valid : train).add(source, target);
         ++(part == Part::Valid ? parts.valid : parts.train);
     }
-    valid.commit();
-    train.commit();
+    record.commit({&valid.source(), &valid.target(), &train.source(), &train.target()});
 }
 
 }  // namespace
@@ -165,8 +162,7 @@ TextParts part_texts(const std::string& source, const std::string& target, const
     parts.characters = variety.characters();
     parts.words = variety.words();
     PairReader second(source, target);
-    write_parts(second, held, parts);
-    record.save(names);
+    write_parts(second, held, record, parts);
     if (parts.train == 0) {
         throw Error(
             fmt::format("no pair of '{}' and '{}' is left to train on: {} of {} share a side with the {} held out "

@@ -9,6 +9,7 @@
 
 #include "io/written_record.h"
 #include "tests/io/temporary_folder.h"
+#include "tests/support/variable.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -27,8 +28,10 @@ TEST_CASE("an output that is an input is refused, whatever it is called", "[inpu
     for (const char* name :
          {"a.tsv", "./a.tsv", "hard", "link", "link-to-link", "folder/a.tsv", "folder/folder/hard", "b.tsv"}) {
         INFO(name);
-        CHECK_THAT(error_of([&] { inputs.refuse(folder.file(name)); }),
-                   Contains(folder.file(name)) && Contains("same file as '" + input + "'"));
+        const std::string message = error_of([&] { inputs.refuse(folder.file(name)); });
+        CHECK_THAT(message, Contains("'" + folder.file(name) + "' would be written while it is read"));
+        CHECK((message.find("same file as '" + input + "'") == std::string::npos) ==
+              (fs::path(folder.file(name)).lexically_normal() == input));
     }
     CHECK(error_of([&] { inputs.refuse(folder.file("another.tsv")); }).empty());
     CHECK(error_of([&] { inputs.refuse(folder.write("copy.tsv", "text")); }).empty());
@@ -63,11 +66,18 @@ TEST_CASE("standard input and output count where they are files", "[inputs]") {
     const int output = ::dup(STDOUT_FILENO);
     const int appended = ::open(path.c_str(), O_WRONLY | O_APPEND);
     REQUIRE(::dup2(appended, STDOUT_FILENO) == STDOUT_FILENO);
-    const std::string said = error_of([&] { inputs.refuse("-"); });
+    std::vector<std::string> said;
+    for (const std::string& name : {std::string("-"), folder.file("another")}) {
+        said.push_back(error_of([&] { inputs.refuse(name); }));
+    }
     ::dup2(output, STDOUT_FILENO);
     ::close(output);
     ::close(appended);
-    CHECK_THAT(said, Contains("standard output"));
+    for (const std::string& message : said) {
+        CHECK_THAT(message, Contains("standard output would be written while it is read"));
+    }
+    const Variable trace("HEADSCOPE_TRACE", path.c_str());
+    CHECK_THAT(error_of([&] { inputs.refuse(folder.file("another")); }), Contains("the trace '" + path + "'"));
 
     InputFiles devices;
     devices.add("/dev/null");
@@ -82,12 +92,62 @@ TEST_CASE("a generator replaces only what it wrote", "[inputs]") {
     folder.write("b", "");
     CHECK_THAT(error_of([&] { record.require_own({"a"}); }),
                Contains(folder.file("a")) && Contains("another --output"));
-    record.save({"a", "b"});
+    fs::remove(folder.file("a"));
+    fs::remove(folder.file("b"));
+    const auto generate = [&](const std::string& a, const std::string& b) {
+        AtomicFile first(folder.file("a"));
+        AtomicFile second(folder.file("b"));
+        first.write(a);
+        second.write(b);
+        record.commit({&first, &second});
+    };
+    generate("generated", "");
     CHECK(error_of([&] { record.require_own({"a", "b", "c"}); }).empty());
     folder.write("c", "somebody's");
     CHECK_THAT(error_of([&] { record.require_own({"a", "b", "c"}); }), Contains(folder.file("c")));
     folder.write("a", "Generated");  // as long
-    CHECK_THAT(error_of([&] { record.require_own({"a"}); }), Contains(folder.file("a")));
+    CHECK_THAT(error_of([&] { record.require_own({"a"}); }),
+               Contains(folder.file("a")) && Contains("was changed since"));
     fs::remove(folder.file("a"));
     CHECK(error_of([&] { record.require_own({"a"}); }).empty());
+    fs::remove(folder.file(WrittenRecord::kFile));
+    CHECK_THAT(error_of([&] { record.require_own({"b"}); }), Contains("by an earlier version"));
+}
+
+TEST_CASE("a generator that fails between its files knows them again", "[inputs]") {
+    const TemporaryFolder folder;
+    const WrittenRecord record(folder.file(""));
+    const auto generate = [&](const std::string& text) {
+        AtomicFile first(folder.file("a"));
+        AtomicFile second(folder.file("b"));
+        first.write(text);
+        second.write(text);
+        record.commit({&first, &second});
+    };
+    {
+        AtomicFile first(folder.file("a"));
+        AtomicFile second(folder.file("b"));
+        fs::create_directory(folder.file("b"));  // which the second cannot replace
+        CHECK_FALSE(error_of([&] { record.commit({&first, &second}); }).empty());
+    }
+    CHECK(fs::exists(folder.file("a")));
+    fs::remove(folder.file("b"));
+    CHECK(error_of([&] { record.require_own({"a", "b"}); }).empty());
+    generate("one");
+    generate("two");
+    folder.write("b", "one");  // as if it had not been replaced
+    CHECK(error_of([&] { record.require_own({"a", "b"}); }).empty());
+    generate("three");
+    generate("four");
+    folder.write("b", "one");
+    CHECK_THAT(error_of([&] { record.require_own({"a", "b"}); }), Contains(folder.file("b")));
+}
+
+TEST_CASE("a generator whose files are one says so", "[inputs]") {
+    const TemporaryFolder folder;
+    fs::create_symlink("a", folder.file("b"));
+    CHECK_THAT(error_of([&] {
+                   WrittenRecord(folder.file("")).require_own({"a", "b"});
+               }),
+               Contains("'" + folder.file("a") + "' and '" + folder.file("b") + "' are one file"));
 }
