@@ -21,7 +21,6 @@
 #include "observe/figure.h"
 #include "observe/head_search.h"
 #include "observe/record_attention.h"
-#include "observe/words.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -68,7 +67,6 @@ FigureOptions figure_options(const AttentionOptions& options, const ModelConfig&
         check_layer(figure.kind, figure.layer, layers);
     }
     check_heads(figure.heads, static_cast<int>(config.heads));
-    std::transform(figure.words.begin(), figure.words.end(), figure.words.begin(), named_word);
     figure.ink = options.theme == "dark" ? kDarkInk : kLightInk;
     figure.palette = options.palette == "okabe-ito" ? Palette::OkabeIto : Palette::Paper;
     figure.rows = {.join_words = !options.pieces, .show_pads = options.pads > 0, .show_special = !options.no_special};
@@ -194,8 +192,9 @@ constexpr const char* kExamples =
     "  long-distance       the greatest mean distance among sharp heads\n"
     "  anaphora=WORD       the most from the word to one single word at least two before it\n"
     "  structure           the sharpest that follows neither position nor the end of the sentence\n"
-    "A word may be given in any normal form (composed or not). Write \\, for a comma within it and \\\\ for a\n"
-    "backslash, as in link=1\\,000,euros. WORD:2 is its second occurrence.\n"
+    "Here \\, is a comma within a word and \\\\ a backslash, as in link=1\\,000,euros. Words may be given in any "
+    "normal\n"
+    "form (composed or not). WORD:2 is its second occurrence.\n"
     "All but link, and long-distance without a word, count a weight by what it has beyond the mean that all words "
     "give\n"
     "to the same key.\n\n"

@@ -42,7 +42,7 @@ std::vector<float> join_weights(const SiteWeights& weights, const std::vector<Ro
 void renormalise(std::vector<float>& joined, const SiteWeights& weights, const std::vector<RowItem>& queries,
                  const std::vector<RowItem>& keys);
 
-// A word as an option names it: "\," stands for a comma, which may part words there, and "\\" for a backslash.
+// A word as a search names it: "\," stands for a comma, which parts words there, and "\\" for a backslash.
 std::string named_word(std::string_view text);
 // Several of them, parted by commas.
 std::vector<std::string> named_words(std::string_view text);
