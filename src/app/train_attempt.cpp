@@ -51,6 +51,7 @@ class Attempt {
 public:
     Attempt(const TrainOptions& options, const Say& say) : backend_(open_device(options.device)) {
         RunConfig given = given_config(options, *backend_, folder_.path(), say);
+        inputs_of(options, &given).files.refuse("-");
         config_ = given.parsed();
         static_cast<void>(arithmetic_of(config_, *backend_));
         if (!options.from.empty()) {

@@ -1,6 +1,7 @@
 #include "app/train_given.h"
 
 #include <filesystem>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -111,6 +112,23 @@ RunConfig given_config(const TrainOptions& options, const Backend& device, const
     RunConfig config = config_of_texts(options, device, folder, say);
     apply(options, config);
     return config;
+}
+
+RunInputs inputs_of(const TrainOptions& options, const RunConfig* given) {
+    RunInputs inputs{.files = {}, .config = {}, .parts_texts = !options.source.empty()};
+    (options.resume || options.finish ? inputs.config : inputs.files).add(options.config);
+    inputs.files.add({options.source, options.target, options.from});
+    if (given != nullptr) {
+        const DataConfig data = given->parsed().data;
+        std::vector<CorpusFiles> corpora = data.train;
+        corpora.push_back(data.valid);
+        for (const CorpusFiles& corpus : corpora) {
+            for (const auto* files : {&corpus.source, &corpus.target, &corpus.tsv}) {
+                inputs.files.add(*files);
+            }
+        }
+    }
+    return inputs;
 }
 
 std::int64_t found_batch(Backend& backend, const TrainConfig& config, const TrainingData& data, const Say& say) {

@@ -7,6 +7,7 @@
 #include "app/train_run.h"
 #include "backend/backend.h"
 #include "train/run_config.h"
+#include "train/run_folder.h"
 #include "train/training_data.h"
 
 namespace headscope {
@@ -16,6 +17,9 @@ namespace headscope {
 RunConfig given_config(const TrainOptions& options, const Backend& device, const std::string& folder, const Say& say);
 // The same where there are no texts, which takes no device and writes nothing.
 RunConfig given_config(const TrainOptions& options);
+
+// What the training reads; `given` is null where that is yet to be made of two texts.
+RunInputs inputs_of(const TrainOptions& options, const RunConfig* given);
 
 // For "auto": what the device's memory holds.
 std::int64_t found_batch(Backend& backend, const TrainConfig& config, const TrainingData& data, const Say& say);

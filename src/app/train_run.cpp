@@ -67,20 +67,10 @@ private:
     }
 
     void check_files() const {
-        RunInputs inputs{.files = {}, .config = {}, .parts_texts = !options_.source.empty()};
-        inputs.config.add(options_.config);
-        inputs.files.add({options_.source, options_.target, options_.from});
-        if (given_) {
-            const DataConfig data = given_->parsed().data;
-            std::vector<CorpusFiles> corpora = data.train;
-            corpora.push_back(data.valid);
-            for (const CorpusFiles& corpus : corpora) {
-                for (const auto* files : {&corpus.source, &corpus.target, &corpus.tsv}) {
-                    inputs.files.add(*files);
-                }
-            }
+        refuse_inputs(options_.output, inputs_of(options_, given_ ? &*given_ : nullptr));
+        if (!holds_checkpoints(options_.output)) {
+            require_own_files(options_.output);
         }
-        refuse_inputs(options_.output, inputs);
     }
 
     void check_given() const {

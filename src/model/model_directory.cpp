@@ -81,7 +81,7 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const fs::path& file, const char
     return tokenizer;
 }
 
-void put_in_place(const fs::path& fresh, const fs::path& path) {
+void put_in_place(const fs::path& fresh, const fs::path& path, const fs::path& old) {
     if (!fs::exists(path)) {
         fs::rename(fresh, path);
         return;
@@ -94,7 +94,6 @@ void put_in_place(const fs::path& fresh, const fs::path& path) {
             fmt::format("cannot put {} in place of {}: {}", fresh.string(), path.string(), std::strerror(errno)));
     }
     // A file system that cannot exchange two names at once.
-    const fs::path old = path.string() + ".old";
     fs::remove_all(old);
     fs::rename(path, old);
     fs::rename(fresh, path);
@@ -110,6 +109,19 @@ struct Scaffold {
     }
 };
 
+// A file, or a folder with all in it, and their modes. The file system's own copy does not say why it failed.
+void copy_whole(const fs::path& from, const fs::path& to) {
+    if (fs::is_directory(from)) {
+        fs::create_directory(to);
+        for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
+            copy_whole(entry.path(), to / entry.path().filename());
+        }
+    } else {
+        atomic_copy_file(from.string(), to.string());
+    }
+    fs::permissions(to, fs::status(from).permissions());
+}
+
 // Files that people added to a model directory, such as its model card, outlive a new model.
 void keep_other_files(const fs::path& from, const fs::path& to) {
     if (!fs::exists(from)) {
@@ -124,7 +136,7 @@ void keep_other_files(const fs::path& from, const fs::path& to) {
         const bool ours = name == kConfigFile || name == kWeightsFile || name == kSharedTokenizer ||
                           name == kSourceTokenizer || name == kTargetTokenizer;
         if (!ours) {
-            fs::copy(entry.path(), to / name, fs::copy_options::recursive);
+            copy_whole(entry.path(), to / name);
         }
     }
 }
@@ -191,28 +203,34 @@ ModelDirectory open_model_directory(const std::string& path) {
     return model;
 }
 
+std::vector<std::string> folders_of_model(const std::string& path) {
+    const fs::path target = fs::path(path).lexically_normal();
+    const std::string folder = AtomicFile::target_of((target.has_filename() ? target : target.parent_path()).string());
+    return {folder, folder + ".tmp", folder + ".old"};
+}
+
 void write_model_directory(Backend& backend, const std::string& path, const ModelConfig& config,
                            const Parameters& parameters, DType dtype, const std::string& source_tokenizer_file,
                            const std::string& target_tokenizer_file) {
     check_model_config(config, path);
-    const fs::path target = fs::path(path).lexically_normal();
-    const fs::path folder = AtomicFile::target_of((target.has_filename() ? target : target.parent_path()).string());
-    const fs::path fresh = folder.string() + ".tmp";
+    const std::vector<std::string> folders = folders_of_model(path);
+    const fs::path folder = folders[0];
+    const fs::path fresh = folders[1];
     try {
         fs::remove_all(fresh);
         fs::create_directories(fresh);
         const Scaffold scaffold{fresh};
         keep_other_files(folder, fresh);
         if (source_tokenizer_file == target_tokenizer_file) {
-            fs::copy_file(source_tokenizer_file, fresh / kSharedTokenizer);
+            atomic_copy_file(source_tokenizer_file, (fresh / kSharedTokenizer).string());
         } else {
-            fs::copy_file(source_tokenizer_file, fresh / kSourceTokenizer);
-            fs::copy_file(target_tokenizer_file, fresh / kTargetTokenizer);
+            atomic_copy_file(source_tokenizer_file, (fresh / kSourceTokenizer).string());
+            atomic_copy_file(target_tokenizer_file, (fresh / kTargetTokenizer).string());
         }
         save_parameters(backend, (fresh / kWeightsFile).string(), parameters, dtype, "");
         atomic_write_file((fresh / kConfigFile).string(), to_json(config).dump(2) + "\n");
         keep_modes(folder, fresh);
-        put_in_place(fresh, folder);
+        put_in_place(fresh, folder, folders[2]);
     } catch (const fs::filesystem_error& problem) {
         throw Error(fmt::format("cannot write the model directory {}: {}", path, problem.what()));
     }

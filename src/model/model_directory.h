@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "model/config.h"
 #include "model/parameters.h"
@@ -30,6 +31,8 @@ void load_parameters(Backend& backend, const std::string& file, Parameters& para
 void save_parameters(Backend& backend, const std::string& file, const Parameters& parameters, DType dtype,
                      const std::string& metadata_json);
 
+// Where write_model_directory() puts the new one, and what it makes and removes beside that on the way.
+std::vector<std::string> folders_of_model(const std::string& path);
 // Writes a whole model directory beside the old one, then renames.
 void write_model_directory(Backend& backend, const std::string& path, const ModelConfig& config,
                            const Parameters& parameters, DType dtype, const std::string& source_tokenizer_file,

@@ -12,11 +12,13 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "io/still_named.h"
+#include "model/model_directory.h"
 #include "support/check.h"
 #include "train/checkpoint.h"
 #include "train/run_totals.h"
@@ -38,26 +40,37 @@ constexpr std::array kFiles = {"log.jsonl",
                                "data/valid.target",
                                "data/.headscope-written.json"};
 // By a run that goes on.
-constexpr std::array kLaterFiles = {"best.safetensors", "lock"};
-constexpr std::array kLaterFolders = {"checkpoints", "model"};
+constexpr const char* kLockFile = "lock";
+constexpr std::array kLaterFiles = {"best.safetensors", kLockFile};
+constexpr std::array kLaterFolders = {"checkpoints"};
+constexpr const char* kModelFolder = "model";
 constexpr std::array kFolders = {"checkpoints", "data", "tensorboard", "tokenizer"};
 
 std::string reason(int error) {
     return std::generic_category().message(error);
 }
 
+bool all_digits(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '\n'; });
+}
+
 // The holder's process number, for the message. A file of that name which holds something else is somebody's.
 void sign(int lock) {
     std::array<char, 32> there{};
     const ssize_t length = ::pread(lock, there.data(), there.size(), 0);
-    const bool ours =
-        length >= 0 && static_cast<std::size_t>(length) < there.size() &&
-        std::all_of(there.begin(), there.begin() + length, [](char c) { return (c >= '0' && c <= '9') || c == '\n'; });
+    const bool ours = length >= 0 && static_cast<std::size_t>(length) < there.size() &&
+                      all_digits({there.data(), static_cast<std::size_t>(length)});
     const std::string text = fmt::format("{}\n", ::getpid());
     // A number that cannot be written is missing in the message alone; the lock is held.
     if (ours && ::ftruncate(lock, 0) == 0) {
         static_cast<void>(::pwrite(lock, text.data(), text.size(), 0) < 0);
     }
+}
+
+// Whether a run was here: each signs its lock, which stays.
+bool was_signed(const fs::path& run_folder) {
+    std::string line;
+    return std::getline(std::ifstream(run_folder / kLockFile), line) && !line.empty() && all_digits(line);
 }
 
 std::string holder(const std::string& file) {
@@ -93,9 +106,13 @@ void refuse_inputs(const std::string& run_folder, const RunInputs& inputs) {
     for (const char* name : kLaterFiles) {
         written.push_back((folder / name).string());
     }
+    std::vector<std::string> folders = folders_of_model((folder / kModelFolder).string());
     for (const char* name : kLaterFolders) {
+        folders.push_back((folder / name).string());
+    }
+    for (const std::string& inside : folders) {
         std::error_code failure;
-        fs::recursive_directory_iterator entry(folder / name, failure);
+        fs::recursive_directory_iterator entry(inside, failure);
         for (; !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
             written.push_back(entry->path().string());
         }
@@ -106,8 +123,38 @@ void refuse_inputs(const std::string& run_folder, const RunInputs& inputs) {
     }
 }
 
+void require_own_files(const std::string& run_folder) {
+    const fs::path folder(run_folder);
+    if (was_signed(folder)) {
+        return;
+    }
+    const auto require_absent = [](const fs::path& path) {
+        std::error_code ignored;
+        if (fs::exists(fs::symlink_status(path, ignored)) && !(fs::is_directory(path) && fs::is_empty(path, ignored))) {
+            throw Error(
+                fmt::format("'{}' is there already and was not written by a training: move it away, or choose another "
+                            "--output",
+                            path.string()));
+        }
+    };
+    require_absent(folder / kConfigFile);
+    for (const std::string name : kFiles) {
+        if (!name.starts_with("data/")) {  // whose record tells which are a run's
+            require_absent(folder / name);
+        }
+    }
+    for (const char* name : kLaterFiles) {
+        if (name != kLockFile) {  // which stays as it is
+            require_absent(folder / name);
+        }
+    }
+    for (const std::string& model : folders_of_model((folder / kModelFolder).string())) {
+        require_absent(model);
+    }
+}
+
 RunFolder::RunFolder(std::string path, const Say& say)
-    : path_(std::move(path)), lock_file_((fs::path(path_) / "lock").string()) {
+    : path_(std::move(path)), lock_file_((fs::path(path_) / kLockFile).string()) {
     while (!open_and_lock(say)) {
     }
 }
@@ -159,7 +206,7 @@ void RunFolder::note_what_is_missing(bool lock) {
         std::for_each(kFolders.begin(), kFolders.end(), note);
     }
     if (lock) {
-        missing_.emplace_back("lock");  // removed last
+        missing_.emplace_back(kLockFile);  // removed last
     }
 }
 

@@ -19,12 +19,15 @@ void require_unused(const std::string& run_folder);
 
 // What a run reads, by how it may relate to what it writes.
 struct RunInputs {
-    InputFiles files;          // texts, the model that it begins with
-    InputFiles config;         // may be the run's own configuration, which is then written anew
+    InputFiles files;          // texts, the model that it begins with, a new run's configuration
+    InputFiles config;         // that of a run that goes on: may be its own, which is then written anew
     bool parts_texts = false;  // into data/
 };
 // Error where a file that a run writes into this folder is one that it reads.
 void refuse_inputs(const std::string& run_folder, const RunInputs& inputs);
+
+// Error that names a file or folder which a new run would replace, where no earlier run left it.
+void require_own_files(const std::string& run_folder);
 
 // Two trainings in one folder would write over each other's checkpoints. The lock is the kernel's, on the file "lock":
 // it ends with the process that holds it, however that ends.

@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include "io/atomic_file.h"
-#include "io/mapped_file.h"
 #include "support/check.h"
 #include "support/counted.h"
 #include "support/random.h"
@@ -112,11 +111,6 @@ void learn(const TrainConfig& config, const std::string& path, Sample sample, co
     atomic_write_file(path, model);
 }
 
-void copy_file(const std::string& from, const std::string& to) {
-    const MappedFile file(from);
-    atomic_write_file(to, {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()});
-}
-
 }  // namespace
 
 void require_files(const TrainConfig& config) {
@@ -163,7 +157,7 @@ void obtain_tokenizers(TrainingData& data, const TrainConfig& config, const std:
     }
     if (!complete && !origin.from_model.empty()) {
         for (std::size_t i = 0; i < names.size(); ++i) {
-            copy_file((std::filesystem::path(origin.from_model) / names[i]).string(), paths[i]);
+            atomic_copy_file((std::filesystem::path(origin.from_model) / names[i]).string(), paths[i]);
         }
     } else if (!complete) {
         SampledText text = sample_text(config);

@@ -107,6 +107,19 @@ echo 'mine	meins' >>renewed/valid.tsv
 run data --tsv own/train.tsv --output renewed --valid 3 --test 2
 expect "unless it was changed since" refused "renewed/valid.tsv" "was changed since"
 
+cp own.kept appended.tsv
+"$headscope" data --tsv appended.tsv --output appended --valid 2 --test 2 --json >>appended.tsv 2>err
+code=$?
+expect "nor is standard output behind what is read" eval 'ended_with 1 && complains "standard output would be written while it is read" && keeps appended.tsv'
+HEADSCOPE_TRACE=appended.tsv run data --tsv appended.tsv --output appended --valid 2 --test 2
+expect "or a trace in its place" refused "the trace 'appended.tsv'"
+mkdir -p stuck/train.tsv.tmp
+run data --tsv own/train.tsv --output stuck --valid 2 --test 2
+expect "what is in the way is named, and not waited for" refused "stuck/train.tsv.tmp' is in the way" "not a regular file"
+mkdir one && ln -s train.tsv one/test.tsv
+run data --tsv own/train.tsv --output one --valid 2 --test 2
+expect "outputs that are one file" refused "one/train.tsv" "one/test.tsv" "are one file"
+
 cut -f1 data/train.tsv >digits.src
 cut -f2 data/train.tsv >digits.tgt
 run data --source digits.src --target digits.tgt --output sides --valid 10 --test 10 --most-ratio 0
@@ -313,6 +326,24 @@ expect "or the model that it begins with" refused "begun/model/" "would be writt
 expect "which stays" same begun/model/model.safetensors whole/model/model.safetensors
 run train whole/training.json --output whole --finish
 expect "but its own configuration may be given back" ended_with 0
+mkdir config link foreign && cp tiny.json config/training.json && cp tiny.json kept.json && ln -s ../kept.json link/training.json
+run train config/training.json --data data --output config
+expect "to a run that goes on, and to no new one" refused "config/training.json' would be written while it is read"
+run train kept.json --data data --output link
+expect "whatever its name leads to" refused "link/training.json' would be written while it is read: it is the same file as 'kept.json'"
+expect "which stays" eval 'same tiny.json config/training.json && same tiny.json kept.json'
+for name in training.json log.jsonl best.safetensors model/notes tokenizer/sentencepiece.model model.tmp/notes; do
+    mkdir -p "foreign/$(dirname $name)" && echo mine >"foreign/$name"
+    for going_on in "" --resume; do
+        run train tiny.json --data data --output foreign $going_on
+        expect "a new run replaces no $name of others $going_on" refused "foreign/${name%/notes}" "another --output"
+    done
+    expect "and writes nothing" eval '[ "$(cd foreign && find -type f)" = "./$name" ] && [ "$(cat "foreign/$name")" = mine ]'
+    rm -r foreign
+done
+mkdir -p texts/model.tmp && cp -r data texts/model.tmp/
+run train tiny.json --data texts/model.tmp/data --output texts
+expect "nor does it remove its text on the way to the model" refused "texts/model.tmp/data/" "' would be written while it is read; choose"
 cp digits.src trace.txt
 HEADSCOPE_TRACE=trace.txt run train tiny.json --data data --output traced
 expect "a trace replaces no other file" eval '! ended_with 0 && complains "trace.txt" && same digits.src trace.txt'
@@ -365,7 +396,7 @@ rm full/checkpoints/step-00000006.safetensors
 (
     ulimit -f 20
     run train tiny.json --data data --output full --finish
-    expect "a model that finds no room is an error" refused "cannot write the model directory" "full/model"
+    expect "a model that finds no room is an error" refused "full/model.tmp" "File too large"
     exit "$failures"
 )
 failures=$?

@@ -41,6 +41,52 @@ TEST_CASE("a new run does not take a folder that holds checkpoints", "[folder]")
                Catch::Contains("--resume") && Catch::Contains("--output"));
 }
 
+TEST_CASE("a new run replaces no file that is not a run's", "[folder]") {
+    const TemporaryFolder folder;
+    const std::string out = folder.file("out");
+    CHECK_NOTHROW(require_own_files(out));
+    for (const char* inside : {"tokenizer", "model", "checkpoints"}) {
+        std::filesystem::create_directories(out + "/" + inside);
+    }
+    folder.write("out/notes.txt", "");
+    folder.write("out/lock", "");
+    folder.write("out/tokenizer/mine", "");
+    CHECK_NOTHROW(require_own_files(out));
+    std::filesystem::create_directories(out + "/model.tmp");
+    for (const char* name : {"training.json", "log.jsonl", "best.safetensors", "tokenizer/sentencepiece.model",
+                             "tokenizer/target.model", "model/notes", "model.tmp/text"}) {
+        INFO(name);
+        folder.write("out/" + std::string(name), "");
+        const std::string named = "'" + out + "/" + std::string(name).substr(0, std::string(name).find("/notes"));
+        CHECK_THAT(error_of([&] { require_own_files(out); }),
+                   Catch::Contains(named.substr(0, named.find("/text"))) && Catch::Contains("--output"));
+        std::filesystem::remove(out + "/" + name);
+    }
+    folder.write("out/log.jsonl", "");
+    { const RunFolder run(out, kSilent); }
+    CHECK_NOTHROW(require_own_files(out));  // it signed the lock
+    folder.write("out/lock", "somebody's\n");
+    CHECK_THROWS_AS(require_own_files(out), Error);
+}
+
+TEST_CASE("a run does not remove its texts on the way to its model", "[folder]") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directories(folder.file("elsewhere.tmp"));
+    std::filesystem::create_directories(folder.file("linked"));
+    std::filesystem::create_directory_symlink(folder.file("elsewhere"), folder.file("linked/model"));
+    for (const std::string name : {"out/model.tmp/text", "out/model.old/text", "elsewhere.tmp/text"}) {
+        INFO(name);
+        std::filesystem::create_directories(std::filesystem::path(folder.file(name)).parent_path());
+        RunInputs inputs;
+        inputs.files.add(folder.write(name, "text"));
+        CHECK_THAT(error_of([&] {
+                       refuse_inputs(folder.file("out"), inputs);
+                       refuse_inputs(folder.file("linked"), inputs);
+                   }),
+                   Catch::Contains(name) && Catch::Contains("would be written while it is read"));
+    }
+}
+
 TEST_CASE("what a run has made goes with it, unless it is kept", "[folder]") {
     const TemporaryFolder folder;
     const auto run = [&](bool kept) {
