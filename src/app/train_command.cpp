@@ -102,11 +102,20 @@ void add_changes(CLI::App& command, TrainOptions& options) {
         .add_option("--steps", options.steps, "Instead of all limits of the configuration; the first reached counts")
         ->excludes(finish)
         ->check(whole_number(1, kMany));
-    command.add_option("--epochs", options.epochs, "The same")->excludes(finish)->check(real_number(0.001, 1e6));
-    command.add_option("--tokens", options.tokens, "The same, in target tokens")
+    command
+        .add_option("--epochs", options.epochs, "Instead of all limits of the configuration; the first reached counts")
+        ->excludes(finish)
+        ->check(real_number(0.001, 1e6));
+    command
+        .add_option("--tokens", options.tokens,
+                    "Of the target side, instead of all limits of the configuration; the first reached counts")
         ->excludes(finish)
         ->check(whole_number(1, 1000 * kMany));
-    command.add_option("--minutes", options.minutes, "The same")->excludes(finish)->check(real_number(0.001, 1e6));
+    command
+        .add_option("--minutes", options.minutes,
+                    "Instead of all limits of the configuration; the first reached counts")
+        ->excludes(finish)
+        ->check(real_number(0.001, 1e6));
     command
         .add_option("--batch", options.batch,
                     "Tokens of each side in a step, or auto: what the device's memory holds, at most 25000")

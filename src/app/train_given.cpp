@@ -34,22 +34,19 @@ RunConfig config_of_texts(const TrainOptions& options, const Backend& device, co
     return {json, file};
 }
 
-void check_cooldown(const TrainOptions& options, const RunConfig& config) {
+// Of the steps that a configuration asks for, where its number of steps is replaced.
+void adapt_cooldown(const TrainOptions& options, RunConfig& config) {
     const std::int64_t cooldown = config.count("cooldown_steps");
+    const std::int64_t steps = config.count("steps");
     if (options.steps && *options.steps < cooldown) {
         throw Error(
             fmt::format("--steps {} is less than \"training.cooldown_steps\" ({}) of {}: ask for at least as many, or "
                         "lower that",
                         *options.steps, cooldown, config.file()));
     }
-    if (!options.steps && cooldown > 0) {
-        throw Error(
-            fmt::format("{} replaces all limits of {}, and its \"training.cooldown_steps\" ({}) needs a number of "
-                        "steps: give --steps too, or use \"training.cooldown\", a share of any limit, instead",
-                        options.epochs   ? "--epochs"
-                        : options.tokens ? "--tokens"
-                                         : "--minutes",
-                        config.file(), cooldown));
+    if (!options.steps && cooldown > 0 && cooldown <= steps) {  // else the configuration is refused
+        config.unset("cooldown_steps");
+        config.set("cooldown", static_cast<double>(cooldown) / static_cast<double>(steps));
     }
 }
 
@@ -58,7 +55,7 @@ void replace_limits(const TrainOptions& options, RunConfig& config) {
     if (!options.steps && !options.epochs && !options.tokens && !options.minutes) {
         return;
     }
-    check_cooldown(options, config);
+    adapt_cooldown(options, config);
     const auto replace = [&](const char* option, const char* key, const auto& value) {
         config.unset(key);
         if (value) {

@@ -60,7 +60,7 @@ headscope() {
         "tune "*) with --config small --repeat 1 --sentences 2 --length 3 --size 16 ;;
         "bench "*) with --repeat 1 --encoder-layers 1 --decoder-layers 1 ;;
         "train "*" --finish"* | "train "*" --overfit-one-batch"*) ;;
-        "train "*) with --minutes 0.05 --steps 1500 ;; # a cool-down counts in steps
+        "train "*) with --minutes 0.05 ;;
     esac
     # What is measured here in passing is no news to other commands; the driver's own cache stays where it is.
     local drivers=${XDG_CACHE_HOME:-$HOME/.cache}

@@ -438,8 +438,14 @@ expect "learning by heart can be stopped" refused "stopped after step 0" "saves 
 
 run train cooled.json --data data --output cool --steps 4
 expect "fewer steps than the cool-down's, named as they were given" refused "--steps 4" "cooldown_steps" "(6)"
-run train cooled.json --data data --output cool --minutes 1
-expect "nor does a cool-down of steps go with a limit that is none" refused "--minutes" "cooldown_steps" "(6)" '"training.cooldown"'
+sed 's/"warmup_steps"/"cooldown_steps": 3, "warmup_steps"/' tiny.json >half-cooled.json
+for limit in "--minutes 0.001" "--epochs 0.1" "--tokens 300"; do
+    rm -rf cool
+    # shellcheck disable=SC2086 # two words
+    run train half-cooled.json --data data --output cool $limit
+    expect "a cool-down keeps its share of a training that ends by $limit" eval 'ended_with 0 && [ "$(jq .training.cooldown cool/training.json)" = 0.5 ]'
+done
+rm -rf cool
 run train cooled.json --data data --output cool --steps 8
 expect "more are welcome" ended_with 0
 run train cooled.json --data data --output cool --resume
