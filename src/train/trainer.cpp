@@ -95,6 +95,9 @@ std::string Trainer::path(const char* name) const {
 }
 
 RunEnd Trainer::run() {
+    if (state_.step == 0) {  // what lies there is of a run that was given up
+        std::filesystem::remove(path(kBestFile));
+    }
     open_logs();
     resumed_at_ = reported_at_ = checkpointed_at_ = now();
     checkpointed_ = state_.step;

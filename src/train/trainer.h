@@ -72,6 +72,8 @@ public:
     const Parameters& parameters() const { return parameters_; }
 
 private:
+    static constexpr const char* kBestFile = "best.safetensors";
+
     struct StepTokens {
         std::int64_t source = 0, target = 0;
     };
@@ -94,6 +96,7 @@ private:
     void note_validation(const TrainingState::Best& found, bool better);
     void write_best(const Tensor& weights) const;
     bool best_is_of_other_text() const;
+    void take_newer_best();
     void measure_best_again();  // which may leave its weights in the parameters
     void begin();               // from the first weights
     void take_up(const Checkpoint& checkpoint, Purpose purpose);

@@ -44,14 +44,27 @@ DecodingChoices Trainer::decoding_choices() const {
                                           : DecodingChoices{.split_longer_than = config_.training.max_length};
 }
 
+// A run that was killed may have written a better one since its newest checkpoint, which remembers the one before.
+void Trainer::take_newer_best() {
+    if (!is_there(path(kBestFile))) {
+        return;
+    }
+    try {
+        const Checkpoint file = Checkpoint::open(path(kBestFile));
+        const TrainingState::Best found = parse_best(file.state(), file.path());
+        if (!state_.best || found.step != state_.best->step) {
+            state_.best = found;
+        }
+    } catch (const Error& error) {
+        if (!state_.best) {  // else read_best() warns, where it matters
+            hooks_.say(fmt::format("warning: passing over the best single model: {}", error.what()));
+        }
+    }
+}
+
 bool Trainer::read_best() {
     try {
-        const Checkpoint best = Checkpoint::open(path("best.safetensors"));
-        const auto step = best.state().value("step", std::int64_t{-1});
-        if (step != state_.best->step) {  // a run that was killed since its newest checkpoint wrote a newer one
-            throw Error(fmt::format("{} holds the model after step {}, expected the one after step {}", best.path(),
-                                    step, state_.best->step));
-        }
+        const Checkpoint best = Checkpoint::open(path(kBestFile));
         best.read(backend_, {parameters_.flat_values()});
         parameters_.refresh_working();
         return true;
@@ -79,6 +92,12 @@ std::string Trainer::load_mean() {
 
 // Leaves the weights of the model in the parameters. `nll`: on the validation text, where there is one.
 std::string Trainer::choose_weights(const std::vector<Checkpoint>& files, std::optional<double>& nll) {
+    if (valid_) {
+        take_newer_best();
+        if (best_is_of_other_text()) {
+            measure_best_again();
+        }
+    }
     std::string origin = load_average(files);
     if (!valid_) {
         return mean_ ? load_mean() : origin;  // asked for, and nothing tells which is better

@@ -124,9 +124,7 @@ void Trainer::note_validation(const TrainingState::Best& found, bool better) {
 }
 
 void Trainer::write_best(const Tensor& weights) const {
-    const TrainingState::Best& best = *state_.best;
-    write_checkpoint(backend_, path("best.safetensors"), {weights},
-                     {{"step", best.step}, {"nll", best.nll}, {"mean", best.mean}});
+    write_checkpoint(backend_, path(kBestFile), {weights}, to_json(*state_.best));
 }
 
 bool Trainer::best_is_of_other_text() const {
@@ -134,14 +132,15 @@ bool Trainer::best_is_of_other_text() const {
 }
 
 void Trainer::measure_best_again() {
-    const TrainingState::Best then = *state_.best;
     if (!valid_) {
         hooks_.say(
             fmt::format("warning: there is no validation text any more: the best model, after step {}, is not "
                         "compared with what follows",
-                        then.step));
+                        state_.best->step));
         return;
     }
+    take_newer_best();
+    const TrainingState::Best then = *state_.best;
     const std::string why = then.text ? "the validation text has changed"
                                       : "an earlier version did not record which validation text the run had";
     const double nll = read_best() ? measure().nll : std::nan("");

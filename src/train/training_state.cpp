@@ -68,6 +68,24 @@ Progress progress_of(const nlohmann::json& json) {
 
 }  // namespace
 
+nlohmann::json to_json(const TrainingState::Best& best) {
+    nlohmann::json json = {{"step", best.step}, {"nll", best.nll}, {"mean", best.mean}};
+    if (best.text) {
+        json["text"] = *best.text;
+    }
+    return json;
+}
+
+TrainingState::Best parse_best(const nlohmann::json& json, const std::string& file) {
+    return reading(file, [&] {
+        TrainingState::Best best{count_at(json, "step"), json.at("nll").get<double>(), json.value("mean", false)};
+        if (json.contains("text")) {
+            best.text = digest_at(json, "text");
+        }
+        return best;
+    });
+}
+
 nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity) {
     nlohmann::json json = {{"step", state.step},
                            {"seconds", state.seconds},
@@ -89,10 +107,7 @@ nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity) 
         json["part_tokens"] = state.part_tokens;
     }
     if (state.best) {
-        json["best"] = {{"step", state.best->step}, {"nll", state.best->nll}, {"mean", state.best->mean}};
-        if (state.best->text) {
-            json["best"]["text"] = *state.best->text;
-        }
+        json["best"] = to_json(*state.best);
         json["validations_since_best"] = state.validations_since_best;
     }
     json["guard"] = to_json(state.guard);
@@ -130,11 +145,7 @@ TrainingState parse_training_state(const nlohmann::json& json, const std::string
             state.part_tokens = count_at(json, "part_tokens");
         }
         if (json.contains("best")) {
-            state.best = {count_at(json["best"], "step"), json["best"].at("nll").get<double>(),
-                          json["best"].value("mean", false)};
-            if (json["best"].contains("text")) {
-                state.best->text = digest_at(json["best"], "text");
-            }
+            state.best = parse_best(json["best"], file);
         }
         parse_since_format_2(json, state);
         return state;

@@ -52,6 +52,10 @@ struct RunIdentity {
     std::string arithmetic;  // name_of(Arithmetic)
 };
 
+nlohmann::json to_json(const TrainingState::Best& best);
+// Error, naming `file`, for a record that lacks something.
+TrainingState::Best parse_best(const nlohmann::json& json, const std::string& file);
+
 nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity);
 // Error, naming `file`, for a state that lacks something.
 TrainingState parse_training_state(const nlohmann::json& json, const std::string& file);

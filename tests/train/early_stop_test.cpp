@@ -153,6 +153,68 @@ TEST_CASE("the model is chosen by the validation text of now", "[early_stop]") {
     CHECK_THAT(run.said, Contains("was measured again") && !Contains("better than"));
 }
 
+namespace {
+
+// Killed after the validation of step 12, which found a better model than that of step 4; its newest checkpoint is that
+// of step 8.
+nlohmann::json killed_after_better(const TemporaryFolder& folder) {
+    nlohmann::json settings = write_digits(folder);
+    settings["training"].update({{"steps", 12}, {"validate_every", 4}, {"average_last", 1}});
+    DigitsRun run(folder, settings, "out");
+    run.start().run();
+    CHECK(Checkpoint::open(run.output_folder + "/best.safetensors").state()["step"] == 12);
+    std::filesystem::remove(run.output_folder + "/checkpoints/step-00000012.safetensors");
+    CHECK(newest_state(run).best->step == 8);
+    return settings;
+}
+
+}  // namespace
+
+TEST_CASE("a better model than the newest checkpoint knows is finished with", "[early_stop]") {
+    const TemporaryFolder folder;
+    const nlohmann::json settings = killed_after_better(folder);
+    DigitsRun run(folder, settings, "out");
+    run.start(true, Purpose::Finish).write_model(run.output_folder + "/model");
+    CHECK_THAT(run.said, !Contains("passing over") && Contains("the best single model, after step 12,"));
+    CHECK(logged(run.output_folder, "model").back()["nll"] ==
+          Checkpoint::open(run.output_folder + "/best.safetensors").state()["nll"]);
+}
+
+TEST_CASE("it is finished with where the newest checkpoint knows of none", "[early_stop]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    settings["training"].update({{"steps", 12}, {"validate_every", 12}, {"average_last", 1}});
+    DigitsRun whole(folder, settings, "out");
+    whole.start().run();
+    std::filesystem::remove(folder.file("out/checkpoints/step-00000012.safetensors"));
+    DigitsRun run(folder, settings, "out");
+    run.start(true, Purpose::Finish).write_model(run.output_folder + "/model");
+    CHECK_THAT(run.said, Contains("the best single model, after step 12,"));
+
+    std::filesystem::remove_all(folder.file("out/checkpoints"));  // begun anew: what was best there is of no run
+    settings["training"]["validate_every"] = 0;
+    DigitsRun anew(folder, settings, "out");
+    anew.start().run();
+    CHECK_FALSE(std::filesystem::exists(folder.file("out/best.safetensors")));
+}
+
+TEST_CASE("it is measured again on other validation text", "[early_stop]") {
+    const TemporaryFolder folder;
+    const nlohmann::json settings = killed_after_better(folder);
+    write_other_valid(folder);
+    DigitsRun run(folder, settings, "out");
+    run.start(true, Purpose::Finish).write_model(run.output_folder + "/model");
+    CHECK_THAT(run.said, Contains("the best model, after step 12, was measured again"));
+    const nlohmann::json best = Checkpoint::open(run.output_folder + "/best.safetensors").state();
+    CHECK(best["step"] == 12);
+
+    // The checkpoint's record is of the first text, the file of the second.
+    write_digits(folder);
+    DigitsRun back(folder, settings, "out");
+    back.start(true, Purpose::Finish).write_model(back.output_folder + "/model");
+    CHECK_THAT(back.said, Contains("the best model, after step 12, was measured again"));
+}
+
 TEST_CASE("a best model that cannot be measured on other text is given up", "[early_stop]") {
     const TemporaryFolder folder;
     const nlohmann::json settings = standing_still(folder);
