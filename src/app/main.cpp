@@ -15,6 +15,7 @@
 #include "app/command.h"
 #include "app/command_line.h"
 #include "app/known_variables.h"
+#include "backend/trace_file.h"
 #include "support/check.h"
 #include "support/edit_distance.h"
 
@@ -171,6 +172,7 @@ int main(int argc, char** argv) {
             }
             headscope::write_asked(app, asked);
         }
+        headscope::TraceFile::require_written();
         return 0;
     } catch (const CLI::ParseError& error) {
         return refuse(app, error);

@@ -1,10 +1,14 @@
 #include "backend/trace_file.h"
 
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string_view>
 
+#include "support/append_to_file.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -12,41 +16,60 @@ namespace headscope {
 namespace {
 
 constexpr std::string_view kBegin = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
+constexpr const char* kEnd = "]}\n";
 
 // The file may be anything, also what the command is about to read.
 void require_replaceable(const std::string& path) {
+    if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path)) {
+        throw Error("the trace file " + path + " is not a regular file: name another file");
+    }
     std::ifstream there(path, std::ios::binary);
     std::string begin(kBegin.size(), '\0');
     there.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-    if (std::filesystem::is_regular_file(path) && there.gcount() > 0 && begin != kBegin) {
+    if (there.gcount() > 0 && begin != kBegin) {
         throw Error("the trace file " + path + " is there already and holds no trace: name another file");
     }
+}
+
+// Of the process, as the file is: backends come and go, and know nothing of each other.
+struct Files {
+    std::mutex mutex;
+    std::map<std::string, std::shared_ptr<TraceFile>> by_path;
+};
+
+Files& files() {
+    static Files all;
+    return all;
 }
 
 }  // namespace
 
 std::shared_ptr<TraceFile> TraceFile::at(const std::string& path) {
-    // Of the process, as the file is: backends come and go, and know nothing of each other.
-    static std::mutex mutex;
-    static std::map<std::string, std::shared_ptr<TraceFile>> files;
-    const std::lock_guard<std::mutex> lock(mutex);
-    std::shared_ptr<TraceFile>& file = files[std::filesystem::absolute(path).string()];
+    const std::lock_guard<std::mutex> lock(files().mutex);
+    std::shared_ptr<TraceFile>& file = files().by_path[std::filesystem::absolute(path).string()];
     if (file == nullptr) {
         file = std::make_shared<TraceFile>(path);
     }
     return file;
 }
 
-TraceFile::TraceFile(const std::string& path) {
-    require_replaceable(path);
-    file_.open(path, std::ios::binary);
-    file_ << kBegin;
-    end_ = file_.tellp();
-    file_ << "]}\n";
-    file_.flush();
-    if (!file_) {
-        throw Error("cannot write the trace file " + path);
+void TraceFile::require_written() {
+    const std::lock_guard<std::mutex> lock(files().mutex);
+    for (const auto& [path, file] : files().by_path) {
+        if (file == nullptr) {  // could not be begun
+            continue;
+        }
+        const std::lock_guard<std::mutex> of_file(file->mutex_);
+        if (!file->failure_.empty()) {
+            throw Error("the trace lacks what came last: " + file->failure_);
+        }
     }
+}
+
+TraceFile::TraceFile(const std::string& path) : path_(path) {
+    require_replaceable(path);
+    std::ofstream(path, std::ios::binary);  // empties it
+    append_to_file(path, std::string(kBegin) + kEnd);
 }
 
 double TraceFile::now() const {
@@ -56,23 +79,28 @@ double TraceFile::now() const {
 void TraceFile::add(const std::string& device, double begin, const std::vector<TraceEvent>& events) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const int row = rows_++;
-    file_.seekp(end_);
-    file_ << (row == 0 ? "\n" : ",\n")
-          << nlohmann::json{{"name", "process_name"}, {"ph", "M"}, {"pid", row}, {"args", {{"name", device}}}};
+    std::ostringstream text;
+    text << (row == 0 ? "\n" : ",\n")
+         << nlohmann::json{{"name", "process_name"}, {"ph", "M"}, {"pid", row}, {"args", {{"name", device}}}};
     for (const TraceEvent& event : events) {
-        file_ << ",\n"
-              << nlohmann::json{{"name", event.op},
-                                {"cat", "op"},
-                                {"ph", "X"},
-                                {"pid", row},
-                                {"tid", 0},
-                                {"ts", begin + event.begin},
-                                {"dur", event.length},
-                                {"args", {{"label", event.label}}}};
+        text << ",\n"
+             << nlohmann::json{{"name", event.op},
+                               {"cat", "op"},
+                               {"ph", "X"},
+                               {"pid", row},
+                               {"tid", 0},
+                               {"ts", begin + event.begin},
+                               {"dur", event.length},
+                               {"args", {{"label", event.label}}}};
     }
-    end_ = file_.tellp();
-    file_ << "]}\n";
-    file_.flush();
+    text << kEnd;
+    try {
+        if (failure_.empty()) {
+            append_to_file(path_, text.str(), std::strlen(kEnd));
+        }
+    } catch (const Error& error) {
+        failure_ = error.what();
+    }
 }
 
 }  // namespace headscope

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <chrono>
-#include <fstream>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -23,18 +23,22 @@ public:
     // The one at `path`, which the first who asks in this process begins anew. Error if it cannot be written.
     static std::shared_ptr<TraceFile> at(const std::string& path);
 
+    // Error where the trace of a backend could not be written.
+    static void require_written();
+
     explicit TraceFile(const std::string& path);
 
     // Microseconds since the file was begun.
     double now() const;
-    // The ops of a backend whose first one began at `begin`. The file is whole after it. Any thread may call it.
+    // The ops of a backend whose first one began at `begin`. The file is whole after it, without them where it cannot
+    // be written, which require_written() tells: backends end where nothing can be thrown. Any thread may call it.
     void add(const std::string& device, double begin, const std::vector<TraceEvent>& events);
 
 private:
     std::mutex mutex_;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-    std::ofstream file_;
-    std::ofstream::pos_type end_;  // of the events
+    std::string path_;
+    std::string failure_;
     int rows_ = 0;
 };
 

@@ -3,13 +3,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "io/event_records.h"
+#include "support/append_to_file.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -68,17 +67,7 @@ void EventFile::flush() {
     if (waiting_.empty()) {
         return;
     }
-    std::error_code ignored;
-    const bool there = std::filesystem::exists(path_, ignored);
-    const std::uintmax_t before = there ? std::filesystem::file_size(path_, ignored) : 0;
-    std::ofstream stream(path_, std::ios::app | std::ios::binary);
-    stream << waiting_ << std::flush;
-    if (!stream) {
-        stream.close();
-        // Nothing after a part of a record could be read.
-        std::filesystem::resize_file(path_, before, ignored);
-        throw Error(fmt::format("cannot write to '{}': is the disk full?", path_));
-    }
+    append_to_file(path_, waiting_);
     waiting_.clear();
 }
 

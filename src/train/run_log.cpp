@@ -1,15 +1,12 @@
 #include "train/run_log.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
-#include <system_error>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "io/atomic_file.h"
-#include "support/check.h"
+#include "support/append_to_file.h"
 #include "train/run_totals.h"
 
 namespace headscope {
@@ -33,16 +30,7 @@ RunLog::RunLog(std::string path, std::int64_t last_step) : path_(std::move(path)
 }
 
 void RunLog::add(const nlohmann::json& line) const {
-    std::error_code ignored;
-    const std::uintmax_t before = std::filesystem::file_size(path_, ignored);
-    std::ofstream stream(path_, std::ios::app);
-    stream << line.dump() << "\n" << std::flush;
-    if (!stream) {
-        stream.close();
-        // The part that found room would spoil the line that comes after it.
-        std::filesystem::resize_file(path_, before, ignored);
-        throw Error(fmt::format("cannot write to {}: is the disk full?", path_));
-    }
+    append_to_file(path_, line.dump() + "\n");
 }
 
 }  // namespace headscope

@@ -153,7 +153,8 @@ private:
     CheckpointFolder checkpoints_;
     std::optional<RunLog> log_;
     std::optional<EventFile> events_;
-    Tensor step_tensor_;  // I32 [1]: what dropout draws by
+    bool log_failed_ = false, events_failed_ = false;  // and were warned of
+    Tensor step_tensor_;                               // I32 [1]: what dropout draws by
     TrainingState state_;
     std::vector<StepTokens> pending_;                                      // of the steps in the history
     double resumed_at_ = 0.0, reported_at_ = 0.0, checkpointed_at_ = 0.0;  // now()

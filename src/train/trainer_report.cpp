@@ -1,5 +1,6 @@
 // What a trainer says of itself: reports and validations.
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -32,14 +33,22 @@ void Trainer::open_logs() {
 }
 
 void Trainer::log(const nlohmann::json& line) {
-    try {
-        log_->add(line);
-        if (events_) {
+    // A line of the log is not worth the steps since the last checkpoint.
+    const auto attempt = [this](bool& failed, const auto& write) {
+        try {
+            write();
+        } catch (const Error& error) {
+            if (!std::exchange(failed, true)) {
+                hooks_.say(fmt::format("warning: {}; the training goes on, and warns of this file once", error.what()));
+            }
+        }
+    };
+    attempt(log_failed_, [&] { log_->add(line); });
+    if (events_) {
+        attempt(events_failed_, [&] {
             add_scalars(*events_, line.at("kind"), line.at("step"), line);
             events_->flush();
-        }
-    } catch (const Error& error) {  // a line of the log is not worth the steps since the last checkpoint
-        hooks_.say(fmt::format("warning: {}", error.what()));
+        });
     }
 }
 

@@ -410,6 +410,9 @@ mkdir small
     expect "or for pairs" refused "small/split/train.tsv" "File too large"
     run plot whole -o small/curve.svg
     expect "or for a plot" refused "small/curve.svg" "File too large"
+    HEADSCOPE_TRACE=cut.json run translate --model whole/model <<<'1 7'
+    expect "or for a trace" eval 'ended_with 1 && complains "cut.json" && complains "File too large"'
+    expect "which stays whole" eval '[ "$(jq -c .traceEvents cut.json)" = "[]" ]'
     run translate --help
     expect "or for the help" eval '! ended_with 0 && complains "File too large"'
     exit "$failures"

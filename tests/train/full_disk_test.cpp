@@ -1,6 +1,7 @@
 // What a training loses when its disk fills up: nothing that was saved, and no more than the steps since.
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <optional>
 #include <nlohmann/json.hpp>
 
 #include "tests/io/file_size_limit.h"
@@ -77,6 +78,33 @@ TEST_CASE("a best model that finds no room leaves the one before", "[full_disk]"
     run.check_resumes(9);
 }
 
+TEST_CASE("a log and its events that may not grow are warned of once each, with the reason", "[full_disk]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    settings["training"].update({{"report_every", 1}, {"tensorboard", true}});
+    DigitsRun run(folder, settings, "out");
+    std::optional<FileSizeLimit> limit;
+    run.hooks.stop_requested = [&limit, step = 0]() mutable {
+        if (step++ == 9) {  // behind a checkpoint, which is larger
+            limit.emplace(1500);
+        }
+        return step > 14;
+    };
+    const std::string problem = error_of([&] { run.start().run(); });
+    limit.reset();
+    const auto count = [&](const std::string& text) {
+        std::size_t found = 0;
+        for (std::size_t at = run.said.find(text); at != std::string::npos; at = run.said.find(text, at + 1)) {
+            ++found;
+        }
+        return found;
+    };
+    CHECK_THAT(problem, Catch::Contains("checkpoints/"));  // the last one finds no room either
+    CHECK(count("log.jsonl': File too large") == 1);
+    CHECK(count("events.out.tfevents.") == 1);
+    CHECK(count("warning: cannot write") == 2);
+}
+
 TEST_CASE("a log that finds no room is said, and does not end the run", "[full_disk]") {
     const StoppedRun run;
     const std::string log = run.file("log.jsonl");
@@ -89,7 +117,8 @@ TEST_CASE("a log that finds no room is said, and does not end the run", "[full_d
         return false;
     };
     CHECK(full.start(true).run() == RunEnd::Finished);
-    CHECK_THAT(full.said, Catch::Contains("warning: ") && Catch::Contains("log.jsonl"));
+    CHECK_THAT(full.said, Catch::Contains("warning: cannot write to '" + log + "': No space left on device"));
+    CHECK(full.said.find("log.jsonl") == full.said.rfind("log.jsonl"));  // it is said once
     CHECK(full.weights() == run.expected);
 }
 

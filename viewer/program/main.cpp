@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/view_options.h"
+#include "backend/trace_file.h"
 #include "support/check.h"
 #include "viewer/ui/program.h"
 
@@ -49,6 +50,7 @@ int main(int argc, char** argv) {
     try {
         app.parse(argc, argv);
         viewer::run_program(program_of(options));
+        TraceFile::require_written();
         return 0;
     } catch (const CLI::ParseError& error) {
         return app.exit(error);
