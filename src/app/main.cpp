@@ -81,27 +81,12 @@ std::string advice(const CLI::App& app, const std::string& word, const std::vect
     return guess.empty() ? full_name(app) + " --help lists them" : fmt::format("did you mean \"{}\"?", guess);
 }
 
-// A command of commands that was called without any, or with one that it has not.
-std::string wrong_command(const CLI::App& app, const std::vector<const CLI::App*>& commands) {
-    const std::vector<std::string> words = app.remaining();
-    if (words.empty()) {
-        return fmt::format("say what to do; {} --help lists the commands", full_name(app));
-    }
+std::string wrong_command(const CLI::App& app, const std::string& word) {
     std::vector<std::string> names;
-    names.reserve(commands.size());
-    for (const CLI::App* command : commands) {
+    for (const CLI::App* command : commands_of(app)) {
         names.push_back(command->get_name());
     }
-    return fmt::format("{} has no command \"{}\"; {}", full_name(app), words.front(),
-                       advice(app, words.front(), names));
-}
-
-// What is wrong with a command that was asked for help and is none; else nothing.
-std::string unknown_command(const CLI::App& app) {
-    const CLI::App& at = innermost(app);
-    const auto commands = commands_of(at);
-    const std::vector<std::string> extra = at.remaining();
-    return !commands.empty() && !extra.empty() && !extra.front().starts_with('-') ? wrong_command(at, commands) : "";
+    return fmt::format("{} has no command \"{}\"; {}", full_name(app), word, advice(app, word, names));
 }
 
 std::vector<std::string> options_of(const CLI::App& app) {
@@ -131,17 +116,24 @@ std::string wrong_word(const CLI::App& app, const std::string& word) {
     return fmt::format("{} has no option \"{}\"; {}", full_name(app), option, advice(app, option, names));
 }
 
+// What is wrong with the first word that belongs to nothing; "" where all do.
+std::string wrong_words(const CLI::App& app) {
+    const std::vector<std::string> extra = app.remaining(true);
+    if (extra.empty()) {
+        return "";
+    }
+    const CLI::App& at = innermost(app);
+    const bool command = !commands_of(at).empty() && !extra.front().starts_with('-');
+    return command ? wrong_command(at, extra.front()) : wrong_word(at, extra.front());
+}
+
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& at = innermost(app);
-    const auto commands = commands_of(at);
-    const std::vector<std::string> extra = app.remaining(true);
-    std::string problem;
-    if (!commands.empty() && (extra.empty() || !extra.front().starts_with('-'))) {
-        problem = wrong_command(at, commands);
-    } else if (!extra.empty()) {
-        problem = wrong_word(at, extra.front());
-    } else {
-        problem = fmt::format("{}; {} --help explains it", headscope::in_words(error, at), full_name(at));
+    std::string problem = wrong_words(app);
+    if (problem.empty()) {
+        problem = commands_of(at).empty()
+                      ? fmt::format("{}; {} --help explains it", headscope::in_words(error, at), full_name(at))
+                      : fmt::format("say what to do; {} --help lists the commands", full_name(at));
     }
     headscope::tell("headscope: " + problem);
     return 1;
@@ -167,7 +159,7 @@ int main(int argc, char** argv) {
         try {
             app.parse(argc, argv);
         } catch (const CLI::Success& asked) {  // help, or the version
-            if (const std::string problem = unknown_command(app); !problem.empty()) {
+            if (const std::string problem = wrong_words(app); !problem.empty()) {
                 throw headscope::Error(problem);
             }
             headscope::write_asked(app, asked);

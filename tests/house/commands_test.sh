@@ -55,6 +55,14 @@ run bench trian --help
 expect "the command of a command, too" refused 'headscope bench has no command "trian"; did you mean "train"?'
 run make-task nothing --help
 expect "whichever it is" refused 'headscope make-task has no command "nothing"'
+run --bogus foo --help
+expect "an option that is none, too" refused '"--bogus"'
+run --help --output x foo
+expect "wherever --help stands" refused '"--output"'
+run foo translate --help
+expect "and a word before a command" refused '"foo"'
+run translate --bogus --help
+expect "and an option that the command has not" refused 'headscope translate has no option "--bogus"'
 run make-task --help
 expect "make-task shows how" says "headscope make-task digits --output data/digits"
 run translate --bogus
