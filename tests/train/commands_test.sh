@@ -427,7 +427,9 @@ stopped_early() { # ARGS..
     "$headscope" train slow.json --data data "$@" >out 2>err &
     local training=$!
     # shellcheck disable=SC2016 # the inner shell's
-    timeout 60 bash -c 'exec 7>data/slow.tsv; kill -TERM "$1"; cat data/valid.tsv >&7' _ "$training"
+    timeout 60 bash -c 'exec 7>data/slow.tsv; kill -TERM "$1"
+        while [ $((0x$(sed -n "s/^ShdPnd:\t//p" "/proc/$1/status") & 1 << 14)) -ne 0 ]; do sleep 0.01; done
+        sleep 0.1; cat data/valid.tsv >&7' _ "$training"
     wait "$training"
     code=$?
 }
