@@ -108,6 +108,7 @@ run data --tsv own/train.tsv --output renewed --valid 3 --test 2
 expect "unless it was changed since" refused "renewed/valid.tsv" "was changed since"
 
 cp own.kept appended.tsv
+# shellcheck disable=SC2094 # that is what is tried
 "$headscope" data --tsv appended.tsv --output appended --valid 2 --test 2 --json >>appended.tsv 2>err
 code=$?
 expect "nor is standard output behind what is read" eval 'ended_with 1 && complains "standard output would be written while it is read" && keeps appended.tsv'

@@ -1,8 +1,8 @@
 // What a training loses when its disk fills up: nothing that was saved, and no more than the steps since.
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <optional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tests/io/file_size_limit.h"
 #include "tests/train/digits_run.h"
