@@ -54,6 +54,16 @@ bool is_small_letter(char32_t c) {
     return category(c) == UTF8PROC_CATEGORY_LL && !georgian;
 }
 
+// Closing marks and most other punctuation, but nothing that may open.
+bool ends_or_parts(char32_t c) {
+    switch (category(c)) {
+        case UTF8PROC_CATEGORY_PE:
+        case UTF8PROC_CATEGORY_PF: return true;
+        case UTF8PROC_CATEGORY_PO: return !is_quote(c);
+        default: return false;
+    }
+}
+
 bool is_initial(char32_t c) {
     const bool ascii = (c | 0x20U) >= 'a' && (c | 0x20U) <= 'z';
     return c != 'I' && (ascii || category(c) == UTF8PROC_CATEGORY_LU);
@@ -95,13 +105,16 @@ public:
             return at + 1;
         }
         const std::size_t marks = skip_terminals(at);
+        if (marks == at) {
+            return 0;
+        }
         const std::size_t end = skip_closing(marks);
         const auto begins = codes_.begin() + static_cast<std::ptrdiff_t>(at);
         const auto ends = codes_.begin() + static_cast<std::ptrdiff_t>(marks);
         if (std::any_of(begins, ends, [](char32_t c) { return sentence_terminal(c) == SentenceTerminal::Anywhere; })) {
             return stands_within_word(marks) ? 0 : end;
         }
-        if (marks == at || !blank_and_beginning(end)) {
+        if (!blank_and_beginning(end)) {
             return 0;
         }
         const bool lone_dot = codes_[at] == '.' && behind(at) == marks;
@@ -137,20 +150,35 @@ private:
         }
     }
 
-    // French has a no-break space before the quotes that close.
+    // Behind a blank a quote may as well open: what follows must be no word.
+    bool closes_behind_blank(std::size_t at) const {
+        const std::size_t next = behind(at);
+        if (next == size()) {
+            return closes(at);
+        }
+        const bool word_ended = is_white_space(codes_[next]) || ends_or_parts(codes_[next]);
+        return word_ended &&
+               (category(codes_[at]) == UTF8PROC_CATEGORY_PE || category(codes_[at]) == UTF8PROC_CATEGORY_PF);
+    }
+
+    // French has a space before the quotes that close, which often is a no-break space.
     std::size_t skip_closing(std::size_t at) const {
-        while (at < size()) {
+        for (;;) {
             std::size_t next = at;
-            while (next < size() && is_no_break_space(codes_[next])) {
+            bool no_break = true;
+            while (next < size() && is_white_space(codes_[next]) && !is_line_separator(codes_[next])) {
+                no_break = no_break && is_no_break_space(codes_[next]);
                 next = behind(next);
             }
-            const bool spaced = next > at && (next == size() || is_quote(codes_[next]));
-            if (spaced || next == size() || !closes(next)) {
-                break;
+            if (next == size()) {
+                return at;
+            }
+            const bool bound = no_break && (next == at || !is_quote(codes_[next]));
+            if (!(bound && closes(next)) && !(next > at && closes_behind_blank(next))) {
+                return at;
             }
             at = behind(next);
         }
-        return at;
     }
 
     // Whether there is a blank that may end a sentence, and behind it what may begin one.
