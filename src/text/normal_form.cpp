@@ -1,19 +1,75 @@
 #include "text/normal_form.h"
 
-#include <utf8proc.h>
-
+#include <cstddef>
 #include <cstdlib>
 #include <memory>
 
+#include <utf8proc.h>
+
+#include "support/check.h"
+#include "text/utf8.h"
+
 namespace headscope {
+namespace {
+
+constexpr int kMostMarks = 30;
+
+enum class Role : std::uint8_t { Base, Mark, Ignored };
+
+Role role_of(char32_t c) {
+    if (c < 0x80) {
+        return Role::Base;
+    }
+    const utf8proc_property_t* property = utf8proc_get_property(static_cast<utf8proc_int32_t>(c));
+    switch (property->category) {
+        case UTF8PROC_CATEGORY_MN:
+        case UTF8PROC_CATEGORY_MC:
+        case UTF8PROC_CATEGORY_ME: return Role::Mark;
+        case UTF8PROC_CATEGORY_CF: return Role::Ignored;
+        default: break;
+    }
+    if (c == 0xff9e || c == 0xff9f) {  // the halfwidth voicing signs, which NFKC makes marks of
+        return Role::Mark;
+    }
+    return property->ignorable ? Role::Ignored : Role::Base;
+}
+
+// The length of the beginning of `text` that ends before the 31st of the marks that follow each other, or with the
+// text.
+std::size_t safe_length(std::string_view text) {
+    int marks = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t begin = at;
+        const Role role = role_of(next_code_point(text, at).value_or(0));
+        marks = role == Role::Base ? 0 : marks + (role == Role::Mark ? 1 : 0);
+        if (marks > kMostMarks) {
+            return begin;
+        }
+    }
+    return text.size();
+}
+
+}  // namespace
+
+std::string normalised_by(std::string_view text, int options, MapCharacter map) {
+    std::string result;
+    do {
+        const std::string_view part = text.substr(0, safe_length(text));
+        text.remove_prefix(part.size());
+        utf8proc_uint8_t* bytes = nullptr;
+        const utf8proc_ssize_t size = utf8proc_map_custom(reinterpret_cast<const utf8proc_uint8_t*>(part.data()),
+                                                          static_cast<utf8proc_ssize_t>(part.size()), &bytes,
+                                                          static_cast<utf8proc_option_t>(options), map, nullptr);
+        const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owned(bytes, &std::free);
+        HEADSCOPE_CHECK(size >= 0, utf8proc_errmsg(size));
+        result.append(bytes, bytes + size);
+    } while (!text.empty());
+    return result;
+}
 
 std::string nfkc(std::string_view text) {
-    utf8proc_uint8_t* mapped = nullptr;
-    const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
-    const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                               static_cast<utf8proc_ssize_t>(text.size()), &mapped, options);
-    const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
-    return size < 0 ? std::string(text) : std::string(mapped, mapped + size);
+    return first_invalid_utf8(text) ? std::string(text)
+                                    : normalised_by(text, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
 }
 
 }  // namespace headscope

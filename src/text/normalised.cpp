@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
-#include <memory>
 #include <optional>
 
 #include <utf8proc.h>
 
-#include "support/check.h"
 #include "text/case.h"
+#include "text/normal_form.h"
 #include "text/utf8.h"
 
 namespace headscope {
@@ -23,9 +21,16 @@ bool is_format(char32_t c) {
     return category_of(c) == UTF8PROC_CATEGORY_CF || utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->ignorable;
 }
 
+// SentencePiece's nmt_nfkc makes spaces of the replacement character and of U+2581, its own sign for a space.
 bool is_separator(char32_t c) {
     const utf8proc_category_t category = category_of(c);
-    return (category >= UTF8PROC_CATEGORY_ZS && category <= UTF8PROC_CATEGORY_ZP) || category == UTF8PROC_CATEGORY_CC;
+    return (category >= UTF8PROC_CATEGORY_ZS && category <= UTF8PROC_CATEGORY_ZP) || category == UTF8PROC_CATEGORY_CC ||
+           c == 0xfffd || c == 0x2581;
+}
+
+bool is_mark(char32_t c) {
+    const utf8proc_category_t category = category_of(c);
+    return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
 }
 
 bool is_punctuation(char32_t c) {
@@ -34,45 +39,43 @@ bool is_punctuation(char32_t c) {
     return (category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO) || (symbol && c < 0x80);
 }
 
-// `map` replaces each character before `options` are applied to it. The text is UTF-8.
-std::string mapped(std::string_view text, int options, utf8proc_custom_func map) {
-    utf8proc_uint8_t* bytes = nullptr;
-    const utf8proc_ssize_t size = utf8proc_map_custom(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                                      static_cast<utf8proc_ssize_t>(text.size()), &bytes,
-                                                      static_cast<utf8proc_option_t>(options), map, nullptr);
-    HEADSCOPE_CHECK(size >= 0, utf8proc_errmsg(size));
-    const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owned(bytes, &std::free);
-    return {reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size)};
+bool is_ascii(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
+}
+
+// Case folding and NFKC of NFKD. By way of the capital: the dotless i, which Unicode does not fold, has that of i.
+std::string fold_and_compose(std::string_view decomposed) {
+    return normalised_by(decomposed, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD,
+                         [](utf8proc_int32_t c, void*) { return utf8proc_toupper(c); });
 }
 
 // NFKC and case folding without format characters. Marks are put in order before letters are folded, since folding
 // turns the iota subscript into a letter.
 std::string folded(std::string_view text) {
-    if (std::all_of(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) < 0x80; })) {
+    if (is_ascii(text)) {
         return fold_case(text);  // the same, and faster
     }
     constexpr char32_t kIgnorable = 0x200B;
-    const std::string decomposed = mapped(
+    return fold_and_compose(normalised_by(
         text, UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_IGNORE, [](utf8proc_int32_t c, void*) {
             return is_format(static_cast<char32_t>(c)) ? static_cast<utf8proc_int32_t>(kIgnorable) : c;
-        });
-    // By way of the capital: the dotless i, which Unicode does not fold, has that of i.
-    return mapped(decomposed, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD,
-                  [](utf8proc_int32_t c, void*) { return utf8proc_toupper(c); });
+        }));
 }
 
-std::string folded_where_utf8(std::string_view text) {
+template <class Map>
+std::string where_utf8(std::string_view text, const Map& map) {
     std::string result;
     while (const std::optional<std::size_t> invalid = first_invalid_utf8(text)) {
-        result += folded(text.substr(0, *invalid)) + text[*invalid];
+        result += map(text.substr(0, *invalid)) + text[*invalid];
         text.remove_prefix(*invalid + 1);
     }
-    return result + folded(text);
+    return result + map(text);
 }
 
-// `is_gap` is asked about each character, and whether it follows a gap or begins the text.
+// With `gap_text` for all gaps between what remains. `is_gap` is asked about each character, and whether it follows a
+// gap or begins the text.
 template <class IsGap>
-std::string with_gaps(std::string_view text, const IsGap& is_gap) {
+std::string with_gaps(std::string_view text, std::string_view gap_text, const IsGap& is_gap) {
     std::string result;
     bool gap = true;
     for (std::size_t at = 0; at < text.size();) {
@@ -83,7 +86,7 @@ std::string with_gaps(std::string_view text, const IsGap& is_gap) {
             continue;
         }
         if (gap && !result.empty()) {
-            result += ' ';
+            result += gap_text;
         }
         gap = false;
         result += text.substr(first, at - first);
@@ -93,21 +96,37 @@ std::string with_gaps(std::string_view text, const IsGap& is_gap) {
 
 // A mark without a letter to bear it belongs to the gap: NFKC makes the overline a space that bears one.
 std::string words_alone(std::string_view characters) {
-    return with_gaps(characters, [](char32_t c, bool after_gap) {
-        return is_separator(c) || is_punctuation(c) || (after_gap && category_of(c) == UTF8PROC_CATEGORY_MN);
+    return with_gaps(characters, "", [](char32_t c, bool after_gap) {
+        return is_separator(c) || is_punctuation(c) || (after_gap && is_mark(c));
     });
+}
+
+// Whether letters that have come together may compose. Apart from marks, Hangul's vowels and finals (U+1161 to U+11C2)
+// are the only characters of the first plane that compose with the one before them.
+bool may_compose(std::string_view words) {
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        const auto byte = static_cast<unsigned char>(words[at]);
+        const auto next = static_cast<unsigned char>(at + 1 < words.size() ? words[at + 1] : '\0');
+        if (byte >= 0xf0 || (byte == 0xe1 && next >= 0x85 && next <= 0x87)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace
 
 std::string normalised_text(std::string_view text) {
-    const std::string characters = folded_where_utf8(text);
+    const std::string characters = where_utf8(text, folded);
     std::string words = words_alone(characters);
-    return words.empty() ? with_gaps(characters, [](char32_t c, bool) { return is_separator(c); }) : words;
+    if (words.empty()) {
+        return with_gaps(characters, " ", [](char32_t c, bool) { return is_separator(c); });
+    }
+    return may_compose(words) ? where_utf8(words, fold_and_compose) : words;
 }
 
 bool has_words(std::string_view text) {
-    return !words_alone(folded_where_utf8(text)).empty();
+    return !words_alone(where_utf8(text, folded)).empty();
 }
 
 bool is_empty_text(std::string_view text) {

@@ -15,7 +15,6 @@
 #include "support/random.h"
 #include "text/lines.h"
 #include "text/normalised.h"
-#include "text/tokenizer.h"
 #include "text/utf8.h"
 
 namespace headscope {
@@ -137,20 +136,6 @@ sentencepiece::util::Status train(const std::unordered_map<std::string, std::str
     return sentencepiece::SentencePieceTrainer::Train(options, &sentences, &model);
 }
 
-// Whether anything is left of the text once it is normalised: the library ends the program when nothing is. Only the
-// library knows its rules, so a tokenizer of one letter is asked.
-bool holds_text(const std::vector<std::string>& text) {
-    std::string model;
-    const auto status = train({{"model_type", "char"},
-                               {"vocab_size", "5"},
-                               {"normalization_rule_name", kNormalization},
-                               {"minloglevel", "2"}},
-                              {"a"}, model);
-    HEADSCOPE_CHECK(status.ok(), status.ToString());
-    const Tokenizer letter = Tokenizer::from_bytes(model, "a tokenizer of one letter");
-    return std::any_of(text.begin(), text.end(), [&](const std::string& line) { return !letter.encode(line).empty(); });
-}
-
 }  // namespace
 
 std::string why_unlearnable(std::string_view line) {
@@ -174,11 +159,6 @@ std::string why_unlearnable(std::string_view line) {
 std::string train_tokenizer(const TokenizerTraining& training) {
     check_options(training);
     const std::vector<std::string> text = gather(training);
-    if (!holds_text(text)) {
-        throw Error(
-            "a tokenizer cannot learn from no text: every line holds only characters that normalisation removes, such "
-            "as white space, control characters and U+2581");
-    }
     std::string model;
     const auto status = train(options(training), text, model);
     if (!status.ok()) {

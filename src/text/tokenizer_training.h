@@ -12,7 +12,7 @@ namespace headscope {
 
 // Ids are pad 0, bos 1, eos 2, unk 3; text is normalised by NFKC with whitespace folded (SentencePiece's nmt_nfkc).
 struct TokenizerTraining {
-    // One sentence a line, plain, gzip or zstd; both languages for a shared vocabulary.
+    // One sentence a line, plain or packed (text/lines.h); both languages for a shared vocabulary.
     std::vector<std::string> files = {};
     std::vector<std::string> sentences = {};  // and text at hand
     TokenizerType type = TokenizerType::Bpe;

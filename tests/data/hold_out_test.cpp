@@ -131,6 +131,22 @@ TEST_CASE("twins of held-out text are shared, whatever sets them apart", "[hold_
     CHECK(parts == std::vector<Part>{Part::Shared, Part::Shared, Part::Train});
 }
 
+TEST_CASE("twins of held-out text are shared in scripts without spaces", "[hold_out]") {
+    Pairs plain;
+    Pairs marked;
+    for (int i = 0; i < 200; ++i) {
+        const std::string number = std::to_string(i);
+        plain.emplace_back("\u7b2c" + number + "\u53e5\u4f60\u597d\u4e16\u754c", "Hallo Welt " + number);
+        marked.emplace_back("\u7b2c" + number + "\u53e5\uff1a\u4f60\u597d\uff0c\u4e16\u754c\u3002", "Anders " + number);
+    }
+    Pairs both = plain;
+    both.insert(both.end(), marked.begin(), marked.end());
+    const std::vector<Part> parts = parts_of(both, {.valid = 20, .test = 20});
+    CHECK(count(parts, Part::Valid) + count(parts, Part::Test) == 40);
+    CHECK(count(parts, Part::Shared) == 40);
+    CHECK(count(parts_of(marked, {}, plain), Part::Shared) == 200);
+}
+
 TEST_CASE("text without words is shared with its own like alone", "[hold_out]") {
     const Pairs pairs{{"?!", "a"}, {"\u2026", "b"}, {"-", "..."}, {"-", "\u20ac"}};
     CHECK(parts_of(pairs, {}, {{"...", "! !"}}) ==

@@ -30,6 +30,8 @@ inline std::vector<std::string> empty_texts() {
             "\uffa0",
             "\ufeff",
             "\ufe0f",
+            "\ufffd",
+            "\u2581",
             "\x1b",
             "\U000e0020",
             "\U0001d173",

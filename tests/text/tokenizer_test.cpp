@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "tests/io/temporary_folder.h"
+#include "tests/text/characters.h"
 #include "tests/text/empty_texts.h"
 #include "tests/text/sentences.h"
+#include "text/normalised.h"
 #include "text/tokenizer_training.h"
+#include "text/white_space.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -61,6 +64,27 @@ TEST_CASE("an empty text has no pieces and is not learnt from", "[tokenizer]") {
     CHECK(train_tokenizer({.sentences = sentences, .vocabulary_size = 120}) == trained(TokenizerType::Bpe));
     CHECK_THAT(error_of([] { train_tokenizer({.sentences = empty_texts(), .vocabulary_size = 120}); }),
                Contains("no text"));
+}
+
+TEST_CASE("a character is empty where SentencePiece leaves nothing of it, or where none can see it", "[tokenizer]") {
+    const Tokenizer tokenizer = Tokenizer::from_bytes(trained(TokenizerType::Bpe), "test");
+    std::string wrong;
+    for (utf8proc_int32_t c = 0; c < kCodePoints; ++c) {
+        const utf8proc_category_t category = utf8proc_category(c);
+        if (category == UTF8PROC_CATEGORY_CS) {
+            continue;
+        }
+        const std::string text = utf8(c);
+        const bool unseen = category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF ||
+                            utf8proc_get_property(c)->ignorable || is_white_space(static_cast<char32_t>(c));
+        if (is_empty_text(text) != (unseen || tokenizer.is_blank(text))) {
+            wrong += " " + text;
+        }
+        if (is_empty_text(text) != tokenizer.encode(text).empty()) {
+            wrong += " " + text;
+        }
+    }
+    CHECK(wrong == "");
 }
 
 TEST_CASE("special ids", "[tokenizer]") {
@@ -226,7 +250,7 @@ TEST_CASE("training that cannot be says why", "[tokenizer]") {
     CHECK_THAT(error({}), Contains("no text"));
     CHECK_THAT(error({.sentences = {"", ""}}), Contains("no text"));
     CHECK_THAT(error({.sentences = {"   ", "\t", "\u200b", "\u2581", "\u2585"}}),
-               Contains("no text") && Contains("normalisation removes"));
+               Contains("no text: each of 5 lines is left out; the first is empty"));
     CHECK_THAT(error({.sentences = {std::string("a\0b", 3), std::string(5000, 'a')}}),
                Contains("no text: each of 2 lines is left out; the first holds NUL"));
     CHECK_THAT(error({.sentences = {"a \u2585"}}), Contains("the first holds U+2585") && Contains("remove or replace"));
