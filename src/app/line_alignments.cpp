@@ -33,7 +33,7 @@ std::vector<std::int64_t> numbered_from(std::int64_t first, std::size_t count) {
 class Side {
 public:
     Side(const Tokenizer& tokenizer, std::string_view line, bool by_piece)
-        : tokenizer_(tokenizer), line_(line), by_piece_(by_piece), words_(line_words(line)) {}
+        : by_piece_(by_piece), words_(by_piece ? std::vector<ByteSpan>() : kept_words(tokenizer, line)) {}
 
     // Of the next pieces, whose spans count from byte `begin` of the line.
     std::vector<std::int64_t> units(std::vector<ByteSpan> pieces, std::size_t begin) {
@@ -44,16 +44,27 @@ public:
         for (ByteSpan& piece : pieces) {
             piece = {piece.begin + begin, piece.end + begin};
         }
-        return words_of_pieces(tokenizer_, line_, words_, pieces);
+        return words_of_pieces(words_, pieces);
     }
 
 private:
-    const Tokenizer& tokenizer_;
-    std::string_view line_;
     bool by_piece_;
     std::vector<ByteSpan> words_;
     std::int64_t pieces_ = 0;
 };
+
+// Of each part of a line.
+std::vector<std::vector<std::int64_t>> source_units(const Tokenizer& tokenizer, const StreamedLine& line,
+                                                    bool by_piece) {
+    Side side(tokenizer, *line.source, by_piece);
+    std::vector<std::vector<std::int64_t>> units;
+    for (const TranslatedSentence& part : parts_of(line)) {
+        const std::string_view text =
+            std::string_view(*line.source).substr(part.span.begin, part.span.end - part.span.begin);
+        units.push_back(side.units(tokenizer.encoded_spans(text), part.span.begin));
+    }
+    return units;
+}
 
 }  // namespace
 
@@ -75,18 +86,20 @@ std::vector<std::vector<Alignment>> align_lines(Context& ctx, const Translator& 
     std::size_t next = 0;
     for (const StreamedLine& line : lines) {
         alignments.emplace_back();
+        if (line.sentence.n_best.empty()) {
+            continue;
+        }
+        const auto sources = source_units(*model.source_tokenizer, line, options.pieces);
         for (std::size_t rank = 0; rank < line.sentence.n_best.size(); ++rank) {
             Alignment& alignment = alignments.back().emplace_back();
-            Side source(*model.source_tokenizer, *line.source, options.pieces);
             Side target(*model.target_tokenizer, line.sentence.n_best[rank].text, options.pieces);
-            for (const TranslatedSentence& part : parts_of(line)) {
-                const std::string_view text =
-                    std::string_view(*line.source).substr(part.span.begin, part.span.end - part.span.begin);
-                const Alignment links = link_units(
-                    weights[next], source.units(model.source_tokenizer->encoded_spans(text), part.span.begin),
-                    target.units(model.target_tokenizer->decoded_spans(pairs[next].target), part.n_best[rank].begin));
+            const std::span<const TranslatedSentence> parts = parts_of(line);
+            for (std::size_t part = 0; part < parts.size(); ++part, ++next) {
+                const Alignment links =
+                    link_units(weights[next], sources[part],
+                               target.units(model.target_tokenizer->decoded_spans(pairs[next].target),
+                                            parts[part].n_best[rank].begin));
                 alignment.insert(alignment.end(), links.begin(), links.end());
-                ++next;
             }
         }
     }

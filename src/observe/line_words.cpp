@@ -1,7 +1,10 @@
 #include "observe/line_words.h"
 
 #include <algorithm>
-#include <string>
+#include <optional>
+
+#include "text/utf8.h"
+#include "text/white_space.h"
 
 namespace headscope {
 
@@ -9,37 +12,80 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t";
 
-// -1 where it covers nothing of a word.
-std::int64_t word_of(const Tokenizer& tokenizer, std::string_view line, const std::vector<ByteSpan>& words,
-                     ByteSpan piece) {
-    auto word = std::upper_bound(words.begin(), words.end(), piece.begin,
-                                 [](std::size_t begin, const ByteSpan& one) { return begin < one.end; });
-    for (; word != words.end() && word->begin < piece.end; ++word) {
-        const std::size_t begin = std::max(word->begin, piece.begin);
-        if (!tokenizer.is_blank(line.substr(begin, std::min(word->end, piece.end) - begin))) {
-            return word - words.begin();
+// To str.split(), which has the separators of ASCII besides Unicode's white space.
+bool is_blank(std::string_view text) {
+    for (std::size_t at = 0; at < text.size();) {
+        const std::optional<char32_t> c = next_code_point(text, at);
+        if (!c || !(is_white_space(*c) || (*c >= 0x1c && *c <= 0x1f))) {
+            return false;
         }
     }
-    return -1;
+    return true;
+}
+
+ByteSpan kept_of(const Tokenizer& tokenizer, std::string_view line, ByteSpan word) {
+    const auto dropped = [&](std::size_t begin, std::size_t end) {
+        return tokenizer.is_blank(line.substr(begin, end - begin));
+    };
+    for (std::size_t next = word.begin; word.begin < word.end; word.begin = next) {
+        next_code_point(line, next);
+        if (!dropped(word.begin, next)) {
+            break;
+        }
+    }
+    while (word.begin < word.end) {
+        std::size_t last = word.end - 1;
+        while ((static_cast<unsigned char>(line[last]) & 0xc0U) == 0x80) {
+            --last;
+        }
+        if (!dropped(last, word.end)) {
+            break;
+        }
+        word.end = last;
+    }
+    return word;
+}
+
+// -1 where it touches none.
+std::int64_t word_of(const std::vector<ByteSpan>& kept, ByteSpan piece) {
+    if (piece.begin == piece.end) {
+        return -1;
+    }
+    auto word = std::upper_bound(kept.begin(), kept.end(), piece.begin,
+                                 [](std::size_t begin, const ByteSpan& one) { return begin < one.end; });
+    while (word != kept.end() && word->begin == word->end) {
+        ++word;
+    }
+    return word != kept.end() && word->begin < piece.end ? word - kept.begin() : -1;
 }
 
 }  // namespace
 
 std::vector<ByteSpan> line_words(std::string_view line) {
     std::vector<ByteSpan> words;
-    for (std::size_t begin = line.find_first_not_of(kBlanks); begin != std::string_view::npos;
-         begin = line.find_first_not_of(kBlanks, words.back().end)) {
-        words.push_back({begin, std::min(line.find_first_of(kBlanks, begin), line.size())});
+    for (std::size_t begin = line.find_first_not_of(kBlanks); begin != std::string_view::npos;) {
+        const std::size_t end = std::min(line.find_first_of(kBlanks, begin), line.size());
+        if (!is_blank(line.substr(begin, end - begin))) {
+            words.push_back({begin, end});
+        }
+        begin = line.find_first_not_of(kBlanks, end);
     }
     return words;
 }
 
-std::vector<std::int64_t> words_of_pieces(const Tokenizer& tokenizer, std::string_view line,
-                                          const std::vector<ByteSpan>& words, const std::vector<ByteSpan>& pieces) {
+std::vector<ByteSpan> kept_words(const Tokenizer& tokenizer, std::string_view line) {
+    std::vector<ByteSpan> words = line_words(line);
+    for (ByteSpan& word : words) {
+        word = kept_of(tokenizer, line, word);
+    }
+    return words;
+}
+
+std::vector<std::int64_t> words_of_pieces(const std::vector<ByteSpan>& kept, const std::vector<ByteSpan>& pieces) {
     std::vector<std::int64_t> units(pieces.size(), -1);
     std::int64_t next = -1;
     for (std::size_t i = pieces.size(); i-- > 0;) {
-        const std::int64_t own = word_of(tokenizer, line, words, pieces[i]);
+        const std::int64_t own = word_of(kept, pieces[i]);
         next = units[i] = own >= 0 ? own : next;
     }
     for (std::size_t i = 1; i < units.size(); ++i) {

@@ -1,7 +1,9 @@
 #include "observe/line_words.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include <catch2/catch.hpp>
 
@@ -9,6 +11,8 @@
 #include "tests/text/sentences.h"
 #include "text/normalised.h"
 #include "text/tokenizer_training.h"
+#include "text/utf8.h"
+#include "text/white_space.h"
 
 using namespace headscope;
 using namespace std::string_view_literals;
@@ -20,11 +24,11 @@ using Units = std::vector<std::int64_t>;
 
 // What nmt_nfkc keeps, composes, cuts into several characters, makes a blank of or drops, and blanks.
 constexpr auto kCharacters = std::to_array<std::string_view>(
-    {"a",          "b",          "zwei",   "1",      "\u00e9", "e\u0301", "\u0301", "\u0308", "\u00bd", "\ufb01",
-     "\ufdfa",     "\u00a8",     "\u203e", "\uff21", "\u30ab", "\uff76",  "\uff9e", "\u1100", "\u1161", "\u11a8",
-     "\u5b57",     "\u0939",     "\u200b", "\u200d", "\u00ad", "\ufeff",  "\u00a0", "\u2003", "\u3000", "\u2028",
-     "\u0085",     "\u2581",     "\u2585", "\x01",   "\x7f",   "\r",      "\v",     "\f",     "\u202e", "\ue000",
-     "\U000e0041", "\U0001f600", "\0"sv,   " ",      " ",      " ",       "\t",     "  "});
+    {"a",      "b",          "zwei",       "1",      "\u00e9", "e\u0301", "\u0301", "\u0308", "\u00bd", "\ufb01",
+     "\ufdfa", "\u00a8",     "\u203e",     "\uff21", "\u30ab", "\uff76",  "\uff9e", "\u1100", "\u1161", "\u11a8",
+     "\u5b57", "\u0939",     "\u200b",     "\u200d", "\u00ad", "\ufeff",  "\u00a0", "\u2003", "\u3000", "\u2028",
+     "\u0085", "\u2581",     "\u2585",     "\x01",   "\x7f",   "\r",      "\v",     "\f",     "\u202e", "\ue000",
+     "\x1f",   "\U000e0041", "\U0001f600", "\0"sv,   " ",      " ",       " ",      "\t",     "  "});
 
 std::string generated_line(Random& random) {
     std::string line;
@@ -44,10 +48,51 @@ Tokenizer trained(TokenizerType type) {
 }
 
 Units words_of(const Tokenizer& tokenizer, const std::string& line) {
-    return words_of_pieces(tokenizer, line, line_words(line), tokenizer.encoded_spans(line));
+    return words_of_pieces(kept_words(tokenizer, line), tokenizer.encoded_spans(line));
+}
+
+// As Moses and awk part a line.
+Spans parted(std::string_view line, std::string_view blanks = " \t") {
+    Spans words;
+    for (std::size_t at = line.find_first_not_of(blanks); at < line.size();
+         at = line.find_first_not_of(blanks, words.back().end)) {
+        words.push_back({at, std::min(line.find_first_of(blanks, at), line.size())});
+    }
+    return words;
+}
+
+bool is_white_space_of_python(char32_t c) {
+    return is_white_space(c) || (c >= 0x1c && c <= 0x1f);
+}
+
+// The number of words that Python's str.split() gives.
+std::size_t split_words(std::string_view line) {
+    std::size_t words = 0;
+    bool inside = false;
+    for (std::size_t at = 0; at < line.size();) {
+        const bool outside = is_white_space_of_python(next_code_point(line, at).value());
+        words += !outside && !inside ? 1 : 0;
+        inside = !outside;
+    }
+    return words;
 }
 
 }  // namespace
+
+TEST_CASE("links stay in range for readers that part lines at spaces and at any white space", "[alignment]") {
+    CHECK(line_words("The \u3000 house is red.").size() == 4);
+    CHECK(line_words("a \r b \u00a0\u2003\x1f").size() == 2);
+    Random random(17);
+    for (int round = 0; round < 4000; ++round) {
+        const std::string line = generated_line(random);
+        const Spans words = line_words(line);
+        const Spans all = parted(line);
+        INFO("'" << line << "'");
+        CHECK(words.size() <= split_words(line));
+        CHECK(std::includes(all.begin(), all.end(), words.begin(), words.end(),
+                            [](const ByteSpan& a, const ByteSpan& b) { return a.begin < b.begin; }));
+    }
+}
 
 TEST_CASE("spaces and tabs part the words of a line, and nothing else does", "[alignment]") {
     CHECK(line_words("").empty());
@@ -63,13 +108,24 @@ TEST_CASE("pieces belong to the words they were made of", "[alignment]") {
     for (int round = 0; round < 4000; ++round) {
         const std::string line = generated_line(random);
         const Spans words = line_words(line);
-        // No piece spans a blank, so each word is cut as it would be after any other.
+        // No piece spans a blank, so each word is cut as it would be after any other. What is not counted belongs to
+        // the next word that has pieces, or to the last.
         const std::size_t other = tokenizer.encode("a").size();
         Units expected;
-        for (std::size_t word = 0; word < words.size(); ++word) {
-            const std::string text = "a " + line.substr(words[word].begin, words[word].end - words[word].begin);
-            expected.insert(expected.end(), tokenizer.encode(text).size() - other, static_cast<std::int64_t>(word));
+        std::size_t waiting = 0;
+        std::int64_t word = 0;
+        for (const ByteSpan& span : parted(line)) {
+            const bool counted = std::find(words.begin(), words.end(), span) != words.end();
+            const std::size_t pieces =
+                tokenizer.encode("a " + line.substr(span.begin, span.end - span.begin)).size() - other;
+            if (!counted || pieces == 0) {
+                waiting += pieces;
+                word += counted ? 1 : 0;
+                continue;
+            }
+            expected.insert(expected.end(), std::exchange(waiting, 0) + pieces, word++);
         }
+        expected.insert(expected.end(), waiting, expected.empty() ? -1 : expected.back());
         if (is_empty_text(line)) {
             expected.clear();
         }
@@ -96,7 +152,7 @@ TEST_CASE("what is written belongs to the words of the text it became", "[alignm
         const Spans words = line_words(line);
         const Spans spans = tokenizer.decoded_spans(ids);
         REQUIRE(spans.size() == ids.size());
-        const Units units = words_of_pieces(tokenizer, line, words, spans);
+        const Units units = words_of_pieces(kept_words(tokenizer, line), spans);
         std::vector<bool> linked(words.size());
         INFO("'" << line << "'");
         for (std::size_t i = 0; i < ids.size(); ++i) {
