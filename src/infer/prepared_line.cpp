@@ -1,6 +1,7 @@
 #include "infer/prepared_line.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -126,21 +127,33 @@ void append(Translation& whole, Translation& part) {
     whole.end = part.end == EndReason::Limit ? part.end : whole.end;
 }
 
-// Parts of different texts may join to the same one. Of two such the better stays, in the line and in its parts.
-void drop_duplicates(TranslatedSentence& line, std::vector<TranslatedSentence>& parts) {
-    for (std::size_t rank = line.n_best.size(); rank-- > 1;) {
-        const auto here = line.n_best.begin() + static_cast<std::ptrdiff_t>(rank);
-        const auto other = std::find_if(line.n_best.begin(), here,
-                                        [&](const Translation& earlier) { return earlier.text == here->text; });
-        if (other == here) {
-            continue;
-        }
-        const auto worse = (other->score < here->score ? other : here) - line.n_best.begin();
-        line.n_best.erase(line.n_best.begin() + worse);
-        for (TranslatedSentence& part : parts) {
-            part.n_best.erase(part.n_best.begin() + worse);
+// What remains of a list of joined translations, best first. The length penalty is not that of the parts, so a later
+// one may have the higher score; none goes before the first, which is the translation without a list. Parts of
+// different texts may join to the same one.
+std::vector<std::size_t> ranks_to_keep(const std::vector<Translation>& list, bool duplicates) {
+    std::vector<std::size_t> order;
+    for (std::size_t rank = 0; rank < list.size(); ++rank) {
+        if (list[rank].score <= list.front().score) {
+            order.push_back(rank);
         }
     }
+    std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t rank) { return list[rank].score; });
+    std::vector<std::size_t> kept;
+    for (const std::size_t rank : order) {
+        const auto same = [&](std::size_t other) { return list[other].text == list[rank].text; };
+        if (duplicates || std::ranges::none_of(kept, same)) {
+            kept.push_back(rank);
+        }
+    }
+    return kept;
+}
+
+void keep_ranks(std::vector<Translation>& list, const std::vector<std::size_t>& ranks) {
+    std::vector<Translation> kept;
+    for (const std::size_t rank : ranks) {
+        kept.push_back(std::move(list[rank]));
+    }
+    list = std::move(kept);
 }
 
 void set_best(TranslatedSentence& sentence) {
@@ -242,8 +255,10 @@ TranslatedSentence join_units(std::vector<TranslatedSentence> units, std::string
         }
         whole.score = whole.log_probability / length_penalty(static_cast<std::int64_t>(whole.ids.size()), search);
     }
-    if (!search.n_best_duplicates) {
-        drop_duplicates(line, units);
+    const std::vector<std::size_t> ranks = ranks_to_keep(line.n_best, search.n_best_duplicates);
+    keep_ranks(line.n_best, ranks);
+    for (TranslatedSentence& part : units) {
+        keep_ranks(part.n_best, ranks);
     }
     set_best(line);
     line.parts = std::move(units);

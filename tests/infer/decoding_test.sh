@@ -358,9 +358,11 @@ translate --alignments --json --split-longer-than 12 < <(printf '%s\n' "$long")
 expect "a split line is aligned throughout" json '[.alignment[][0]] | max >= 8 and max < 12'
 # What normalisation joins, parts, adds and drops: no-break and zero-width spaces, a fraction, a ligature, controls.
 printf '%b\n' '1\xc2\xa07 4' ' \t 1  7 \xe2\x80\x8b 4 ' '\xc2\xbd 7 \xef\xb7\xba 4' '\x01 7 \xef\xac\x81 \xc2\xa0 4\r' \
-    '\xe2\x96\x81 7\x0c4 \xe2\x96\x81' '1\xe3\x80\x827\xe3\x80\x82 4' >odd.txt
+    '\xe2\x96\x81 7\x0c4 \xe2\x96\x81' '1\xe3\x80\x827\xe3\x80\x82 4' '1 \xe3\x80\x80 7 4 \xe3\x80\x80 1' >odd.txt
 in_range() {
-    jq -es 'def words: [splits("[ \t]+") | select(. != "")] | length;
+    # Of readers that split at spaces and tabs, and of those that split at any white space.
+    jq -es 'def parted($by): [splits($by) | select(. != "")] | length;
+        def words: [parted("[ \t]+"), parted("\\s+")] | min;
         all(.[]; (.source | words) as $s | (.translation | words) as $t |
             (.alignment | length) == $t and all(.alignment[]; .[0] < $s and .[1] < $t))' out >/dev/null
 }

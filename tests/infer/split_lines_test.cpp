@@ -85,6 +85,29 @@ TEST_CASE("sentences of different texts that join to the same one are the same t
     CHECK(join_units(parts, "", {.n_best = 4, .n_best_duplicates = true}).n_best.size() == 4);
 }
 
+TEST_CASE("a list of joined translations falls, and its first is the translation alone") {
+    using Found = std::vector<std::pair<std::string, double>>;
+    const auto part = [](const Found& found) {
+        TranslatedSentence sentence;
+        for (const auto& [text, log_probability] : found) {
+            sentence.n_best.push_back({{4, 2}, text, log_probability, log_probability});
+        }
+        return sentence;
+    };
+    const std::vector<TranslatedSentence> parts{
+        part({{"a b", -4.0}, {"a", -1.0}, {"x", -5.0}, {"y", -2.5}, {"better", -1.0}}),
+        part({{"c", -1.0}, {"b c", -2.0}, {"x", -5.0}, {"y", -2.5}, {"still", -1.0}})};
+    const bool duplicates = GENERATE(false, true);
+    const TranslatedSentence line = join_units(parts, "", {.n_best = 5, .n_best_duplicates = duplicates});
+    REQUIRE(line.n_best.size() == 3);
+    CHECK(line.n_best[0].text == "a b c");
+    CHECK(line.log_probability == -5.0);
+    CHECK(line.n_best[1].text == "y y");
+    CHECK(line.n_best[2].text == "x x");
+    CHECK(line.parts[0].n_best[1].text == "y");
+    CHECK(line.parts[1].n_best.size() == 3);
+}
+
 TEST_CASE("a line of the length that is allowed stays whole, and none is split where that is off") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend, 128);
