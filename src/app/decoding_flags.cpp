@@ -5,7 +5,7 @@
 
 #include "app/option_values.h"
 #include "infer/prepared_line.h"
-#include "io/file_kind.h"
+#include "io/byte_order_mark.h"
 #include "support/check.h"
 #include "text/lines.h"
 
@@ -59,7 +59,7 @@ void add_decoding_flags(CLI::App& command, DecodingFlags& flags, TranslationFlag
 }
 
 Prefixes::Prefixes(const DecodingFlags& flags, const Tokenizer& tokenizer)
-    : all_(without_byte_order_mark(flags.prefix)), file_(flags.prefix_file) {
+    : all_(without_byte_order_mark(flags.prefix, "--prefix")), file_(flags.prefix_file) {
     encode_prefix(tokenizer, all_);
     if (!file_.empty()) {
         each_ = read_lines(file_);

@@ -16,6 +16,7 @@
 #include "app/command_line.h"
 #include "app/known_variables.h"
 #include "backend/trace_file.h"
+#include "io/byte_order_mark.h"
 #include "support/check.h"
 #include "support/edit_distance.h"
 
@@ -145,6 +146,9 @@ int main(int argc, char** argv) {
     occupy_standard_streams();
     std::signal(SIGPIPE, SIG_IGN);  // a closed output is an error of write(), see OutputClosed
     std::signal(SIGXFSZ, SIG_IGN);  // as is a file that may not grow
+    headscope::on_byte_order_mark([](const std::string& name) {
+        headscope::tell(fmt::format("headscope: {} begins with a byte order mark, which was removed", name));
+    });
     for (const std::string& message : headscope::misspelt_variables(environ)) {
         headscope::tell("headscope: " + message);
     }

@@ -193,9 +193,6 @@ void translate(TranslateOptions options) {
     const StreamTotals totals = translate_stream(translator, input, sinks, devices.options(),
                                                  [&](std::int64_t line) { return prefixes.of(line); });
     progress.finish();
-    if (input.had_byte_order_mark()) {
-        warn("the text begins with a byte order mark, which was removed");
-    }
     if (totals.unknown > 0) {
         warn(unknown_note(totals.unknown, totals.lines, "lines", "translated with the unknown piece in their place"));
     }

@@ -31,8 +31,6 @@ public:
     // out.
     std::vector<InputLine> next_window(std::size_t most);
 
-    bool had_byte_order_mark() const { return reader_.had_byte_order_mark(); }  // it is not in the first line
-
 private:
     // What `body` gives; where it fails, nothing, and that is the end.
     template <class Body>

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "io/byte_order_mark.h"
+
 namespace headscope {
 
 namespace {
@@ -98,10 +100,6 @@ bool may_be_another_kind(std::string_view beginning) {
     };
     return std::any_of(kSignatures.begin(), kSignatures.end(), open) ||
            (beginning.size() < kByteOrderMark.size() && kByteOrderMark.starts_with(beginning));
-}
-
-std::string_view without_byte_order_mark(std::string_view text) {
-    return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
 }
 
 }  // namespace headscope

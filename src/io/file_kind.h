@@ -20,7 +20,4 @@ KnownKind kind_of(std::string_view beginning);
 // Whether more bytes may show that it is another kind than these do.
 bool may_be_another_kind(std::string_view beginning);
 
-constexpr std::string_view kByteOrderMark("\xef\xbb\xbf", 3);
-std::string_view without_byte_order_mark(std::string_view text);
-
 }  // namespace headscope

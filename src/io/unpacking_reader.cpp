@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "io/byte_order_mark.h"
 #include "io/decoder.h"
 #include "io/file_kind.h"
 #include "support/check.h"
@@ -89,7 +90,7 @@ std::string_view UnpackingReader::read() {
                         name_, decoder_ ? "packed, and within that " : "", known.name, known.advice));
     }
     had_byte_order_mark_ = text.starts_with(kByteOrderMark);
-    text = without_byte_order_mark(text);
+    text = without_byte_order_mark(text, name_);
     return text.empty() && had_byte_order_mark_ ? read_text() : text;
 }
 

@@ -13,7 +13,8 @@ class Decoder;
 
 // `name` stands for the file in messages. Every failure is an Error: a file that cannot be read, a packed one that is
 // damaged, cut short or followed by something else than zeros, and one that holds no UTF-8 text but, by its first
-// bytes, a known other format. A byte order mark at the beginning is left out.
+// bytes, a known other format. A byte order mark at the beginning is left out
+// (io/byte_order_mark.h).
 class UnpackingReader {
 public:
     UnpackingReader(const std::string& path, std::string name);

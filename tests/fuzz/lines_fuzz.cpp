@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "infer/line_source.h"
+#include "io/byte_order_mark.h"
 #include "io/file_kind.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/gzip.h"
@@ -57,7 +58,7 @@ Outcome windows_of(std::string_view bytes) {
 // What read_lines promises, in other words.
 Outcome expected_lines(std::string_view text) {
     Outcome expected;
-    text = without_byte_order_mark(text);
+    text = without_byte_order_mark(text, "");
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         expected.lines.emplace_back(text.substr(0, end));

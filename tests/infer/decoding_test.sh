@@ -293,6 +293,7 @@ translate paper.pdf
 expect "what is no text is named" refused "'paper.pdf' is a PDF document"
 translate --prefix "$(printf '\xef\xbb\xbf3 3')" input.txt
 cp out marked-prefix
+expect "one before a prefix is told of" complains "--prefix begins with a byte order mark"
 translate --prefix '3 3' input.txt
 expect "nor does a prefix begin with a byte order mark" same out marked-prefix
 translate --progress input.txt.gz

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/byte_order_mark.h"
 #include "tests/fuzz/zstd.h"
 #include "tests/io/temporary_folder.h"
 
@@ -250,6 +251,16 @@ TEST_CASE("a byte order mark at the beginning is left out and told of", "[lines]
         CHECK(marked(text));
     }
     CHECK(read_lines(folder.write("a", mark + "\n")) == Lines{""});
+    Lines told;
+    on_byte_order_mark([&](const std::string& name) { told.push_back(name); });
+    for (const std::string& path :
+         {folder.write("b", mark + "x\n"), folder.write("c", zstd(mark)), folder.write("d", "x")}) {
+        read_lines(path);
+        read_lines(path);
+    }
+    CHECK(without_byte_order_mark(mark + mark, "--prefix") == mark);
+    on_byte_order_mark({});
+    CHECK(told == Lines{"'" + folder.file("b") + "'", "'" + folder.file("c") + "'", "--prefix"});
     CHECK_FALSE(marked("x" + mark + "\n"));
     CHECK_FALSE(marked(""));
     CHECK_THAT(error_of([&] { read_lines(folder.write("a", mark.substr(0, 2))); }), Contains("not UTF-8"));

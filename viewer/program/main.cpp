@@ -9,6 +9,7 @@
 
 #include "app/view_options.h"
 #include "backend/trace_file.h"
+#include "io/byte_order_mark.h"
 #include "support/check.h"
 #include "viewer/ui/program.h"
 
@@ -16,8 +17,12 @@ namespace {
 
 using namespace headscope;
 
+void tell(const std::string& message) {
+    std::fputs(("headscope: " + message + "\n").c_str(), stderr);
+}
+
 int fail(const std::string& problem) {
-    std::fputs(("headscope: " + problem + "\n").c_str(), stderr);
+    tell(problem);
     return 1;
 }
 
@@ -30,7 +35,7 @@ viewer::ProgramOptions program_of(const ViewOptions& options) {
         program.session.settings_file = viewer::settings_path();
         program.session.settings = viewer::load_settings(program.session.settings_file, problem);
         if (!problem.empty()) {
-            fail(problem);
+            tell(problem);
             program.session.settings_file.clear();  // stays as it is, for whoever wrote it
         }
         if (view.model_name.empty()) {  // not a saved one
@@ -44,6 +49,9 @@ viewer::ProgramOptions program_of(const ViewOptions& options) {
 
 int main(int argc, char** argv) {
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write()
+    on_byte_order_mark([](const std::string& name) {
+        tell(fmt::format("{} begins with a byte order mark, which was removed", name));
+    });
     CLI::App app("Look at every head, live, in a window.", "headscope-viewer");
     ViewOptions options;
     add_view_options(app, options);
