@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
 #include "io/byte_order_mark.h"
 
@@ -66,13 +68,68 @@ constexpr std::array kSignatures = {
     Signature{"LZIP\1"sv, {FileKind::Other, "packed by lzip", kUnpack}},
 };
 
-// Without its mark: two letters of a Latin script.
-bool is_bare_utf16(std::string_view beginning) {
-    if (beginning.size() < 4) {
-        return false;
+// What is looked through for text of wide characters without its mark.
+constexpr std::size_t kLookedThrough = 4096;
+
+// Of the character at `at`, of `width` bytes.
+std::uint32_t wide_character(std::string_view text, std::size_t at, std::size_t width, bool big_endian) {
+    std::uint32_t character = 0;
+    for (std::size_t i = 0; i < width; ++i) {
+        const std::size_t shift = 8 * (big_endian ? width - 1 - i : i);
+        character |= std::uint32_t{static_cast<unsigned char>(text[at + i])} << shift;
     }
-    const auto zero = [&](std::size_t at) { return beginning[at] == '\0'; };
-    return zero(0) == zero(2) && zero(1) == zero(3) && zero(0) != zero(1);
+    return character;
+}
+
+// Every character is one of the planes in use.
+bool is_bare_utf32(std::string_view text, bool big_endian) {
+    std::size_t at = 0;
+    for (; at + 4 <= text.size(); at += 4) {
+        const std::uint32_t character = wide_character(text, at, 4, big_endian);
+        const std::uint32_t plane = character >> 16U;
+        if (character == 0 || (plane > 3 && plane != 14)) {
+            return false;
+        }
+    }
+    return at >= 8;
+}
+
+// Whether there are controls other than NUL and blanks, or bytes past ASCII that do not follow each other as in UTF-8.
+bool is_binary(std::string_view text) {
+    const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; };
+    const auto leads = [](char c) { return static_cast<unsigned char>(c) >= 0xc0; };
+    char before = '\0';
+    return std::any_of(text.begin(), text.end(), [&](char c) {
+        const char last = std::exchange(before, c);
+        const bool control = c > 0 && c < ' ' && (c < '\t' || c > '\r');
+        return control || (leads(last) && !continues(c)) || (last >= 0 && continues(c));
+    });
+}
+
+// Two letters of a Latin script at the beginning, or spaces and ends of lines where the rest is no UTF-8, or has none
+// of their bytes besides.
+bool is_bare_utf16(std::string_view text, bool big_endian) {
+    std::size_t latin = 0;  // at the beginning
+    std::size_t blanks = 0;
+    std::size_t lines = 0;
+    for (std::size_t at = 0; at + 2 <= text.size(); at += 2) {
+        const std::uint32_t character = wide_character(text, at, 2, big_endian);
+        latin += latin == at / 2 && character > 0 && character < 0x100 ? 1 : 0;
+        blanks += character == ' ' || character == '\n' || character == '\r' ? 1 : 0;
+        lines += character == '\n' ? 1 : 0;
+    }
+    const auto feeds = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    return latin >= 2 || (blanks > 0 && is_binary(text)) || (lines > 0 && lines == feeds);
+}
+
+KnownKind wide_text(std::string_view beginning) {
+    const std::string_view text = beginning.substr(0, kLookedThrough);
+    for (const bool big_endian : {false, true}) {
+        if (is_bare_utf32(text, big_endian)) {
+            return kUtf32;
+        }
+    }
+    return is_bare_utf16(text, false) || is_bare_utf16(text, true) ? kUtf16 : KnownKind{};
 }
 
 bool is_tar(std::string_view beginning) {
@@ -91,7 +148,7 @@ KnownKind kind_of(std::string_view beginning) {
     if (is_tar(beginning)) {
         return {FileKind::Other, "a tar archive", kUnpack};
     }
-    return is_bare_utf16(beginning) ? kUtf16 : KnownKind{};
+    return wide_text(beginning);
 }
 
 bool may_be_another_kind(std::string_view beginning) {
@@ -100,6 +157,10 @@ bool may_be_another_kind(std::string_view beginning) {
     };
     return std::any_of(kSignatures.begin(), kSignatures.end(), open) ||
            (beginning.size() < kByteOrderMark.size() && kByteOrderMark.starts_with(beginning));
+}
+
+bool may_be_wide_text(std::string_view beginning) {
+    return beginning.size() < kLookedThrough && beginning.find('\0') != std::string_view::npos;
 }
 
 }  // namespace headscope

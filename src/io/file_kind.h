@@ -19,5 +19,7 @@ struct KnownKind {
 KnownKind kind_of(std::string_view beginning);
 // Whether more bytes may show that it is another kind than these do.
 bool may_be_another_kind(std::string_view beginning);
+// Whether it holds NUL, and more bytes would tell if that is text of wide characters.
+bool may_be_wide_text(std::string_view beginning);
 
 }  // namespace headscope

@@ -75,9 +75,10 @@ std::string_view UnpackingReader::read() {
     }
     choose_decoder();
     std::string_view text = read_text();
-    if (!text.empty() && may_be_another_kind(text)) {
+    const auto undecided = [](std::string_view bytes) { return may_be_another_kind(bytes) || may_be_wide_text(bytes); };
+    if (!text.empty() && undecided(text)) {
         beginning_ = text;
-        while (!text.empty() && may_be_another_kind(beginning_)) {
+        while (!text.empty() && undecided(beginning_)) {
             text = read_text();
             beginning_ += text;
         }

@@ -205,6 +205,17 @@ TEST_CASE("what is no UTF-8 text by its first bytes is called what it is", "[lin
         {"H\0i\0\n\0"s, "UTF-16"},
         {"\0H\0i\0\n"s, "UTF-16"},
         {"\xff\xfe"s, "UTF-16"},
+        {"\x60\x4f\x7d\x59\n\0"s, "UTF-16"},
+        {"\x4f\x60\x59\x7d\0\n"s, "UTF-16"},
+        {"\0\x4e\x0a\x4e\x87\x65 \0\x60\x4f\n\0"s, "UTF-16"},
+        {"\x4e\0\x4e\x0a\x65\x87\0 \x4f\x60\0\n"s, "UTF-16"},
+        {"\x1f\x04\x40\x04 \0\x0a\x04\x37\x04\r\0"s, "UTF-16"},
+        {"\x04\x1f\x04\x40\0 \x04\x0a\x04\x37\0\r"s, "UTF-16"},
+        {"a\0\n\0b\0\n\0"s, "UTF-16"},
+        {"H\0\0\0i\0\0\0"s, "UTF-32"},
+        {"\0\0\0H\0\0\0i"s, "UTF-32"},
+        {"\x60\x4f\0\0\n\0\0\0\0\xf6\1\0"s, "UTF-32"},
+        {"\0\0\x4f\x60\0\0\0\n\0\1\xf6\0"s, "UTF-32"},
         {"\xff\xfe\0\0H\0\0\0"s, "UTF-32"},
         {"\0\0\xfe\xff\0\0\0H"s, "UTF-32"},
         {"PK\3\4and so on"s, "ZIP archive"},
@@ -227,6 +238,10 @@ TEST_CASE("what is no UTF-8 text by its first bytes is called what it is", "[lin
         CHECK_THAT(error_of([&] { read_lines(path); }), Contains("packed, and within that") && Contains(name));
     }
     CHECK_THAT(error_of([&] { read_lines(folder.write("in", zstd(zstd("x\n")))); }), Contains("packed by zstd"));
+    for (const std::string& text :
+         {"a\0b\n"s, "ab \0c d\n"s, "ab\n\0cd\ne\n"s, "\xc3\xa4 \0ab\n"s, "abc\0"s, "\0\0\0\0\0\0\0\0"s}) {
+        CHECK_FALSE(read_lines(folder.write("text", text)).empty());
+    }
     for (const char* text : {"P", "PK", "%PDF", "7z", "BZh", "BZh9", "Rar", "{\\", "PK.\n", "%PDF 1", "\xc3\xa4"}) {
         CHECK(read_lines(folder.write("text", text)).size() == 1);
         CHECK(read_lines(folder.write("text", zstd(text))).size() == 1);
