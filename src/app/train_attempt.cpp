@@ -57,8 +57,9 @@ public:
         if (!options.from.empty()) {
             try_first_model(*backend_, config_, options.from);
         }
-        data_ = prepare_training_data(config_, (fs::path(folder_.path()) / "tokenizer").string(),
-                                      {.reuse = false, .from_model = options.from}, say);
+        data_ =
+            prepare_training_data(config_, (fs::path(folder_.path()) / "tokenizer").string(),
+                                  {.reuse = false, .from_model = options.from, .warned = !options.source.empty()}, say);
         if (config_.training.find_batch) {
             set_batch(given, found_batch(*backend_, config_, data_, say));
             config_ = given.parsed();

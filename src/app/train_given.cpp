@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "support/check.h"
-#include "support/counted.h"
 #include "train/batch_size.h"
 #include "train/default_config.h"
 #include "train/step_rehearsal.h"
@@ -23,9 +22,11 @@ RunConfig config_of_texts(const TrainOptions& options, const Backend& device, co
         part_texts(options.source, options.target, (std::filesystem::path(folder) / "data").string(), kSeed);
     say(
         fmt::format("{} pairs to train on, {} held out to validate with, {} left out for sharing a side with those, {} "
-                    "for an empty side{}",
-                    text.train, text.valid, text.shared, text.empty,
-                    text.byte_order_marks > 0 ? "; removed " + counted(text.byte_order_marks, "byte order mark") : ""));
+                    "for an empty side",
+                    text.train, text.valid, text.shared, text.empty));
+    if (text.unlearnable.count() > 0 && options.from.empty()) {
+        say(text.unlearnable.warning());
+    }
     const nlohmann::json json = default_config(text, device);
     const std::string file = RunConfig::kept_in(options.output);
     say(fmt::format(

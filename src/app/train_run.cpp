@@ -84,8 +84,9 @@ private:
     void train() {
         const fs::path output(options_.output);
         // Without a checkpoint nothing says that a tokenizer left there is of this configuration.
-        TrainingData data = prepare_training_data(given_->parsed(), (output / "tokenizer").string(),
-                                                  {.reuse = begun_, .from_model = options_.from}, say_);
+        TrainingData data = prepare_training_data(
+            given_->parsed(), (output / "tokenizer").string(),
+            {.reuse = begun_, .from_model = options_.from, .warned = !options_.source.empty()}, say_);
         if (given_->parsed().training.find_batch) {
             set_batch(*given_,
                       begun_ ? folder_->recorded_batch() : found_batch(*backend_, given_->parsed(), data, say_));

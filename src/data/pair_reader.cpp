@@ -67,6 +67,10 @@ std::int64_t PairReader::byte_order_marks() const {
     return (first_->had_byte_order_mark() ? 1 : 0) + (second_ && second_->had_byte_order_mark() ? 1 : 0);
 }
 
+std::string empty_sides(std::int64_t pairs) {
+    return pairs > 0 ? fmt::format(" ({} with an empty side)", pairs) : "";
+}
+
 void PairReader::fail_lengths(bool source_longer) {
     LineReader& longer = source_longer ? *first_ : *second_;
     while (longer.next_bytes(line_)) {

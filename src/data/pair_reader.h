@@ -43,4 +43,7 @@ private:
     std::int64_t dropped_empty_ = 0;
 };
 
+// " (3 with an empty side)", for messages; nothing where there are none.
+std::string empty_sides(std::int64_t pairs);
+
 }  // namespace headscope

@@ -69,31 +69,32 @@ struct SampledText {
 SampledText sample_text(const TrainConfig& config) {
     const auto seed = static_cast<std::uint64_t>(config.training.seed);
     SampledText text{Sample(seed), Sample(seed)};
+    std::int64_t empty = 0;
     for (const CorpusFiles& files : config.data.train) {
         for_each_reader(files, [&](PairReader& reader) {
             for (std::string of_source, of_target; reader.next(of_source, of_target);) {
                 text.source.add(std::move(of_source), reader.name(), reader.line());
                 text.target.add(std::move(of_target), reader.target_name(), reader.line());
             }
+            empty += reader.dropped_empty();
         });
+    }
+    if (text.source.size() == 0 && text.source.left_out().count() == 0) {
+        const CorpusFiles& files = config.data.train.front();
+        throw Error(fmt::format("{}: the files of \"data.train\" ({}) hold no sentence pair{}", config.file,
+                                fmt::join(files.tsv.empty() ? files.source : files.tsv, ", "), empty_sides(empty)));
     }
     return text;
 }
 
-void learn(const TrainConfig& config, const std::string& path, Sample sample, const Say& say) {
+void learn(const TrainConfig& config, const std::string& path, Sample sample, bool warned, const Say& say) {
     const UnlearnableLines& left_out = sample.left_out();
-    if (sample.size() == 0 && left_out.count() == 0) {
-        const CorpusFiles& files = config.data.train.front();
-        throw Error(fmt::format("{}: the files of \"data.train\" ({}) hold no sentence pair", config.file,
-                                fmt::join(files.tsv.empty() ? files.source : files.tsv, ", ")));
-    }
     if (sample.size() == 0) {
         throw Error(fmt::format("{}: \"data.train\" ({}) holds no sentence that a vocabulary can be learnt from: {}",
                                 config.file, sample.files(), left_out.first()));
     }
-    if (left_out.count() > 0) {
-        say(fmt::format("warning: the vocabulary is learnt without {}: {}", counted(left_out.count(), "sentence"),
-                        left_out.first()));
+    if (left_out.count() > 0 && !warned) {
+        say(left_out.warning());
     }
     say(fmt::format("learning {} pieces from {} sentences: {}", config.tokenizer.vocabulary, sample.size(), path));
     TokenizerTraining training;
@@ -164,9 +165,9 @@ void obtain_tokenizers(TrainingData& data, const TrainConfig& config, const std:
         if (shared) {
             text.source.append(std::move(text.target));
         }
-        learn(config, paths.front(), std::move(text.source), say);
+        learn(config, paths.front(), std::move(text.source), origin.warned, say);
         if (!shared) {
-            learn(config, paths.back(), std::move(text.target), say);
+            learn(config, paths.back(), std::move(text.target), origin.warned, say);
         }
     }
     data.source_tokenizer_file = paths.front();

@@ -17,7 +17,6 @@
 #include "support/check.h"
 #include "text/normalised.h"
 #include "text/utf8.h"
-#include "train/unlearnable_lines.h"
 
 namespace headscope {
 namespace {
@@ -106,8 +105,15 @@ void write_parts(PairReader& reader, const HoldOut& held, const WrittenRecord& r
             ++parts.shared;
             continue;
         }
-        (part == Part::Valid ? valid : train).add(source, target);
-        ++(part == Part::Valid ? parts.valid : parts.train);
+        if (part == Part::Valid) {
+            valid.add(source, target);
+            ++parts.valid;
+            continue;
+        }
+        train.add(source, target);
+        ++parts.train;
+        parts.unlearnable.learnable(source, reader.name(), reader.line());
+        parts.unlearnable.learnable(target, reader.target_name(), reader.line());
     }
     record.commit({&valid.source(), &valid.target(), &train.source(), &train.target()});
 }
@@ -136,9 +142,9 @@ TextParts part_texts(const std::string& source, const std::string& target, const
     }
     if (pairs < kFewest) {
         throw Error(
-            fmt::format("'{}' and '{}' hold {} pairs of sentences: a training needs {} at the least, and many "
+            fmt::format("'{}' and '{}' hold {} pairs of sentences{}: a training needs {} at the least, and many "
                         "thousands to learn to translate",
-                        source, target, pairs, kFewest));
+                        source, target, pairs, empty_sides(first.dropped_empty()), kFewest));
     }
     if (variety.words() == 0) {
         throw Error(fmt::format("'{}' and '{}' hold no sentence that a vocabulary can be learnt from: {}", source,
@@ -158,7 +164,6 @@ TextParts part_texts(const std::string& source, const std::string& target, const
     const auto in = [&](const std::string& name) { return (std::filesystem::absolute(folder) / name).string(); };
     TextParts parts{in(names[0]), in(names[1]), in(names[2]), in(names[3])};
     parts.empty = first.dropped_empty();
-    parts.byte_order_marks = first.byte_order_marks();
     parts.characters = variety.characters();
     parts.words = variety.words();
     PairReader second(source, target);

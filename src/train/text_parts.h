@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "train/unlearnable_lines.h"
+
 namespace headscope {
 
 struct TextParts {
@@ -12,7 +14,7 @@ struct TextParts {
     std::int64_t train = 0, valid = 0;  // pairs
     std::int64_t shared = 0;            // pairs left out: a side is one of the validation text's (HoldOut)
     std::int64_t empty = 0;             // and those with a side of nothing but spaces
-    std::int64_t byte_order_marks = 0;  // left out of the texts
+    UnlearnableLines unlearnable = {};  // among the pairs to train on
     // Of both languages together, for the size of a vocabulary: different characters, and different words.
     std::int64_t characters = 0, words = 0;
 };

@@ -21,13 +21,11 @@ namespace {
 constexpr std::size_t kAtOnce = 16384;
 
 struct Counts {
-    std::int64_t pairs = 0, source_tokens = 0, target_tokens = 0, dropped_long = 0, dropped_empty = 0,
-                 byte_order_marks = 0;
+    std::int64_t pairs = 0, source_tokens = 0, target_tokens = 0, dropped_long = 0, dropped_empty = 0;
 
     std::string text() const {
-        return fmt::format("{}, {} source and {} target tokens (left out: {} too long and {} empty{})",
-                           counted(pairs, "pair"), source_tokens, target_tokens, dropped_long, dropped_empty,
-                           byte_order_marks > 0 ? ", " + counted(byte_order_marks, "byte order mark") : "");
+        return fmt::format("{}, {} source and {} target tokens (left out: {} too long and {} empty)",
+                           counted(pairs, "pair"), source_tokens, target_tokens, dropped_long, dropped_empty);
     }
 };
 
@@ -53,7 +51,6 @@ public:
                 }
             }
             counts_.dropped_empty += reader.dropped_empty();
-            counts_.byte_order_marks += reader.byte_order_marks();
         });
         encode();
     }
@@ -92,8 +89,9 @@ void require_pairs(const TrainConfig& config, const char* key, const CorpusFiles
             "tokens",
             config.file, key, counts.dropped_long, config.training.max_length));
     }
-    throw Error(fmt::format("{}: the files of \"{}\" ({}) hold no sentence pair ({} with an empty side)", config.file,
-                            key, fmt::join(files.tsv.empty() ? files.source : files.tsv, ", "), counts.dropped_empty));
+    throw Error(fmt::format("{}: the files of \"{}\" ({}) hold no sentence pair{}", config.file, key,
+                            fmt::join(files.tsv.empty() ? files.source : files.tsv, ", "),
+                            empty_sides(counts.dropped_empty)));
 }
 
 std::shared_ptr<const ExampleSource> encode_training_text(const TrainConfig& config, const TrainingData& data,

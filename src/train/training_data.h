@@ -30,6 +30,7 @@ struct TrainingData {
 struct TokenizerOrigin {
     bool reuse = false;      // those that are in the folder already
     std::string from_model;  // else copies of this model directory's, where it is not empty; else they are learnt
+    bool warned = false;     // whether it was said already what they are learnt without
 };
 
 // Tokenizers live in `folder`. Text is read as a stream: memory holds a few bytes a pair, and what ids are too many for

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "support/counted.h"
 #include "text/tokenizer_training.h"
 
 namespace headscope {
@@ -15,6 +16,10 @@ bool UnlearnableLines::learnable(const std::string& line, const std::string& fil
         first_ = fmt::format("{} line {} {}", file, number, why);
     }
     return false;
+}
+
+std::string UnlearnableLines::warning() const {
+    return fmt::format("warning: the vocabulary is learnt without {}: {}", counted(count_, "sentence"), first_);
 }
 
 void UnlearnableLines::append(const UnlearnableLines& other) {

@@ -14,6 +14,7 @@ public:
     void append(const UnlearnableLines& other);
 
     std::int64_t count() const { return count_; }
+    std::string warning() const;                         // where there are any
     const std::string& first() const { return first_; }  // "'my.de' line 3 holds NUL, ..."
 
 private:

@@ -38,6 +38,9 @@ printf 'same\tsame\n\n' >useless.tsv
 run data --tsv useless.tsv --output split/deep --valid 0 --test 0
 expect "nothing to train on" refused "no pair of 2 is left" "nothing was written"
 expect "which leaves no folder either" absent split
+for i in $(seq 100); do printf '第%d句：你好，世界。\tSatz %d\n第%d句你好世界\tAnders %d\n' "$i" "$i" "$i" "$i"; done >twins.tsv
+run data --tsv twins.tsv --output twins --valid 10 --test 10 --json
+expect "twins without marks are found where words are not parted" eval 'jq -e ".train == 160 and .[\"shares a side with held-out pairs\"] == 20" out'
 
 for i in $(seq 40); do printf 'Sentence %d.\tSatz %d.\tCC-BY\r\n' "$i" "$i"; done >raw.tsv
 {
@@ -205,6 +208,18 @@ expect "or of NUL" refused "data/nul' line 1 holds NUL" "changed.json"
 changed "$(corpus good blocks)"
 expect "beside others it is said what is learnt without" eval 'ended_with 0 && complains "learnt without 150 sentences" && complains "data/blocks'\'' line 1 holds U+2585"'
 rm -r trial
+for i in $(seq 150); do printf '\xc2\xa0\n'; done >data/bare
+changed "$(corpus good bare)"
+expect "sides that only look empty are named as the reason" refused "no sentence pair (150 with an empty side)"
+run train --source data/good --target data/bare --output trial
+expect "of two texts as well" refused "hold 0 pairs of sentences (150 with an empty side)"
+awk '{ print NR % 50 == 7 ? "▅ " $0 : $0 " und mehr" }' data/good >data/some
+run train --source data/good --target data/some --output trial --dry-run
+expect "lines of two texts that nothing is learnt from are named as they were given" complains "learnt without 3 sentences: 'data/some' line 7 holds U+2585"
+expect "and once" [ "$(grep -c 'learnt without' err)" -eq 1 ]
+printf '\xef\xbb\xbf' | cat - tiny.json >marked.json
+run train marked.json --data data --output trial --dry-run
+expect "a configuration's byte order mark is told of" complains "marked.json' begins with a byte order mark"
 sed 's/"shared": true/"shared": false/;s/"heads": 2,/& "tying": "none",/' tiny.json >apart.json
 sed "$(corpus good equal)" apart.json >changed.json
 run train changed.json --data data --output trial

@@ -84,7 +84,12 @@ TEST_CASE("texts that nothing can be learnt from are refused with the reason", "
     CHECK_THAT(error(blocks, blocks), Contains("'" + blocks + "' line 1 holds U+2585") && Contains("remove"));
     CHECK_THAT(error(nul, blocks), Contains("'" + nul + "' line 1 holds NUL"));
     CHECK_THAT(error(endless, nul), Contains("'" + endless + "' line 1 has 5001 bytes"));
-    CHECK(part_texts(good, blocks, folder.file("data"), 1).characters < 20);  // of what can be learnt from alone
+    const TextParts parts = part_texts(good, blocks, folder.file("data"), 1);
+    CHECK(parts.characters < 20);  // of what can be learnt from alone
+    CHECK(parts.unlearnable.count() == parts.train);
+    CHECK_THAT(parts.unlearnable.warning(), Contains("'" + blocks + "' line 1 holds U+2585"));
+    const std::string bare = text("bare", [](int i) { return i < 950 ? "\u00a0" : "x"; });
+    CHECK_THAT(error(good, bare), Contains("hold 50 pairs of sentences (950 with an empty side)"));
 }
 
 TEST_CASE("the configuration of a text can be trained by, and is larger for more of it", "[parts]") {
