@@ -140,6 +140,7 @@ void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     AtomicFile::require_replaceable(options.output);
     TestSet set = read_test_set(files);
     Evaluation evaluation;
+    evaluation.lines_left_out = set.lines_left_out;
     Translations translations;
     if (files.hypotheses.empty()) {
         translations = ask_model(options, set, evaluation);
@@ -179,7 +180,8 @@ void add_evaluate_command(CLI::App& app, int count, const char* const* words) {
     command->footer(
         "BLEU and chrF2 are sacreBLEU's, with its signatures. A model is also told the references: perplexity is\n"
         "unsmoothed, the calibration error is how far the likeliest piece's probability is from how often it is "
-        "right. Several models are one by the mean of their probabilities. Lines with an empty side are left out.\n\n"
+        "right. Several models are one by the mean of their probabilities. Lines with an empty side are left out:\n"
+        "JSON has their number as lines_left_out, and as left_out that of references too long for the model.\n\n"
         "Examples:\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --beam 4 --by-length\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --model runs/my-model\n"

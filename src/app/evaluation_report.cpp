@@ -124,6 +124,7 @@ std::string evaluation_json(const Evaluation& evaluation, const ResultOrigin& or
         json["model"] = translated_by_json(*by);
     }
     json.update(scores_json(evaluation.scores));
+    json["lines_left_out"] = evaluation.lines_left_out;
     if (evaluation.forced) {
         json.update(forced_json(*evaluation.forced));
     }

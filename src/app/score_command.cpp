@@ -60,6 +60,10 @@ Pairs next_pairs(PairReader& reader) {
     return pairs;
 }
 
+bool has_empty_target(const ScoredPair& pair) {
+    return pair.target_ids.size() == 1;  // its end
+}
+
 struct Totals {
     std::int64_t pairs = 0, problems = 0, tokens = 0, unknown = 0, empty = 0;
     double log_probability = 0.0;
@@ -70,9 +74,12 @@ struct Totals {
             ++problems;
             return;
         }
+        if (has_empty_target(pair)) {
+            ++empty;
+            return;
+        }
         tokens += static_cast<std::int64_t>(pair.target_ids.size());
         unknown += pair.unknown ? 1 : 0;
-        empty += pair.target_ids.size() == 1 ? 1 : 0;  // its end
         log_probability += pair.log_probability;
     }
 };
@@ -83,6 +90,9 @@ std::string json_of(const Tokenizer& tokenizer, std::int64_t line, const std::st
     if (pair.problem.empty()) {
         json["log_probability"] = pair.log_probability;
         json["nll"] = pair.nll();
+        if (has_empty_target(pair)) {
+            json["empty_target"] = true;
+        }
         json["tokens"] = nlohmann::ordered_json::array();
         for (std::size_t i = 0; i < pair.target_ids.size(); ++i) {
             json["tokens"].push_back(
@@ -101,8 +111,8 @@ std::string text_of(const ScoredPair& pair) {
 void print_stats(const Totals& totals) {
     const double nll = -totals.log_probability / static_cast<double>(totals.tokens);
     tell(fmt::format("{}, {}: log P {:.4f}, {:.4f} nats a token, perplexity {:.4f}",
-                     counted(totals.pairs - totals.problems, "pair"), counted(totals.tokens, "target token"),
-                     totals.log_probability, nll, std::exp(nll)));
+                     counted(totals.pairs - totals.problems - totals.empty, "pair"),
+                     counted(totals.tokens, "target token"), totals.log_probability, nll, std::exp(nll)));
 }
 
 void score(const ScoreOptions& options) {
@@ -142,12 +152,10 @@ void score(const ScoreOptions& options) {
         tell("headscope: " +
              unknown_note(totals.unknown, totals.pairs, "targets", "scored with the probability of the unknown piece"));
     }
-    if (input.byte_order_marks() > 0) {
-        tell(fmt::format("headscope: removed {}", counted(input.byte_order_marks(), "byte order mark")));
-    }
     if (totals.empty > 0) {
-        tell(fmt::format("headscope: {} of {} targets are empty, and scored as the end of the sentence alone",
-                         totals.empty, totals.pairs));
+        tell(fmt::format(
+            "headscope: {} of {} targets are empty: scored as the end of the sentence alone, and left out of --stats",
+            totals.empty, totals.pairs));
     }
     if (options.stats && totals.tokens > 0) {
         print_stats(totals);
@@ -167,7 +175,8 @@ void add_score_command(CLI::App& app) {
         "Writes \"log P TAB nll\" for each pair: the natural logarithm of the target's probability, its end included,\n"
         "and what that loses on each of its pieces. Nothing is searched, and no length penalty is applied.\n"
         "A pair that cannot be scored (too long for the model, not UTF-8, without a source) is named, gives an empty\n"
-        "line, and makes the exit code 1.\n\n"
+        "line, and makes the exit code 1. An empty target is scored as the end of the sentence alone; it is counted\n"
+        "on standard error, left out of --stats, and has \"empty_target\": true in JSON.\n\n"
         "Examples:\n"
         "  headscope score --source test.en --target test.de\n"
         "  headscope score --tsv test.tsv --stats\n"
@@ -188,7 +197,8 @@ void add_score_command(CLI::App& app) {
         "f32 (default), tf32, bf16 or f16: what numbers are stored and multiplied in, where the device "
         "has it; i8: the weights alone");
     command->add_flag("--json", options->json,
-                      "Write an object for each pair: source, target, log_probability, nll, and tokens with theirs");
+                      "Write an object for each pair: source, target, log_probability, nll, tokens with theirs, and "
+                      "empty_target or problem where there is one");
     command->add_flag("--stats", options->stats, "Say on standard error what all pairs together have");
     command->callback([options] { score(*options); });
 }

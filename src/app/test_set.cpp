@@ -33,7 +33,11 @@ TestSet read_pairs(const TestSetFiles& files) {
             text.dropped_empty, files.tsv, files.hypotheses));
     }
     tell_left_out(files.tsv, text.dropped_empty);
-    return {std::move(text.source), {std::move(text.target)}, {}, {}};
+    return {.source = std::move(text.source),
+            .references = {std::move(text.target)},
+            .hypotheses = {},
+            .left_out = {},
+            .lines_left_out = text.dropped_empty};
 }
 
 void check_lengths(const std::string& first_file, const std::vector<std::string>& first, const std::string& second_file,
@@ -84,6 +88,7 @@ void leave_out_empty(TestSet& set, const std::string& compared) {
     remove(set.hypotheses);
     std::for_each(set.references.begin(), set.references.end(), remove);
     tell_left_out(compared, std::ssize(set.left_out));
+    set.lines_left_out += std::ssize(set.left_out);
 }
 
 void shorten(std::vector<std::string>& lines, std::size_t limit) {

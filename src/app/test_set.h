@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct TestSet {
     std::vector<std::vector<std::string>> references;  // [reference][sentence]
     std::vector<std::string> hypotheses;               // empty where a model makes them
     std::vector<std::size_t> left_out;  // lines of --source and --reference that are no part of it, from 0
+    std::int64_t lines_left_out = 0;    // of --tsv too
 };
 
 // Without the lines of which the source or every reference is empty (is_empty_text), and says how many those are.

@@ -30,6 +30,7 @@ struct Evaluation {
     Scores scores;
     std::vector<LengthScores> by_length;     // lengths that occur
     std::optional<ForcedReferences> forced;  // where there is a model
+    std::int64_t lines_left_out = 0;         // with an empty side
 };
 
 // references[r][s]: several references a sentence, at least one. Case and tokens count for BLEU as `options` say; case

@@ -66,7 +66,7 @@ cp alone out
 expect "with the perplexity" holds '(.nll | exp) - .perplexity | fabs < 1e-6'
 expect "of as many tokens as there are in the bins" holds '([.calibration.bins[].tokens] | add) == .target_tokens'
 expect "whose errors add up" holds '([.calibration.bins[] | .tokens * (.confidence - .accuracy) | fabs] | add) / .target_tokens - .calibration.expected_error | fabs < 1e-9'
-expect "and nothing is left out" holds '.left_out == 0'
+expect "and nothing is left out" holds '.left_out == 0 and .lines_left_out == 0'
 run evaluate --source source.txt --reference reference.txt --reference reference.txt --model "$model" --max-extra 8 --json
 expect "a model is told all references" holds '.target_tokens % 2 == 0 and .bleu >= 0'
 cp out twice
@@ -147,6 +147,8 @@ expect "translations are not held against a TSV with an empty line" refused "1 o
 run evaluate --tsv gap.tsv --model "$model" --max-extra 8
 expect "which is left out otherwise" same out scored
 expect "not in silence" complains "'gap.tsv': 1 line left out"
+run evaluate --tsv gap.tsv --model "$model" --max-extra 8 --json
+expect "nor in JSON" holds '.lines_left_out == 1 and .left_out == 0'
 
 # The same of two files, on lines that only look empty.
 { head -n 2 source.txt; printf '\xc2\xa0\n'; tail -n 4 source.txt; printf '7\n\n'; } >gap.source
@@ -161,6 +163,15 @@ cp out of_mine
 sed '3s/.*/\xc2\xa0/' gap.reference >bare.reference
 run evaluate --hypotheses gap.mine --reference bare.reference
 expect "translations go with the lines that stay" same out of_mine
+run evaluate --hypotheses gap.mine --reference bare.reference --json
+expect "and JSON counts the others" holds '.lines_left_out == 3'
+for name in mine reference.txt; do
+    printf '\xef\xbb\xbf' | cat - $name >marked.$name
+done
+run evaluate --hypotheses marked.mine --reference marked.reference.txt
+expect "byte order marks are removed" same out of_mine
+expect "and told of" eval 'complains "marked.mine'"'"' begins with a byte order mark" && complains "marked.reference.txt'"'"' begins with"'
+expect "once each" [ "$(grep -c 'byte order mark' err)" -eq 2 ]
 run evaluate --hypotheses gap.mine --reference gap.source --reference gap.reference
 expect "one reference of several is enough" complains "'gap.source': 1 line left out"
 

@@ -413,6 +413,10 @@ printf '1\t2\n3\t\xe3\x80\x80\n\xef\xbb\xbf\t4\n' >bare.tsv
 score --tsv bare.tsv
 expect "a source that only looks empty is named" complains "line 3: the source is empty"
 expect "and such a target is counted" complains "1 of 3 targets are empty"
+score --tsv bare.tsv --json
+expect "and marked" json '(.line == 2) == (.empty_target == true)'
+score --tsv bare.tsv --stats
+expect "but no part of the statistics" complains "1 pair, 2 target tokens: "
 score --source pairs.source --target input.txt
 expect "files of different length are refused" complains "'pairs.source' has $(wc -l <pairs.source) lines and 'input.txt' has"
 printf 'no tab\n' >bad.tsv
