@@ -29,9 +29,8 @@ struct Pair {
 
 struct EncodedCorpus {
     std::vector<Pair> pairs;
-    std::int64_t dropped_long = 0;  // a side had more pieces than allowed
-    std::int64_t dropped_empty =
-        0;  // a side has no pieces: it is empty, or all of it is lost in the tokenizer's normalization
+    std::int64_t dropped_long = 0;   // a side has more pieces than allowed
+    std::int64_t dropped_empty = 0;  // a side has no pieces
 };
 
 // On several threads, in order. `max_pieces` bounds each side, eos not counted. A shared vocabulary is the same

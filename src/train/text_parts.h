@@ -13,7 +13,7 @@ struct TextParts {
     std::string train_source, train_target, valid_source, valid_target;
     std::int64_t train = 0, valid = 0;  // pairs
     std::int64_t shared = 0;            // pairs left out: a side is one of the validation text's (HoldOut)
-    std::int64_t empty = 0;             // and those with a side of nothing but spaces
+    std::int64_t empty = 0;             // and those with an empty side (is_empty_text)
     UnlearnableLines unlearnable = {};  // among the pairs to train on
     // Of both languages together, for the size of a vocabulary: different characters, and different words.
     std::int64_t characters = 0, words = 0;
