@@ -14,14 +14,14 @@ if(HEADSCOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${HEADSCOPE_CCACHE})
 endif()
 
-add_library(headscope_options INTERFACE)
-target_include_directories(headscope_options INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
-target_compile_options(headscope_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+add_library(headscope_flags INTERFACE)
+target_include_directories(headscope_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+target_compile_options(headscope_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
                                                    $<$<BOOL:${HEADSCOPE_WERROR}>:-Werror>)
 if(HEADSCOPE_SANITIZE)
-    target_compile_options(headscope_options INTERFACE -fsanitize=${HEADSCOPE_SANITIZE} -fno-omit-frame-pointer
+    target_compile_options(headscope_flags INTERFACE -fsanitize=${HEADSCOPE_SANITIZE} -fno-omit-frame-pointer
                                                        -fno-sanitize-recover=all)
-    target_link_options(headscope_options INTERFACE -fsanitize=${HEADSCOPE_SANITIZE})
+    target_link_options(headscope_flags INTERFACE -fsanitize=${HEADSCOPE_SANITIZE})
 endif()
 
 # A whole build takes less than half the time where a compiler sees several files of a target at once; changing one file
@@ -36,10 +36,18 @@ endif()
 # For code that is compiled for longer than it ever runs.
 set(HEADSCOPE_QUICK_TO_COMPILE $<$<CONFIG:Release>:-O1>)
 
-# headscope_library(NAME FOLDER LINKS...): the static library headscope_NAME of every source directly in FOLDER. A bare
-# name among LINKS is another such library.
-function(headscope_library name folder)
-    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+# Sets `result` to every source directly in FOLDERS, a list that may hold wildcards.
+function(headscope_sources result folders)
+    list(TRANSFORM folders PREPEND ${PROJECT_SOURCE_DIR}/)
+    list(TRANSFORM folders APPEND /*.cpp)
+    file(GLOB sources CONFIGURE_DEPENDS ${folders})
+    set(${result} ${sources} PARENT_SCOPE)
+endfunction()
+
+# headscope_library(NAME FOLDERS LINKS...): the static library headscope_NAME of the sources in FOLDERS. A bare name among
+# LINKS is another such library.
+function(headscope_library name folders)
+    headscope_sources(sources "${folders}")
     if(sources)
         set(scope PUBLIC)
         add_library(headscope_${name} STATIC ${sources})
@@ -48,19 +56,19 @@ function(headscope_library name folder)
         add_library(headscope_${name} INTERFACE)
     endif()
     set(HEADSCOPE_SCOPE_${name} ${scope} PARENT_SCOPE)
-    target_link_libraries(headscope_${name} ${scope} headscope_options)
+    target_link_libraries(headscope_${name} ${scope} headscope_flags)
     headscope_link(headscope_${name} ${scope} ${ARGN})
 endfunction()
 
-# headscope_program(TARGET FOLDER LINKS...): of every source directly in FOLDER
-function(headscope_program target folder)
-    file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+# headscope_program(TARGET FOLDERS LINKS...): of the sources in FOLDERS
+function(headscope_program target folders)
+    headscope_sources(sources "${folders}")
     if(sources)
         add_executable(${target} ${sources})
         if(HEADSCOPE_SANITIZE)
             target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/house/keep_libraries.cpp)
         endif()
-        target_link_libraries(${target} PRIVATE headscope_options)
+        target_link_libraries(${target} PRIVATE headscope_flags)
         headscope_link(${target} PRIVATE ${ARGN})
     endif()
 endfunction()

@@ -197,7 +197,7 @@ function(headscope_cuda_module root version)
     target_compile_definitions(${name} PRIVATE HEADSCOPE_CUDA_CONTRACT="${HEADSCOPE_CUDA_CONTRACT}"
                                                HEADSCOPE_CUDA_ARCHITECTURES=${list_of_machine_code}
                                                HEADSCOPE_CUDA_PTX=${ptx} HEADSCOPE_CUDA_EMULATED=false)
-    headscope_link(${name} PRIVATE headscope_options backend fmt::fmt)
+    headscope_link(${name} PRIVATE headscope_flags backend fmt::fmt)
     target_link_libraries(${name} PRIVATE ${file_of_cudart_static} ${file_of_cublas} ${file_of_cublasLt} Threads::Threads rt
                                           ${CMAKE_DL_LIBS})
     message(STATUS "Headscope: CUDA ${version} from ${root} for ${architectures}")

@@ -17,7 +17,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/assets/models)
     install(DIRECTORY assets/models DESTINATION ${CMAKE_INSTALL_DATADIR}/headscope)
 endif()
 if(TARGET headscope-viewer)
-    # Where `headscope view` looks for it (src/app/view_command.cpp).
+    # Where `headscope view` looks for it (src/cli/look/view_command.cpp).
     install(TARGETS headscope-viewer RUNTIME DESTINATION libexec/headscope)
     set(id org.headscope.Headscope)
     set(desktop ${PROJECT_SOURCE_DIR}/viewer/desktop/${id})

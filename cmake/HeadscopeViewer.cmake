@@ -49,15 +49,13 @@ function(headscope_viewer)
         message(FATAL_ERROR "Headscope: the viewer was asked for (HEADSCOPE_VIEWER=${HEADSCOPE_VIEWER}): ${problem}.")
     endif()
     headscope_library(window viewer/window support fmt::fmt HeadscopeImgui)
-    headscope_library(viewer_draw viewer/draw drawing HeadscopeImgui)
-    headscope_library(viewer_ui viewer/ui viewer_app window viewer_draw)
+    headscope_library(viewer_draw viewer/draw paint HeadscopeImgui)
+    headscope_library(viewer_ui viewer/ui viewer_panels window viewer_draw)
     # Vulkan's structures name what is not zero.
     target_compile_options(headscope_window PRIVATE -Wno-missing-field-initializers)
     set_source_files_properties(viewer/ui/about.cpp PROPERTIES COMPILE_DEFINITIONS
                                 HEADSCOPE_VERSION="${PROJECT_VERSION}")
     # A program of its own, so that headscope itself starts where there is no display and no Vulkan.
-    headscope_program(headscope-viewer viewer/program viewer_ui CLI11::CLI11)
-    target_sources(headscope-viewer PRIVATE src/app/view_options.cpp src/app/option_values.cpp
-                   src/app/precision_option.cpp)
+    headscope_program(headscope-viewer viewer/program viewer_ui viewer_options)
     add_dependencies(headscope headscope-viewer)
 endfunction()

@@ -8,10 +8,10 @@
 #include <limits>
 #include <thread>
 
-#include "backends/vulkan/driver_advice.h"
-#include "backends/vulkan/driver_probe.h"
-#include "backends/vulkan/event.h"
-#include "backends/vulkan/subgroup_trial.h"
+#include "backends/vulkan/device/driver_advice.h"
+#include "backends/vulkan/device/driver_probe.h"
+#include "backends/vulkan/stream/event.h"
+#include "backends/vulkan/trials/subgroup_trial.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
 

@@ -1,6 +1,6 @@
 // The sizes of products by matrices that a subgroup's invocations share, and what is staged in shared memory for them.
 // A workgroup has a tile of kTile x kTile outputs: two subgroups' one above the other, kAcross side by side. To be
-// included after Pair, the type of two F16. backends/vulkan/matrix_tiles.cpp knows these numbers, too.
+// included after Pair, the type of two F16. backends/vulkan/device/matrix_tiles.cpp knows these numbers, too.
 layout(constant_id = 2) const uint kM = 16u;  // of one matrix product: [kM, kK] . [kK, kN]
 layout(constant_id = 3) const uint kN = 16u;
 layout(constant_id = 4) const uint kK = 16u;

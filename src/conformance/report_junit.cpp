@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "conformance/report.h"
-#include "drawing/svg.h"
+#include "paint/svg.h"
 
 namespace headscope::conformance {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "drawing/utf8.h"
+#include "paint/utf8.h"
 
 namespace headscope {
 

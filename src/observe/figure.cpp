@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "drawing/sketch.h"
-#include "drawing/text_width.h"
+#include "paint/sketch.h"
+#include "paint/text_width.h"
 #include "support/check.h"
 
 namespace headscope {

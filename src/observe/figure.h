@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "drawing/drawing.h"
-#include "drawing/ink.h"
 #include "observe/attention_record.h"
 #include "observe/words.h"
+#include "paint/drawing.h"
+#include "paint/ink.h"
 
 namespace headscope {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "drawing/utf8.h"
+#include "paint/utf8.h"
 #include "support/check.h"
 #include "text/normal_form.h"
 

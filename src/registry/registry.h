@@ -14,9 +14,9 @@ namespace headscope {
 // listed too.
 std::vector<DeviceInfo> list_devices();
 
-// Error where an installed Vulkan driver crashes when it is asked for its devices (backends/vulkan/driver_probe.h), or
-// a variable of the Vulkan backend asks for what there is not: for a window, which is about to load the drivers by
-// itself. Builds without the Vulkan backend ask no driver.
+// Error where an installed Vulkan driver crashes when it is asked for its devices
+// (backends/vulkan/device/driver_probe.h), or a variable of the Vulkan backend asks for what there is not: for a
+// window, which is about to load the drivers by itself. Builds without the Vulkan backend ask no driver.
 void require_window_drivers();
 
 // `wanted`: "cpu", "cpu:oracle" (double precision, for tests), "cuda", "vulkan", "vulkan:1", or "" for the

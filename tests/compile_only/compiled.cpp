@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/vulkan/spirv.h"
+#include "backends/vulkan/device/spirv.h"
 #include "kernels.h"
 #include "stand_in.h"
 #include "support/check.h"

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <string>
 
-#include "backends/vulkan/vk_layer_settings.h"
+#include "backends/vulkan/device/vk_layer_settings.h"
 #include "fake_functions.h"
 
 namespace headscope::fake {

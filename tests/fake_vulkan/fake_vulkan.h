@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/vulkan/vk_cooperative_matrix.h"
+#include "backends/vulkan/device/vk_cooperative_matrix.h"
 
 namespace headscope {
 

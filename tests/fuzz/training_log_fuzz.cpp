@@ -1,8 +1,8 @@
 // Any bytes as the log of a training: read for curves, which are drawn, and cut where a run goes on.
 #include <algorithm>
 
-#include "drawing/svg.h"
-#include "layout/training_plot.h"
+#include "figures/training_plot.h"
+#include "paint/svg.h"
 #include "tests/fuzz/fuzz.h"
 #include "train/run_log.h"
 #include "train/training_log.h"

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/fuzz/fuzz.h"
-#include "viewer/app/state_file.h"
+#include "viewer/session/state_file.h"
 
 using namespace headscope;
 

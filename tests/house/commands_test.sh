@@ -116,7 +116,7 @@ expect "which ends nothing" ended_with 0
 HEADSCOPE_SOMETHING=1 HEADSCOPE_TEST_DEVICES=cpu run --version
 expect "others are somebody else's" [ ! -s err ]
 while IFS= read -r name; do
-    expect "the variable $name is known" grep -qF -- "$name" "$repository/src/app/known_variables.cpp"
+    expect "the variable $name is known" grep -qF -- "$name" "$repository/src/cli/known_variables.cpp"
 done < <(grep -rhoE '"HEADSCOPE_[A-Z0-9_]+"' "$repository"/{src,backends,viewer} --include='*.cpp' --include='*.h' \
     --exclude=known_variables.cpp | sort -u)
 run devices gpu

@@ -196,11 +196,11 @@ mutant attention vulkan 'a key takes the bits of another pair' shaders/include/d
     '(column & 2u) == 0u ? pairs.x : pairs.y' '(column & 1u) == 0u ? pairs.x : pairs.y'
 mutant attention vulkan 'keys that are lost spoil their rows' shaders/include/heads.glsl \
     'is_minus_infinity(largest) ? 0.0 : largest' 'largest'
-mutant attention vulkan 'vectors are stored where none may be' backends/vulkan/fused_attention.cpp \
+mutant attention vulkan 'vectors are stored where none may be' backends/vulkan/ops/fused_attention.cpp \
     'is_wide(op.out) ? kWideOut : 0' 'wide ? kWideOut : 0'
 mutant attention vulkan 'columns that are loaded again are others' shaders/include/attend_backward.glsl \
     'return p.accumulate >> 2u;' 'return 4u;' PATHS=fused-attention
-mutant attention vulkan 'the values of deep heads get no gradient' backends/vulkan/fused_attention.cpp \
+mutant attention vulkan 'the values of deep heads get no gradient' backends/vulkan/ops/fused_attention.cpp \
     'dispatch(kWantsV);' '' PATHS=fused-attention
 mutant attention vulkan 'by vectors a gradient is not added to' shaders/include/heads.glsl \
     'adds ? there + value : value);' 'value);'

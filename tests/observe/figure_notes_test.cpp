@@ -1,9 +1,9 @@
 // What a figure says at its foot of what was done to the weights: joined, renormalised, edited.
 #include <catch2/catch.hpp>
 
-#include "drawing/text_width.h"
 #include "figure_samples.h"
 #include "observe/attention_table.h"
+#include "paint/text_width.h"
 
 using namespace headscope;
 using namespace headscope::test;

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "drawing/svg.h"
 #include "observe/figure.h"
+#include "paint/svg.h"
 #include "paper_record.h"
 
 using namespace headscope;

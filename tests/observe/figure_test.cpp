@@ -4,11 +4,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "drawing/text_width.h"
 #include "figure_samples.h"
 #include "observe/attention_table.h"
-#include "tests/drawing/dump.h"
+#include "paint/text_width.h"
 #include "tests/house/files.h"
+#include "tests/paint/dump.h"
 
 using namespace headscope;
 using namespace headscope::test;

@@ -5,9 +5,9 @@
 #include <array>
 #include <cmath>
 
-#include "drawing/ink.h"
-#include "drawing/palette.h"
 #include "observe/head_selection.h"
+#include "paint/ink.h"
+#include "paint/palette.h"
 #include "support/check.h"
 
 using namespace headscope;

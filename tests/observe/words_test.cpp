@@ -1,8 +1,8 @@
 // Pieces to words, and the weights that go with them.
 #include <catch2/catch.hpp>
 
-#include "drawing/text_width.h"
 #include "observe/words.h"
+#include "paint/text_width.h"
 #include "paper_record.h"
 #include "support/check.h"
 

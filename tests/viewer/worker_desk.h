@@ -14,7 +14,7 @@
 #include "tests/infer/tiny_model.h"
 #include "tests/io/temporary_folder.h"
 #include "text/tokenizer_training.h"
-#include "viewer/worker.h"
+#include "viewer/session/worker.h"
 
 namespace headscope::viewer {
 

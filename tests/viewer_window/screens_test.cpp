@@ -18,7 +18,7 @@
 #include "registry/registry.h"
 #include "support/check.h"
 #include "tests/train/digits_run.h"
-#include "viewer/app/rows.h"
+#include "viewer/session/rows.h"
 #include "viewer/ui/program.h"
 #include "viewer/ui/script.h"
 

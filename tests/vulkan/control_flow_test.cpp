@@ -1,13 +1,13 @@
 // Subgroups that are whole again behind a loop are asked for, where a driver can be asked.
-#include "backends/vulkan/control_flow.h"
+#include "backends/vulkan/device/control_flow.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-#include "backends/vulkan/reflect.h"
-#include "backends/vulkan/spirv.h"
+#include "backends/vulkan/device/reflect.h"
+#include "backends/vulkan/device/spirv.h"
 #include "environment.h"
 #include "fake_loader.h"
 #include "streamed.h"

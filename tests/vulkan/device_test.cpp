@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "backend/precision.h"
-#include "backends/vulkan/device.h"
+#include "backends/vulkan/device/device.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
 #include "support/check.h"

@@ -7,10 +7,10 @@
 #include <string>
 #include <thread>
 
-#include "backends/vulkan/device.h"
-#include "backends/vulkan/driver_advice.h"
-#include "backends/vulkan/driver_probe.h"
-#include "backends/vulkan/instance.h"
+#include "backends/vulkan/device/device.h"
+#include "backends/vulkan/device/driver_advice.h"
+#include "backends/vulkan/device/driver_probe.h"
+#include "backends/vulkan/device/instance.h"
 #include "environment.h"
 #include "fake_loader.h"
 #include "registry/gpu_possible.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/vulkan/pipeline_cache.h"
+#include "backends/vulkan/stream/pipeline_cache.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "tests/house/environment.h"
 

@@ -1,7 +1,7 @@
 // The device's clock, and what there is without one.
 #include <catch2/catch.hpp>
 
-#include "backends/vulkan/timestamps.h"
+#include "backends/vulkan/stream/timestamps.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
 

@@ -1,12 +1,12 @@
 // What is asked of a driver's numbers: that NaN and infinities count, and that widths which it rounds in one way are
 // asked for together (VUID-RuntimeSpirv-roundingModeIndependence-06291 and -06292).
-#include "backends/vulkan/float_controls.h"
+#include "backends/vulkan/device/float_controls.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-#include "backends/vulkan/reflect.h"
+#include "backends/vulkan/device/reflect.h"
 #include "environment.h"
 #include "fake_loader.h"
 #include "streamed.h"

@@ -1,5 +1,5 @@
 // How F16 is widened, by the device's own conversion or by bits: the same numbers, and a device that errs is found out.
-#include "backends/vulkan/half_trial.h"
+#include "backends/vulkan/trials/half_trial.h"
 
 #include <algorithm>
 #include <bit>

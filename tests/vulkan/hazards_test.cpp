@@ -1,7 +1,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-#include "backends/vulkan/hazards.h"
+#include "backends/vulkan/stream/hazards.h"
 
 using headscope::vulkan::Access;
 using headscope::vulkan::Hazards;

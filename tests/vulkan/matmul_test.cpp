@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "backends/vulkan/options.h"
+#include "backends/vulkan/device/options.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
 #include "support/random.h"

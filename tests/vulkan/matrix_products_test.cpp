@@ -5,7 +5,7 @@
 #include <set>
 
 #include "backend/product_ways.h"
-#include "backends/vulkan/matrix_products.h"
+#include "backends/vulkan/products/matrix_products.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
 #include "fake_loader.h"

@@ -1,5 +1,5 @@
 // In which tiles matrices multiply, without a device.
-#include "backends/vulkan/matrix_tiles.h"
+#include "backends/vulkan/device/matrix_tiles.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

@@ -1,11 +1,11 @@
 // What the backend takes of a device's memory, and gives back.
-#include "backends/vulkan/memory.h"
+#include "backends/vulkan/stream/memory.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "backends/vulkan/memory_limit.h"
+#include "backends/vulkan/device/memory_limit.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
 #include "fake_loader.h"

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <future>
 
-#include "backends/vulkan/cache_file.h"
-#include "backends/vulkan/pipeline_cache.h"
-#include "backends/vulkan/pipeline_workers.h"
-#include "backends/vulkan/pipelines.h"
+#include "backends/vulkan/device/cache_file.h"
+#include "backends/vulkan/stream/pipeline_cache.h"
+#include "backends/vulkan/stream/pipeline_workers.h"
+#include "backends/vulkan/stream/pipelines.h"
 #include "environment.h"
 #include "fake_loader.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "backends/vulkan/product_plan.h"
+#include "backends/vulkan/products/product_plan.h"
 #include "products.h"
 
 using namespace headscope::vulkan;

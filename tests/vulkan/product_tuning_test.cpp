@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "backends/vulkan/cache_file.h"
-#include "backends/vulkan/options.h"
-#include "backends/vulkan/product_tuning.h"
+#include "backends/vulkan/device/cache_file.h"
+#include "backends/vulkan/device/options.h"
+#include "backends/vulkan/products/product_tuning.h"
 #include "products.h"
 #include "support/check.h"
 

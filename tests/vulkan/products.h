@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "backends/vulkan/product_plan.h"
+#include "backends/vulkan/products/product_plan.h"
 
 namespace headscope::vulkan_tests {
 

@@ -1,9 +1,9 @@
 // What a recording puts before the queue, and when: on the fake driver, which notes what reaches it.
-#include "backends/vulkan/recording.h"
+#include "backends/vulkan/stream/recording.h"
 
 #include <catch2/catch.hpp>
 
-#include "backends/vulkan/stream.h"
+#include "backends/vulkan/stream/stream.h"
 #include "fake_loader.h"
 #include "streamed.h"
 #include "support/check.h"

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "backends/vulkan/reflect.h"
+#include "backends/vulkan/device/reflect.h"
 #include "kernels.h"
 #include "support/check.h"
 

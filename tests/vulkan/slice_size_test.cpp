@@ -1,5 +1,5 @@
 // How long slices of work become, by what is seen of a device.
-#include "backends/vulkan/slice_size.h"
+#include "backends/vulkan/stream/slice_size.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // What a stream makes of work whose pipelines are still being compiled, and of work that fails: on the fake driver,
 // which notes what reaches its queue.
-#include "backends/vulkan/stream.h"
+#include "backends/vulkan/stream/stream.h"
 
 #include <catch2/catch.hpp>
 #include <thread>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/vulkan/stream.h"
+#include "backends/vulkan/stream/stream.h"
 #include "fake_loader.h"
 #include "shaders/include/params.h"
 

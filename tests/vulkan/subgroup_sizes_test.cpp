@@ -1,12 +1,12 @@
 // Which subgroups kernels are compiled for, on a fake driver that has several sizes, as Intel's and AMD's have.
-#include "backends/vulkan/subgroup_sizes.h"
+#include "backends/vulkan/device/subgroup_sizes.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-#include "backends/vulkan/reflect.h"
+#include "backends/vulkan/device/reflect.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
 #include "fake_loader.h"

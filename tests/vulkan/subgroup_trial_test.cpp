@@ -1,5 +1,5 @@
 // Sums, extremes and exchanges within subgroups on trial: who passes it, and what becomes of a device that does not.
-#include "backends/vulkan/subgroup_trial.h"
+#include "backends/vulkan/trials/subgroup_trial.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

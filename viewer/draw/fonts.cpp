@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "drawing/font.h"
+#include "paint/font.h"
 
 namespace headscope::viewer {
 

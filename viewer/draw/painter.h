@@ -3,7 +3,7 @@
 
 #include <imgui.h>
 
-#include "drawing/drawing.h"
+#include "paint/drawing.h"
 #include "viewer/draw/fonts.h"
 
 namespace headscope::viewer {

@@ -3,7 +3,7 @@
 
 #include <imgui.h>
 
-#include "drawing/ink.h"
+#include "paint/ink.h"
 
 namespace headscope::viewer {
 

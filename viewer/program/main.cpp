@@ -7,10 +7,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "app/view_options.h"
-#include "backend/trace_file.h"
-#include "io/byte_order_mark.h"
 #include "support/check.h"
+#include "viewer/options/view_options.h"
 #include "viewer/ui/program.h"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "drawing/hit.h"
+#include "paint/hit.h"
 #include "viewer/draw/fonts.h"
 #include "viewer/ui/probes.h"
 

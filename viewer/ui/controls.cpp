@@ -7,10 +7,10 @@
 #include <imgui.h>
 
 #include "support/counted.h"
-#include "viewer/app/panels.h"
-#include "viewer/app/rows.h"
 #include "viewer/draw/theme.h"
-#include "viewer/ui/app.h"
+#include "viewer/panels/panels.h"
+#include "viewer/session/rows.h"
+#include "viewer/ui/interface.h"
 #include "viewer/ui/widgets.h"
 
 namespace headscope::viewer {

@@ -6,10 +6,10 @@
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
-#include "viewer/app/export.h"
 #include "viewer/draw/theme.h"
+#include "viewer/panels/export.h"
 #include "viewer/ui/about.h"
-#include "viewer/ui/app.h"
+#include "viewer/ui/interface.h"
 #include "viewer/ui/widgets.h"
 
 namespace headscope::viewer {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "layout/model_map.h"
-#include "viewer/app/rows.h"
-#include "viewer/ui/app.h"
+#include "figures/model_map.h"
+#include "viewer/session/rows.h"
+#include "viewer/ui/interface.h"
 
 namespace headscope::viewer {
 

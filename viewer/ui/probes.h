@@ -7,7 +7,7 @@
 
 #include <imgui.h>
 
-#include "drawing/drawing.h"
+#include "paint/drawing.h"
 #include "viewer/draw/painter.h"
 
 namespace headscope::viewer {

@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "drawing/png.h"
 #include "io/atomic_file.h"
 #include "io/whole_file.h"
+#include "paint/png.h"
 #include "registry/registry.h"
 #include "viewer/draw/theme.h"
-#include "viewer/ui/app.h"
+#include "viewer/ui/interface.h"
 #include "viewer/ui/script.h"
 
 namespace headscope::viewer {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "viewer/app/session.h"
+#include "viewer/session/session.h"
 
 namespace headscope::viewer {
 

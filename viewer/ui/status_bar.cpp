@@ -6,7 +6,7 @@
 
 #include "support/counted.h"
 #include "viewer/draw/theme.h"
-#include "viewer/ui/app.h"
+#include "viewer/ui/interface.h"
 #include "viewer/ui/widgets.h"
 
 namespace headscope::viewer {

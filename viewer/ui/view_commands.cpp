@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "layout/model_map.h"
-#include "viewer/ui/app.h"
+#include "figures/model_map.h"
+#include "viewer/ui/interface.h"
 
 namespace headscope::viewer {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "viewer/ui/app.h"
+#include "viewer/ui/interface.h"
 
 namespace headscope::viewer {
 

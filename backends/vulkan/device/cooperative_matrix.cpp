@@ -1,0 +1,145 @@
+#include "backends/vulkan/device/cooperative_matrix.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backends/vulkan/device/matrix_tiles.h"
+
+namespace headscope::vulkan {
+
+namespace {
+
+bool has_wanted_types(const VkCooperativeMatrixPropertiesKHR& kind) {
+    return kind.scope == VK_SCOPE_SUBGROUP_KHR && kind.saturatingAccumulation == VK_FALSE &&
+           kind.AType == VK_COMPONENT_TYPE_FLOAT16_KHR && kind.BType == VK_COMPONENT_TYPE_FLOAT16_KHR &&
+           kind.CType == VK_COMPONENT_TYPE_FLOAT32_KHR && kind.ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR;
+}
+
+// The largest: fewest instructions for the same work.
+MatrixSizes largest(const std::vector<VkCooperativeMatrixPropertiesKHR>& kinds, const MatrixGround& ground) {
+    MatrixSizes best;
+    for (const VkCooperativeMatrixPropertiesKHR& kind : kinds) {
+        const MatrixDevice device{.sizes = {kind.MSize, kind.NSize, kind.KSize},
+                                  .subgroup_size = ground.subgroup_size,
+                                  .shared_bytes = ground.limits.maxComputeSharedMemorySize,
+                                  .most_invocations = ground.limits.maxComputeWorkGroupInvocations};
+        if (has_wanted_types(kind) && !matrix_tiles(device).empty() &&
+            kind.MSize * kind.NSize * kind.KSize > best.m * best.n * best.k) {
+            best = {kind.MSize, kind.NSize, kind.KSize};
+        }
+    }
+    return best;
+}
+
+std::vector<VkCooperativeMatrixPropertiesKHR> kinds_of(const InstanceFunctions& functions, VkPhysicalDevice device) {
+    const auto enumerate = functions.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR;
+    std::uint32_t count = 0;
+    if (enumerate == nullptr || enumerate(device, &count, nullptr) != VK_SUCCESS) {
+        return {};
+    }
+    VkCooperativeMatrixPropertiesKHR empty{};
+    empty.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
+    std::vector<VkCooperativeMatrixPropertiesKHR> kinds(count, empty);
+    if (enumerate(device, &count, kinds.data()) != VK_SUCCESS) {
+        return {};
+    }
+    kinds.resize(std::min<std::size_t>(count, kinds.size()));
+    return kinds;
+}
+
+bool in_compute(const InstanceFunctions& functions, VkPhysicalDevice device) {
+    VkPhysicalDeviceCooperativeMatrixPropertiesKHR matrices{};
+    matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
+    VkPhysicalDeviceProperties2 all{};
+    all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    all.pNext = &matrices;
+    functions.vkGetPhysicalDeviceProperties2(device, &all);
+    return (matrices.cooperativeMatrixSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
+}
+
+// AMD's own drivers list them for GPUs without matrix cores, too, and take them apart: ggml-org/llama.cpp's 10597 and
+// 11074. RDNA3 brought the cores, and with them products of four bytes of mixed signs.
+bool takes_apart(const InstanceFunctions& functions, VkPhysicalDevice device, const MatrixGround& ground) {
+    if (ground.driver != VK_DRIVER_ID_AMD_PROPRIETARY && ground.driver != VK_DRIVER_ID_AMD_OPEN_SOURCE) {
+        return false;
+    }
+    VkPhysicalDeviceShaderIntegerDotProductProperties products{};
+    products.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES;
+    VkPhysicalDeviceProperties2 all{};
+    all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    all.pNext = ground.dot_products ? &products : nullptr;
+    functions.vkGetPhysicalDeviceProperties2(device, &all);
+    return products.integerDotProduct4x8BitPackedMixedSignednessAccelerated == VK_FALSE;
+}
+
+std::string missing_feature(const InstanceFunctions& functions, VkPhysicalDevice device) {
+    MatrixFeatures found;
+    VkPhysicalDeviceFeatures2 all{};
+    all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    all.pNext = found.chain(nullptr);
+    functions.vkGetPhysicalDeviceFeatures2(device, &all);
+    if (found.matrices.cooperativeMatrix == VK_FALSE) {
+        return "no cooperativeMatrix";
+    }
+    if (found.float16.shaderFloat16 == VK_FALSE) {
+        return "no shaderFloat16";
+    }
+    return found.memory_model.vulkanMemoryModel == VK_FALSE ? "no vulkanMemoryModel" : "";
+}
+
+}  // namespace
+
+void* MatrixFeatures::chain(void* next) {
+    matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
+    float16.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES;
+    memory_model.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES;
+    matrices.pNext = &float16;
+    float16.pNext = &memory_model;
+    memory_model.pNext = next;
+    return &matrices;
+}
+
+void MatrixFeatures::enable() {
+    matrices.cooperativeMatrix = VK_TRUE;
+    float16.shaderFloat16 = VK_TRUE;
+    memory_model.vulkanMemoryModel = VK_TRUE;
+}
+
+CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysicalDevice device,
+                                   const MatrixGround& ground) {
+    if (!ground.extension) {
+        return {{}, "no " VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME};
+    }
+    if (std::string lacks = missing_feature(functions, device); !lacks.empty()) {
+        return {{}, lacks};
+    }
+    if (!ground.subgroups) {
+        return {{}, "no full subgroups"};
+    }
+    // Mesa 26.1's llvmpipe lists them for subgroups of 16, too, and crashes when it compiles them.
+    if (ground.software && ground.subgroup_size != 8) {
+        return {{}, fmt::format("none in software for subgroups of {}", ground.subgroup_size)};
+    }
+    if (4 * ground.subgroup_size > ground.limits.maxComputeWorkGroupInvocations) {
+        return {{}, fmt::format("no workgroups of 4 subgroups of {}", ground.subgroup_size)};
+    }
+    if (!in_compute(functions, device)) {
+        return {{}, "none in compute shaders"};
+    }
+    if (!ground.rounds_halves) {
+        return {{}, "no rounding to nearest in F16"};
+    }
+    // For an Arc A770 Mesa 25 keeps some 250 of a kernel's numbers in memory, whatever the subgroups and the tile:
+    // until a card has shown otherwise, plain tiles are the faster.
+    if (ground.shares_registers) {
+        return {{}, "not used where subgroups share registers: too few for their sums"};
+    }
+    if (takes_apart(functions, device, ground)) {
+        return {{}, "not used where AMD's driver takes them apart: no matrix cores"};
+    }
+    const MatrixSizes sizes = largest(kinds_of(functions, device), ground);
+    return {sizes, sizes.m == 0 ? "none of F16 that sum in F32 and fit a tile" : ""};
+}
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,38 @@
+// What Vulkan lists in two calls: how many there are, and then which.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "backends/vulkan/device/loader.h"
+
+namespace headscope::vulkan {
+
+// By `ask(&count, items)`, once more where there were more by the second call. Error naming `call` where that fails.
+template <class Item, class Ask>
+std::vector<Item> listed(const char* call, const Ask& ask) {
+    constexpr int kMostTimes = 8;  // what there is by then will do
+    std::vector<Item> items;
+    VkResult result = VK_INCOMPLETE;
+    for (int time = 0; result == VK_INCOMPLETE && time < kMostTimes; ++time) {
+        std::uint32_t count = 0;
+        check(ask(&count, nullptr), call);
+        items.resize(count);
+        result = ask(&count, items.data());
+        items.resize(std::min<std::size_t>(count, items.size()));
+    }
+    if (result != VK_INCOMPLETE) {
+        check(result, call);
+    }
+    return items;
+}
+
+inline bool contains(const std::vector<VkExtensionProperties>& extensions, const char* name) {
+    return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& extension) {
+        return std::strcmp(extension.extensionName, name) == 0;
+    });
+}
+
+}  // namespace headscope::vulkan

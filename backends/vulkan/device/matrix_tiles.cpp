@@ -1,0 +1,78 @@
+#include "backends/vulkan/device/matrix_tiles.h"
+
+#include <algorithm>
+
+#include "backends/vulkan/device/options.h"
+
+namespace headscope::vulkan {
+
+namespace {
+
+// As in shaders/include/cooperative_tiles.glsl.
+constexpr std::uint32_t kDepth = 32;
+constexpr std::uint32_t kStridedHalves = kDepth + 8;
+constexpr std::uint32_t kHalf = 2;         // bytes
+constexpr std::uint32_t kFewestPairs = 4;  // of an operand, that an invocation stages: two terms of four rows
+constexpr std::uint32_t kRowsOfSubgroups = 2;
+
+bool divides(std::uint32_t part, std::uint32_t whole) {
+    return part != 0 && whole % part == 0;
+}
+
+std::uint32_t sums_of_invocation(const MatrixDevice& device, const MatrixTile& tile) {
+    return tile.side * tile.side / (tile.subgroups * device.subgroup_size);
+}
+
+std::uint64_t count(const MatrixTile& tile, std::uint32_t m, std::uint32_t n, std::uint64_t batch) {
+    const auto over = [&](std::uint32_t size) { return (std::uint64_t{size} + tile.side - 1) / tile.side; };
+    return over(m) * over(n) * batch;
+}
+
+}  // namespace
+
+bool has_room(const MatrixDevice& device, const MatrixTile& tile) {
+    const MatrixSizes& sizes = device.sizes;
+    const std::uint32_t lanes = tile.subgroups * device.subgroup_size;
+    const std::uint32_t staged = 2 * tile.side * kStridedHalves * kHalf;
+    const std::uint32_t results = tile.subgroups * sizes.m * sizes.n * static_cast<std::uint32_t>(sizeof(float));
+    return divides(sizes.m, tile.side / kRowsOfSubgroups) &&
+           divides(sizes.n, tile.side / (tile.subgroups / kRowsOfSubgroups)) && divides(sizes.k, kDepth) &&
+           lanes <= device.most_invocations && divides(kFewestPairs * lanes, tile.side * kDepth / 2) &&
+           staged + results <= device.shared_bytes;
+}
+
+std::vector<MatrixTile> matrix_tiles(const MatrixDevice& device) {
+    // Of software, whose registers are memory, the smallest alone: larger ones gain nothing, and take minutes to
+    // compile.
+    std::vector<MatrixTile> tiles{{}, {64, 8}, {kLargeMatrixSide, 4}, {kLargeMatrixSide, 8}};
+    tiles.resize(device.software ? 1 : tiles.size());
+    std::erase_if(tiles, [&](const MatrixTile& tile) {
+        return !has_room(device, tile) ||
+               std::find(device.wrong.begin(), device.wrong.end(), tile) != device.wrong.end();
+    });
+    const bool has_side =
+        std::any_of(tiles.begin(), tiles.end(), [&](const auto& tile) { return tile.side == device.side; });
+    std::erase_if(tiles, [&](const MatrixTile& tile) { return has_side && tile.side != device.side; });
+    return tiles;
+}
+
+// Tiles of 128 x 128 read half as much, where there are enough of them for every core. The sums of a tile are in
+// registers, of which an invocation has some 128 to 256: more subgroups for a tile leave each with fewer.
+MatrixTile choose_matrix_tile(const MatrixDevice& device, std::uint32_t m, std::uint32_t n, std::uint64_t batch) {
+    constexpr std::uint32_t kMostSums = 64;
+    constexpr std::uint64_t kEnough = 96;
+    const std::vector<MatrixTile> tiles = matrix_tiles(device);
+    MatrixTile chosen = tiles.front();
+    for (const MatrixTile& tile : tiles) {
+        const bool fewer_sums = sums_of_invocation(device, chosen) > kMostSums &&
+                                sums_of_invocation(device, tile) < sums_of_invocation(device, chosen);
+        const bool larger = tile.side > chosen.side && sums_of_invocation(device, tile) <= kMostSums &&
+                            count(tile, m, n, batch) >= kEnough;
+        if (fewer_sums || larger) {
+            chosen = tile;
+        }
+    }
+    return chosen;
+}
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,30 @@
+// How convert.comp is specialised, for who runs it and for the trial that has it compiled before.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "backends/vulkan/stream/pipelines.h"
+#include "support/check.h"
+#include "tensor/dtype.h"
+
+namespace headscope::vulkan {
+
+inline constexpr std::array<DType, 3> kConverted{DType::F16, DType::BF16, DType::F32};  // numbered as there
+
+inline bool is_converted(DType dtype) {
+    return std::find(kConverted.begin(), kConverted.end(), dtype) != kConverted.end();
+}
+
+// Of types that are converted; whether by `fours` is its first constant.
+inline decltype(Specialisation::extra) convert_constants(bool fours, std::uint32_t dimensions, bool accumulates,
+                                                         DType from, DType to) {
+    const auto number = [](DType dtype) {
+        HEADSCOPE_CHECK(is_converted(dtype), "convert.comp knows no such type");
+        return static_cast<std::uint32_t>(std::find(kConverted.begin(), kConverted.end(), dtype) - kConverted.begin());
+    };
+    return {fours ? 1U : 0U, dimensions, accumulates ? 1U : 0U, number(from), number(to)};
+}
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,257 @@
+// Fill, Copy, AddScaled, Dropout.
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "backends/vulkan/ops/conversion.h"
+#include "backends/vulkan/vulkan_backend_impl.h"
+#include "support/check.h"
+
+namespace headscope::vulkan {
+
+namespace {
+
+// One shape and its views' strides with dimensions merged where every view allows: fewer divisions in the shader.
+template <std::size_t N>
+struct Merged {
+    std::array<std::int64_t, kMaxRank> shape{1, 1, 1, 1};
+    std::array<Strides, N> strides{};
+
+    explicit Merged(const std::array<const Tensor*, N>& views) {
+        std::size_t next = kMaxRank;  // one past the dimension being filled
+        for (int dim = views[0]->rank() - 1; dim >= 0; --dim) {
+            const std::int64_t size = views[0]->dim(dim);
+            if (size == 1) {
+                continue;
+            }
+            bool merges = next < kMaxRank;
+            for (std::size_t view = 0; merges && view < N; ++view) {
+                merges = views[view]->stride(dim) == strides[view][next] * shape[next];
+            }
+            if (merges) {
+                shape[next] *= size;
+                continue;
+            }
+            --next;
+            // The innermost stride is 1 by contract; where that dimension has size 1 a place is kept for it.
+            if (next == kMaxRank - 1 && dim != views[0]->rank() - 1) {
+                --next;
+            }
+            shape[next] = size;
+            for (std::size_t view = 0; view < N; ++view) {
+                strides[view][next] = views[view]->stride(dim);
+            }
+        }
+    }
+
+    std::uint64_t columns() const { return static_cast<std::uint64_t>(shape[kMaxRank - 1]); }
+    std::uint64_t rows() const { return static_cast<std::uint64_t>(shape[0] * shape[1] * shape[2]); }
+
+    // Whether every row begins at a multiple of four where the first does.
+    bool rows_in_fours() const {
+        return std::all_of(strides.begin(), strides.end(), [this](const Strides& view) {
+            bool fours = true;
+            for (std::size_t dim = 0; dim + 1 < kMaxRank; ++dim) {
+                fours = fours && (shape[dim] == 1 || view[dim] % 4 == 0);
+            }
+            return fours;
+        });
+    }
+
+    std::uint64_t fours() const { return rows() * ((columns() + 3) / 4); }
+
+    // How many of the innermost dimensions strided.glsl has to look at.
+    std::uint32_t dimensions() const { return rows() == 1 ? 1 : shape[0] * shape[1] == 1 ? 2 : 4; }
+
+    template <class Params>
+    void write_shape(Params& params) const {
+        params.fours = u32(static_cast<std::int64_t>(fours()));
+        for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+            params.shape[dim] = u32(shape[dim]);
+        }
+    }
+    void write_strides(std::size_t view, uint (&to)[3]) const {
+        for (std::size_t dim = 0; dim < 3; ++dim) {
+            to[dim] = u32(strides[view][dim]);
+        }
+    }
+};
+
+}  // namespace
+
+bool VulkanBackend::transfers(std::initializer_list<const Tensor*> tensors) const {
+    return options_.transfers && device_.capabilities().software &&
+           std::all_of(tensors.begin(), tensors.end(),
+                       [](const Tensor* tensor) { return tensor->contiguous() && size_of(tensor->dtype) == 4; }) &&
+           std::adjacent_find(tensors.begin(), tensors.end(), [](const Tensor* one, const Tensor* other) {
+               return one->buffer == other->buffer;
+           }) == tensors.end();
+}
+
+void VulkanBackend::run(const Fill& op) {
+    if (op.out.elements() == 0) {
+        return;
+    }
+    FillParams params{};
+    if (op.out.dtype == DType::I32) {
+        params.bits = std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(op.value));
+    } else {
+        require_types(Fill::kName, {&op.out});
+        params.bits = bits_of(op.value, op.out.dtype);
+    }
+    if (transfers({&op.out})) {
+        stream_.fill(op.out, params.bits);
+        return;
+    }
+    for_tiles({op.out}, [&](const std::vector<Tensor>& parts) {
+        const Merged<1> merged({&parts[0]});
+        merged.write_shape(params);
+        merged.write_strides(0, params.out_strides);
+        Launch launch = fours_launch(Kernel::Fill, merged.rows(), merged.columns());
+        launch.specialisation.extra = {0, merged.dimensions()};
+        stream_.dispatch(by_fours(launch, merged.rows_in_fours() ? merged.columns() : 1, {&parts[0]}), params,
+                         std::array{&parts[0]});
+    });
+}
+
+void VulkanBackend::run(const Copy& op) {
+    if (op.out.elements() == 0) {
+        return;
+    }
+    if (op.x.dtype != DType::F32 || op.out.dtype != DType::F32) {
+        convert(op);
+        return;
+    }
+    if (op.write == Write::Overwrite && transfers({&op.x, &op.out})) {
+        stream_.copy(op.x, op.out);
+        return;
+    }
+    CopyParams params{};
+    const std::uint32_t accumulates = op.write == Write::Accumulate ? 1 : 0;
+    for_tiles({op.x, op.out}, [&](const std::vector<Tensor>& parts) {
+        const Merged<2> merged({&parts[0], &parts[1]});
+        merged.write_shape(params);
+        merged.write_strides(0, params.x_strides);
+        merged.write_strides(1, params.out_strides);
+        Launch launch = fours_launch(Kernel::Copy, merged.rows(), merged.columns());
+        launch.specialisation.extra = {0, merged.dimensions(), accumulates};
+        stream_.dispatch(by_fours(launch, merged.rows_in_fours() ? merged.columns() : 1, {&parts[0], &parts[1]}),
+                         params, std::array{&parts[0], &parts[1]});
+    });
+}
+
+void VulkanBackend::convert(const Copy& op) {
+    ConvertParams params{};
+    for (const Tensor* tensor : {&op.x, &op.out}) {
+        if (!is_converted(tensor->dtype)) {
+            throw Error("the vulkan backend copies F32, F16 and BF16, given " + tensor->to_string());
+        }
+    }
+    if (!device_.capabilities().storage16) {
+        throw Error(device_.info().name + " has no 16-bit storage buffers, which copying " + op.x.to_string() + " to " +
+                    op.out.to_string() + " needs");
+    }
+    for_tiles({op.x, op.out}, [&](const std::vector<Tensor>& parts) {
+        const Merged<2> merged({&parts[0], &parts[1]});
+        merged.write_shape(params);
+        merged.write_strides(0, params.x_strides);
+        merged.write_strides(1, params.out_strides);
+        Launch launch = fours_launch(Kernel::Convert, merged.rows(), merged.columns());
+        launch.specialisation.extra =
+            convert_constants(false, merged.dimensions(), op.write == Write::Accumulate, op.x.dtype, op.out.dtype);
+        launch = by_fours(launch, merged.rows_in_fours() ? merged.columns() : 1, {&parts[0], &parts[1]});
+        launch.specialisation.texels = launch.specialisation.texels && op.x.dtype == DType::F32;
+        stream_.dispatch(launch, params, std::array{&parts[0], &parts[1]});
+    });
+}
+
+Tensor VulkanBackend::widened(const Tensor& tensor) {
+    Tensor wide = empty(tensor.shape, DType::F32);
+    run(Copy{.x = tensor, .out = wide});
+    return wide;
+}
+
+void VulkanBackend::run(const AddScaled& op) {
+    if (op.out.elements() == 0) {
+        return;
+    }
+    require_types(AddScaled::kName, {&op.a, &op.b, &op.out});
+    AddScaledParams params{};
+    params.alpha = op.alpha;
+    params.beta = op.beta;
+    for_tiles({op.a, or_else(op.b, op.a), op.out}, [&](const std::vector<Tensor>& parts) {
+        const Merged<3> merged({&parts[0], &parts[1], &parts[2]});
+        merged.write_shape(params);
+        merged.write_strides(0, params.a_strides);
+        merged.write_strides(1, params.b_strides);
+        merged.write_strides(2, params.out_strides);
+        Launch launch = fours_launch(Kernel::AddScaled, merged.rows(), merged.columns());
+        launch.specialisation.extra = {0, merged.dimensions(), op.b.defined() ? 1U : 0U};
+        stream_.dispatch(
+            by_fours(launch, merged.rows_in_fours() ? merged.columns() : 1, {&parts[0], &parts[1], &parts[2]}), params,
+            std::array{&parts[0], &parts[1], &parts[2]});
+    });
+}
+
+void VulkanBackend::run(const Dropout& op) {
+    require_types(Dropout::kName, {&op.x, &op.y});
+    if (op.y.elements() == 0) {
+        return;
+    }
+    if (op.rule.rate == 0.0F) {
+        run(Copy{op.x, op.y, op.write});
+        return;
+    }
+    dropout_tiles(op, {0, 0, 0});
+}
+
+// `first` is what the tile's batch, head and position 0 are in the whole.
+void VulkanBackend::dropout_tiles(const Dropout& op, const std::array<std::int64_t, 3>& first) {
+    if (!fits_binding(op.x) || !fits_binding(op.y)) {
+        const int planes = op.x.rank() - 1;
+        int dim = 0;
+        while (dim < planes - 1 && op.x.dim(dim) == 1) {
+            ++dim;
+        }
+        const std::int64_t size = op.x.dim(dim);
+        HEADSCOPE_CHECK(size > 1, "one row of " + op.x.to_string() + " is larger than a binding");
+        // The place of a dimension among batch, head, position: rank 3 has no heads.
+        const std::size_t axis = dim == 0 ? 0 : dim == planes - 1 ? 2 : 1;
+        for (const auto& [start, count] :
+             {std::pair{std::int64_t{0}, size / 2}, std::pair{size / 2, size - size / 2}}) {
+            Dropout half = op;
+            half.x = op.x.narrow(dim, start, count);
+            half.y = op.y.narrow(dim, start, count);
+            std::array<std::int64_t, 3> place = first;
+            place[axis] += start;
+            dropout_tiles(half, place);
+        }
+        return;
+    }
+    const bool heads = op.x.rank() == 4;
+    DropoutKernelParams params{};
+    params.heads = heads ? u32(op.x.dim(1)) : 1;
+    params.positions = u32(op.x.dim(-2));
+    params.columns = u32(op.x.dim(-1));
+    params.first_batch = u32(first[0]);
+    params.first_head = u32(first[1]);
+    params.first_position = u32(first[2]);
+    const auto strides = [&](const Tensor& tensor, uint(&to)[3]) {
+        to[0] = u32(tensor.stride(0));
+        to[1] = heads ? u32(tensor.stride(1)) : 0;
+        to[2] = u32(tensor.stride(-2));
+    };
+    strides(op.x, params.x_strides);
+    strides(op.y, params.y_strides);
+    params.dropout = dropout_params(op.rule);
+    const auto rows = static_cast<std::uint64_t>(op.x.elements() / op.x.dim(-1));
+    const auto fours = [&](const Tensor& tensor) {
+        return tensor.stride(0) % 4 == 0 && tensor.stride(-2) % 4 == 0 && (!heads || tensor.stride(1) % 4 == 0);
+    };
+    Launch launch = row_launch(Kernel::Dropout, rows, params.columns);
+    launch.specialisation.extra[1] = op.write == Write::Accumulate ? 1 : 0;
+    stream_.dispatch(by_fours(launch, fours(op.x) && fours(op.y) ? params.columns : 1, {&op.x, &op.y}), params,
+                     std::array{&op.x, &op.rule.step, &op.rule.ordinals, &op.y});
+}
+
+}  // namespace headscope::vulkan

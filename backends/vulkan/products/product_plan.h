@@ -1,0 +1,94 @@
+// Which kernel multiplies, in blocks of which size: pure, so that it is tested without a device.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/vulkan/device/matrix_tiles.h"
+#include "backends/vulkan/device/options.h"
+#include "backends/vulkan/stream/pipelines.h"
+
+namespace headscope::vulkan {
+
+struct ProductDevice {
+    bool software = false;
+    bool vector_loads = true;
+    bool subgroup_shuffles = false;  // and workgroups that are one subgroup
+    std::uint32_t subgroup_size = 1;
+    std::uint32_t shared_bytes = 16384;  // of a workgroup: what Vulkan promises
+    ProductTiles tiles = ProductTiles::Device;
+    std::uint32_t tile = 0;  // Options::tile
+    std::optional<MatrixDevice> matrices = {};
+};
+
+// out [m, n] = a b, `batch` times. An operand lies in fours where each row or column of it, whichever way it is
+// contiguous, starts at a multiple of four elements.
+struct ProductShape {
+    std::uint32_t m = 0;
+    std::uint32_t n = 0;
+    std::uint32_t k = 0;
+    std::uint64_t batch = 1;
+    bool a_along_k = true;  // contiguous along k, else along m
+    bool b_along_k = false;
+    bool a_in_fours = false;
+    bool b_in_fours = false;
+    bool out_in_fours = false;
+    std::uint32_t rounding = 0;  // as numbered in round.glsl
+    std::uint32_t epilogue = 0;  // as numbered in product_out.glsl
+    bool texels = false;         // the operands can come through texel buffers
+    bool whole = false;          // its sums cannot be cut: parts are added in contiguous F32 alone
+    DType storage = DType::F32;  // of the operands
+    bool matrices = false;       // the device's matrices are to take it: takes_matrices(), and they are right
+};
+
+enum class ProductKernel : std::uint8_t {
+    Blocks,    // matmul.comp or matmul_vector.comp
+    Subgroup,  // matmul_subgroup.comp
+    Tiles,     // matmul_tiled.comp
+    Rows,      // matmul_rows.comp
+    Matrices,  // matmul_cooperative.comp
+};
+
+// One way to compute a product.
+struct ProductChoice {
+    ProductKernel kernel = ProductKernel::Blocks;
+    // Subgroup: rows as a multiple of its lanes, 1, 2 or 4; Tiles: of an invocation, 4 or kLargeTile; Matrices:
+    // MatrixTile::side
+    std::uint32_t block = 0;
+    std::uint32_t parts = 1;      // that the sum is cut into, of one length, a multiple of 4
+    std::uint32_t subgroups = 0;  // Matrices: of a tile
+    bool operator==(const ProductChoice&) const = default;
+};
+
+// Whether all of an operand's fours can be loaded by vectors.
+bool loads_a_in_fours(const ProductDevice& device, const ProductShape& shape);
+bool loads_b_in_fours(const ProductDevice& device, const ProductShape& shape);
+
+// Whether matrices are worth while: below their size a tile would be nearly all edge.
+bool takes_matrices(const ProductDevice& device, const ProductShape& shape);
+
+// "tiles 8, 4 parts"
+std::string to_string(const ProductChoice& choice);
+
+// What is likely to be fast.
+ProductChoice choose_product(const ProductDevice& device, const ProductShape& shape);
+
+// All that the device has for this shape, of which to choose by trying: ProductTuning.
+std::vector<ProductChoice> product_choices(const ProductDevice& device, const ProductShape& shape);
+
+// Of Specialisation::extra, what becomes of the sums: kEpilogue of product_out.glsl.
+constexpr std::size_t kEpilogueConstant = 5;
+
+struct ProductPlan {
+    Kernel kernel{};
+    Specialisation specialisation;
+    std::uint64_t groups = 0;
+    std::uint64_t work_per_group = 0;
+};
+
+// How one product is launched, or one part.
+ProductPlan plan_product(const ProductDevice& device, const ProductShape& shape, const ProductChoice& choice);
+
+}  // namespace headscope::vulkan

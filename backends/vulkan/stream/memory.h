@@ -1,0 +1,126 @@
+// Device memory: blocks from the driver, divided by arenas. The queue runs in order, so a range given back may be
+// handed out at once; the stream's hazards see to the rest. What is allocated while ops are recorded comes from blocks
+// of its own, since the recording writes there whenever it is launched again.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/arena.h"
+#include "backend/backend.h"
+#include "backends/vulkan/device/device.h"
+
+namespace headscope::vulkan {
+
+// A VkBuffer with memory of its own.
+class RawBuffer {
+public:
+    RawBuffer(const Device& device, std::uint64_t bytes, VkMemoryPropertyFlags preferred, VkMemoryPropertyFlags needed);
+    RawBuffer(const RawBuffer&) = delete;
+    RawBuffer& operator=(const RawBuffer&) = delete;
+    ~RawBuffer();
+
+    VkBuffer handle() const { return buffer_; }
+    // Host-visible buffers only.
+    std::byte* mapped() const { return mapped_; }
+
+private:
+    void release();
+    const Device& device_;
+    VkBuffer buffer_ = VK_NULL_HANDLE;
+    VkDeviceMemory memory_ = VK_NULL_HANDLE;
+    std::byte* mapped_ = nullptr;
+};
+
+class Memory;
+
+// What a Tensor of this backend holds.
+class VulkanBuffer final : public Buffer {
+public:
+    VulkanBuffer(std::shared_ptr<Memory> memory, Pool pool, Place place, std::size_t bytes);
+    ~VulkanBuffer() override;
+    std::size_t bytes() const override { return bytes_; }
+    std::uint32_t block() const;  // Memory::block
+    std::uint64_t offset() const { return place_.offset; }
+
+private:
+    std::shared_ptr<Memory> memory_;
+    Pool pool_;
+    Place place_;
+    std::size_t bytes_;
+};
+
+class Memory : public std::enable_shared_from_this<Memory> {
+public:
+    // `most`: bytes to hold, 0 for as many as the device gives.
+    explicit Memory(const Device& device, std::uint64_t most = 0);
+
+    // Called when there is too little, before blocks go back to the driver: waits for the device and lets go of what
+    // was recorded, where that is possible; true if it did.
+    std::function<bool()> make_room;
+    // Whether work that make_room could not submit touches a block: then it stays, whoever gave back what was in it.
+    std::function<bool(std::uint32_t block)> awaited;
+
+    // OutOfMemory when the device has no more, or may not give it.
+    std::shared_ptr<VulkanBuffer> allocate(std::size_t bytes);
+    // Of the host's memory, for transfers. OutOfMemory likewise.
+    std::unique_ptr<RawBuffer> allocate_host(std::uint64_t bytes, VkMemoryPropertyFlags preferred);
+    // Makes room; then empty blocks go back to the driver.
+    void free_blocks();
+    // OutOfMemory that says what was lacking, what is in use (and what `beside`) and what to do.
+    [[noreturn]] void fail(const std::string& lack, const std::string& beside = "") const;
+    void give_back(Pool pool, const Place& place, std::size_t bytes);
+    // Where allocate() looks from here on.
+    void use(Pool pool) { pool_ = pool; }
+    Pool pool() const { return pool_; }
+    // The numbers of blocks tell them apart over all pools.
+    static std::uint32_t number(Pool pool, std::uint32_t block) {
+        return block * kPools + static_cast<std::uint32_t>(pool);
+    }
+    VkBuffer block(std::uint32_t number) const {
+        return spaces_[number % kPools].blocks.at(number / kPools).buffer->handle();
+    }
+    Backend::MemoryUse use() const { return use_; }
+    std::size_t live(Pool pool) const { return space(pool).live; }
+    std::uint64_t held() const;  // in blocks
+
+    // The device is idle: empty blocks of Pool::Ops go back to the driver, as far as they are more than was in use
+    // lately and some room beside it. What a step gives back and the next one takes stays. True if one went: another
+    // may come to have its number.
+    bool trim();
+
+private:
+    static constexpr std::uint32_t kPools = 2;
+    struct Block {
+        std::unique_ptr<RawBuffer> buffer;
+        std::uint64_t bytes = 0;
+    };
+    struct Space {
+        Arena arena;
+        std::vector<Block> blocks{};
+        std::size_t live = 0;
+        std::uint64_t held = 0;
+    };
+    Space& space(Pool pool) { return spaces_[static_cast<std::size_t>(pool)]; }
+    const Space& space(Pool pool) const { return spaces_[static_cast<std::size_t>(pool)]; }
+    bool add_block(Space& space, std::uint64_t bytes);
+    bool add_some_block(Space& space, std::uint64_t wanted);
+    static void drop_block(Space& space, std::uint32_t index);
+    [[noreturn]] void fail_to_allocate(std::size_t bytes) const;
+
+    const Device& device_;
+    Pool pool_ = Pool::Ops;
+    std::array<Space, kPools> spaces_;
+    Backend::MemoryUse use_;
+    const std::uint64_t most_;
+    std::size_t highest_ = 0;         // live in Pool::Ops, in this period of so many calls of trim
+    std::size_t highest_before_ = 0;  // in the one before
+    int calls_ = 0;
+};
+
+}  // namespace headscope::vulkan

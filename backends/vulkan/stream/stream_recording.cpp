@@ -1,0 +1,83 @@
+// Of a stream what is recorded to be launched again, and the notes of what ran.
+#include <utility>
+
+#include "backend/replays.h"
+#include "backends/vulkan/stream/stream.h"
+#include "support/check.h"
+
+namespace headscope::vulkan {
+
+Commands& Stream::target() {
+    return recording() ? recording_->part() : current().commands;
+}
+
+void Stream::require_enqueued(const char* what) const {
+    HEADSCOPE_CHECK(!recording(), not_in_a_replay(what));
+}
+
+std::shared_ptr<const Recording> Stream::record(const std::function<void()>& body) {
+    require_enqueued("recorded another");
+    record_all();
+    // What comes before it and after it may touch the same memory, or may not: nobody knows when it will be launched.
+    const Hazards outside = std::exchange(hazards_, {});
+    recording_ = std::make_unique<Recording>(device_, pool_);
+    const auto end = [&] {
+        hazards_ = outside;
+        return std::exchange(recording_, nullptr);
+    };
+    try {
+        barrier();
+        body();
+        barrier();
+        recording_->end_part();
+    } catch (const DriverOutOfMemory& error) {
+        end();
+        throw OutOfMemory(error.what());  // nothing was carried out: op by op there may be enough
+    } catch (...) {
+        end();
+        throw;
+    }
+    return end();
+}
+
+void Stream::launch(const std::shared_ptr<const Recording>& recording) {
+    require_enqueued("launched another");
+    record_all();
+    keep_failure([&] {
+        for (const Commands& part : recording->parts()) {
+            Slot& slot = current();
+            device_.functions().vkCmdExecuteCommands(slot.commands.buffer, 1, &part.buffer);
+            slot.commands.kernels |= part.kernels;
+            slot.commands.blocks.insert(part.blocks.begin(), part.blocks.end());
+            slot.launched.push_back(recording);
+            count(part.dispatches, part.work);
+        }
+    });
+    hazards_.clear();
+    if (notes_kernels_) {
+        notes_.dispatched.insert(recording->notes.dispatched.begin(), recording->notes.dispatched.end());
+        notes_.moved.insert(recording->notes.moved.begin(), recording->notes.moved.end());
+    }
+}
+
+KernelNotes* Stream::notes() {
+    if (recording()) {
+        return &recording_->notes;
+    }
+    return notes_kernels_ ? &notes_ : nullptr;
+}
+
+std::vector<std::string> Stream::take_kernels() {
+    notes_kernels_ = true;
+    std::vector<std::string> names;
+    for (const auto& [kernel, specialisation] : notes_.dispatched) {
+        names.push_back(pipelines_.title(kernel, specialisation));
+    }
+    for (const Kernel kernel : notes_.moved) {
+        names.push_back(std::string(module_of(kernel).name) + " by the queue");
+    }
+    notes_ = {};
+    return names;
+}
+
+}  // namespace headscope::vulkan

@@ -1,0 +1,133 @@
+// headscope bench: how fast this machine trains and translates, and each op.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/bench/bench_devices.h"
+#include "cli/bench/bench_ops_command.h"
+#include "cli/bench/bench_report.h"
+#include "cli/bench/bench_shapes.h"
+#include "cli/bench/bench_turns.h"
+#include "cli/command.h"
+#include "infer/hypotheses.h"
+#include "options/option_values.h"
+#include "options/precision_option.h"
+#include "registry/device_list.h"
+#include "registry/registry.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+struct BenchOptions {
+    std::vector<std::string> devices;
+    BenchSizes sizes;
+    int steps = 3;
+    int repeat = 5;
+    Precision precision = Precision::F32;
+    bool profile = false;
+    bool json = false;
+
+    // Whether one device was asked for, by its name or by none.
+    bool one_device() const {
+        return devices.size() < 2 && !names_several(asked_device(devices.empty() ? "" : devices[0]));
+    }
+};
+
+void bench(bool training, BenchOptions options, const ResultOrigin& origin) {
+    complete(options.sizes);
+    const BenchShape& shape = options.sizes.shape;
+    const BenchPlan plan{.training = training,
+                         .shape = shape,
+                         .steps = training ? options.steps : static_cast<int>(shape.target_length)};
+    std::vector<BenchResult> results = measure_devices(
+        plan, open_bench_devices(options.devices, options.precision, training), options.repeat, options.profile);
+    if (options.one_device()) {
+        if (!results[0].error.empty()) {
+            throw Error(results[0].error);
+        }
+        write_output(options.json ? to_json(origin, plan, results[0]).dump(2) + "\n" : to_text(plan, results[0]));
+        return;
+    }
+    std::string errors;
+    for (BenchResult& each : results) {
+        each.resident_bytes = 0;  // of all of them
+        if (!each.error.empty()) {
+            errors += (errors.empty() ? "" : "; ") + each.device.id + ": " + each.error;
+        }
+    }
+    write_output(options.json ? to_json(origin, plan, results).dump(2) + "\n" : to_text(plan, results));
+    if (!errors.empty()) {
+        throw Error(errors);
+    }
+}
+
+void add_options(CLI::App& command, BenchKind kind, BenchOptions& options) {
+    BenchShape& shape = options.sizes.shape;
+    const CLI::Validator any = whole_number(1, 1'000'000);
+    add_named_sizes(command, kind, options.sizes);
+    add_bench_device_option(command, options.devices);
+    add_model_sizes(command, options.sizes);
+    command.add_option("--sentences", shape.sentences, "In the batch")->check(any)->capture_default_str();
+    command.add_option("--source-length", shape.source_length, "Tokens of each, end counted")
+        ->check(any)
+        ->capture_default_str();
+    command.add_option("--target-length", shape.target_length, "Tokens of each, end counted")
+        ->check(any)
+        ->capture_default_str();
+    command.add_option("--repeat", options.repeat, "Timed runs; the median counts")
+        ->check(whole_number(1, 10'000))
+        ->capture_default_str();
+    const bool trains = kind == BenchKind::Train;
+    add_precision_option(command, options.precision,
+                         std::string("f32 (default), tf32, bf16 or f16, where the device has it") +
+                             (trains ? "" : "; i8 for the weights"),
+                         trains ? training_precisions() : every_precision());
+    command.add_flag("--profile", options.profile, "Also the time that the device takes for each op, in another run");
+    command.add_flag("--json", options.json, "For programs: one object");
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, int count, const char* const* words) {
+    CLI::App* command = app.add_subcommand("bench", "Measure training, translating and single ops on random numbers");
+    command->require_subcommand(1);
+    command->footer(
+        "Examples:\n"
+        "  headscope bench train --device cpu\n"
+        "  headscope bench train --config base --device cuda --precision bf16 --profile\n"
+        "  headscope bench translate --sentences 1 --target-length 64\n"
+        "  headscope bench translate --beam 4 --device vulkan --json\n"
+        "  headscope bench translate --model assets/models/en-de --sentences 1 --device all\n"
+        "  headscope bench ops --device cpu,vulkan\n"
+        "  headscope bench ops --device all --op matmul --size 512 --json");
+
+    const auto origin = [count, words] { return result_origin(count, words); };
+
+    auto train = std::make_shared<BenchOptions>();
+    train->sizes = default_sizes(BenchKind::Train);
+    CLI::App* training = command->add_subcommand("train", "Whole training steps: forward, backward, Adam");
+    add_options(*training, BenchKind::Train, *train);
+    training->add_option("--steps", train->steps, "Steps of one timed run")
+        ->check(whole_number(1, 10'000))
+        ->capture_default_str();
+    training->add_option("--dropout", train->sizes.shape.dropout)->check(real_number(0.0, 0.99))->capture_default_str();
+    training->callback([train, origin] { bench(true, *train, origin()); });
+
+    auto translate = std::make_shared<BenchOptions>();
+    translate->sizes = default_sizes(BenchKind::Translate);
+    CLI::App* translating = command->add_subcommand("translate", "Encoding and cached decoding of one batch");
+    add_options(*translating, BenchKind::Translate, *translate);
+    translating->add_option("--beam", translate->sizes.shape.beam, "1 is greedy")
+        ->check(whole_number(1, SearchOptions::kMaxBeam))
+        ->capture_default_str();
+    translating->callback([translate, origin] { bench(false, *translate, origin()); });
+
+    add_bench_ops_command(*command, origin);
+}
+
+}  // namespace headscope

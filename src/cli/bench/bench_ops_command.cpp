@@ -1,0 +1,110 @@
+#include "cli/bench/bench_ops_command.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/bench/bench_ops_report.h"
+#include "cli/bench/bench_shapes.h"
+#include "cli/command.h"
+#include "cli/progress_line.h"
+#include "conformance/cases/catalogue.h"
+#include "options/option_values.h"
+#include "options/precision_option.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+struct OpsOptions {
+    std::vector<std::string> devices;
+    std::vector<std::string> ops;
+    std::vector<std::int64_t> sides;
+    BenchSizes sizes;
+    Precision precision = Precision::F32;
+    int repeat = 5;
+    bool json = false;
+};
+
+conformance::SpeedPlan plan_of(const OpsOptions& options, ProgressLine& line) {
+    conformance::SpeedPlan plan{.ops = options.ops,
+                                .work = workload_of(options.sizes.shape),
+                                .repeat = options.repeat,
+                                .progress = [&line](const std::string& text) { line.show(text); }};
+    if (!options.sides.empty()) {
+        plan.work.sides = options.sides;
+        plan.most_seconds = std::numeric_limits<double>::infinity();
+    }
+    return plan;
+}
+
+void bench_ops(const OpsOptions& options, const ResultOrigin& origin) {
+    OpsResult result{.origin = origin,
+                     .repeat = options.repeat,
+                     .devices = open_bench_devices(options.devices, options.precision, false),
+                     .ops = {}};
+    std::vector<conformance::Contender> contenders;
+    for (const BenchDevice& device : result.devices) {
+        if (device.error.empty()) {
+            contenders.push_back({*device.backend, device.arithmetic});
+        }
+    }
+    if (contenders.empty()) {
+        throw Error(errors_of(result.devices));
+    }
+    {
+        ProgressLine line;
+        result.ops = conformance::time_side_by_side(plan_of(options, line), conformance::catalogue(), contenders);
+    }
+    write_output(options.json ? to_json(result).dump(2) + "\n" : to_text(result));
+    if (const std::string errors = errors_of(result); !errors.empty()) {
+        throw Error(errors);
+    }
+}
+
+}  // namespace
+
+conformance::Workload workload_of(const BenchShape& shape) {
+    constexpr std::int64_t kMostParameters = 4'000'000;  // no cache holds them, and checking more would take long
+    const ModelConfig& model = shape.model;
+    return {.sentences = shape.sentences,
+            .length = shape.source_length,
+            .d_model = model.d_model,
+            .d_ff = model.d_ff,
+            .heads = model.heads,
+            .vocabulary = model.target_vocabulary,
+            .parameters = std::min(count_parameters(model), kMostParameters),
+            .sides = {512, 1024, 2048, 4096},
+            .every_product = true};
+}
+
+void add_bench_ops_command(CLI::App& bench, const std::function<ResultOrigin()>& origin) {
+    auto options = std::make_shared<OpsOptions>();
+    options->sizes = default_sizes(BenchKind::Ops);
+    CLI::App* command = bench.add_subcommand("ops", "Each op in the shapes of a model, on devices side by side");
+    add_named_sizes(*command, BenchKind::Ops, options->sizes);
+    add_bench_device_option(*command, options->devices);
+    command->add_option("--op", options->ops, "Only these ops, or families of ops, such as matmul,linear")
+        ->delimiter(',')
+        ->check(something);
+    command
+        ->add_option("--size", options->sides,
+                     "Of square products; again for several. Without it 512 and 1024, and 2048 and 4096 where the "
+                     "device takes less than 1.5 seconds")
+        ->check(whole_number(1, 32768));
+    add_precision_option(*command, options->precision,
+                         "f32 (default), tf32, bf16 or f16, where the device has it; i8 for the weights of products");
+    command->add_option("--repeat", options->repeat, "Turns of each device; the median counts")
+        ->check(whole_number(1, 10'000))
+        ->capture_default_str();
+    add_batch_sizes(*command, options->sizes);
+    command->add_flag("--json", options->json, "For programs: one object");
+    command->callback([options, origin] { bench_ops(*options, origin()); });
+}
+
+}  // namespace headscope

@@ -1,0 +1,21 @@
+// headscope bench ops: how fast each op is, on several devices side by side.
+#pragma once
+
+#include <functional>
+
+#include "cli/bench/bench_runs.h"
+#include "cli/result_origin.h"
+#include "conformance/family.h"
+
+namespace CLI {
+class App;
+}
+
+namespace headscope {
+
+// The ops of this model and batch, and square products of 512 to 4096.
+conformance::Workload workload_of(const BenchShape& shape);
+
+void add_bench_ops_command(CLI::App& bench, const std::function<ResultOrigin()>& origin);
+
+}  // namespace headscope

@@ -1,0 +1,203 @@
+#include "cli/bench/bench_runs.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "data/batch.h"
+#include "data/device_batch.h"
+#include "infer/model_scorer.h"
+#include "model/transformer.h"
+#include "support/check.h"
+#include "support/random.h"
+#include "train/optimizer.h"
+#include "train/training_pass.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+
+std::vector<std::int32_t> random_pieces(Random& random, const ModelConfig& config, std::int64_t count) {
+    const std::int64_t first = std::max({config.pad_id, config.bos_id, config.eos_id, config.unk_id}) + 1;
+    const auto range = static_cast<std::uint64_t>(std::min(config.source_vocabulary, config.target_vocabulary) - first);
+    std::vector<std::int32_t> pieces(static_cast<std::size_t>(count));
+    for (std::int32_t& piece : pieces) {
+        piece = static_cast<std::int32_t>(first + static_cast<std::int64_t>(random.below(range)));
+    }
+    return pieces;
+}
+
+SpecialIds special_ids(const ModelConfig& config) {
+    return {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id};
+}
+
+Batch random_batch(const BenchShape& shape) {
+    Random random(kSeed);
+    std::vector<Pair> pairs;
+    for (std::int64_t i = 0; i < shape.sentences; ++i) {
+        pairs.push_back({random_pieces(random, shape.model, shape.source_length - 1),
+                         random_pieces(random, shape.model, shape.target_length - 1)});
+    }
+    return make_batch(std::span<const Pair>(pairs), special_ids(shape.model), 0);
+}
+
+constexpr double kFloat = sizeof(float);
+
+// Of activations and the weights that are multiplied, which are nearly all.
+double storage_bytes(const BenchShape& shape) {
+    return static_cast<double>(size_of(shape.arithmetic.storage));
+}
+
+OptimizerOptions optimizer_options(const BenchShape& shape) {
+    return shape.arithmetic.storage == DType::F16
+               ? OptimizerOptions{.loss_scale = 32768.0F, .scaling = {.growth_interval = 2000}}
+               : OptimizerOptions{};
+}
+
+std::unique_ptr<Parameters> initialised(Backend& backend, const BenchShape& shape, bool training) {
+    auto parameters = std::make_unique<Parameters>(backend, shape.model, training, shape.arithmetic.storage);
+    parameters->initialise(kSeed);
+    return parameters;
+}
+
+class TrainingWork final : public BenchWork {
+public:
+    TrainingWork(Backend& backend, const BenchShape& shape, int steps)
+        : backend_(backend),
+          steps_(steps),
+          parameters_(initialised(backend, shape, true)),
+          model_(shape.model, *parameters_),
+          optimizer_(backend, *parameters_, optimizer_options(shape)),
+          pass_(backend, model_, *parameters_),
+          rules_(rules_of(shape)),
+          step_tensor_(backend.empty({1}, DType::I32)),
+          batch_(random_batch(shape)) {
+        if (shape.arithmetic.storage == DType::F16) {
+            rules_.loss.gradient_scale = optimizer_.loss_scale();
+        }
+    }
+
+    void warm_up() override {
+        constexpr int kMost = 3;  // the first steps make all that there is to make
+        take(std::min(steps_, kMost));
+    }
+    void run() override { take(steps_); }
+
+private:
+    static TrainingPass::Rules rules_of(const BenchShape& shape) {
+        return {.regularisation = {.residual = shape.dropout,
+                                   .embedding = shape.dropout,
+                                   .attention = shape.dropout,
+                                   .activation = shape.dropout,
+                                   .seed = kSeed},
+                .compute = shape.arithmetic.compute};
+    }
+
+    void take(int steps) {
+        for (int i = 0; i < steps; ++i) {
+            ++step_;
+            backend_.upload(step_tensor_, &step_, sizeof(step_));
+            pass_.run(upload(backend_, batch_), true, step_tensor_, rules_);
+            optimizer_.step(step_, 1e-4, batch_.target_tokens);
+        }
+        backend_.synchronize();
+    }
+
+    Backend& backend_;
+    const int steps_;
+    std::unique_ptr<Parameters> parameters_;
+    Transformer model_;
+    Optimizer optimizer_;
+    TrainingPass pass_;
+    TrainingPass::Rules rules_;
+    Tensor step_tensor_;
+    const Batch batch_;
+    std::int32_t step_ = 0;
+};
+
+class DecodingWork final : public BenchWork {
+public:
+    DecodingWork(Backend& backend, const BenchShape& shape)
+        : backend_(backend),
+          shape_(shape),
+          parameters_(initialised(backend, shape, false)),
+          model_(shape.model, *parameters_),
+          limits_(static_cast<std::size_t>(shape.sentences), shape.target_length),
+          never_ends_{.eos = -1, .forbidden = token_rules(shape.model, false).forbidden} {
+        Random random(kSeed);
+        for (std::int64_t i = 0; i < shape.sentences; ++i) {
+            sources_.push_back(random_pieces(random, shape.model, shape.source_length - 1));
+        }
+    }
+
+    void warm_up() override { run(); }
+
+    void run() override {
+        Context ctx{.backend = backend_, .compute = shape_.arithmetic.compute};
+        ModelScorer scorer(ctx, model_, sources_);
+        for (const Hypothesis& hypothesis :
+             search(scorer, limits_, shape_.model.bos_id, never_ends_, {.beam = shape_.beam})) {
+            HEADSCOPE_CHECK(static_cast<std::int64_t>(hypothesis.tokens.size()) == shape_.target_length,
+                            "a translation of another length than was to be timed");
+        }
+    }
+
+private:
+    Backend& backend_;
+    const BenchShape shape_;
+    std::unique_ptr<Parameters> parameters_;
+    Transformer model_;
+    std::vector<std::vector<std::int32_t>> sources_;
+    std::vector<std::int64_t> limits_;
+    TokenRules never_ends_;
+};
+
+}  // namespace
+
+double least_training_bytes(const BenchShape& shape) {
+    const ModelConfig& model = shape.model;
+    const auto sentences = static_cast<double>(shape.sentences);
+    const auto d_model = static_cast<double>(model.d_model);
+    const auto d_ff = static_cast<double>(model.d_ff);
+    // Of each token of a layer: queries, keys, values and context of each attention, and the inner feed-forward layer.
+    const double encoder = static_cast<double>(shape.source_length * model.encoder_layers) * (4.0 * d_model + d_ff);
+    const double decoder = static_cast<double>(shape.target_length * model.decoder_layers) * (6.0 * d_model + d_ff);
+    const double a_parameter = 4.0 * kFloat + (shape.arithmetic.storage == DType::F32 ? 0.0 : storage_bytes(shape));
+    return a_parameter * static_cast<double>(count_parameters(model)) +
+           storage_bytes(shape) * sentences * (encoder + decoder);
+}
+
+double least_translation_bytes(const BenchShape& shape) {
+    const ModelConfig& model = shape.model;
+    const double a_token = 2.0 * static_cast<double>(model.d_model) * static_cast<double>(model.decoder_layers);
+    const auto tokens = static_cast<double>(shape.source_length + shape.target_length * shape.beam);
+    const double cached = shape.arithmetic.weights_alone ? kFloat : storage_bytes(shape);
+    return storage_bytes(shape) * static_cast<double>(count_parameters(model)) +
+           cached * static_cast<double>(shape.sentences) * tokens * a_token;
+}
+
+double seconds_of_run(BenchWork& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work.run();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::unique_ptr<BenchWork> training_work(Backend& backend, const BenchShape& shape, int steps) {
+    return std::make_unique<TrainingWork>(backend, shape, steps);
+}
+
+std::unique_ptr<BenchWork> translation_work(Backend& backend, const BenchShape& shape) {
+    return std::make_unique<DecodingWork>(backend, shape);
+}
+
+std::uint64_t peak_resident_bytes() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    constexpr std::uint64_t kKibi = 1024;  // Linux counts ru_maxrss in KiB
+    return static_cast<std::uint64_t>(usage.ru_maxrss) * kKibi;
+}
+
+}  // namespace headscope

@@ -1,0 +1,132 @@
+#include "cli/bench/bench_shapes.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "model/model_directory.h"
+#include "options/option_values.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+// Table 3 of the paper, and what the shipped model is like.
+struct Preset {
+    const char* name;
+    int encoder_layers, decoder_layers;
+    std::int64_t d_model, d_ff, heads, vocabulary;
+    float dropout;
+    std::int64_t sentences, length;  // of a training step: 25,000 tokens of each side for the paper's models
+};
+constexpr std::array kPresets{Preset{"small", 6, 3, 256, 1024, 8, 8000, 0.1F, 64, 32},
+                              Preset{"base", 6, 6, 512, 2048, 8, 37000, 0.1F, 625, 40},
+                              Preset{"big", 6, 6, 1024, 4096, 16, 37000, 0.3F, 625, 40}};
+constexpr std::int64_t kTranslatedSentences = 64;
+
+void take(const Preset& preset, BenchKind kind, BenchSizes& sizes) {
+    BenchShape& shape = sizes.shape;
+    ModelConfig& model = shape.model;
+    model.encoder_layers = preset.encoder_layers;
+    model.decoder_layers = preset.decoder_layers;
+    model.d_model = preset.d_model;
+    model.d_ff = preset.d_ff;
+    model.heads = preset.heads;
+    model.d_k = model.d_v = model.d_model / model.heads;
+    model.source_vocabulary = model.target_vocabulary = preset.vocabulary;
+    sizes.named = model;
+    shape.dropout = preset.dropout;
+    shape.sentences = kind == BenchKind::Translate ? kTranslatedSentences : preset.sentences;
+    shape.source_length = shape.target_length = preset.length;
+}
+
+}  // namespace
+
+BenchSizes default_sizes(BenchKind kind) {
+    BenchSizes sizes;
+    take(kPresets[0], kind, sizes);
+    BenchShape& shape = sizes.shape;
+    switch (kind) {
+        case BenchKind::Train: break;
+        case BenchKind::Translate:
+            shape.model.encoder_layers = shape.model.decoder_layers = 4;
+            shape.sentences = 32;
+            break;
+        case BenchKind::Ops:
+            shape.sentences = 40;  // 1,000 tokens
+            shape.source_length = shape.target_length = 25;
+            break;
+    }
+    return sizes;
+}
+
+void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes) {
+    CLI::Option* config =
+        command
+            .add_option_function<std::string>(
+                "--config",
+                [kind, &sizes](const std::string& name) {
+                    take(*std::find_if(kPresets.begin(), kPresets.end(),
+                                       [&](const Preset& preset) { return name == preset.name; }),
+                         kind, sizes);
+                },
+                "Sizes of model and batch: base or big, the paper's, with 25,000 tokens of each side in a training "
+                "step; or small. The options below change them")
+            ->check(CLI::IsMember({"small", "base", "big"}));
+    command
+        .add_option_function<std::string>(
+            "--model",
+            [&sizes](const std::string& folder) {
+                InputFiles inputs;
+                inputs.add(model_folder(folder));
+                inputs.refuse("-");
+                sizes.shape.model = sizes.named = open_model_directory(model_folder(folder)).config;
+            },
+            "Sizes of this model, a folder such as assets/models/en-de, filled with random numbers")
+        ->check(something)
+        ->excludes(config);
+}
+
+void add_batch_sizes(CLI::App& command, BenchSizes& sizes) {
+    constexpr std::uint64_t kMost = 1'000'000;
+    command.add_option("--sentences", sizes.shape.sentences, "In the batch")
+        ->check(whole_number(1, kMost))
+        ->capture_default_str();
+    command.add_option("--length", sizes.shape.source_length, "Tokens of each sentence, end counted")
+        ->check(whole_number(1, kMost))
+        ->capture_default_str();
+}
+
+void add_model_sizes(CLI::App& command, BenchSizes& sizes) {
+    ModelConfig& model = sizes.shape.model;
+    const CLI::Validator any = whole_number(1, 1'000'000);
+    command.add_option("--encoder-layers", model.encoder_layers)->check(whole_number(1, 100))->capture_default_str();
+    command.add_option("--decoder-layers", model.decoder_layers)->check(whole_number(1, 100))->capture_default_str();
+    command.add_option("--d-model", model.d_model)->check(any)->capture_default_str();
+    command.add_option("--d-ff", model.d_ff)->check(any)->capture_default_str();
+    command.add_option("--heads", model.heads)->check(any)->capture_default_str();
+    command.add_option("--vocabulary", model.target_vocabulary)
+        ->check(whole_number(80, 1'000'000))
+        ->capture_default_str();
+}
+
+void complete(BenchSizes& sizes) {
+    BenchShape& shape = sizes.shape;
+    ModelConfig& model = shape.model;
+    if (model.d_model != sizes.named.d_model || model.heads != sizes.named.heads) {
+        if (model.d_model % model.heads != 0) {
+            throw Error(fmt::format("--d-model {} is no multiple of --heads {}", model.d_model, model.heads));
+        }
+        model.d_k = model.d_v = model.d_model / model.heads;
+    }
+    if (model.target_vocabulary != sizes.named.target_vocabulary) {
+        model.source_vocabulary = model.target_vocabulary;
+    }
+    model.max_length = std::max({model.max_length, shape.source_length, shape.target_length});
+    check_model_config(model, "the options of bench");
+}
+
+}  // namespace headscope

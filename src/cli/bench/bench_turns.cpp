@@ -1,0 +1,165 @@
+#include "cli/bench/bench_turns.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "backend/instrumented.h"
+#include "registry/registry.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+double least_bytes(const BenchPlan& plan, const Arithmetic& arithmetic) {
+    BenchShape shape = plan.shape;
+    shape.arithmetic = arithmetic;
+    return plan.training ? least_training_bytes(shape) : least_translation_bytes(shape);
+}
+
+void check_memory(const Backend& backend, double least) {
+    constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
+    const auto present = static_cast<double>(backend.device().memory_bytes);
+    if (present > 0.0 && least > present) {  // 0: not known
+        throw Error(
+            fmt::format("this takes at least {:.1f} GiB, and {} has {:.1f} GiB: take fewer --sentences, shorter "
+                        "ones or a smaller model",
+                        least / kGibi, backend.device().id, present / kGibi));
+    }
+}
+
+std::unique_ptr<BenchWork> work_of(const BenchPlan& plan, Backend& backend, const Arithmetic& arithmetic) {
+    BenchShape shape = plan.shape;
+    shape.arithmetic = arithmetic;
+    return plan.training ? training_work(backend, shape, plan.steps) : translation_work(backend, shape);
+}
+
+// A device at work, and what is known of it.
+struct Runner {
+    BenchDevice device;
+    std::unique_ptr<BenchWork> work = nullptr;
+    BenchResult result = {};
+};
+
+// What fails is that device's alone.
+void attempt(Runner& runner, const std::function<void()>& action) {
+    if (!runner.result.error.empty()) {
+        return;
+    }
+    try {
+        action();
+    } catch (const std::exception& error) {
+        runner.work.reset();
+        runner.result.error = error.what();
+    }
+}
+
+void start(const BenchPlan& plan, Runner& runner) {
+    attempt(runner, [&] {
+        check_memory(*runner.device.backend, least_bytes(plan, runner.device.arithmetic));
+        runner.work = work_of(plan, *runner.device.backend, runner.device.arithmetic);
+        runner.work->warm_up();
+    });
+}
+
+// What is known once all runs are over.
+void finish(Runner& runner) {
+    attempt(runner, [&] {
+        runner.result.memory = runner.device.backend->memory();
+        runner.result.resident_bytes = peak_resident_bytes();
+        runner.work.reset();
+        runner.result.peak = measure_peak(*runner.device.backend, runner.device.arithmetic);
+    });
+}
+
+void take_turn(Runner& runner) {
+    attempt(runner, [&] { runner.result.seconds.push_back(seconds_of_run(*runner.work)); });
+}
+
+// Whether those that live in the host's memory have room there at once.
+bool fit_together(const BenchPlan& plan, const std::vector<Runner>& runners) {
+    double bytes = 0.0;
+    double memory = 0.0;
+    for (const Runner& each : runners) {
+        const DeviceInfo& device = each.device.info;
+        if (each.result.error.empty() && !device.gpu) {
+            bytes += least_bytes(plan, each.device.arithmetic);
+            memory = std::max(memory, static_cast<double>(device.memory_bytes));
+        }
+    }
+    return memory == 0.0 || bytes <= memory;
+}
+
+// The devices turn by turn, so that what else the machine does hits all alike; one after the other where the models
+// have no room beside each other.
+void measure(const BenchPlan& plan, int repeat, std::vector<Runner>& runners) {
+    if (!fit_together(plan, runners)) {
+        for (Runner& each : runners) {
+            start(plan, each);
+            for (int i = 0; i < repeat; ++i) {
+                take_turn(each);
+            }
+            finish(each);
+        }
+        return;
+    }
+    for (Runner& each : runners) {
+        start(plan, each);
+    }
+    for (int i = 0; i < repeat; ++i) {
+        for (Runner& each : runners) {
+            take_turn(each);
+        }
+    }
+    for (Runner& each : runners) {
+        finish(each);
+    }
+}
+
+// The time of each op in one run, after one that warms up.
+void profile(const BenchPlan& plan, BenchResult& result) {
+    Instrumented backend(open_device(result.device.id), {.time = true});
+    const std::unique_ptr<BenchWork> work = work_of(plan, backend, result.arithmetic);
+    work->warm_up();
+    const OpTimes before = backend.times();
+    work->run();
+    OpTimes times = backend.times();
+    for (const auto& [name, time] : before) {
+        times[name].calls -= time.calls;
+        times[name].seconds -= time.seconds;
+    }
+    std::erase_if(times, [](const auto& entry) { return entry.second.calls == 0; });
+    result.profile = std::move(times);
+    result.profile_events = backend.events();
+}
+
+}  // namespace
+
+std::vector<BenchResult> measure_devices(const BenchPlan& plan, std::vector<BenchDevice> devices, int repeat,
+                                         bool profiled) {
+    std::vector<Runner> runners;
+    for (BenchDevice& device : devices) {
+        Runner& runner = runners.emplace_back();
+        runner.result.device = device.info;
+        runner.result.arithmetic = device.arithmetic;
+        runner.result.error = device.error;
+        runner.device = std::move(device);
+    }
+    measure(plan, repeat, runners);
+    for (Runner& each : runners) {
+        each.device.backend.reset();
+    }
+    std::vector<BenchResult> results;
+    for (Runner& each : runners) {
+        if (profiled) {
+            attempt(each, [&] { profile(plan, each.result); });
+        }
+        results.push_back(std::move(each.result));
+    }
+    return results;
+}
+
+}  // namespace headscope

@@ -1,0 +1,51 @@
+// A device and what it makes of a text, to be held against another's.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/model_device.h"
+#include "cli/translate/translation_flags.h"
+#include "eval/agreement.h"
+#include "eval/compare_translations.h"
+#include "infer/translation.h"
+#include "observe/inner_differences.h"
+
+namespace headscope {
+
+class ComparedSide {
+public:
+    // Opens the device; translate() reads the model. Error where there is no such device, or it has not this precision.
+    ComparedSide(const std::string& id, const std::string& model, const TranslationFlags& flags);
+
+    // Where the device is lost meanwhile, from the beginning on a fresh one.
+    void translate(const std::vector<std::string>& lines);
+    // Both have translated the same lines. `look`: of so many sentences logits and attention weights are compared, too.
+    struct Found {
+        Agreement agreement;
+        InnerDifferences inner;
+    };
+    Found hold_against(ComparedSide& reference, std::size_t look);
+    // Why it works no more, after an Error that may be another's; empty where it works.
+    std::string failure() const;
+
+    const std::string& name() const { return name_; }  // "vulkan:0", "cpu in bf16"
+    const std::vector<TranslatedSentence>& sentences() const { return sentences_; }
+    double tokens_a_second() const { return tokens_a_second_; }
+    const Translator& translator() const { return device_.translator(); }
+
+private:
+    void translate(const Translator& translator, const std::vector<std::string>& lines);
+    TranslatingSide view() const { return {device_.backend(), translator(), sentences_, options_.compute}; }
+    InnerSide inside() const { return {device_.backend(), translator().transformer(), options_.compute}; }
+    InnerDifferences look_inside(const ComparedSide& reference, std::size_t most) const;
+
+    ModelDevice device_;
+    TranslationOptions options_;
+    std::string name_;
+    std::vector<TranslatedSentence> sentences_;
+    double tokens_a_second_ = 0.0;
+};
+
+}  // namespace headscope

@@ -1,0 +1,257 @@
+// headscope conform: whether a device computes the right thing, how far from the oracle and how fast.
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "cli/conform/conform_outputs.h"
+#include "cli/conform/crash_note.h"
+#include "cli/progress_line.h"
+#include "cli/result_origin.h"
+#include "cli/stop_signal.h"
+#include "conformance/cases/catalogue.h"
+#include "conformance/onnx/node_tests.h"
+#include "conformance/run.h"
+#include "conformance/settings.h"
+#include "io/input_files.h"
+#include "options/option_values.h"
+#include "registry/device_list.h"
+#include "registry/registry.h"
+#include "support/check.h"
+#include "support/counted.h"
+#include "support/environment.h"
+
+namespace headscope {
+namespace {
+
+constexpr const char* kFooter =
+    "Every op, forward and backward, in every precision, layout and by every code path that the device has, over\n"
+    "shapes and values that break things. NMSE is squared errors over squared values; WORST the largest error of\n"
+    "an element, over what errors of its row are measured against; ALLOWED the largest error, as a share of what\n"
+    "rounding explains: past 100 % it fails, and where no error is allowed at all it is wrong. FASTEST is the best "
+    "of\n"
+    "the shapes timed. The exit code is 0 only where everything that ran passed, and something ran. A GPU takes\n"
+    "minutes, one that the CPU plays up to 50 of them; interrupted, what was found is reported.\n\n"
+    "Examples:\n"
+    "  headscope conform --quick\n"
+    "  headscope conform --device vulkan:0 --json report.json --junit report.xml\n"
+    "  headscope conform --device cuda --op matmul,attention --dtype f16\n"
+    "  headscope conform --device vulkan --op masked_softmax --path chosen --case '[1, 2, 3, 33]'\n"
+    "  headscope conform --onnx-node-tests site-packages/onnx/backend/test/data/node";
+
+struct ConformOptions {
+    std::vector<std::string> devices;
+    std::vector<std::string> ops;
+    std::vector<std::string> dtypes;
+    std::vector<std::string> paths;
+    std::string case_text;
+    bool quick = false;
+    bool full = false;
+    bool untimed = false;
+    std::string onnx_node_tests;
+    ConformOutputs outputs;
+};
+
+// Cases hold NaN on purpose, which this stops at: a right device would fail.
+void require_no_scan() {
+    if (environment_switch("HEADSCOPE_SCAN_NAN")) {
+        throw Error("HEADSCOPE_SCAN_NAN stops at the first NaN, and there are cases to see where NaN goes: unset it");
+    }
+}
+
+// The id of what open_device() would take: "vulkan" is the first of its devices that can be used.
+std::string id_of(const std::string& wanted, const std::vector<DeviceInfo>& devices) {
+    const auto found = std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& device) {
+        return device.rejected.empty() && (device.id == wanted || device.backend == wanted);
+    });
+    return found == devices.end() ? wanted : found->id;
+}
+
+// Each once, whatever it is called.
+std::vector<std::string> distinct(const std::vector<std::string>& wanted) {
+    if (wanted.size() < 2) {
+        return wanted;
+    }
+    const std::vector<DeviceInfo> devices = list_devices();
+    std::vector<std::string> ids;
+    for (const std::string& each : wanted) {
+        if (const std::string id = id_of(each, devices); std::find(ids.begin(), ids.end(), id) == ids.end()) {
+            ids.push_back(id);
+        }
+    }
+    return ids;
+}
+
+// Without a word of the user's, here or in HEADSCOPE_DEVICE, every device that can be used but the CPU, which is what
+// the others are compared with.
+std::vector<std::string> devices_of(const ConformOptions& options) {
+    if (!options.devices.empty() || !asked_device("").empty()) {
+        return distinct(compared_devices(options.devices));
+    }
+    std::vector<std::string> found;
+    std::string rejected;
+    for (const DeviceInfo& device : list_devices()) {
+        if (!device.rejected.empty()) {
+            rejected += fmt::format("\n  {}: {}", device.id, device.rejected);
+        } else if (device.backend != "cpu") {
+            found.push_back(device.id);
+        }
+    }
+    if (found.empty()) {
+        throw Error(
+            fmt::format("there is no GPU to prove anything of, and no device is no pass. --device cpu proves the "
+                        "CPU's own kernels. What was looked at:{}",
+                        rejected));
+    }
+    return found;
+}
+
+std::string summary(const conformance::Report& report) {
+    std::string text;
+    for (const conformance::DeviceReport& device : report.devices) {
+        if (!device.passed()) {
+            text += (text.empty() ? "" : "; ") + device.device.id + ": ";
+            std::vector<std::string> words;
+            if (device.failures() > 0) {
+                words.push_back(
+                    fmt::format("{} of {} failed", device.failures(), counted(device.results.size(), "result")));
+            }
+            if (!device.failure.empty()) {
+                words.push_back("the rest was not tried: " + device.failure);
+            }
+            if (words.empty()) {
+                words.emplace_back("nothing ran: it has none of what was asked for, and that is no pass");
+            }
+            text += fmt::format("{}", fmt::join(words, ", "));
+        }
+    }
+    return text;
+}
+
+// What is being done, for who waits and for who asks what a crash was in.
+class Teller {
+public:
+    void operator()(const conformance::Doing& doing) {
+        line_.show(doing.text);
+        CrashNote::say(fmt::format("  {}\n  again: {}", doing.text, doing.repeat));
+    }
+
+private:
+    ProgressLine line_;
+    CrashNote crash_note_;
+};
+
+conformance::Report run_catalogue(const ConformOptions& options) {
+    Teller tell_doing;
+    return conformance::run({.devices = devices_of(options),
+                             .ops = options.ops,
+                             .dtypes = options.dtypes,
+                             .paths = options.paths,
+                             .case_text = options.case_text,
+                             .full = !options.quick,
+                             .timed = !options.untimed,
+                             .progress = std::ref(tell_doing),
+                             .stop_requested = stop_requested},
+                            conformance::catalogue());
+}
+
+// The tests that ONNX has, in place of ours.
+conformance::Report run_vectors(const ConformOptions& options) {
+    Teller tell_doing;
+    conformance::Report report;
+    report.scope = "onnx node tests";
+    for (const std::string& id : devices_of(options)) {
+        report.devices.push_back(conformance::run_onnx_node_tests({.folder = options.onnx_node_tests,
+                                                                   .name_text = options.case_text,
+                                                                   .progress = std::ref(tell_doing),
+                                                                   .stop_requested = stop_requested},
+                                                                  *open_device(id)));
+    }
+    return report;
+}
+
+void conform(const ConformOptions& options, const ResultOrigin& origin) {
+    require_no_scan();
+    InputFiles inputs;
+    inputs.add(options.onnx_node_tests);
+    inputs.refuse(options.outputs.json);
+    inputs.refuse(options.outputs.junit);
+    require_writable(options.outputs);
+    listen_for_stop();
+    conformance::Report report = options.onnx_node_tests.empty() ? run_catalogue(options) : run_vectors(options);
+    report.version = origin.version;
+    report.date = origin.date;
+    report.command = origin.command;
+    report.settings = conformance::settings_of(environ);
+    std::string failures = report.passed() ? "" : summary(report);
+    try {
+        write_report(report, options.outputs);
+    } catch (const Error& error) {
+        failures += (failures.empty() ? "" : "; ") + std::string(error.what());
+    }
+    if (report.interrupted()) {
+        tell("headscope: " + failures);
+        end_by_stop_signal();
+    }
+    if (!failures.empty()) {
+        throw Error(failures);
+    }
+}
+
+}  // namespace
+
+void add_conform_command(CLI::App& app, int count, const char* const* words) {
+    auto options = std::make_shared<ConformOptions>();
+    CLI::App* command = app.add_subcommand("conform", "Prove a device's shaders against the double-precision oracle");
+    command->footer(kFooter);
+    command->add_option("--device", options->devices,
+                        "cpu, cuda, vulkan, vulkan:1, ... or all; again for several. Without it, or HEADSCOPE_DEVICE, "
+                        "every GPU, also one that "
+                        "the CPU plays");
+    CLI::Option* op =
+        command->add_option("--op", options->ops, "Only these ops, or families of ops, such as matmul,linear")
+            ->delimiter(',');
+    CLI::Option* dtype = command
+                             ->add_option("--dtype", options->dtypes,
+                                          "Only cases in f32, f16, bf16, tf32, i8, i32; or several, such as f32,f16")
+                             ->delimiter(',');
+    CLI::Option* path =
+        command
+            ->add_option(
+                "--path", options->paths,
+                "By these paths of the device beside its own choice, such as no-subgroups,large-tiles, or by that "
+                "alone: chosen; else by all, or quickly by none")
+            ->delimiter(',');
+    command->add_option("--case", options->case_text, "Only cases whose names hold this text, as complaints have them");
+    CLI::Option* quick = command->add_flag(
+        "--quick", options->quick, "Only by the path that the device chooses and those of --path, and nothing large");
+    CLI::Option* full = command->add_flag("--full", options->full, "By every path: what is done without either");
+    full->excludes(quick);
+    command->add_flag("--no-speed", options->untimed, "Do not measure how fast the ops are");
+    command
+        ->add_option("--onnx-node-tests", options->onnx_node_tests,
+                     "In place of our cases those of ONNX: a folder as onnx/backend/test/data/node of its Python "
+                     "package (docs/conformance.md)")
+        ->excludes(quick)
+        ->excludes(full)
+        ->excludes(op)
+        ->excludes(path)
+        ->excludes(dtype);
+    command->add_option("--json", options->outputs.json,
+                        "Everything, for programs; - is standard output, without the table");
+    command->add_option("--junit", options->outputs.junit, "JUnit's XML, a suite for each device; - likewise");
+    for (CLI::Option* each :
+         command->get_options([](const CLI::Option* option) { return option->get_items_expected_max() > 0; })) {
+        each->check(something);
+    }
+    command->callback([options, count, words] { conform(*options, result_origin(count, words)); });
+}
+
+}  // namespace headscope

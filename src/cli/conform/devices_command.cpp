@@ -1,0 +1,141 @@
+// headscope devices: what --device can be, and why a device that is there cannot be used.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "registry/registry.h"
+
+namespace headscope {
+namespace {
+
+using Named = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::size_t kLineWidth = 100;
+
+// The listed device that commands take without --device; empty where HEADSCOPE_DEVICE asks for something else.
+std::string listed_default(const std::vector<DeviceInfo>& devices, const std::string& asked) {
+    for (const DeviceInfo& device : devices) {
+        if (device.rejected.empty() && (device.id == asked || device.backend == asked)) {
+            return device.id;
+        }
+    }
+    return "";
+}
+
+std::string readable_bytes(std::uint64_t bytes) {
+    constexpr double kMebi = 1024.0 * 1024.0;
+    const double mebibytes = static_cast<double>(bytes) / kMebi;
+    return mebibytes < 1024.0 ? fmt::format("{:.0f} MiB", mebibytes) : fmt::format("{:.1f} GiB", mebibytes / 1024.0);
+}
+
+// "    label     name value, name value" over as many lines as it takes.
+std::string wrapped(const std::string& label, const Named& entries) {
+    std::string text;
+    std::string line = fmt::format("    {:<10}", label);
+    const std::string indent(line.size(), ' ');
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const std::string entry = entries[i].first + " " + entries[i].second + (i + 1 < entries.size() ? ", " : "");
+        if (line.size() + entry.size() > kLineWidth && line.size() > indent.size()) {
+            line.erase(line.find_last_not_of(' ') + 1);
+            text += line + "\n";
+            line = indent;
+        }
+        line += entry;
+    }
+    return entries.empty() ? "" : text + line + "\n";
+}
+
+std::string describe(const DeviceInfo& device, const std::string& default_id) {
+    std::string text = device.id + (device.id == default_id ? "  (default)" : "") +
+                       (device.rejected.empty() ? "\n" : "  cannot be used: " + device.rejected + "\n");
+    const auto row = [&text](const char* label, const std::string& value) {
+        if (!value.empty()) {
+            text += fmt::format("    {:<10}{}\n", label, value);
+        }
+    };
+    row("name", device.name);
+    row("driver", device.driver);
+    row("kind", device.gpu        ? "GPU"
+                : device.software ? "software: a GPU's interface on the CPU's cores; right, but slow"
+                                  : "");
+    row("memory", device.memory_bytes > 0 ? readable_bytes(device.memory_bytes) : "");
+    return text + wrapped("limits", device.limits) + wrapped("features", device.features);
+}
+
+nlohmann::ordered_json to_json(const DeviceInfo& device, const std::string& default_id) {
+    const auto object = [](const Named& entries) {
+        nlohmann::ordered_json json = nlohmann::ordered_json::object();
+        for (const auto& [name, value] : entries) {
+            json[name] = value;
+        }
+        return json;
+    };
+    return {{"id", device.id},
+            {"usable", device.rejected.empty()},
+            {"default", device.id == default_id},
+            {"rejected", device.rejected},
+            {"backend", device.backend},
+            {"name", device.name},
+            {"driver", device.driver},
+            {"gpu", device.gpu},
+            {"software", device.software},
+            {"memory_bytes", device.memory_bytes},
+            {"limits", object(device.limits)},
+            {"features", object(device.features)}};
+}
+
+void print_usable() {
+    for (const DeviceInfo& device : list_devices()) {
+        if (device.rejected.empty()) {
+            write_output(device.id + "\n");
+        }
+    }
+}
+
+void print_devices(bool as_json) {
+    const std::vector<DeviceInfo> devices = list_devices();
+    const std::string asked = default_device(devices);
+    const std::string chosen = listed_default(devices, asked);
+    if (as_json) {
+        nlohmann::ordered_json json = nlohmann::ordered_json::array();
+        for (const DeviceInfo& device : devices) {
+            json.push_back(to_json(device, chosen));
+        }
+        write_output(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+        return;
+    }
+    for (const DeviceInfo& device : devices) {
+        write_output(describe(device, chosen));
+    }
+    if (chosen.empty()) {
+        write_output(
+            fmt::format("\nHEADSCOPE_DEVICE asks for \"{}\", which is none of these that can be used\n", asked));
+    }
+}
+
+}  // namespace
+
+void add_devices_command(CLI::App& app) {
+    struct Options {
+        bool json = false;
+        bool usable = false;
+    };
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand("devices", "List the devices that --device can name");
+    command->footer(
+        "HEADSCOPE_DEVICE sets the default; without it, it is the best real GPU, else the CPU. Not listed is\n"
+        "cpu:oracle, the CPU in double precision by plain loops: slow, and what devices are proved against.\n\n"
+        "Examples:\n  headscope devices\n  for d in $(headscope devices --usable); do echo \"$d\"; done");
+    CLI::Option* json = command->add_flag("--json", options->json, "For programs: an array of one object a device");
+    command->add_flag("--usable", options->usable, "Only the names of those that can be used, one a line")
+        ->excludes(json);
+    command->callback([options] { options->usable ? print_usable() : print_devices(options->json); });
+}
+
+}  // namespace headscope

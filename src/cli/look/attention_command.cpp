@@ -1,0 +1,299 @@
+// headscope attention: what the heads look at in a sentence, as one of the paper's figures or as a table.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "cli/look/attention_pictures.h"
+#include "cli/model_device.h"
+#include "infer/model_lookup.h"
+#include "infer/translator.h"
+#include "io/atomic_file.h"
+#include "io/input_files.h"
+#include "observe/decoding_recorder.h"
+#include "observe/figure.h"
+#include "observe/head_search.h"
+#include "observe/record_attention.h"
+#include "observe/words.h"
+#include "options/option_values.h"
+#include "options/precision_option.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+// The layer of the paper's Figures 3 to 5.
+constexpr int kPaperLayer = 5;
+
+struct AttentionOptions {
+    std::string text;
+    std::string target;
+    std::string model;
+    std::string device;
+    std::string kind = "encoder";
+    std::string output;
+    std::string format;
+    std::string palette = "paper";
+    std::string theme = "light";
+    std::string order = "model";
+    std::string find;
+    Precision precision = Precision::F32;
+    std::optional<int> beam;
+    std::int64_t pads = 0;
+    bool pieces = false;
+    bool words = false;
+    bool no_special = false;
+    bool matrix = false;
+    bool all_heads = false;
+    int best = 1;
+    int rank = 1;
+    PictureOptions picture = {};
+    FigureOptions figure = {.layer = 0};
+};
+
+// The figure's options once the model is known; Error before anything is computed if it has no such layer or head.
+FigureOptions figure_options(const AttentionOptions& options, const ModelConfig& config) {
+    FigureOptions figure = options.figure;
+    figure.kind = parse_attention_kind(options.kind);
+    const int layers = figure.kind == AttentionKind::EncoderSelf ? config.encoder_layers : config.decoder_layers;
+    if (figure.layer == 0 && options.find.empty() && !options.all_heads) {
+        figure.layer = std::min(kPaperLayer, layers);
+    }
+    if (figure.layer != 0) {
+        check_layer(figure.kind, figure.layer, layers);
+    }
+    check_heads(figure.heads, static_cast<int>(config.heads));
+    figure.ink = options.theme == "dark" ? kDarkInk : kLightInk;
+    figure.palette = options.palette == "okabe-ito" ? Palette::OkabeIto : Palette::Paper;
+    figure.rows = {.join_words = !options.pieces, .show_pads = options.pads > 0, .show_special = !options.no_special};
+    return figure;
+}
+
+RecordedText read_text(const Tokenizer& tokenizer, const std::string& text, const char* option,
+                       const ModelConfig& config) {
+    RecordedText read = encode_text(tokenizer, text);
+    if (read.ids.empty()) {
+        throw Error(fmt::format("{} holds no text", option));
+    }
+    const auto length = static_cast<std::int64_t>(read.ids.size()) + 1;
+    if (length > config.max_length) {
+        throw Error(fmt::format("{} has {} pieces with its end, and the model takes at most {}", option, length,
+                                config.max_length));
+    }
+    return read;
+}
+
+// One layer, or every layer of the kind where heads are searched or all are shown.
+std::vector<AttentionSite> looked_at(const FigureOptions& figure, const ModelConfig& config) {
+    if (figure.layer != 0) {
+        return {{figure.kind, figure.layer - 1}};
+    }
+    std::vector<AttentionSite> sites;
+    const int layers = figure.kind == AttentionKind::EncoderSelf ? config.encoder_layers : config.decoder_layers;
+    sites.reserve(static_cast<std::size_t>(layers));
+    for (int layer = 0; layer < layers; ++layer) {
+        sites.push_back({figure.kind, layer});
+    }
+    return sites;
+}
+
+// The figure's layer and heads from the search: the layer of the head of this rank, and of that layer the best.
+void choose_found(FigureOptions& figure, const AttentionRecord& record, const AttentionOptions& options) {
+    const std::vector<FoundHead> found = find_heads(record, figure, parse_head_query(options.find));
+    if (options.rank > static_cast<int>(found.size())) {
+        throw Error(fmt::format("there is no head of rank {}: the search admits {}", options.rank, found.size()));
+    }
+    const AttentionSite site = found[static_cast<std::size_t>(options.rank - 1)].site;
+    figure.layer = site.layer + 1;
+    figure.heads.clear();
+    for (auto at = found.begin() + (options.rank - 1);
+         at != found.end() && static_cast<int>(figure.heads.size()) < options.best; ++at) {
+        if (at->site == site) {
+            figure.heads.push_back(at->head);
+            tell(fmt::format("layer {}, head {}: {}", figure.layer, at->head, at->what));
+        }
+    }
+    std::sort(figure.heads.begin(), figure.heads.end());
+}
+
+// A given target is read at once; without one the model translates and is looked at while it does. The encoder's
+// attention needs neither.
+AttentionRecord look(Backend& backend, const Translator& translator, const AttentionOptions& options,
+                     const FigureOptions& figure) {
+    const ModelDirectory& model = translator.model();
+    const RecordedText source = read_text(*model.source_tokenizer, options.text, "--text", model.config);
+    const RecordOptions record{.sites = looked_at(figure, model.config),
+                               .source_pads = options.pads,
+                               .compute = chosen_arithmetic(backend, options.precision).compute};
+    if (!options.target.empty()) {
+        const RecordedText target = read_text(*model.target_tokenizer, options.target, "--target", model.config);
+        return record_attention(backend, translator.transformer(), source, target, record);
+    }
+    if (figure.kind == AttentionKind::EncoderSelf) {
+        return record_attention(backend, translator.transformer(), source, {}, record);
+    }
+    if (options.pads > 0) {
+        throw Error("--pads needs --target, or --kind encoder: a translation is found without pads");
+    }
+    return record_translation(backend, translator.transformer(), *model.target_tokenizer, source,
+                              translator.search_options({.beam = options.beam}), record)
+        .record;
+}
+
+// For CLI11: what is wrong with one of several numbers, or nothing.
+std::string check_number(const std::string& text) {
+    const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos && text.size() < 10;
+    return number ? "" : "numbers separated by commas were expected, such as 1,5, and not \"" + text + "\"";
+}
+
+void show_attention(const AttentionOptions& options) {
+    const PictureFormat format = picture_format(options.output, options.format);
+    PictureOptions picture = options.picture;
+    picture.order = parse_head_order(options.order);
+    picture.picture = options.matrix      ? AttentionPicture::Matrix
+                      : options.all_heads ? AttentionPicture::AllHeads
+                                          : AttentionPicture::Figure;
+    if (!options.find.empty()) {
+        parse_head_query(options.find);  // a mistake in it is said before a model is read
+    }
+    const std::string directory = find_model(options.model);
+    InputFiles inputs;
+    inputs.add(directory);
+    inputs.refuse(options.output);
+    ModelDevice device(options.device, options.precision, {directory},
+                       [](const std::string& message) { tell("headscope: " + message); });
+    device.load();
+    FigureOptions figure = figure_options(options, device.translator().model().config);
+    AttentionRecord record;
+    device.run(
+        [&](Backend& backend, const Translator& translator) { record = look(backend, translator, options, figure); });
+    if (!options.find.empty()) {
+        choose_found(figure, record, options);
+    }
+    const std::string bytes = write_picture(record, figure, picture, format);
+    if (options.output.empty() || options.output == "-") {
+        write_output(bytes);
+    } else {
+        atomic_write_file(options.output, bytes);
+    }
+}
+
+constexpr const char* kExamples =
+    "Without -o a table says what each head looks at most, --matrix all weights of a head, --all-heads every head's\n"
+    "statistics. Layers, heads and positions count from 1.\n"
+    "Without --target the decoder's attention is that of the model's own translation.\n\n"
+    "--find looks for heads in every layer (or in --layer) by a rule, and draws them:\n"
+    "  link=WORD,WORD      the most weight from the first word to the second\n"
+    "  long-distance=WORD  the most from the word to words at least five away\n"
+    "  long-distance       the greatest mean distance among sharp heads\n"
+    "  anaphora=WORD       the most from the word to one single word at least two before it\n"
+    "  structure           the sharpest that follows neither position nor the end of the sentence\n"
+    "Here \\, is a comma within a word and \\\\ a backslash, as in link=1\\,000,euros. Words may be given in any "
+    "normal\n"
+    "form (composed or not). WORD:2 is its second occurrence.\n"
+    "All but link, and long-distance without a word, count a weight by what it has beyond the mean that all words "
+    "give\n"
+    "to the same key.\n\n"
+    "Examples:\n"
+    "  headscope attention --text 'The cat sleeps because it is tired.' --word it\n"
+    "  headscope attention --text 'The cat sleeps.' --layer 5 --heads 5 -o cat.svg\n"
+    "  headscope attention --text 'The cat sleeps.' --kind cross --layer 3 --overview -o cat.png\n"
+    "  headscope attention --text 'The cat sleeps because it is tired.' --find anaphora=it --word it -o it.svg\n"
+    "  headscope attention --text 'The cat sleeps.' --all-heads --sort distance --theme dark -o heads.png\n"
+    "  headscope attention --text 'The cat sleeps.' --layer 2 --heads 3 --matrix -o matrix.svg\n"
+    "  headscope attention --text 'The cat sleeps.' -o - --format json\n"
+    "  headscope attention --text 'The cat sleeps.' --target 'Die Katze schläft.' --kind decoder -o cat.svg";
+
+// What is looked at.
+void add_record_options(CLI::App& command, AttentionOptions& options) {
+    command.add_option("--text", options.text, "The sentence that the encoder reads")->required();
+    command.add_option("--target", options.target, "The sentence that the decoder reads");
+    command.add_option("--model", options.model, "Model directory; without it HEADSCOPE_MODEL or the en-de model")
+        ->check(something);
+    command.add_option("--device", options.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices")
+        ->check(something);
+    add_precision_option(command, options.precision, "f32 (default), tf32, bf16, f16 or i8, where the device has it");
+    command.add_option("--kind", options.kind, "encoder, decoder or cross")->capture_default_str();
+    command.add_option("--pads", options.pads, "Show so many pads behind the source, as Figure 3 does")
+        ->check(whole_number(0, 64));
+    command
+        .add_option("--beam", options.beam,
+                    "Hypotheses kept while translating (default: the model's decoding.json, or 4)")
+        ->check(whole_number(1, SearchOptions::kMaxBeam));
+}
+
+// Which of it is shown.
+void add_choice_options(CLI::App& command, AttentionOptions& options) {
+    FigureOptions& figure = options.figure;
+    CLI::Option* layer =
+        command.add_option("--layer", figure.layer, "From 1; without it 5, as in the paper, or the last")
+            ->check(whole_number(1));
+    CLI::Option* heads = command.add_option("--heads", figure.heads, "From 1, separated by commas; without it all")
+                             ->delimiter(',')
+                             ->check(check_number);
+    CLI::Option* find = command.add_option("--find", options.find, "Heads found by a rule, see below")->excludes(heads);
+    command.add_option("--best", options.best, "So many of the found layer's heads, best first")
+        ->needs(find)
+        ->check(whole_number(1, 64))
+        ->capture_default_str();
+    command.add_option("--rank", options.rank, "Begin with the head found second, third, ...")
+        ->needs(find)
+        ->check(whole_number(1, 4096))
+        ->capture_default_str();
+    CLI::Option* word = command.add_option("--word", figure.words,
+                                           "Draw this word's lines alone; its:2 is the second of several \"its\"");
+    CLI::Option* position =
+        command.add_option("--position", figure.positions, "The same by column")->delimiter(',')->check(check_number);
+    CLI::Option* pieces = command.add_flag("--pieces", options.pieces, "One column a piece of the vocabulary");
+    command.add_flag("--words", options.words, "One column a word (the default)")->excludes(pieces);
+    command.add_flag("--no-special", options.no_special,
+                     "Leave <BOS> and <EOS> out, and renormalise the other weights");
+    CLI::Option* matrix = command.add_flag("--matrix", options.matrix, "One head as a heat-map");
+    command.add_flag("--log", options.picture.logarithmic, "The heat-map's colours by the logarithm")->needs(matrix);
+    CLI::Option* all = command.add_flag("--all-heads", options.all_heads, "Every head of every layer, small");
+    for (CLI::Option* other : {matrix, layer, heads, find, word, position}) {
+        all->excludes(other);
+    }
+    command.add_option("--sort", options.order, "model, entropy, distance, sharpness or diagonal")
+        ->needs(all)
+        ->capture_default_str();
+}
+
+// How it looks.
+void add_look_options(CLI::App& command, AttentionOptions& options) {
+    FigureOptions& figure = options.figure;
+    command.add_flag("--overview", figure.overview, "Without a word: each line at weight / active heads");
+    command.add_option("--palette", options.palette, "okabe-ito is for readers with a colour blindness")
+        ->check(CLI::IsMember({"paper", "okabe-ito"}))
+        ->capture_default_str();
+    command.add_option("--theme", options.theme, "light, as paper is, or dark")
+        ->check(CLI::IsMember({"light", "dark"}))
+        ->capture_default_str();
+    command.add_option("--text-size", figure.text_size, "Pixels; all lengths follow")
+        ->check(real_number(1.0, 1000.0))
+        ->capture_default_str();
+    command.add_option("--scale", options.picture.scale, "Pixels of a PNG for each of the drawing's")
+        ->check(real_number(0.05, 100.0))
+        ->capture_default_str();
+    command.add_option("-o,--output", options.output, "An .svg, .png or .json file; - is standard output");
+    command.add_option("--format", options.format, "What -o - writes: svg (default), png or json");
+}
+
+}  // namespace
+
+void add_attention_command(CLI::App& app) {
+    auto options = std::make_shared<AttentionOptions>();
+    CLI::App* command = app.add_subcommand("attention", "Draw what the heads look at, like the paper's figures");
+    command->footer(kExamples);
+    add_record_options(*command, *options);
+    add_choice_options(*command, *options);
+    add_look_options(*command, *options);
+    command->callback([options] { show_attention(*options); });
+}
+
+}  // namespace headscope

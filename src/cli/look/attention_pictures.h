@@ -1,0 +1,36 @@
+// What headscope attention shows, and how it is written: as text, or as SVG, PNG or JSON.
+#pragma once
+
+#include <string>
+
+#include "figures/all_heads.h"
+#include "observe/figure.h"
+
+namespace headscope {
+
+enum class AttentionPicture : std::uint8_t {
+    Figure,    // the paper's
+    Matrix,    // one head as a heat-map
+    AllHeads,  // every head of every layer
+};
+
+struct PictureOptions {
+    AttentionPicture picture = AttentionPicture::Figure;
+    bool logarithmic = false;  // Matrix
+    HeadOrder order = HeadOrder::Model;
+    double scale = 2.0;  // pixels of a PNG for each of the drawing's
+};
+
+enum class PictureFormat : std::uint8_t { Text, Svg, Png, Json };
+
+// By the file's ending. Nothing is text; "-" is standard output, in `format` ("svg", "png" or "json"). Error names the
+// endings there are, and for a format without "-".
+PictureFormat picture_format(const std::string& output, const std::string& format);
+
+// The bytes to write. Text: a table of what is looked at most, a matrix as tab-separated numbers, or every head's
+// statistics. JSON: the figure's rows and weights, or for all heads the whole record. Error for a matrix of other than
+// one head.
+std::string write_picture(const AttentionRecord& record, const FigureOptions& figure, const PictureOptions& options,
+                          PictureFormat format);
+
+}  // namespace headscope

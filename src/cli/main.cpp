@@ -1,0 +1,181 @@
+// headscope: the Transformer of "Attention Is All You Need", one subcommand for each thing to do with it.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/known_variables.h"
+#include "support/check.h"
+#include "support/edit_distance.h"
+
+namespace {
+
+constexpr const char* kExamples =
+    "Each command explains itself with --help.\n\n"
+    "Examples:\n"
+    "  echo 'The weather is nice today.' | headscope translate\n"
+    "  headscope attention --text 'The cat sleeps because it is tired.' --word it -o cat.svg\n"
+    "  headscope devices";
+
+void add_commands(CLI::App& app, int count, const char* const* words) {
+    using namespace headscope;
+    add_train_command(app);
+    add_plot_command(app);
+    add_translate_command(app);
+    add_evaluate_command(app, count, words);
+    add_score_command(app);
+    add_compare_command(app);
+    add_bench_command(app, count, words);
+    add_attention_command(app);
+    add_view_command(app, count, words);
+    add_inspect_command(app);
+    add_devices_command(app);
+    add_conform_command(app, count, words);
+    add_tune_command(app);
+    add_data_command(app);
+    add_make_task_command(app);
+}
+
+// A file that is opened while a standard stream is closed would get its number, and the stream's text. So a closed one
+// is opened the wrong way round: reading and writing fail as they should.
+void occupy_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) {
+            ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);  // takes the lowest number that is free
+        }
+    }
+}
+
+// The innermost command of what was typed: headscope itself, or headscope bench, or headscope bench train.
+const CLI::App& innermost(const CLI::App& app) {
+    const CLI::App* at = &app;
+    while (!at->get_subcommands().empty()) {
+        at = at->get_subcommands().front();
+    }
+    return *at;
+}
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+    return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::string full_name(const CLI::App& app) {
+    return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+// What to do about a word that is none of `names`: take the one that a slip of the finger makes of it, or read the
+// help.
+std::string advice(const CLI::App& app, const std::string& word, const std::vector<std::string>& names) {
+    const std::string guess = headscope::nearest(word, names);
+    return guess.empty() ? full_name(app) + " --help lists them" : fmt::format("did you mean \"{}\"?", guess);
+}
+
+std::string wrong_command(const CLI::App& app, const std::string& word) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : commands_of(app)) {
+        names.push_back(command->get_name());
+    }
+    return fmt::format("{} has no command \"{}\"; {}", full_name(app), word, advice(app, word, names));
+}
+
+std::vector<std::string> options_of(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::Option* known : app.get_options()) {
+        for (const std::string& name : known->get_lnames()) {
+            names.push_back("--" + name);
+        }
+        for (const std::string& letter : known->get_snames()) {
+            names.push_back("-" + letter);
+        }
+    }
+    return names;
+}
+
+// A word that belongs to nothing.
+std::string wrong_word(const CLI::App& app, const std::string& word) {
+    if (!word.starts_with('-')) {
+        return fmt::format("{} does not know what to do with \"{}\"; {} --help says what it takes", full_name(app),
+                           word, full_name(app));
+    }
+    const std::string option = word.substr(0, word.find('='));
+    const std::vector<std::string> names = options_of(app);
+    if (std::find(names.begin(), names.end(), option) != names.end()) {  // read by a command before this one
+        return fmt::format("\"{}\" belongs behind the command: {} {} ...", option, full_name(app), word);
+    }
+    return fmt::format("{} has no option \"{}\"; {}", full_name(app), option, advice(app, option, names));
+}
+
+// What is wrong with the first word that belongs to nothing; "" where all do.
+std::string wrong_words(const CLI::App& app) {
+    const std::vector<std::string> extra = app.remaining(true);
+    if (extra.empty()) {
+        return "";
+    }
+    const CLI::App& at = innermost(app);
+    const bool command = !commands_of(at).empty() && !extra.front().starts_with('-');
+    return command ? wrong_command(at, extra.front()) : wrong_word(at, extra.front());
+}
+
+int refuse(const CLI::App& app, const CLI::ParseError& error) {
+    const CLI::App& at = innermost(app);
+    std::string problem = wrong_words(app);
+    if (problem.empty()) {
+        problem = commands_of(at).empty()
+                      ? fmt::format("{}; {} --help explains it", headscope::in_words(error, at), full_name(at))
+                      : fmt::format("say what to do; {} --help lists the commands", full_name(at));
+    }
+    headscope::tell("headscope: " + problem);
+    return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    occupy_standard_streams();
+    std::signal(SIGPIPE, SIG_IGN);  // a closed output is an error of write(), see OutputClosed
+    std::signal(SIGXFSZ, SIG_IGN);  // as is a file that may not grow
+    headscope::on_byte_order_mark([](const std::string& name) {
+        headscope::tell(fmt::format("headscope: {} begins with a byte order mark, which was removed", name));
+    });
+    for (const std::string& message : headscope::misspelt_variables(environ)) {
+        headscope::tell("headscope: " + message);
+    }
+    CLI::App app("The Transformer on every GPU, with heads you can see.", "headscope");
+    app.require_subcommand(1);
+    app.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
+    app.footer(kExamples);
+    app.get_formatter()->column_width(36);
+    app.option_defaults()->disable_flag_override();  // --greedy=3 is a slip, and not --greedy
+    try {
+        add_commands(app, argc, argv);
+        try {
+            app.parse(argc, argv);
+        } catch (const CLI::Success& asked) {  // help, or the version
+            if (const std::string problem = wrong_words(app); !problem.empty()) {
+                throw headscope::Error(problem);
+            }
+            headscope::write_asked(app, asked);
+        }
+        headscope::TraceFile::require_written();
+        return 0;
+    } catch (const CLI::ParseError& error) {
+        return refuse(app, error);
+    } catch (const headscope::OutputClosed&) {
+        return 1;
+    } catch (const headscope::Error& error) {
+        headscope::tell(fmt::format("headscope: {}", error.what()));
+    } catch (const std::exception& error) {
+        headscope::tell(fmt::format("headscope: internal error: {}", error.what()));
+    }
+    return 1;
+}

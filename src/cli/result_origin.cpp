@@ -1,0 +1,62 @@
+#include "cli/result_origin.h"
+
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "text/utf8.h"
+
+namespace headscope {
+
+namespace {
+
+// As a shell reads it, and as JSON may hold it: bytes that are no UTF-8 by their numbers.
+std::string quoted(const std::string& word) {
+    constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,.:/@%";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+        return word;
+    }
+    if (first_invalid_utf8(word)) {
+        std::string text = "$'";
+        for (const char letter : word) {
+            const bool plain = std::string(kPlain).find(letter) != std::string::npos || letter == ' ';
+            text += plain ? std::string(1, letter) : fmt::format("\\x{:02x}", static_cast<unsigned char>(letter));
+        }
+        return text + "'";
+    }
+    std::string text = "'";
+    for (const char letter : word) {
+        text += letter == '\'' ? "'\\''" : std::string(1, letter);
+    }
+    return text + "'";
+}
+
+}  // namespace
+
+ResultOrigin result_origin(int count, const char* const* words) {
+    std::string command = "headscope";  // wherever it lies
+    for (int i = 1; i < count; ++i) {
+        command += " " + quoted(words[i]);
+    }
+    return {.version = HEADSCOPE_VERSION,
+            .date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
+            .command = command};
+}
+
+nlohmann::ordered_json to_json(const ResultOrigin& origin) {
+    return {{"headscope", origin.version}, {"date", origin.date}, {"command", origin.command}};
+}
+
+nlohmann::ordered_json to_json(const ResultOrigin& origin, const std::string& what) {
+    nlohmann::ordered_json json{{"bench", what}};
+    json.update(to_json(origin));
+    return json;
+}
+
+nlohmann::ordered_json to_json(const DeviceInfo& device) {
+    return {{"id", device.id}, {"name", device.name}, {"driver", device.driver}, {"software", device.software}};
+}
+
+}  // namespace headscope

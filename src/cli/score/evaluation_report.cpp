@@ -1,0 +1,143 @@
+#include "cli/score/evaluation_report.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "infer/decoding_choices.h"
+#include "support/counted.h"
+
+namespace headscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double percent(std::size_t part, std::size_t all) {
+    return all == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(all);
+}
+
+std::string words_of(const LengthScores& one) {
+    return !one.most        ? fmt::format("{} and more", one.least)
+           : one.least == 0 ? fmt::format("up to {}", *one.most)
+                            : fmt::format("{} to {}", one.least, *one.most);
+}
+
+std::string forced_lines(const ForcedReferences& forced) {
+    const ForcedStatistics& of = forced.statistics;
+    std::string text = fmt::format(
+        "perplexity  {:.3f} for each of the references' {} pieces, ends of sentences among them ({:.4f} nats)\n"
+        "calibration error {:.2f} % expected in {} bins: the likeliest piece has a probability of {:.1f} % and is "
+        "right "
+        "{:.1f} % of the time\n",
+        of.perplexity(), of.tokens(), of.nll(), 100.0 * of.expected_calibration_error(), kCalibrationBins,
+        100.0 * of.confidence(), 100.0 * of.accuracy());
+    if (forced.left_out > 0) {
+        text += fmt::format("            without {} that the model cannot be told: empty or too long\n",
+                            counted(forced.left_out, "reference"));
+    }
+    return text;
+}
+
+Json forced_json(const ForcedReferences& forced) {
+    const ForcedStatistics& of = forced.statistics;
+    Json bins = Json::array();
+    for (std::size_t i = 0; i < kCalibrationBins; ++i) {
+        const CalibrationBin& bin = of.bins()[i];
+        const auto bound = [](std::size_t at) {
+            return static_cast<double>(at) / static_cast<double>(kCalibrationBins);
+        };
+        bins.push_back({{"above", bound(i)},
+                        {"up_to", bound(i + 1)},
+                        {"tokens", bin.tokens},
+                        {"confidence", bin.confidence()},
+                        {"accuracy", bin.accuracy()}});
+    }
+    return {{"target_tokens", of.tokens()},
+            {"nll", of.nll()},
+            {"perplexity", of.perplexity()},
+            {"left_out", forced.left_out},
+            {"calibration",
+             {{"expected_error", of.expected_calibration_error()},
+              {"confidence", of.confidence()},
+              {"accuracy", of.accuracy()},
+              {"bins", std::move(bins)}}}};
+}
+
+Json scores_json(const Scores& scores) {
+    return {{"sentences", scores.sentences},
+            {"bleu", scores.bleu.score},
+            {"signature", scores.bleu.signature()},
+            {"precisions", scores.bleu.precisions},
+            {"brevity_penalty", scores.bleu.brevity_penalty},
+            {"hypothesis_tokens", scores.bleu.system_length},
+            {"reference_tokens", scores.bleu.reference_length},
+            {"chrf", scores.chrf.score},
+            {"chrf_signature", scores.chrf.signature()},
+            {"exact_matches", scores.exact_matches}};
+}
+
+Json translated_by_json(const TranslatedBy& by) {
+    const SearchOptions& search = by.options.search;
+    Json json{{"directories", by.models},
+              {"device", to_json(by.device)},
+              {"precision", name_of(by.precision)},
+              {"beam", search.beam},
+              {"length_penalty", search.length_penalty},
+              {"length_penalty_form", kLengthPenaltyForms[static_cast<std::size_t>(search.length_penalty_form)]},
+              {"max_extra", search.max_extra},
+              {"no_repeat_ngram", search.no_repeat_ngram},
+              {"min_length", search.min_length},
+              {"split_longer_than", nullptr},
+              {"batch_tokens", by.options.batch_tokens}};
+    if (by.options.split_longer_than) {
+        json["split_longer_than"] = *by.options.split_longer_than;
+    }
+    return json;
+}
+
+}  // namespace
+
+std::string evaluation_table(const Evaluation& evaluation) {
+    const Scores& all = evaluation.scores;
+    std::string text =
+        fmt::format("{}\nsignature   {}\nchrF2 = {:.2f}\nsignature   {}\nexact match {} of {} ({:.1f} %)\n",
+                    all.bleu.to_string(), all.bleu.signature(), all.chrf.score, all.chrf.signature(), all.exact_matches,
+                    counted(all.sentences, "sentence"), percent(all.exact_matches, all.sentences));
+    if (evaluation.forced) {
+        text += forced_lines(*evaluation.forced);
+    }
+    if (!evaluation.by_length.empty()) {
+        text += fmt::format("\n{:<14}{:>10}{:>8}{:>8}{:>9}\n", "source words", "sentences", "BLEU", "chrF2", "exact");
+    }
+    for (const LengthScores& one : evaluation.by_length) {
+        text += fmt::format("{:<14}{:>10}{:>8.2f}{:>8.2f}{:>7.1f} %\n", words_of(one), one.scores.sentences,
+                            one.scores.bleu.score, one.scores.chrf.score,
+                            percent(one.scores.exact_matches, one.scores.sentences));
+    }
+    return text;
+}
+
+std::string evaluation_json(const Evaluation& evaluation, const ResultOrigin& origin,
+                            const std::optional<TranslatedBy>& by) {
+    Json json = to_json(origin);
+    if (by) {
+        json["model"] = translated_by_json(*by);
+    }
+    json.update(scores_json(evaluation.scores));
+    json["lines_left_out"] = evaluation.lines_left_out;
+    if (evaluation.forced) {
+        json.update(forced_json(*evaluation.forced));
+    }
+    for (const LengthScores& one : evaluation.by_length) {
+        Json of_length{{"least_words", one.least}, {"most_words", nullptr}};
+        if (one.most) {
+            of_length["most_words"] = *one.most;
+        }
+        of_length.update(scores_json(one.scores));
+        json["by_source_length"].push_back(std::move(of_length));
+    }
+    // A folder's name may be no UTF-8.
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace headscope

@@ -1,0 +1,136 @@
+// headscope plot: the curves of trainings as a picture.
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "figures/training_plot.h"
+#include "io/atomic_file.h"
+#include "io/input_files.h"
+#include "options/option_values.h"
+#include "paint/png.h"
+#include "paint/svg.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct PlotOptions {
+    std::vector<std::string> runs;
+    std::string output;
+    std::string theme = "light";
+    double scale = 2.0;
+    TrainingPlotOptions plot;
+};
+
+// A run's log, or the file itself.
+fs::path log_of(const std::string& run) {
+    const fs::path path = fs::is_directory(run) ? fs::path(run) / "log.jsonl" : fs::path(run);
+    if (!fs::is_regular_file(path)) {
+        throw Error(fmt::format("'{}' {}: name the folder of a training, or its log.jsonl", run,
+                                fs::is_directory(run) ? "holds no log.jsonl" : "does not exist"));
+    }
+    return path;
+}
+
+fs::path folder_of(const std::string& run) {
+    const fs::path path = fs::absolute(run).lexically_normal();
+    return path.filename().empty() || path.filename() == "log.jsonl" ? path.parent_path() : path;
+}
+
+fs::path last_parts(fs::path path, std::size_t count) {
+    fs::path parts = path.filename();
+    for (path = path.parent_path(); --count > 0 && path.has_filename(); path = path.parent_path()) {
+        parts = path.filename() / parts;
+    }
+    return parts;
+}
+
+// As many of the folders' last parts as it takes to tell them apart: "small" and "large", but "a/out" and "b/out".
+std::vector<std::string> names_of(const std::vector<std::string>& runs) {
+    std::set<fs::path> folders;
+    for (const std::string& run : runs) {
+        if (!folders.insert(folder_of(run)).second) {
+            throw Error(fmt::format("the training '{}' is named twice: give each once", run));
+        }
+    }
+    for (std::size_t count = 1;; ++count) {
+        std::vector<std::string> names;
+        std::set<std::string> different;
+        for (const std::string& run : runs) {
+            names.push_back(last_parts(folder_of(run), count).string());
+            different.insert(names.back());
+        }
+        if (different.size() == names.size()) {
+            return names;
+        }
+    }
+}
+
+std::string picture(const Drawing& drawing, const PlotOptions& options) {
+    if (options.output == "-" || options.output.ends_with(".svg")) {
+        return to_svg(drawing);
+    }
+    return to_png(rasterise(drawing, options.scale));
+}
+
+void plot(PlotOptions options) {
+    if (options.output != "-" && !options.output.ends_with(".svg") && !options.output.ends_with(".png")) {
+        throw Error(fmt::format("'{}' is no picture: name an .svg or a .png file, or - for SVG on standard output",
+                                options.output));
+    }
+    options.plot.look.ink = options.theme == "dark" ? kDarkInk : kLightInk;
+    const std::vector<std::string> names = names_of(options.runs);
+    std::vector<PlottedRun> runs;
+    InputFiles inputs;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::string log = log_of(options.runs[i]).string();
+        inputs.add(log);
+        require_training_log(log);
+        runs.push_back({names[i], read_training_log(log)});
+    }
+    inputs.refuse(options.output);
+    const std::string bytes = picture(draw_training_plot(runs, options.plot), options);
+    if (options.output == "-") {
+        write_output(bytes);
+    } else {
+        atomic_write_file(options.output, bytes);
+    }
+}
+
+}  // namespace
+
+void add_plot_command(CLI::App& app) {
+    auto options = std::make_shared<PlotOptions>();
+    CLI::App* command = app.add_subcommand("plot", "Draw the losses, learning rates and BLEU of trainings");
+    command->footer(
+        "A training's folder has a log.jsonl, which is read as far as it is written. Losses are per token, "
+        "unsmoothed;\n"
+        "several trainings share their axes.\n\n"
+        "Examples:\n"
+        "  headscope plot out/digits -o digits.svg\n"
+        "  headscope plot out/digits --from 10 --log -o digits.png\n"
+        "  headscope plot runs/first runs/second -o both.svg");
+    command->add_option("RUN", options->runs, "The folders of trainings, or their log.jsonl")->required();
+    command->add_option("-o,--output", options->output, "An .svg or .png file; - is SVG on standard output")
+        ->required();
+    command->add_option("--from", options->plot.from, "Leave the steps before this one out")->check(whole_number(0));
+    command->add_flag("--log", options->plot.logarithmic, "Losses on a logarithmic axis");
+    command->add_option("--theme", options->theme, "light, as paper is, or dark")
+        ->check(CLI::IsMember({"light", "dark"}))
+        ->capture_default_str();
+    command->add_option("--scale", options->scale, "Pixels of a PNG for each of the drawing's")
+        ->check(real_number(0.05, 100.0))
+        ->capture_default_str();
+    command->callback([options] { plot(*options); });
+}
+
+}  // namespace headscope

@@ -1,0 +1,28 @@
+// The configuration that `headscope train` was given, or that it makes of two texts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "backend/backend.h"
+#include "cli/train/train_run.h"
+#include "train/run_config.h"
+#include "train/run_folder.h"
+#include "train/training_data.h"
+
+namespace headscope {
+
+// That of --source and --target with what is held out of them in `folder`, else that of the file, or of the run in
+// --output; with what the other options change.
+RunConfig given_config(const TrainOptions& options, const Backend& device, const std::string& folder, const Say& say);
+// The same where there are no texts, which takes no device and writes nothing.
+RunConfig given_config(const TrainOptions& options);
+
+// What the training reads; `given` is null where that is yet to be made of two texts.
+RunInputs inputs_of(const TrainOptions& options, const RunConfig* given);
+
+// For "auto": what the device's memory holds.
+std::int64_t found_batch(Backend& backend, const TrainConfig& config, const TrainingData& data, const Say& say);
+void set_batch(RunConfig& config, std::int64_t tokens);
+
+}  // namespace headscope

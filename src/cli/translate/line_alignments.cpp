@@ -1,0 +1,109 @@
+#include "cli/translate/line_alignments.h"
+
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <string_view>
+
+#include "observe/line_words.h"
+
+namespace headscope {
+
+namespace {
+
+std::vector<std::int32_t> without_end(std::vector<std::int32_t> ids, std::int32_t eos) {
+    if (!ids.empty() && ids.back() == eos) {
+        ids.pop_back();
+    }
+    return ids;
+}
+
+// What is aligned at a time: the sentences of a line that was split, or the line.
+std::span<const TranslatedSentence> parts_of(const StreamedLine& line) {
+    return line.sentence.parts.empty() ? std::span(&line.sentence, 1) : std::span(line.sentence.parts);
+}
+
+std::vector<std::int64_t> numbered_from(std::int64_t first, std::size_t count) {
+    std::vector<std::int64_t> units(count);
+    std::iota(units.begin(), units.end(), first);
+    return units;
+}
+
+// One side of a line, as its parts are linked one after the other.
+class Side {
+public:
+    Side(const Tokenizer& tokenizer, std::string_view line, bool by_piece)
+        : by_piece_(by_piece), words_(by_piece ? std::vector<ByteSpan>() : kept_words(tokenizer, line)) {}
+
+    // Of the next pieces, whose spans count from byte `begin` of the line.
+    std::vector<std::int64_t> units(std::vector<ByteSpan> pieces, std::size_t begin) {
+        if (by_piece_) {
+            pieces_ += static_cast<std::int64_t>(pieces.size());
+            return numbered_from(pieces_ - static_cast<std::int64_t>(pieces.size()), pieces.size());
+        }
+        for (ByteSpan& piece : pieces) {
+            piece = {piece.begin + begin, piece.end + begin};
+        }
+        return words_of_pieces(words_, pieces);
+    }
+
+private:
+    bool by_piece_;
+    std::vector<ByteSpan> words_;
+    std::int64_t pieces_ = 0;
+};
+
+// Of each part of a line.
+std::vector<std::vector<std::int64_t>> source_units(const Tokenizer& tokenizer, const StreamedLine& line,
+                                                    bool by_piece) {
+    Side side(tokenizer, *line.source, by_piece);
+    std::vector<std::vector<std::int64_t>> units;
+    for (const TranslatedSentence& part : parts_of(line)) {
+        const std::string_view text =
+            std::string_view(*line.source).substr(part.span.begin, part.span.end - part.span.begin);
+        units.push_back(side.units(tokenizer.encoded_spans(text), part.span.begin));
+    }
+    return units;
+}
+
+}  // namespace
+
+std::vector<std::vector<Alignment>> align_lines(Context& ctx, const Translator& translator,
+                                                const std::vector<StreamedLine>& lines, const AlignmentOptions& options,
+                                                std::int64_t budget) {
+    const ModelDirectory& model = translator.model();
+    std::vector<Pair> pairs;
+    for (const StreamedLine& line : lines) {
+        for (std::size_t rank = 0; rank < line.sentence.n_best.size(); ++rank) {
+            for (const TranslatedSentence& part : parts_of(line)) {
+                pairs.push_back({without_end(part.source_ids, model.config.eos_id),
+                                 without_end(part.n_best[rank].ids, model.config.eos_id)});
+            }
+        }
+    }
+    const auto weights = alignment_weights(ctx, translator.transformers(), pairs, options, budget);
+    std::vector<std::vector<Alignment>> alignments;
+    std::size_t next = 0;
+    for (const StreamedLine& line : lines) {
+        alignments.emplace_back();
+        if (line.sentence.n_best.empty()) {
+            continue;
+        }
+        const auto sources = source_units(*model.source_tokenizer, line, options.pieces);
+        for (std::size_t rank = 0; rank < line.sentence.n_best.size(); ++rank) {
+            Alignment& alignment = alignments.back().emplace_back();
+            Side target(*model.target_tokenizer, line.sentence.n_best[rank].text, options.pieces);
+            const std::span<const TranslatedSentence> parts = parts_of(line);
+            for (std::size_t part = 0; part < parts.size(); ++part, ++next) {
+                const Alignment links =
+                    link_units(weights[next], sources[part],
+                               target.units(model.target_tokenizer->decoded_spans(pairs[next].target),
+                                            parts[part].n_best[rank].begin));
+                alignment.insert(alignment.end(), links.begin(), links.end());
+            }
+        }
+    }
+    return alignments;
+}
+
+}  // namespace headscope

@@ -1,0 +1,195 @@
+#include "figures/heat_map.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "paint/text_width.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr double kMargin = 1.0;
+constexpr double kGap = 0.5;
+constexpr double kSmall = 0.85;
+constexpr double kLeastLegend = 18.0;
+constexpr double kLegendHeight = 0.9;
+constexpr double kFaintest = 1.0 / 255.0;
+
+double longest(const std::vector<RowItem>& row) {
+    double length = 0.0;
+    for (const RowItem& item : row) {
+        length = std::max(length, text_width(item.label));
+    }
+    return length;
+}
+
+double largest_of(const FigureContent& content, int head) {
+    double largest = 0.0;
+    for (std::size_t query = 0; query < content.queries.size(); ++query) {
+        for (std::size_t key = 0; key < content.keys.size(); ++key) {
+            largest = std::max(largest, std::abs(static_cast<double>(content.weight(head, query, key))));
+        }
+    }
+    return largest > 0.0 ? largest : 1.0;
+}
+
+class HeatMap {
+public:
+    HeatMap(const FigureContent& content, int head, const HeatMapOptions& options)
+        : content_(content), head_(head), options_(options), sketch_(options.look), ink_(options.look.ink) {
+        full_ = options.full > 0.0 ? options.full : options.scale == Scale::Diverging ? largest_of(content, head) : 1.0;
+        left_ = snapped(kMargin + std::max(longest(content.queries), text_width("query") * kSmall) + kGap);
+        top_ = snapped(kMargin + 1.4 * kTitleSize + std::max(longest(content.keys), 2.0) + kGap);
+        right_ = left_ + options.cell * static_cast<double>(content.keys.size());
+        bottom_ = top_ + options.cell * static_cast<double>(content.queries.size());
+    }
+
+    Drawing draw() {
+        // A mean of heads, and rollout, are of no one head.
+        const std::string title =
+            content_.model_heads == 1 ? content_.title : fmt::format("{}, head {}", content_.title, head_);
+        sketch_.text({Role::Title, head_}, ink_.text,
+                     {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title});
+        chosen();
+        cells();
+        sketch_.rect({Role::Frame, head_}, ink_.rule, {left_, top_, right_ - left_, bottom_ - top_, 0.0, 0.1});
+        labels();
+        const double legend = std::max(kLeastLegend, std::min(right_ - left_, 24.0));
+        draw_legend(legend);
+        const double end = std::max({right_, left_ + legend, kMargin + text_width(title) * kTitleSize});
+        const double foot = bottom_ + kGap + kLegendHeight + 1.5 * kSmall + kGap;
+        const std::vector<std::string> note = wrapped(content_.note, (end - kMargin) / kSmall);
+        sketch_.lines_of_text({Role::Note}, ink_.faint, kMargin, foot + kSmall, kSmall, note);
+        return sketch_.finish(
+            end + kMargin, foot + lines_height(note, kSmall) + kMargin, title,
+            fmt::format("{}: {} queries in rows from above to below, {} keys in columns from left to right; the "
+                        "colour is the weight.",
+                        title, content_.queries.size(), content_.keys.size()));
+    }
+
+private:
+    void chosen() {
+        for (const std::size_t query : content_.chosen) {
+            sketch_.rect({Role::ChosenWord, 0, static_cast<int>(query)}, ink_.chosen,
+                         {kMargin, top_ + static_cast<double>(query) * options_.cell, left_ - kMargin, options_.cell});
+        }
+    }
+
+    void cells() {
+        for (std::size_t query = 0; query < content_.queries.size(); ++query) {
+            for (std::size_t key = 0; key < content_.keys.size(); ++key) {
+                const double weight = static_cast<double>(content_.weight(head_, query, key));
+                const double place = place_on(options_.scale, weight, full_);
+                if (std::abs(place) < kFaintest) {
+                    continue;
+                }
+                Mark mark{Role::Cell, head_, static_cast<int>(query), static_cast<int>(key)};
+                if (sketch_.tips()) {
+                    mark.tip = figure_tip(content_, mark);
+                }
+                sketch_.rect(std::move(mark), colour_on(options_.scale, place, ink_),
+                             {left_ + static_cast<double>(key) * options_.cell,
+                              top_ + static_cast<double>(query) * options_.cell, options_.cell, options_.cell});
+            }
+        }
+    }
+
+    void labels() {
+        const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(1.1 / options_.cell)));
+        const double middle = 0.5 * options_.cell + kBaseline;
+        for (std::size_t i = 0; i < content_.queries.size(); i += every) {
+            sketch_.text({Role::QueryLabel, 0, static_cast<int>(i)}, ink_.text,
+                         {left_ - kGap, top_ + static_cast<double>(i) * options_.cell + middle, 1.0, Anchor::End, false,
+                          false, content_.queries[i].label});
+        }
+        for (std::size_t i = 0; i < content_.keys.size(); i += every) {
+            sketch_.text({Role::KeyLabel, 0, -1, static_cast<int>(i)}, ink_.text,
+                         {left_ + static_cast<double>(i) * options_.cell + middle, top_ - kGap, 1.0, Anchor::Start,
+                          true, false, content_.keys[i].label});
+        }
+        sketch_.text({Role::Axis}, ink_.faint,
+                     {left_ - kGap, top_ - kGap - 1.2 * kSmall, kSmall, Anchor::End, false, false, "key \u2192"});
+        sketch_.text({Role::Axis}, ink_.faint,
+                     {left_ - kGap, top_ - kGap, kSmall, Anchor::End, false, false, "query \u2193"});
+    }
+
+    void draw_legend(double width) {
+        constexpr int kSteps = 48;
+        const double y = bottom_ + kGap;
+        const double low = options_.scale == Scale::Diverging ? -1.0 : 0.0;
+        for (int step = 0; step < kSteps; ++step) {
+            const double place = low + (1.0 - low) * (step + 0.5) / kSteps;
+            sketch_.rect({Role::Legend}, colour_on(options_.scale, place, ink_),
+                         {left_ + width * step / kSteps, y, width / kSteps, kLegendHeight});
+        }
+        sketch_.rect({Role::Legend}, ink_.rule, {left_, y, width, kLegendHeight, 0.0, 0.1});
+        const auto tick = [&](double place, const std::string& text) {
+            const double x = left_ + width * (place - low) / (1.0 - low);
+            const Anchor anchor = place == low ? Anchor::Start : place == 1.0 ? Anchor::End : Anchor::Middle;
+            sketch_.text({Role::Legend}, ink_.faint,
+                         {x, y + kLegendHeight + 1.2 * kSmall, kSmall, anchor, false, false, text});
+        };
+        if (options_.scale == Scale::Logarithmic) {
+            tick(0.0, fmt::format("\u2264 {:.2g}", full_ / 1000.0));
+            tick(1.0 / 3.0, fmt::format("{:.2g}", full_ / 100.0));
+            tick(2.0 / 3.0, fmt::format("{:.2g}", full_ / 10.0));
+        } else {
+            tick(low, fmt::format("{:.2g}", low * full_));
+            tick((low + 1.0) / 2.0, fmt::format("{:.2g}", (low + 1.0) / 2.0 * full_));
+        }
+        tick(1.0, fmt::format("{:.2g}", full_));
+    }
+
+    const FigureContent& content_;
+    int head_;
+    const HeatMapOptions& options_;
+    Sketch sketch_;
+    const Ink& ink_;
+    double full_ = 1.0;
+    double left_ = 0.0;
+    double top_ = 0.0;
+    double right_ = 0.0;
+    double bottom_ = 0.0;
+};
+
+}  // namespace
+
+double place_on(Scale scale, double value, double full) {
+    switch (scale) {
+        case Scale::Linear: return std::clamp(value / full, 0.0, 1.0);
+        case Scale::Logarithmic: return value <= 0.0 ? 0.0 : std::clamp(1.0 + std::log10(value / full) / 3.0, 0.0, 1.0);
+        case Scale::Diverging: return std::clamp(value / full, -1.0, 1.0);
+    }
+    return 0.0;
+}
+
+Colour colour_on(Scale scale, double place, const Ink& ink) {
+    return scale == Scale::Diverging ? diverging_colour(place, ink) : scale_colour(place, ink);
+}
+
+Drawing draw_heat_map(const FigureContent& content, int head, const HeatMapOptions& options) {
+    check_heads({head}, content.model_heads);
+    return HeatMap(content, head, options).draw();
+}
+
+std::string to_tsv(const FigureContent& content, int head) {
+    check_heads({head}, content.model_heads);
+    std::string text;
+    for (const RowItem& key : content.keys) {
+        text += "\t" + key.label;
+    }
+    text += "\n";
+    for (std::size_t query = 0; query < content.queries.size(); ++query) {
+        text += content.queries[query].label;
+        for (std::size_t key = 0; key < content.keys.size(); ++key) {
+            text += fmt::format("\t{:.9g}", content.weight(head, query, key));
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace headscope

@@ -1,0 +1,116 @@
+#include "figures/training_plot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "figures/curve.h"
+#include "paint/compose.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr const char* kNats = "nats per token, unsmoothed";
+constexpr double kLosses = 22.0, kOthers = 14.0;  // heights
+constexpr double kLabel = 4.0;                    // of a number at y, so that the axes stand below one another
+constexpr double kName = 16.0;                    // of a run in a title, in text sizes
+
+using Value = double LossPoint::*;
+
+Series series_of(std::string name, const std::vector<LossPoint>& log, Value value, std::int64_t from) {
+    Series series{.name = std::move(name), .points = {}};
+    for (const LossPoint& point : log) {
+        if (point.step >= from && std::isfinite(point.*value)) {
+            series.points.push_back({static_cast<double>(point.step), point.*value});
+        }
+    }
+    return series;
+}
+
+class TrainingPlot {
+public:
+    TrainingPlot(const std::vector<PlottedRun>& runs, const TrainingPlotOptions& options)
+        : runs_(runs), options_(options) {
+        for (const PlottedRun& run : runs) {
+            for (const std::vector<LossPoint>* log : {&run.log.training, &run.log.validation}) {
+                for (const LossPoint& point : *log) {
+                    if (point.step >= options.from) {
+                        first_ = std::min(first_, static_cast<double>(point.step));
+                        last_ = std::max(last_, static_cast<double>(point.step));
+                    }
+                }
+            }
+        }
+    }
+
+    Drawing draw() {
+        if (runs_.size() == 1) {
+            const TrainingLog& log = runs_.front().log;
+            std::vector<Series> losses{of("training", log.training, &LossPoint::nll),
+                                       of("validation", log.validation, &LossPoint::nll)};
+            losses.push_back(of("validation, mean of the weights", log.validation, &LossPoint::mean_nll));
+            while (!losses.empty() && losses.back().points.empty()) {
+                losses.pop_back();
+            }
+            panel("Loss of " + shortened(runs_.front().name, kName), kNats, kLosses, losses, options_.logarithmic);
+        } else {
+            panel("Loss in training", kNats, kLosses, of_each(&TrainingLog::training, &LossPoint::nll),
+                  options_.logarithmic);
+            panel("Loss in validation", kNats, kLosses, of_each(&TrainingLog::validation, &LossPoint::nll),
+                  options_.logarithmic);
+        }
+        panel("Learning rate", "", kOthers, of_each(&TrainingLog::training, &LossPoint::learning_rate), false);
+        panel("BLEU", "of the validation text", kOthers, of_each(&TrainingLog::validation, &LossPoint::bleu), false);
+        if (parts_.empty()) {
+            throw Error("there is no step to plot: the log is empty, or all of it comes before --from");
+        }
+        return stacked(std::move(parts_), options_.look.text_size, options_.look.ink);
+    }
+
+private:
+    Series of(std::string name, const std::vector<LossPoint>& log, Value value) const {
+        return series_of(std::move(name), log, value, options_.from);
+    }
+
+    // A run without points keeps its place, and with it the others their colours, but is not in the legend.
+    std::vector<Series> of_each(std::vector<LossPoint> TrainingLog::*log, Value value) const {
+        std::vector<Series> all;
+        for (const PlottedRun& run : runs_) {
+            all.push_back(of(run.name, run.log.*log, value));
+            if (runs_.size() == 1 || all.back().points.empty()) {
+                all.back().name.clear();
+            }
+        }
+        return all;
+    }
+
+    void panel(std::string title, std::string unit, double height, const std::vector<Series>& series,
+               bool logarithmic) {
+        if (std::all_of(series.begin(), series.end(), [](const Series& one) { return one.points.empty(); })) {
+            return;
+        }
+        parts_.push_back(draw_curves(series, {.title = std::move(title),
+                                              .y_label = std::move(unit),
+                                              .logarithmic = logarithmic,
+                                              .width = options_.width,
+                                              .height = height,
+                                              .x_range = std::pair{first_, last_},
+                                              .least_label = kLabel,
+                                              .look = options_.look}));
+    }
+
+    const std::vector<PlottedRun>& runs_;
+    const TrainingPlotOptions& options_;
+    std::vector<Drawing> parts_;
+    double first_ = 1e300, last_ = -1e300;  // step of all that is shown
+};
+
+}  // namespace
+
+Drawing draw_training_plot(const std::vector<PlottedRun>& runs, const TrainingPlotOptions& options) {
+    return TrainingPlot(runs, options).draw();
+}
+
+}  // namespace headscope

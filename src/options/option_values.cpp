@@ -1,0 +1,66 @@
+#include "options/option_values.h"
+
+#include <charconv>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+namespace headscope {
+
+namespace {
+
+// None where the text is anything else.
+template <class Number>
+std::optional<Number> number_in(const std::string& text) {
+    Number number{};
+    const char* end = text.data() + text.size();
+    const auto [stop, problem] = std::from_chars(text.data(), end, number);
+    return problem == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
+// CLI11 reads these by base 8.
+bool begins_with_zero(const std::string& text) {
+    return text.size() > 1 && text[0] == '0';
+}
+
+// "0.05", "1000000"
+std::string number_text(double number) {
+    return fmt::format("{:.10g}", number);
+}
+
+std::string complaint(const char* what, const std::string& least, const std::string& most, const std::string& found) {
+    return fmt::format("expected {} from {} to {}, found {}", what, least, most, found.empty() ? "nothing" : found);
+}
+
+}  // namespace
+
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
+    const auto check = [least, most](const std::string& text) {
+        const std::optional<std::uint64_t> number = number_in<std::uint64_t>(text);
+        const bool right = number && *number >= least && *number <= most && !begins_with_zero(text);
+        return right ? "" : complaint("a whole number", std::to_string(least), std::to_string(most), text);
+    };
+    const bool open = most == kAnyCount || most == std::numeric_limits<std::uint64_t>::max();
+    return {check, open ? fmt::format("{} or more", least) : fmt::format("{} to {}", least, most)};
+}
+
+CLI::Validator seed_number() {
+    return whole_number(0, std::numeric_limits<std::uint64_t>::max());
+}
+
+CLI::Validator real_number(double least, double most) {
+    const auto check = [least, most](const std::string& text) {
+        const std::optional<double> number = number_in<double>(text);
+        const bool right = number && *number >= least && *number <= most;  // NaN is neither
+        return right ? "" : complaint("a number", number_text(least), number_text(most), text);
+    };
+    return {check, number_text(least) + " to " + number_text(most)};
+}
+
+std::string something(const std::string& word) {
+    return word.empty() ? "it names nothing" : "";
+}
+
+}  // namespace headscope

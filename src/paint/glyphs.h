@@ -1,0 +1,34 @@
+// Outlines of the font's letters, in units of the text size, y upwards.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "paint/drawing.h"
+
+namespace headscope {
+
+struct Glyph {
+    double advance = 0.0;
+    std::vector<std::vector<Point>> contours;  // closed, curves as short straight pieces
+};
+
+class Glyphs {
+public:
+    Glyphs();
+    ~Glyphs();
+    Glyphs(const Glyphs&) = delete;
+    Glyphs& operator=(const Glyphs&) = delete;
+
+    // What the font lacks is an empty box; what has no picture (joiners, variation selectors) is nothing.
+    const Glyph& of(char32_t character, bool bold);
+
+private:
+    struct Fonts;
+    std::unique_ptr<Fonts> fonts_;
+    std::map<std::pair<char32_t, bool>, Glyph> known_;
+};
+
+}  // namespace headscope

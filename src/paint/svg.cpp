@@ -1,0 +1,129 @@
+#include "paint/svg.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "paint/utf8.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr const char* kFonts = "Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif";
+
+// Up to three decimals, as short as can be; never "-0".
+std::string number(double value) {
+    std::string text = fmt::format("{:.3f}", value);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') {
+        text.pop_back();
+    }
+    return text == "-0" ? "0" : text;
+}
+
+std::string opacity(const char* name, double alpha) {
+    return alpha >= 1.0 ? "" : fmt::format(" {}=\"{}\"", name, number(alpha));
+}
+
+// Closes an element: empty, or holding its tip as a title, which browsers show on hovering.
+std::string close(const char* element, const std::string& tip) {
+    return tip.empty() ? "/>\n" : fmt::format("><title>{}</title></{}>\n", escape_xml(tip), element);
+}
+
+std::string write(const Primitive& primitive, const Rect& rect) {
+    const std::string colour = to_hex(primitive.colour);
+    const std::string paint = rect.stroke > 0.0
+                                  ? fmt::format(" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{}", colour,
+                                                number(rect.stroke), opacity("stroke-opacity", primitive.alpha))
+                                  : fmt::format(" fill=\"{}\"{}", colour, opacity("fill-opacity", primitive.alpha));
+    const std::string corners = rect.radius > 0.0 ? fmt::format(" rx=\"{}\"", number(rect.radius)) : "";
+    return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}{}{}", number(rect.x), number(rect.y),
+                       number(rect.width), number(rect.height), corners, paint, close("rect", primitive.mark.tip));
+}
+
+std::string write(const Primitive& primitive, const Polygon& polygon) {
+    std::string corners;
+    for (const Point& corner : polygon.corners) {
+        corners += fmt::format("{}{},{}", corners.empty() ? "" : " ", number(corner.x), number(corner.y));
+    }
+    return fmt::format("<polygon points=\"{}\" fill=\"{}\"{}{}", corners, to_hex(primitive.colour),
+                       opacity("fill-opacity", primitive.alpha), close("polygon", primitive.mark.tip));
+}
+
+std::string write(const Primitive& primitive, const Line& line) {
+    return fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"{}\"{}{}",
+                       number(line.x1), number(line.y1), number(line.x2), number(line.y2), to_hex(primitive.colour),
+                       number(line.width), opacity("stroke-opacity", primitive.alpha),
+                       close("line", primitive.mark.tip));
+}
+
+std::string write(const Primitive& primitive, const Text& text) {
+    const char* anchor = text.anchor == Anchor::Start    ? ""
+                         : text.anchor == Anchor::Middle ? " text-anchor=\"middle\""
+                                                         : " text-anchor=\"end\"";
+    const std::string turn =
+        text.upwards ? fmt::format(" transform=\"rotate(-90 {} {})\"", number(text.x), number(text.y)) : "";
+    // Hovering goes through the texts that stand on a rectangle with a tip.
+    const Role role = primitive.mark.role;
+    const bool covers =
+        role == Role::SwatchLabel || role == Role::KeyLabel || role == Role::Label || role == Role::Value;
+    return fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"{}{}{}{}>{}</text>\n", number(text.x),
+                       number(text.y), number(text.size), to_hex(primitive.colour), anchor,
+                       text.bold ? " font-weight=\"bold\"" : "", turn, covers ? " pointer-events=\"none\"" : "",
+                       escape_xml(text.content));
+}
+
+// What a group of primitives is called, so that a style sheet or another program can find it.
+std::string class_of(const Mark& mark) {
+    return mark.role == Role::Attention ? fmt::format("attention head{}", mark.head) : name_of(mark.role);
+}
+
+bool allowed_in_xml(char32_t c) {
+    return c >= 0x20 ? c != 0xFFFE && c != 0xFFFF : c == '\t' || c == '\n' || c == '\r';
+}
+
+}  // namespace
+
+std::string escape_xml(const std::string& text) {
+    std::string escaped;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t start = at;
+        const char32_t c = next_character(text, at);
+        switch (c) {
+            case '<': escaped += "&lt;"; break;
+            case '>': escaped += "&gt;"; break;
+            case '&': escaped += "&amp;"; break;
+            case '"': escaped += "&quot;"; break;
+            case '\'': escaped += "&#39;"; break;
+            case kReplacementCharacter: escaped += "\xEF\xBF\xBD"; break;
+            default: escaped += allowed_in_xml(c) ? text.substr(start, at - start) : "\xEF\xBF\xBD";
+        }
+    }
+    return escaped;
+}
+
+std::string to_svg(const Drawing& drawing) {
+    const std::string width = number(drawing.width);
+    const std::string height = number(drawing.height);
+    std::string svg = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+        "role=\"img\" aria-labelledby=\"title desc\" font-family=\"{2}\">\n"
+        "<title id=\"title\">{3}</title>\n<desc id=\"desc\">{4}</desc>\n",
+        width, height, kFonts, escape_xml(drawing.title), escape_xml(drawing.description));
+    std::string open;
+    for (const Primitive& primitive : drawing.primitives) {
+        const std::string group = class_of(primitive.mark);
+        if (group != open) {
+            // Cells touch, and seams of half covered pixels would show between them.
+            const Role role = primitive.mark.role;
+            const char* crisp = role == Role::Cell || role == Role::Legend ? " shape-rendering=\"crispEdges\"" : "";
+            svg += fmt::format("{}<g class=\"{}\"{}>\n", open.empty() ? "" : "</g>\n", group, crisp);
+            open = group;
+        }
+        svg += std::visit([&](const auto& shape) { return write(primitive, shape); }, primitive.shape);
+    }
+    return svg + (open.empty() ? "</svg>\n" : "</g>\n</svg>\n");
+}
+
+}  // namespace headscope

@@ -1,0 +1,27 @@
+// Text in lines.
+#include <catch2/catch.hpp>
+
+#include "paint/text_width.h"
+
+using namespace headscope;
+
+using Lines = std::vector<std::string>;
+
+TEST_CASE("Words fill lines, and one longer than a line goes on in the next", "[text]") {
+    CHECK(wrapped("", 10.0).empty());
+    CHECK(wrapped("one", 10.0) == Lines{"one"});
+    CHECK(wrapped("mm mm mm", text_width("mm mm")) == Lines{"mm mm", "mm"});
+    CHECK(wrapped("mm mm", 0.99 * text_width("mm mm")) == Lines{"mm", "mm"});
+    CHECK(wrapped("a mmmmm b", text_width("mm")) == Lines{"a", "mm", "mm", "m", "b"});
+    CHECK(wrapped("äöüß", 0.0) == Lines{"ä", "ö", "ü", "ß"});
+    std::string word;
+    for (int i = 0; i < 200; ++i) {
+        word += i % 3 == 0 ? "\U0001F600" : "grö";
+    }
+    std::string again;
+    for (const std::string& line : wrapped(word, 30.0)) {
+        CHECK(text_width(line) <= 30.0);
+        again += line;
+    }
+    CHECK(again == word);
+}

@@ -1,0 +1,104 @@
+// What stays from one start to the next.
+#include <catch2/catch.hpp>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "tests/io/temporary_folder.h"
+#include "tests/support/variable.h"
+#include "viewer/session/settings.h"
+
+using namespace headscope;
+using namespace headscope::viewer;
+using Catch::Matchers::Contains;
+
+TEST_CASE("Settings lie where XDG wants them", "[settings]") {
+    const Variable config("XDG_CONFIG_HOME", "/etc/mine");
+    const Variable home("HOME", "/home/me");
+    CHECK(settings_path() == "/etc/mine/headscope/viewer.json");
+    config.set("relative/folder");
+    CHECK(settings_path() == "/home/me/.config/headscope/viewer.json");
+    config.set("");
+    CHECK(settings_path() == "/home/me/.config/headscope/viewer.json");
+    config.set(std::nullopt);
+    CHECK(settings_path() == "/home/me/.config/headscope/viewer.json");
+    home.set("here");
+    CHECK(settings_path().empty());
+    home.set(std::nullopt);
+    CHECK(settings_path().empty());
+}
+
+TEST_CASE("Settings that are saved are loaded again", "[settings]") {
+    const TemporaryFolder folder;
+    const std::string file = folder.file("new/headscope/viewer.json");
+    std::string problem;
+    CHECK(load_settings(file, problem) == Settings{});
+    CHECK(load_settings("", problem) == Settings{});
+    const Settings settings{.dark = true,
+                            .scale = 1.35,
+                            .width = 1111,
+                            .height = 777,
+                            .palette = Palette::OkabeIto,
+                            .recent_models = {"/models/a", "/models/„b“"},
+                            .recent_texts = {"One.", "\"Two\"\n"}};
+    save_settings(file, settings);
+    CHECK(load_settings(file, problem) == settings);
+    CHECK(problem.empty());
+    save_settings(file, {.recent_texts = {"bytes \xff"}});
+    load_settings(file, problem);
+    CHECK(problem.empty());
+}
+
+TEST_CASE("Settings that cannot be read are left as they are, and that is said", "[settings]") {
+    const TemporaryFolder folder;
+    for (const char* bytes : {"", "{", "[]", "{\"dark\": 3}", "{\"scale\": \"big\"}", "{\"recent_models\": [1]}",
+                              "{\"dark\": true, \"dark\": false}"}) {
+        const std::string file = folder.write("viewer.json", bytes);
+        std::string problem;
+        CHECK(load_settings(file, problem) == Settings{});
+        CHECK_THAT(problem, Contains(file));
+        CHECK(read_all(file) == bytes);
+    }
+}
+
+TEST_CASE("Sizes that no window can have are brought to those that one can", "[settings]") {
+    const TemporaryFolder folder;
+    std::string problem;
+    const auto loaded = [&](const std::string& bytes) {
+        const Settings settings = load_settings(folder.write("viewer.json", bytes), problem);
+        CHECK(problem.empty());
+        return settings;
+    };
+    const Settings small = loaded(R"({"scale": 0.001, "width": 3, "height": -9, "of another version": [1]})");
+    CHECK(small.scale == kSmallestScale);
+    CHECK(small.width == 480);
+    CHECK(small.height == 480);
+    const Settings large = loaded(R"({"scale": 1e9, "width": 1e300, "height": 123456789012345})");
+    CHECK(large.scale == kLargestScale);
+    CHECK(large.width == 16384);
+    CHECK(large.height == 16384);
+}
+
+TEST_CASE("What is recent comes first and once, and the oldest is forgotten", "[settings]") {
+    std::vector<std::string> list;
+    for (int i = 1; i <= 15; ++i) {
+        remember(list, std::to_string(i));
+    }
+    CHECK(list.size() == 12);
+    CHECK(list.front() == "15");
+    CHECK(list.back() == "4");
+    remember(list, "9");
+    CHECK(list.size() == 12);
+    CHECK(list.front() == "9");
+    CHECK(list.back() == "4");
+    CHECK(std::count(list.begin(), list.end(), "9") == 1);
+}
+
+TEST_CASE("A folder that cannot be written is an error", "[settings]") {
+    const TemporaryFolder folder;
+    const std::string file = folder.write("file", "") + "/headscope/viewer.json";
+    CHECK_THAT(error_of([&] { save_settings(file, {}); }), Contains("viewer.json"));
+}

@@ -1,0 +1,108 @@
+// Two models, checkpoints or devices on one sentence: their figures side by side, and the difference.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "observe/derived_records.h"
+#include "paint/compose.h"
+#include "support/check.h"
+#include "viewer/panels/panels.h"
+#include "viewer/session/rows.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+// Below it two devices that compute the same differ by the order of their sums.
+constexpr double kRounding = 1e-5;
+
+std::string name_of(const Side& side) {
+    const std::string step =
+        side.model->checkpoint.has_value() ? fmt::format(", step {}", *side.model->checkpoint) : "";
+    return fmt::format("{} on {}{}", side.model->name, side.model->device, step);
+}
+
+Drawing one_side(const Scene& scene, const Side& side, const PanelOptions& options) {
+    const std::string nothing = nothing_there(side);
+    if (!nothing.empty()) {
+        return draw_remark(nothing, options);
+    }
+    const std::string said =
+        fmt::format("\u201C{}\u201D, log probability {:.4f}", side.shown->translation, side.shown->log_probability);
+    PanelOptions narrow = options;
+    narrow.width = 0.48 * options.width;
+    std::vector<Drawing> parts{draw_heading(name_of(side), narrow), draw_remark(said, narrow)};
+    try {
+        parts.push_back(draw_attention(scene, side, options));
+    } catch (const Error& error) {  // this model has no such layer or head
+        parts.push_back(draw_remark(error.what(), narrow));
+    }
+    return stacked(std::move(parts), 0.0, options.ink);
+}
+
+// Encoder attention can be compared whatever the translations are.
+AttentionRecord comparable(const Side& side, AttentionKind kind) {
+    AttentionRecord record = side.shown->record;
+    std::erase_if(record.sites, [kind](const SiteWeights& weights) { return weights.site.kind != kind; });
+    if (kind == AttentionKind::EncoderSelf) {
+        record.target_in.clear();
+        record.target_out.clear();
+    }
+    return record;
+}
+
+double largest(const AttentionRecord& difference) {
+    double most = 0.0;
+    for (const SiteWeights& weights : difference.sites) {
+        for (const float value : weights.values) {
+            most = std::max(most, std::abs(static_cast<double>(value)));
+        }
+    }
+    return most;
+}
+
+std::string verdict(double most) {
+    if (most == 0.0) {
+        return "Left minus right: no difference in any layer and head";
+    }
+    return fmt::format("Left minus right: at most {:.2g} over all layers and heads{}", most,
+                       most < kRounding ? ", which is the rounding of sums" : "");
+}
+
+Drawing draw_difference(const Scene& scene, const PanelOptions& options) {
+    try {
+        const AttentionRecord record = compared_record(scene);
+        const FigureContent content = select_content(record, figure_options(scene, record, options));
+        const HeatMapOptions map{.scale = Scale::Diverging, .look = look_of(options)};
+        return stacked(
+            {draw_heading(verdict(largest(record)), options), draw_heat_map(content, content.heads.front(), map)}, 0.0,
+            options.ink);
+    } catch (const Error& error) {
+        return draw_remark(error.what(), options);
+    }
+}
+
+}  // namespace
+
+AttentionRecord compared_record(const Scene& scene) {
+    const AttentionKind kind = scene.state.kind;
+    return difference(comparable(scene.main, kind), comparable(*scene.other, kind));
+}
+
+Drawing draw_comparison(const Scene& scene, const PanelOptions& options) {
+    if (!scene.other.has_value()) {
+        return stacked({one_side(scene, scene.main, options),
+                        draw_remark("To the right: choose a model, a training or a device to compare with.", options)},
+                       options.text_size, options.ink);
+    }
+    std::vector<Drawing> parts{
+        side_by_side({one_side(scene, scene.main, options), one_side(scene, *scene.other, options)},
+                     2.0 * options.text_size, options.ink)};
+    if (nothing_there(scene.main).empty() && nothing_there(*scene.other).empty()) {
+        parts.push_back(draw_difference(scene, options));
+    }
+    return stacked(std::move(parts), options.text_size, options.ink);
+}
+
+}  // namespace headscope::viewer

@@ -1,0 +1,30 @@
+// The loaded model as the paper draws its own, and its positions.
+#include <algorithm>
+
+#include "figures/model_map.h"
+#include "figures/sinusoid_drawing.h"
+#include "figures/weights_drawing.h"
+#include "paint/compose.h"
+#include "viewer/panels/panels.h"
+
+namespace headscope::viewer {
+
+Drawing draw_model(const Scene& scene, const PanelOptions& options) {
+    if (!scene.main.model.has_value()) {
+        return draw_remark(nothing_there(scene.main), options);
+    }
+    const ModelConfig& config = scene.main.model->config;
+    std::vector<Drawing> parts;
+    parts.push_back(draw_model_map(config, {.encoder_layer = shown_layer(scene.state, config.encoder_layers),
+                                            .decoder_layer = shown_layer(scene.state, config.decoder_layers),
+                                            .look = look_of(options)}));
+    if (scene.weights != nullptr && !scene.state.block.empty()) {
+        parts.push_back(draw_weights(scene.state.block, *scene.weights, look_of(options)));
+    }
+    if (config.positions == Positions::Sinusoid) {
+        parts.push_back(draw_sinusoids(config, {.look = look_of(options)}));
+    }
+    return stacked(std::move(parts), 2.0 * options.text_size, options.ink);
+}
+
+}  // namespace headscope::viewer

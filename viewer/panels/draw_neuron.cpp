@@ -1,0 +1,64 @@
+// Equation 1 for the chosen word, below the matrix.
+#include "figures/neuron_drawing.h"
+#include "viewer/panels/panels.h"
+#include "viewer/session/rows.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+std::vector<std::string> texts_of(const std::vector<RecordedToken>& tokens) {
+    std::vector<std::string> texts;
+    for (const RecordedToken& token : tokens) {
+        texts.push_back(token.text);
+    }
+    return texts;
+}
+
+// The first piece of a column.
+int first_piece(const std::vector<RecordedToken>& tokens, int column, const ViewState& state) {
+    const std::vector<RowItem> row = make_row(tokens, row_options(state));
+    return column < 0 || column >= static_cast<int>(row.size())
+               ? -1
+               : static_cast<int>(row[static_cast<std::size_t>(column)].first);
+}
+
+}  // namespace
+
+std::optional<NeuronRow> neuron_row(const Scene& scene) {
+    const auto& neuron = scene.neuron;
+    const ViewState& state = scene.state;
+    if (neuron == nullptr || !neuron->problem.empty() || state.word < 0 || state.matrix != MatrixView::Head ||
+        neuron->site != shown_site(scene) || neuron->head != first_head(scene)) {
+        return std::nullopt;
+    }
+    const AttentionRecord& record = scene.main.shown->record;
+    const auto& keys = key_tokens(record, state.kind);
+    NeuronRow row{.query = first_piece(query_tokens(record, state.kind), state.word, state),
+                  .chosen = first_piece(keys, state.key, state),
+                  .weights = {}};
+    if (row.query < 0 || row.query >= neuron->queries || static_cast<std::int64_t>(keys.size()) != neuron->keys) {
+        return std::nullopt;
+    }
+    const SiteWeights& weights = find_site(record, state.kind, neuron->site.layer + 1);
+    for (std::int64_t key = 0; key < weights.keys; ++key) {
+        row.weights.push_back(weights.at(neuron->head - 1, row.query, key));
+    }
+    return row;
+}
+
+Drawing draw_neuron(const Scene& scene, const PanelOptions& options) {
+    if (scene.neuron != nullptr && !scene.neuron->problem.empty()) {
+        return draw_remark(scene.neuron->problem, options);
+    }
+    const std::optional<NeuronRow> row = neuron_row(scene);
+    if (!row.has_value()) {
+        return {};
+    }
+    const AttentionRecord& record = scene.main.shown->record;
+    return draw_neurons(*scene.neuron, texts_of(query_tokens(record, scene.state.kind)),
+                        texts_of(key_tokens(record, scene.state.kind)), row->weights, row->query,
+                        {.palette = scene.state.palette, .chosen = row->chosen, .look = look_of(options)});
+}
+
+}  // namespace headscope::viewer

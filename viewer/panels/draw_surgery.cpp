@@ -1,0 +1,87 @@
+// What edits of heads do to the translation, and how much each head matters.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "explore/attention_edits.h"
+#include "figures/candidates.h"
+#include "figures/importance_drawing.h"
+#include "paint/compose.h"
+#include "viewer/panels/panels.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+Drawing translation_strip(const std::string& title, const Exploration& shown, const PanelOptions& options) {
+    const std::string text =
+        fmt::format("{}: \u201C{}\u201D, log probability {:.2f}", title, shown.translation, shown.log_probability);
+    const double width = std::max(options.width / options.text_size - 4.0, 24.0);
+    return stacked(
+        {draw_heading(text, options), draw_candidates(shown, -1, {.width = width, .look = look_of(options)})}, 0.0,
+        options.ink);
+}
+
+std::string verdict(const Exploration& original, const Exploration& edited) {
+    const bool same = original.translation == edited.translation;
+    return fmt::format("{} The log probability changed by {:+.2f}.",
+                       same ? "The translation stays the same." : "The translation is another one.",
+                       edited.log_probability - original.log_probability);
+}
+
+// What the edits make of the translation, told apart from what was before they were there.
+std::vector<Drawing> draw_edited(const Scene& scene, const PanelOptions& options) {
+    const Side& side = scene.main;
+    if (!edits_answered(scene)) {
+        return {draw_remark("Looking at it with the edits \u2026", options)};
+    }
+    std::vector<Drawing> parts{translation_strip("With the edits", *side.shown, options)};
+    for (const AttentionEdit& edit : side.shown->without_effect) {
+        parts.push_back(draw_remark(
+            describe(edit) + ": without effect, this sentence has no such token, or it may not be looked at.",
+            options));
+    }
+    if (original_answered(scene) && side.original->finished && side.shown->finished) {
+        parts.push_back(draw_remark(verdict(*side.original, *side.shown), options));
+    }
+    return parts;
+}
+
+}  // namespace
+
+bool edits_answered(const Scene& scene) {
+    return scene.main.shown != nullptr && scene.main.answered == request_of(scene.state);
+}
+
+bool original_answered(const Scene& scene) {
+    return scene.main.original != nullptr && scene.main.original->problem.empty() &&
+           scene.main.answered_original == without_edits(request_of(scene.state));
+}
+
+Drawing draw_surgery(const Scene& scene, const PanelOptions& options) {
+    const Side& side = scene.main;
+    std::vector<Drawing> parts;
+    const bool edited = !scene.state.edits.empty();
+    if (original_answered(scene)) {
+        parts.push_back(translation_strip(edited ? "Without the edits" : "As the model is", *side.original, options));
+    }
+    if (edited) {
+        for (Drawing& part : draw_edited(scene, options)) {
+            parts.push_back(std::move(part));
+        }
+    }
+    if (scene.importance != nullptr && !scene.importance->problem.empty()) {
+        parts.push_back(draw_remark(scene.importance->problem, options));
+    } else if (scene.importance != nullptr) {
+        parts.push_back(draw_importance(*scene.importance, {.palette = scene.state.palette, .look = look_of(options)}));
+    } else {
+        parts.push_back(
+            draw_remark("\u201CLeave each head out\u201D measures how much the translation needs every head. "
+                        "Then a click on a head switches it off.",
+                        options));
+    }
+    return stacked(std::move(parts), options.text_size, options.ink);
+}
+
+}  // namespace headscope::viewer

@@ -1,0 +1,77 @@
+// The decoding: what was written, what else could have been, and the beam.
+#include <algorithm>
+
+#include "figures/beam_tree_drawing.h"
+#include "figures/candidates.h"
+#include "paint/compose.h"
+#include "viewer/panels/panel_drawing.h"
+#include "viewer/panels/panels.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+// The node of the winning path that wrote this step's token.
+int node_of_step(const Exploration& shown, int step) {
+    for (std::size_t node = 0; node < shown.beam.size(); ++node) {
+        if (shown.beam[node].best && shown.beam[node].step == step + 1) {
+            return static_cast<int>(node);
+        }
+    }
+    return -1;
+}
+
+}  // namespace
+
+int shown_step(const Scene& scene) {
+    const int last = static_cast<int>(scene.main.shown->steps.size()) - 1;
+    return scene.state.step < 0 ? last : std::min(scene.state.step, last);
+}
+
+std::optional<FigureOptions> step_figure(const Scene& scene, const PanelOptions& options) {
+    const AttentionRecord& record = scene.main.shown->record;
+    const int step = shown_step(scene);
+    FigureOptions figure = figure_options(scene, record, AttentionKind::Cross, options);
+    if (step < 0 || !recorded(record, {AttentionKind::Cross, figure.layer - 1})) {
+        return std::nullopt;
+    }
+    figure.rows.join_words = false;  // a step writes a piece, and a column is one
+    figure.rows.show_special = true;
+    figure.positions = {step + 1};
+    return figure;
+}
+
+namespace {
+
+// The step's candidates with what it looked at beside them, where there is room for both.
+Drawing draw_step(const Scene& scene, const PanelOptions& options) {
+    constexpr double kLeast = 24.0;
+    const Exploration& shown = *scene.main.shown;
+    const std::optional<FigureOptions> figure = step_figure(scene, options);
+    const Drawing attention = figure.has_value() ? draw_figure(shown.record, *figure) : Drawing{};
+    const double gap = 2.0 * options.text_size;
+    const double whole = options.width / options.text_size - 4.0;
+    const double beside = whole - (attention.width + gap) / options.text_size;
+    const auto candidates = [&](double width) {
+        return draw_candidates(shown, shown_step(scene), {.width = std::max(width, kLeast), .look = look_of(options)});
+    };
+    return beside >= kLeast ? side_by_side({candidates(beside), attention}, gap, options.ink)
+                            : stacked({candidates(whole), attention}, options.text_size, options.ink);
+}
+
+}  // namespace
+
+Drawing draw_time(const Scene& scene, const PanelOptions& options) {
+    const Exploration& shown = *scene.main.shown;
+    std::vector<Drawing> parts{draw_step(scene, options)};
+    if (shown.forced) {
+        parts.push_back(draw_remark("The translation was given: there is no beam.", options));
+    } else if (!shown.beam.empty()) {
+        parts.push_back(draw_beam_tree(shown.beam, {.collapse = !scene.state.show_fallen,
+                                                    .chosen = node_of_step(shown, shown_step(scene)),
+                                                    .look = look_of(options)}));
+    }
+    return stacked(std::move(parts), options.text_size, options.ink);
+}
+
+}  // namespace headscope::viewer

@@ -1,0 +1,29 @@
+#include "viewer/panels/export.h"
+
+#include <fmt/format.h>
+
+#include "io/atomic_file.h"
+#include "paint/png.h"
+#include "paint/svg.h"
+#include "support/check.h"
+#include "viewer/panels/panel_drawing.h"
+
+namespace headscope::viewer {
+
+void export_panel_to(const Scene& scene, PanelId panel, const std::string& path, double png_scale) {
+    const auto ends = [&](std::string_view ending) { return path.size() > ending.size() && path.ends_with(ending); };
+    const PanelOptions options{.text_size = 10.0, .width = 620.0};  // of a page
+    if (ends(".svg")) {
+        atomic_write_file(path, to_svg(draw_panel(scene, panel, options)));
+    } else if (ends(".png")) {
+        atomic_write_file(path, to_png(rasterise(draw_panel(scene, panel, options), png_scale)));
+    } else if (ends(".json")) {
+        atomic_write_file(path, panel_json(scene, panel));
+    } else if (ends(".tsv") && panel == PanelId::Matrix) {
+        atomic_write_file(path, matrix_tsv(scene));
+    } else {
+        throw Error(fmt::format("'{}' should end in .svg, .png or .json, or of the matrix alone in .tsv", path));
+    }
+}
+
+}  // namespace headscope::viewer

@@ -1,0 +1,223 @@
+#include "viewer/panels/panel_drawing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "observe/derived_records.h"
+#include "observe/record_json.h"
+#include "paint/compose.h"
+#include "paint/text_width.h"
+#include "support/check.h"
+#include "viewer/panels/panels.h"
+#include "viewer/session/rows.h"
+
+namespace headscope::viewer {
+
+Look look_of(const PanelOptions& options) {
+    return {.text_size = options.text_size, .ink = options.ink, .tips = options.tips};
+}
+
+std::string nothing_there(const Side& side) {
+    if (!side.problem.empty()) {
+        return side.problem;
+    }
+    if (!side.model.has_value()) {
+        return "Opening the model \u2026";
+    }
+    if (side.shown == nullptr) {
+        return "Looking \u2026";
+    }
+    return side.shown->problem;
+}
+
+bool recorded(const AttentionRecord& record, const AttentionSite& site) {
+    return std::any_of(record.sites.begin(), record.sites.end(),
+                       [&](const SiteWeights& weights) { return weights.site == site; });
+}
+
+Drawing draw_heading(const std::string& text, const PanelOptions& options) {
+    constexpr double kSize = 1.15;
+    constexpr double kLine = 1.6;
+    Sketch sketch(look_of(options));
+    const double room = std::max(options.width / options.text_size - 4.0, 12.0);
+    double y = 1.9;
+    double longest = 0.0;
+    for (const std::string& line : wrapped(text, room / kSize)) {
+        sketch.text({Role::Title}, options.ink.text, {1.0, y, kSize, Anchor::Start, false, true, line});
+        longest = std::max(longest, text_width(line));
+        y += kLine;
+    }
+    return sketch.finish(longest * 1.25 + 3.0, y - kLine + 0.7, "", text);
+}
+
+Drawing draw_remark(const std::string& text, const PanelOptions& options) {
+    constexpr double kSize = 1.1;
+    constexpr double kLine = 1.6;
+    Sketch sketch(look_of(options));
+    const double room = std::max(options.width / options.text_size - 4.0, 12.0);
+    double y = 2.5;
+    for (const std::string& line : wrapped(text, room / kSize)) {
+        sketch.text({Role::Note}, options.ink.faint, {2.0, y, kSize, Anchor::Start, false, false, line});
+        y += kLine;
+    }
+    return sketch.finish(std::min(room, text_width(text) * kSize + 1.0) + 4.0, y, "", text);
+}
+
+FigureOptions figure_options(const Scene& scene, const AttentionRecord& record, const PanelOptions& options) {
+    return figure_options(scene, record, scene.state.kind, options);
+}
+
+FigureOptions figure_options(const Scene& scene, const AttentionRecord& record, AttentionKind kind,
+                             const PanelOptions& options) {
+    const ViewState& state = scene.state;
+    FigureOptions figure;
+    figure.kind = kind;
+    figure.layer =
+        shown_layer(state, kind == AttentionKind::EncoderSelf ? record.encoder_layers : record.decoder_layers);
+    const AttentionSite site{figure.kind, figure.layer - 1};
+    for (const SiteWeights& weights : record.sites) {
+        if (weights.site == site) {
+            figure.heads = active_heads(state, static_cast<int>(weights.heads));
+        }
+    }
+    figure.overview = state.overview;
+    figure.palette = state.palette;
+    figure.rows = row_options(state);
+    figure.text_size = options.text_size;
+    figure.ink = options.ink;
+    figure.tips = options.tips;
+    return figure;
+}
+
+void choose_word(const Scene& scene, FigureOptions& figure) {
+    const int word = scene.hovered_word >= 0 ? scene.hovered_word : scene.state.word;
+    if (word >= 0 && word < static_cast<int>(words_of(scene, scene.state.direction))) {
+        figure.positions = {word + 1};
+        figure.looked_at = scene.state.direction == Direction::To;
+    }
+}
+
+Drawing draw_attention(const Scene& scene, const Side& side, const PanelOptions& options) {
+    const AttentionRecord& record = side.shown->record;
+    FigureOptions figure = figure_options(scene, record, options);
+    choose_word(scene, figure);
+    return draw_figure(record, figure);
+}
+
+namespace {
+
+Drawing draw_heads(const Scene& scene, const PanelOptions& options) {
+    const AttentionRecord& record = scene.main.shown->record;
+    AllHeadsOptions all{.lines = scene.state.small_figures,
+                        .rows = row_options(scene.state),
+                        .palette = scene.state.palette,
+                        .look = look_of(options)};
+    return draw_all_heads(record, head_tiles(record, scene.state.kind, scene.state.order), all);
+}
+
+// The map of the first head that is on. Which of the panel's contents it is of stands in its marks.
+Drawing draw_map(const Scene& scene, const AttentionRecord& record, int item, const PanelOptions& options) {
+    FigureOptions figure = figure_options(scene, record, options);
+    choose_word(scene, figure);
+    const FigureContent content = select_content(record, figure);
+    const HeatMapOptions map{.scale = scene.state.logarithmic ? Scale::Logarithmic : Scale::Linear,
+                             .look = look_of(options)};
+    Drawing drawing = draw_heat_map(content, content.heads.front(), map);
+    for (Primitive& primitive : drawing.primitives) {
+        primitive.mark.item = item;
+    }
+    return drawing;
+}
+
+// What is computed from heads stands beside one of them as the model has it: it is not what a head looked at.
+Drawing draw_matrix(const Scene& scene, const PanelOptions& options) {
+    const AttentionRecord& record = scene.main.shown->record;
+    const Drawing raw = draw_map(scene, record, 0, options);
+    if (scene.state.matrix != MatrixView::Head) {
+        return side_by_side({raw, draw_map(scene, matrix_record(scene, record), 1, options)}, 2.0 * options.text_size,
+                            options.ink);
+    }
+    return stacked({raw, draw_neuron(scene, options)}, 2.0 * options.text_size, options.ink);
+}
+
+}  // namespace
+
+AttentionRecord matrix_record(const Scene& scene, const AttentionRecord& record) {
+    switch (scene.state.matrix) {
+        case MatrixView::Head: return record;
+        case MatrixView::HeadMean: return mean_of_heads(record);
+        case MatrixView::LayerMean: return mean_of_layers(record);
+        case MatrixView::Rollout: return rollout(record);
+    }
+    return record;
+}
+
+namespace {
+
+Drawing drawn(const Scene& scene, PanelId panel, const PanelOptions& options) {
+    const std::string nothing = nothing_there(scene.main);
+    const bool needs_attention = panel != PanelId::Model && panel != PanelId::Training;
+    if (!nothing.empty() && needs_attention) {
+        return draw_remark(nothing, options);
+    }
+    if (needs_attention && !recorded(scene.main.shown->record, shown_site(scene))) {
+        return draw_remark("This attention appears with the first word of the translation.", options);
+    }
+    switch (panel) {
+        case PanelId::Figure: return draw_attention(scene, scene.main, options);
+        case PanelId::Heads: return draw_heads(scene, options);
+        case PanelId::Matrix: return draw_matrix(scene, options);
+        case PanelId::Time: return draw_time(scene, options);
+        case PanelId::Surgery: return draw_surgery(scene, options);
+        case PanelId::Model: return draw_model(scene, options);
+        case PanelId::Compare: return draw_comparison(scene, options);
+        case PanelId::Training: return draw_training(scene, options);
+    }
+    return {};
+}
+
+}  // namespace
+
+Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options) {
+    Drawing drawing = drawn(scene, panel, options);
+    if (drawing.title.empty()) {  // a remark alone
+        drawing.title = title_of(panel);
+    }
+    return drawing;
+}
+
+const Drawing& PanelPictures::of(const Scene& scene, PanelId panel, const PanelOptions& options) {
+    Key key{.state = scene.state, .options = options, .hovered = scene.hovered_word};
+    key.parts = {scene.main.shown.get(),
+                 scene.main.original.get(),
+                 scene.importance.get(),
+                 scene.neuron.get(),
+                 scene.run.get(),
+                 scene.weights.get(),
+                 scene.other.has_value() ? scene.other->shown.get() : nullptr};
+    auto& kept = kept_[static_cast<std::size_t>(panel)];
+    const bool same_words = kept.has_value() && kept->parts.main.problem == scene.main.problem &&
+                            kept->parts.main.model.has_value() == scene.main.model.has_value() &&
+                            (!scene.main.model.has_value() || kept->parts.main.model->tag == scene.main.model->tag) &&
+                            kept->parts.other.has_value() == scene.other.has_value() &&
+                            (!scene.other.has_value() || kept->parts.other->problem == scene.other->problem);
+    if (!same_words || !(kept->key == key)) {
+        kept = Kept{std::move(key), scene, draw_panel(scene, panel, options), {}};
+    }
+    return kept->drawing;
+}
+
+std::string PanelPictures::tip(PanelId panel, const Mark& mark) {
+    auto& kept = kept_[static_cast<std::size_t>(panel)];
+    if (!mark.tip.empty() || !kept.has_value()) {
+        return mark.tip;
+    }
+    if (!kept->contents.has_value()) {
+        kept->contents = panel_contents(kept->parts, panel);
+    }
+    return panel_tip(*kept->contents, mark);
+}
+
+}  // namespace headscope::viewer

@@ -1,0 +1,316 @@
+// The numbers behind each panel, for other programs.
+#include <nlohmann/json.hpp>
+
+#include "explore/model_source.h"
+#include "figures/model_map.h"
+#include "figures/neuron_drawing.h"
+#include "observe/record_json.h"
+#include "support/check.h"
+#include "viewer/panels/panels.h"
+#include "viewer/session/rows.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+using nlohmann::json;
+
+json parsed(const std::string& text) {
+    return json::parse(text);
+}
+
+const char* name_of(BeamNode::Fate fate) {
+    switch (fate) {
+        case BeamNode::Fate::Open: return "open";
+        case BeamNode::Fate::Finished: return "finished";
+        case BeamNode::Fate::Fell: return "fell";
+        case BeamNode::Fate::Stopped: return "stopped";
+        case BeamNode::Fate::Cut: return "cut";
+    }
+    return "";
+}
+
+const char* name_of(EditKind edit) {
+    switch (edit) {
+        case EditKind::Off: return "off";
+        case EditKind::Uniform: return "uniform";
+        case EditKind::Pin: return "pin";
+    }
+    return "";
+}
+
+json site_json(const AttentionSite& site, int head) {
+    return {{"kind", headscope::name_of(site.kind)}, {"layer", site.layer + 1}, {"head", head}};
+}
+
+json edits_json(const std::vector<AttentionEdit>& edits) {
+    json list = json::array();
+    for (const AttentionEdit& edit : edits) {
+        json item = site_json(edit.site, edit.head);
+        item["edit"] = name_of(edit.kind);
+        if (edit.query >= 0) {
+            item["query"] = edit.query;
+        }
+        if (edit.kind == EditKind::Pin) {
+            item["key"] = edit.key;
+        }
+        list.push_back(item);
+    }
+    return list;
+}
+
+// Each token of the output with what else could have stood there.
+json steps_json(const Exploration& shown) {
+    json steps = json::array();
+    for (std::size_t at = 0; at < shown.steps.size(); ++at) {
+        const ExploredStep& step = shown.steps[at];
+        json candidates = json::array();
+        for (const NextCandidate& candidate : step.candidates) {
+            candidates.push_back(
+                {{"token", candidate.token}, {"text", candidate.text}, {"log_probability", candidate.log_probability}});
+        }
+        steps.push_back({{"token", step.token},
+                         {"text", shown.record.target_out.at(at).text},
+                         {"log_probability", step.log_probability},
+                         {"rank", step.rank},
+                         {"candidates", candidates}});
+    }
+    return steps;
+}
+
+json translation_json(const Exploration& shown) {
+    return {{"source", shown.source},     {"translation", shown.translation},         {"given", shown.forced},
+            {"finished", shown.finished}, {"log_probability", shown.log_probability}, {"score", shown.score},
+            {"steps", steps_json(shown)}};
+}
+
+json model_json(const Opened& model) {
+    json out{{"name", model.name},
+             {"device", model.device},
+             {"arithmetic", model.arithmetic},
+             {"parameters", model.parameters}};
+    if (model.checkpoint.has_value()) {
+        out["checkpoint"] = *model.checkpoint;
+    }
+    return out;
+}
+
+json figure_json(const Scene& scene, const AttentionRecord& record) {
+    return parsed(to_json(select_content(record, figure_options(scene, record, {}))));
+}
+
+json matrix_json(const Scene& scene) {
+    json out = figure_json(scene, matrix_record(scene, scene.main.shown->record));
+    if (scene.state.matrix != MatrixView::Head) {
+        out["raw"] = figure_json(scene, scene.main.shown->record);
+    }
+    if (const std::optional<NeuronRow> row = neuron_row(scene); row.has_value()) {
+        const NeuronView& neuron = *scene.neuron;
+        const auto numbers = [&](const std::vector<float>& all, std::int64_t at) {
+            const auto first = all.begin() + at * neuron.d_k;
+            return json(std::vector<float>(first, first + neuron.d_k));
+        };
+        json view = site_json(neuron.site, neuron.head);
+        view["scale"] = neuron.scale;
+        view["query"] = row->query;
+        view["q"] = numbers(neuron.q, row->query);
+        for (int key = 0; key < neuron.keys; ++key) {
+            view["keys"].push_back({{"k", numbers(neuron.k, key)},
+                                    {"sum", dot_product(neuron, row->query, key)},
+                                    {"weight", row->weights[static_cast<std::size_t>(key)]}});
+        }
+        out["neuron"] = view;
+    }
+    return out;
+}
+
+json time_json(const Exploration& shown) {
+    json out = translation_json(shown);
+    out["beam"] = json::array();
+    for (const BeamNode& node : shown.beam) {
+        out["beam"].push_back({{"parent", node.parent},
+                               {"step", node.step},
+                               {"token", node.token},
+                               {"text", node.text},
+                               {"log_probability", node.log_probability},
+                               {"score", node.score},
+                               {"fate", name_of(node.fate)},
+                               {"best", node.best},
+                               {"reason", node.reason}});
+    }
+    return out;
+}
+
+json surgery_json(const Scene& scene) {
+    const Side& side = scene.main;
+    json out{{"edits", edits_json(scene.state.edits)}};
+    if (original_answered(scene)) {
+        out["original"] = translation_json(*side.original);
+    }
+    if (!scene.state.edits.empty() && edits_answered(scene)) {
+        out["edited"] = translation_json(*side.shown);
+        out["without_effect"] = edits_json(side.shown->without_effect);
+    }
+    if (scene.importance != nullptr && scene.importance->problem.empty()) {
+        json& importance = out["importance"];
+        importance = {{"log_probability", scene.importance->log_probability},
+                      {"finished", scene.importance->finished},
+                      {"heads", json::array()}};
+        for (const HeadImportance& head : scene.importance->heads) {
+            json item = site_json(head.site, head.head);
+            item["log_probability"] = head.log_probability;
+            item["loss"] = head.loss;
+            importance["heads"].push_back(item);
+        }
+    }
+    return out;
+}
+
+json blocks_json(const ModelConfig& config) {
+    const auto of = [&](ModelBlock block, int layer) {
+        const std::string prefix = parameter_prefix(config, block, layer);
+        return json{{"prefix", prefix}, {"parameters", parameters_of(config, block, layer)}};
+    };
+    json blocks = json::array();
+    const auto add = [&](std::initializer_list<ModelBlock> some, int layer) {
+        for (const ModelBlock block : some) {
+            if (parameters_of(config, block, layer) > 0) {
+                blocks.push_back(of(block, layer));
+            }
+        }
+    };
+    add({ModelBlock::SourceEmbedding, ModelBlock::TargetEmbedding, ModelBlock::SourcePositions,
+         ModelBlock::TargetPositions},
+        1);
+    for (int layer = 1; layer <= config.encoder_layers; ++layer) {
+        add({ModelBlock::EncoderSelfAttention, ModelBlock::EncoderSelfNorm, ModelBlock::EncoderFeedForward,
+             ModelBlock::EncoderFeedForwardNorm},
+            layer);
+    }
+    for (int layer = 1; layer <= config.decoder_layers; ++layer) {
+        add({ModelBlock::DecoderSelfAttention, ModelBlock::DecoderSelfNorm, ModelBlock::CrossAttention,
+             ModelBlock::CrossNorm, ModelBlock::DecoderFeedForward, ModelBlock::DecoderFeedForwardNorm},
+            layer);
+    }
+    add({ModelBlock::EncoderNorm, ModelBlock::DecoderNorm, ModelBlock::Linear}, 1);
+    return blocks;
+}
+
+json weights_json(const std::vector<WeightStatistics>& weights) {
+    json list = json::array();
+    for (const WeightStatistics& one : weights) {
+        json shape = json::array();
+        for (int dim = 0; dim < one.shape.rank(); ++dim) {
+            shape.push_back(one.shape[dim]);
+        }
+        list.push_back({{"name", one.name},
+                        {"shape", shape},
+                        {"mean", one.mean},
+                        {"deviation", one.deviation},
+                        {"least", one.least},
+                        {"greatest", one.greatest},
+                        {"not_finite", one.not_finite},
+                        {"limit", one.limit},
+                        {"counts", one.counts}});
+    }
+    return list;
+}
+
+json whole_model_json(const Scene& scene) {
+    const Side& side = scene.main;
+    if (!side.model.has_value()) {
+        throw Error(nothing_there(side));
+    }
+    json out = model_json(*side.model);
+    out["config"] = to_json(side.model->config);
+    out["blocks"] = blocks_json(side.model->config);
+    if (scene.weights != nullptr && !scene.state.block.empty()) {
+        out["block"] = scene.state.block;
+        out["weights"] = weights_json(*scene.weights);
+    }
+    return out;
+}
+
+json side_json(const Scene& scene, const Side& side) {
+    if (const std::string nothing = nothing_there(side); !nothing.empty()) {
+        return {{"problem", nothing}};
+    }
+    json out = translation_json(*side.shown);
+    out["model"] = model_json(*side.model);
+    try {
+        out["attention"] = figure_json(scene, side.shown->record);
+    } catch (const Error& error) {  // this model has no such layer or head
+        out["problem"] = error.what();
+    }
+    return out;
+}
+
+json comparison_json(const Scene& scene) {
+    json out{{"left", side_json(scene, scene.main)}};
+    if (!scene.other.has_value()) {
+        return out;
+    }
+    out["right"] = side_json(scene, *scene.other);
+    if (nothing_there(*scene.other).empty()) {
+        try {
+            out["left_minus_right"] = figure_json(scene, compared_record(scene));
+        } catch (const Error& error) {
+            out["problem"] = error.what();
+        }
+    }
+    return out;
+}
+
+json curve_json(const std::vector<LossPoint>& points) {
+    json curve = json::array();
+    for (const LossPoint& point : points) {
+        curve.push_back({{"step", point.step}, {"loss", point.loss}, {"nll", point.nll}});
+    }
+    return curve;
+}
+
+json training_json(const Scene& scene) {
+    if (scene.run == nullptr) {
+        throw Error("this is a model, not a training: there are no checkpoints to save");
+    }
+    json out{{"checkpoints", scene.run->checkpoints},
+             {"training", curve_json(scene.run->training)},
+             {"validation", curve_json(scene.run->validation)}};
+    if (scene.main.model.has_value() && scene.main.model->checkpoint.has_value()) {
+        out["open"] = *scene.main.model->checkpoint;
+    }
+    if (nothing_there(scene.main).empty()) {
+        out["attention"] = figure_json(scene, scene.main.shown->record);
+    }
+    return out;
+}
+
+json numbers_of(const Scene& scene, PanelId panel) {
+    const Side& side = scene.main;
+    if (panel == PanelId::Model) {
+        return whole_model_json(scene);
+    }
+    if (panel == PanelId::Training) {
+        return training_json(scene);
+    }
+    if (const std::string nothing = nothing_there(side); !nothing.empty()) {
+        throw Error("there is nothing to save: " + nothing);
+    }
+    switch (panel) {
+        case PanelId::Matrix: return matrix_json(scene);
+        case PanelId::Time: return time_json(*side.shown);
+        case PanelId::Surgery: return surgery_json(scene);
+        case PanelId::Compare: return comparison_json(scene);
+        case PanelId::Heads: return parsed(to_json(side.shown->record));
+        default: return figure_json(scene, side.shown->record);
+    }
+}
+
+}  // namespace
+
+std::string panel_json(const Scene& scene, PanelId panel) {
+    // A sentence can hold bytes that are no text; a file must not.
+    return numbers_of(scene, panel).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace headscope::viewer

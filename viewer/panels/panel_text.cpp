@@ -1,0 +1,68 @@
+// What panels say in words, and the matrix as a table.
+#include "observe/record_json.h"
+#include "support/check.h"
+#include "viewer/panels/panel_drawing.h"
+#include "viewer/panels/panels.h"
+#include "viewer/session/rows.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+FigureContent content_of(const Scene& scene) {
+    const AttentionRecord record = matrix_record(scene, scene.main.shown->record);
+    return select_content(record, figure_options(scene, record, {}));
+}
+
+bool anything(const Scene& scene) {
+    return scene.main.shown != nullptr && scene.main.shown->problem.empty();
+}
+
+}  // namespace
+
+std::vector<FigureContent> panel_contents(const Scene& scene, PanelId panel) {
+    if (!anything(scene) || !recorded(scene.main.shown->record, shown_site(scene))) {
+        return {};
+    }
+    const AttentionRecord& record = scene.main.shown->record;
+    if (panel == PanelId::Figure || panel == PanelId::Training) {
+        FigureOptions options = figure_options(scene, record, {});
+        choose_word(scene, options);
+        return {select_content(record, options)};
+    }
+    if (panel == PanelId::Time) {
+        const std::optional<FigureOptions> options = step_figure(scene, {});
+        return options.has_value() ? std::vector{select_content(record, *options)} : std::vector<FigureContent>{};
+    }
+    if (panel == PanelId::Matrix) {
+        std::vector<FigureContent> contents{select_content(record, figure_options(scene, record, {}))};
+        if (scene.state.matrix != MatrixView::Head) {
+            contents.push_back(content_of(scene));
+        }
+        return contents;
+    }
+    return {};
+}
+
+std::string panel_tip(const std::vector<FigureContent>& contents, const Mark& mark) {
+    if (!mark.tip.empty() || contents.empty()) {
+        return mark.tip;
+    }
+    const FigureContent& content = mark.item == 1 && contents.size() == 2 ? contents[1] : contents[0];
+    const bool cell = mark.role == Role::Cell || mark.role == Role::Attention;
+    if (cell && (mark.query < 0 || mark.key < 0 || mark.query >= static_cast<int>(content.queries.size()) ||
+                 mark.key >= static_cast<int>(content.keys.size()))) {
+        return {};  // of something else in the panel
+    }
+    return figure_tip(content, mark);
+}
+
+std::string matrix_tsv(const Scene& scene) {
+    if (!anything(scene)) {
+        throw Error("there is nothing to save yet");
+    }
+    const FigureContent content = content_of(scene);
+    return to_tsv(content, content.heads.front());
+}
+
+}  // namespace headscope::viewer

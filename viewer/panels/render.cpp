@@ -1,0 +1,67 @@
+#include "viewer/panels/render.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "support/check.h"
+#include "viewer/panels/export.h"
+#include "viewer/session/session.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+// What a window does between two frames: sleep until there is news.
+class Alarm {
+public:
+    void ring() {
+        const std::lock_guard lock(mutex_);
+        rung_ = true;
+        condition_.notify_one();
+    }
+    void wait() {
+        std::unique_lock lock(mutex_);
+        condition_.wait(lock, [this] { return rung_; });
+        rung_ = false;
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable condition_;
+    bool rung_ = false;
+};
+
+}  // namespace
+
+void render(const SavedView& view, Precision precision, const std::string& path, double png_scale) {
+    Alarm alarm;
+    Session session({.model = view.model, .device = view.device, .precision = precision, .view = view},
+                    [&alarm] { alarm.ring(); });
+    const auto settle = [&] {
+        session.update(History::Clock::now());
+        while (session.busy()) {
+            alarm.wait();
+            session.update(History::Clock::now());
+        }
+    };
+    settle();
+    if (view.state.panel == PanelId::Surgery) {
+        session.measure_importance();
+        settle();
+    }
+    for (const Notice& notice : session.notices()) {
+        if (notice.wrong) {
+            throw Error(notice.text);
+        }
+    }
+    const Side& side = session.scene().main;
+    if (side.shown != nullptr && !side.shown->problem.empty()) {
+        throw Error(side.shown->problem);
+    }
+    if (view.state.panel == PanelId::Training && session.scene().run == nullptr) {
+        throw Error("'" + view.model + "' is a model, not a training: it has no loss and no checkpoints to draw");
+    }
+    export_panel_to(session.scene(), view.state.panel, path, png_scale);
+}
+
+}  // namespace headscope::viewer

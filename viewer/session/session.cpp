@@ -1,0 +1,238 @@
+#include "viewer/session/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "io/atomic_file.h"
+#include "io/input_files.h"
+#include "support/check.h"
+#include "viewer/session/session_paths.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+constexpr std::size_t kNotices = 20;
+constexpr auto kNoticeLasts = std::chrono::seconds(8);
+constexpr auto kRunReadAgain = std::chrono::seconds(3);
+
+}  // namespace
+
+Session::Session(const SessionOptions& options, std::function<void()> wake)
+    : wake_(std::move(wake)),
+      open_device_(options.open_device),
+      precision_(options.precision),
+      scene_{.state = options.view.state},
+      settings_(options.settings),
+      settings_file_(options.settings_file),
+      history_(options.view.state) {
+    awaited_ = options.view;
+    tell_notes(options.view);
+    start(main_, scene_.main,
+          {.model = options.model,
+           .checkpoint = scene_.state.checkpoint,
+           .device = options.device,
+           .precision = precision_});
+    if (!options.view.other_model.empty()) {
+        compare_with(options.view.other_model, options.view.other_device, options.view.other_checkpoint);
+    }
+}
+
+Session::~Session() {
+    if (settings_file_.empty()) {
+        return;
+    }
+    try {
+        save_settings(settings_file_, settings_);
+    } catch (const Error&) {
+        // The program ends; that it forgets its window's size is no reason to end badly.
+    }
+}
+
+void Session::start(Seat& seat, Side& side, OpenRequest request) {
+    if (seat.worker == nullptr) {
+        seat.worker = std::make_unique<Worker>(wake_, open_device_);
+    }
+    seat.open = std::move(request);
+    seat.open_tag = seat.worker->open(seat.open);
+    seat.opening = true;
+    seat.exploring = seat.exploring_original = false;
+    seat.asked.reset();
+    seat.asked_original.reset();
+    side.problem.clear();
+    side.busy = true;
+    if (&seat == &main_) {  // opening ends these, too
+        measured_.reset();
+        scene_.importance.reset();
+        measuring_ = false;
+        asked_neuron_.reset();
+        scene_.neuron.reset();
+        neuron_tag_ = 0;
+        asked_weights_.clear();
+        scene_.weights.reset();
+        weights_tag_ = 0;
+    }
+}
+
+void Session::open(const std::string& model, const std::string& device) {
+    scene_.state.checkpoint.reset();
+    start(main_, scene_.main, {.model = model, .device = device, .precision = precision_});
+}
+
+void Session::open_checkpoint(std::int64_t step) {
+    scene_.state.checkpoint = step;
+    follow_checkpoint();
+}
+
+// The state says which checkpoint is looked at, so that undo goes back to another one.
+void Session::follow_checkpoint() {
+    std::optional<std::int64_t>& wanted = scene_.state.checkpoint;
+    if (wanted == main_.open.checkpoint) {
+        return;
+    }
+    const auto has = [&](std::int64_t step) {
+        const auto& steps = scene_.run->checkpoints;
+        return std::find(steps.begin(), steps.end(), step) != steps.end();
+    };
+    if (scene_.run == nullptr || (wanted.has_value() && !has(*wanted))) {
+        wanted = main_.open.checkpoint;  // of another training, or gone
+        return;
+    }
+    OpenRequest request = main_.open;
+    request.checkpoint = wanted;
+    start(main_, scene_.main, request);
+}
+
+void Session::compare_with(const std::string& model, const std::string& device,
+                           std::optional<std::int64_t> checkpoint) {
+    scene_.other.emplace();
+    start(other_, *scene_.other, {.model = model, .checkpoint = checkpoint, .device = device, .precision = precision_});
+}
+
+// Its thread may be far from the end of what it does, and a window waits for nothing.
+void Session::end_comparison() {
+    if (other_.worker != nullptr) {
+        retiring_.push_back(
+            std::async(std::launch::async, [worker = std::move(other_.worker)]() mutable { worker.reset(); }));
+    }
+    other_ = {};
+    scene_.other.reset();
+}
+
+void Session::update(History::Clock::time_point now) {
+    history_.note(scene_.state, now);
+    follow_checkpoint();
+    take(main_, scene_.main);
+    ask(main_, scene_.main);
+    if (scene_.other.has_value()) {
+        take(other_, *scene_.other);
+        ask(other_, *scene_.other);
+    }
+    std::erase_if(retiring_, [](const std::future<void>& worker) {
+        return worker.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    });
+    drop_stale();
+    ask_neuron();
+    ask_weights();
+    if (follows_run() && now - run_read_ > kRunReadAgain) {
+        run_read_ = now;
+        run_tag_ = main_.worker->read_run();
+    }
+    while (!notices_.empty() && !notices_.front().wrong && now - notices_.front().since > kNoticeLasts) {
+        notices_.pop_front();
+    }
+}
+
+bool Session::busy() const {
+    return scene_.main.busy || (scene_.other.has_value() && scene_.other->busy) || measuring_ || neuron_tag_ != 0 ||
+           weights_tag_ != 0;
+}
+
+bool Session::follows_run() const {
+    return scene_.run != nullptr && scene_.state.panel == PanelId::Training;
+}
+
+void Session::undo() {
+    scene_.state = history_.undo();
+}
+void Session::redo() {
+    scene_.state = history_.redo();
+}
+
+SavedView Session::saved() const {
+    SavedView view{.state = scene_.state, .model = absolute_path(main_.open.model), .device = main_.open.device};
+    if (scene_.main.model.has_value()) {
+        view.state.checkpoint = scene_.main.model->checkpoint;
+        view.model_name = scene_.main.model->name;
+        view.parameters = scene_.main.model->parameters;
+    }
+    if (scene_.other.has_value()) {
+        view.other_model = absolute_path(other_.open.model);
+        view.other_device = other_.open.device;
+        view.other_checkpoint = other_.open.checkpoint;
+    }
+    return view;
+}
+
+void Session::refuse_models(const std::string& path) const {
+    InputFiles inputs;
+    inputs.add({main_.open.model, other_.open.model});
+    inputs.refuse(path);
+}
+
+void Session::save_view(const std::string& path) {
+    try {
+        refuse_models(path);
+        atomic_write_file(path, to_json(saved()));
+        tell("Saved this view as " + path);
+    } catch (const Error& error) {
+        complain(error.what());
+    }
+}
+
+void Session::open_view(const std::string& path) {
+    try {
+        const SavedView view = read_view(path);
+        scene_.state = view.state;
+        awaited_ = view;
+        tell_notes(view);
+        start(
+            main_, scene_.main,
+            {.model = view.model, .checkpoint = view.state.checkpoint, .device = view.device, .precision = precision_});
+        if (view.other_model.empty()) {
+            end_comparison();
+        } else {
+            compare_with(view.other_model, view.other_device, view.other_checkpoint);
+        }
+    } catch (const Error& error) {
+        complain(error.what());
+    }
+}
+
+void Session::tell_notes(const SavedView& view) {
+    for (const std::string& note : view.notes) {
+        tell("The view: " + note);
+    }
+}
+
+void Session::tell(const std::string& text) {
+    notice({text, false, History::Clock::now()});
+}
+void Session::complain(const std::string& text) {
+    notice({text, true, History::Clock::now()});
+}
+
+void Session::notice(Notice news) {
+    notices_.push_back(std::move(news));
+    if (notices_.size() > kNotices) {
+        notices_.pop_front();
+    }
+}
+
+void Session::dismiss(std::size_t notice) {
+    if (notice < notices_.size()) {
+        notices_.erase(notices_.begin() + static_cast<std::ptrdiff_t>(notice));
+    }
+}
+
+}  // namespace headscope::viewer

@@ -1,0 +1,93 @@
+// What a session asks its workers for.
+#include <utility>
+
+#include "explore/explorer.h"
+#include "text/normalised.h"
+#include "viewer/session/rows.h"
+#include "viewer/session/session.h"
+
+namespace headscope::viewer {
+
+void Session::ask(Seat& seat, Side& side) {
+    if (!side.model.has_value() || seat.opening) {
+        return;
+    }
+    const ExploreRequest wanted = request_of(scene_.state);
+    if (is_empty_text(wanted.source)) {
+        side.forget_answers();
+        side.problem = "Type a sentence above.";
+        seat.asked.reset();
+        seat.asked_original.reset();
+        seat.exploring = seat.exploring_original = false;
+        return;
+    }
+    if (seat.asked != wanted) {
+        side.problem.clear();
+        seat.asked = wanted;
+        seat.shown_tag = seat.worker->explore(wanted);
+        seat.exploring = true;
+        side.busy = true;
+    }
+    const ExploreRequest plain = without_edits(wanted);
+    if (!wanted.edits.empty() && seat.asked_original != plain) {
+        seat.asked_original = plain;
+        seat.original_tag = seat.worker->explore_original(plain);
+        seat.exploring_original = true;
+        side.busy = true;
+    } else if (wanted.edits.empty()) {
+        seat.asked_original.reset();
+    }
+}
+
+// The request that has what is shown for its target; none while that is not the whole answer to what is asked now.
+std::optional<ExploreRequest> Session::found_request() const {
+    const Side& side = scene_.main;
+    if (main_.opening || !main_.asked.has_value() || side.answered != main_.asked || side.shown == nullptr ||
+        !side.shown->finished) {
+        return std::nullopt;
+    }
+    return with_target(*main_.asked, *side.shown);
+}
+
+void Session::measure_importance() {
+    const std::optional<ExploreRequest> found = found_request();
+    if (!found.has_value()) {
+        tell("The importance of heads can be measured once there is a translation.");
+        return;
+    }
+    measured_ = main_.asked;
+    scene_.importance.reset();
+    measure_tag_ = main_.worker->measure(*found);
+    measuring_ = true;
+}
+
+void Session::ask_neuron() {
+    const ViewState& state = scene_.state;
+    if (state.panel != PanelId::Matrix || state.matrix != MatrixView::Head || state.word < 0) {
+        return;
+    }
+    const std::optional<ExploreRequest> found = found_request();
+    if (!found.has_value()) {
+        return;
+    }
+    NeuronRequest request{*found, shown_site(scene_), first_head(scene_)};
+    const bool same = asked_neuron_.has_value() && asked_neuron_->explore == request.explore &&
+                      asked_neuron_->site == request.site && asked_neuron_->head == request.head;
+    if (!same) {
+        asked_neuron_ = request;
+        scene_.neuron.reset();
+        neuron_tag_ = main_.worker->look_at_neuron(std::move(request));
+    }
+}
+
+void Session::ask_weights() {
+    const std::string& block = scene_.state.block;
+    if (scene_.state.panel == PanelId::Model && scene_.main.model.has_value() && !main_.opening &&
+        asked_weights_ != block) {
+        asked_weights_ = block;
+        scene_.weights.reset();
+        weights_tag_ = block.empty() ? 0 : main_.worker->read_weights(block);
+    }
+}
+
+}  // namespace headscope::viewer

@@ -1,0 +1,89 @@
+#include "viewer/session/settings.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "io/atomic_file.h"
+#include "io/strict_json.h"
+#include "support/check.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kRemembered = 12;
+constexpr double kSmallestSide = 480.0;
+constexpr double kLargestSide = 16384.0;
+
+std::string folder_of(const char* variable) {
+    const char* value = std::getenv(variable);
+    // The specification wants relative paths ignored.
+    return value == nullptr || value[0] != '/' ? std::string() : std::string(value);
+}
+
+// As a double first, which holds whatever number somebody wrote.
+int side_of(const json& file, const char* key, int otherwise) {
+    return static_cast<int>(std::clamp(file.value(key, static_cast<double>(otherwise)), kSmallestSide, kLargestSide));
+}
+
+}  // namespace
+
+void remember(std::vector<std::string>& list, const std::string& entry) {
+    list.erase(std::remove(list.begin(), list.end(), entry), list.end());
+    list.insert(list.begin(), entry);
+    list.resize(std::min(list.size(), kRemembered));
+}
+
+std::string settings_path() {
+    std::string folder = folder_of("XDG_CONFIG_HOME");
+    if (folder.empty()) {
+        const std::string home = folder_of("HOME");
+        folder = home.empty() ? std::string() : home + "/.config";
+    }
+    return folder.empty() ? std::string() : folder + "/headscope/viewer.json";
+}
+
+Settings load_settings(const std::string& path, std::string& problem) {
+    Settings settings;
+    std::error_code unreadable;
+    if (path.empty() || !std::filesystem::exists(path, unreadable)) {
+        return settings;
+    }
+    try {
+        std::ifstream stream(path, std::ios::binary);
+        const json file = parse_json(stream, path);
+        settings.dark = file.value("dark", settings.dark);
+        settings.scale = std::clamp(file.value("scale", settings.scale), kSmallestScale, kLargestScale);
+        settings.width = side_of(file, "width", settings.width);
+        settings.height = side_of(file, "height", settings.height);
+        settings.palette = file.value("okabe_ito", false) ? Palette::OkabeIto : Palette::Paper;
+        settings.recent_models = file.value("recent_models", settings.recent_models);
+        settings.recent_texts = file.value("recent_texts", settings.recent_texts);
+        return settings;
+    } catch (const std::exception& error) {
+        problem = fmt::format("the settings in {} could not be read and are not used: {}", path, error.what());
+        return {};
+    }
+}
+
+void save_settings(const std::string& path, const Settings& settings) {
+    const json file{{"dark", settings.dark},
+                    {"scale", settings.scale},
+                    {"width", settings.width},
+                    {"height", settings.height},
+                    {"okabe_ito", settings.palette == Palette::OkabeIto},
+                    {"recent_models", settings.recent_models},
+                    {"recent_texts", settings.recent_texts}};
+    std::error_code failed;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
+    atomic_write_file(path, file.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace headscope::viewer
