@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "text/utf8.h"
+#include "support/utf8.h"
 
 namespace headscope {
 

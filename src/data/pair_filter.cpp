@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "support/random.h"
+#include "support/utf8.h"
 #include "text/normalised.h"
-#include "text/utf8.h"
 
 namespace headscope {
 namespace {

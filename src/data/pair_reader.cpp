@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "support/check.h"
+#include "support/utf8.h"
 #include "text/normalised.h"
-#include "text/utf8.h"
 
 namespace headscope {
 

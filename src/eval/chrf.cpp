@@ -11,8 +11,8 @@
 #include "eval/line_counts.h"
 #include "eval/white_space.h"
 #include "support/check.h"
+#include "support/utf8.h"
 #include "text/case.h"
-#include "text/utf8.h"
 
 namespace headscope {
 

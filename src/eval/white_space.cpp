@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "text/utf8.h"
+#include "support/utf8.h"
 #include "text/white_space.h"
 
 namespace headscope {

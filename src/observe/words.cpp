@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "paint/utf8.h"
 #include "support/check.h"
+#include "support/utf8.h"
 #include "text/normal_form.h"
 
 namespace headscope {

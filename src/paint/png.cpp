@@ -11,8 +11,8 @@
 
 #include "paint/coverage.h"
 #include "paint/glyphs.h"
-#include "paint/utf8.h"
 #include "support/check.h"
+#include "support/utf8.h"
 
 namespace headscope {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "paint/text_width.h"
-#include "paint/utf8.h"
 #include "support/check.h"
+#include "support/utf8.h"
 
 namespace headscope {
 

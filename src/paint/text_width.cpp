@@ -1,6 +1,6 @@
 #include "paint/text_width.h"
 
-#include "paint/utf8.h"
+#include "support/utf8.h"
 
 namespace headscope {
 

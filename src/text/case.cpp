@@ -8,7 +8,7 @@
 
 #include <utf8proc.h>
 
-#include "text/utf8.h"
+#include "support/utf8.h"
 
 namespace headscope {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "support/check.h"
-#include "text/utf8.h"
+#include "support/utf8.h"
 
 namespace headscope {
 

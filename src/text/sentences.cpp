@@ -6,9 +6,9 @@
 #include <array>
 #include <cstddef>
 
+#include "support/utf8.h"
 #include "text/case.h"
 #include "text/sentence_terminals.h"
-#include "text/utf8.h"
 #include "text/white_space.h"
 
 namespace headscope {

@@ -10,8 +10,8 @@
 
 #include "io/mapped_file.h"
 #include "support/check.h"
+#include "support/utf8.h"
 #include "text/normalised.h"
-#include "text/utf8.h"
 
 namespace headscope {
 

@@ -13,9 +13,10 @@
 #include "support/check.h"
 #include "support/counted.h"
 #include "support/random.h"
+#include "support/utf8.h"
 #include "text/lines.h"
 #include "text/normalised.h"
-#include "text/utf8.h"
+#include "text/tokenizer.h"
 
 namespace headscope {
 

@@ -15,8 +15,9 @@
 #include "io/atomic_file.h"
 #include "io/written_record.h"
 #include "support/check.h"
+#include "support/utf8.h"
 #include "text/normalised.h"
-#include "text/utf8.h"
+#include "train/unlearnable_lines.h"
 
 namespace headscope {
 namespace {

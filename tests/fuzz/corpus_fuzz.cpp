@@ -2,12 +2,12 @@
 // the tokenizer and back.
 #include "data/batch.h"
 #include "data/corpus.h"
+#include "support/utf8.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/gzip.h"
 #include "tests/text/sentences.h"
 #include "text/lines.h"
 #include "text/tokenizer_training.h"
-#include "text/utf8.h"
 
 using namespace headscope;
 

@@ -10,11 +10,11 @@
 #include "infer/line_source.h"
 #include "io/byte_order_mark.h"
 #include "io/file_kind.h"
+#include "support/utf8.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/gzip.h"
 #include "tests/fuzz/zstd.h"
 #include "text/lines.h"
-#include "text/utf8.h"
 
 using namespace headscope;
 

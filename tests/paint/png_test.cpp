@@ -14,8 +14,8 @@
 #include "paint/glyphs.h"
 #include "paint/png.h"
 #include "paint/text_width.h"
-#include "paint/utf8.h"
 #include "support/check.h"
+#include "support/utf8.h"
 
 using namespace headscope;
 

@@ -8,9 +8,9 @@
 #include <catch2/catch.hpp>
 
 #include "support/random.h"
+#include "support/utf8.h"
 #include "tests/text/characters.h"
 #include "text/sentence_terminals.h"
-#include "text/utf8.h"
 #include "text/white_space.h"
 
 using namespace headscope;

@@ -1,4 +1,4 @@
-#include "text/utf8.h"
+#include "support/utf8.h"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -49,4 +49,13 @@ TEST_CASE("the first bad byte is named", "[utf8]") {
     CHECK(first_invalid_utf8("x\xC3\xC3\xA4") == 1);
     // The text ends inside a character, though the memory goes on with its rest.
     CHECK(first_invalid_utf8(std::string_view("x\xE2\x82\xAC").substr(0, 3)) == 1);
+}
+
+TEST_CASE("each byte of no character is one replacement character for display", "[utf8]") {
+    const std::string_view text = "\xC3\xA4\xE2\x82z";
+    std::u32string shown;
+    for (std::size_t at = 0; at < text.size();) {
+        shown += next_character(text, at);
+    }
+    CHECK(shown == U"\u00e4\ufffd\ufffdz");
 }
