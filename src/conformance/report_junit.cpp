@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "conformance/report.h"
-#include "paint/svg.h"
+#include "support/xml.h"
 
 namespace headscope::conformance {
 
