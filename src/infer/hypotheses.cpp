@@ -182,6 +182,10 @@ void SentenceBeam::take(std::vector<Candidate> candidates) {
         cut();
     }
     done_ = live_.empty() || length_ == task_.limit || can_stop();
+    if (!done_ && task_.on_step != nullptr && !task_.on_step(live_.front().tokens)) {
+        cut();
+        done_ = true;
+    }
 }
 
 void SentenceBeam::live_on(const Live& parent, const Candidate& candidate) {

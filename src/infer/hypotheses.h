@@ -47,6 +47,8 @@ struct SearchTask {
     std::vector<std::int32_t> prefix = {};  // what the output begins with, whatever the model thinks; below the limit
     std::uint32_t line = 0;                 // of the text, and part of the line: what draws depend on
     std::uint32_t part = 0;
+    // Gets the likeliest unfinished hypothesis after each step; false ends the search as if the limit were reached.
+    std::function<bool(const std::vector<std::int32_t>& tokens)> on_step = {};
 };
 
 // The beam of one sentence. It starts as one live row, the empty output.

@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "cli/compare/compare_report.h"
 #include "cli/compare/compared_side.h"
-#include "cli/model_device.h"
+#include "engine/model_device.h"
 #include "cli/translate/translation_flags.h"
 #include "data/corpus.h"
 #include "infer/model_lookup.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/model_device.h"
+#include "engine/model_device.h"
 #include "cli/translate/translation_flags.h"
 #include "eval/agreement.h"
 #include "eval/compare_translations.h"

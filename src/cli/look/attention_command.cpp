@@ -10,7 +10,7 @@
 
 #include "cli/command.h"
 #include "cli/look/attention_pictures.h"
-#include "cli/model_device.h"
+#include "engine/model_device.h"
 #include "infer/model_lookup.h"
 #include "infer/translator.h"
 #include "io/atomic_file.h"

@@ -14,7 +14,7 @@
 #include "cli/score/evaluation_report.h"
 #include "cli/score/test_set.h"
 #include "cli/translate/translation_flags.h"
-#include "cli/translation_devices.h"
+#include "engine/engine.h"
 #include "eval/evaluation.h"
 #include "infer/split_news.h"
 #include "io/atomic_file.h"
@@ -105,15 +105,18 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines,
 // What the model makes of the sources, and of the references.
 Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evaluation& evaluation) {
     const std::vector<std::string> models = find_models(options.models);
-    const TranslationDevices devices({options.translation.device}, options.translation, models,
-                                     [](const std::string& message) { tell("headscope: " + message); });
-    Translations translations = translate_all(devices.all(), devices.options(), set.source);
+    const auto warn = [](const std::string& message) { tell("headscope: " + message); };
+    const Engine engine(
+        {.devices = {options.translation.device}, .models = models, .precision = options.translation.precision}, warn);
+    const TranslationOptions translation = translation_options(
+        options.translation, engine.first().translator().decoding_choices(), engine.first().arithmetic().compute);
+    Translations translations = translate_all(Service(engine, warn), translation, set.source);
     if (!options.output.empty()) {
         write_lines(options.output, translations.lines, set);
     }
-    translations.by = {models, devices.first().info(), options.translation.precision, devices.options()};
-    devices.first().run([&](Backend& backend, const Translator& translator) {
-        evaluation.forced = force_references(backend, translator, set.source, set.references, devices.options());
+    translations.by = {models, engine.first().info(), options.translation.precision, translation};
+    engine.first().run([&](Backend& backend, const Translator& translator) {
+        evaluation.forced = force_references(backend, translator, set.source, set.references, translation);
     });
     return translations;
 }

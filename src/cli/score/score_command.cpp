@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "cli/model_device.h"
 #include "cli/models_option.h"
 #include "cli/translate/unknown_note.h"
 #include "data/pair_reader.h"
+#include "engine/model_device.h"
 #include "infer/scored_pair.h"
 #include "io/input_files.h"
 #include "options/option_values.h"

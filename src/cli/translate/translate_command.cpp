@@ -18,19 +18,20 @@
 
 #include "cli/command.h"
 #include "cli/models_option.h"
-#include "cli/sole_device.h"
 #include "cli/translate/decoding_flags.h"
 #include "cli/translate/line_alignments.h"
 #include "cli/translate/line_progress.h"
 #include "cli/translate/translation_flags.h"
 #include "cli/translate/translation_output.h"
 #include "cli/translate/unknown_note.h"
-#include "cli/translation_devices.h"
+#include "engine/engine.h"
+#include "engine/exclusive_device.h"
 #include "infer/translation_stream.h"
 #include "io/input_files.h"
 #include "io/unpacking_reader.h"
 #include "options/option_values.h"
 #include "registry/device_list.h"
+#include "registry/registry.h"
 #include "support/check.h"
 #include "support/counted.h"
 
@@ -110,37 +111,39 @@ LineProgress make_progress(const TranslateOptions& options) {
 // Translations as they come, to standard output.
 class Writer {
 public:
-    Writer(const TranslateOptions& options, const TranslationDevices& devices) : options_(options), devices_(devices) {
+    Writer(const TranslateOptions& options, const TranslationOptions& translation, const Engine& engine)
+        : options_(options), translation_(translation), engine_(engine) {
         if (options.format.alignments) {
-            check_alignment_options(options.alignment, devices.first().translator().transformers());
+            check_alignment_options(options.alignment, engine.first().translator().transformers());
         }
     }
 
     void write(const std::vector<StreamedLine>& lines) const {
         std::vector<std::vector<Alignment>> alignments(lines.size());
         if (options_.format.alignments) {
-            const TranslationOptions& translation = devices_.options();
-            devices_.first().run([&](Backend& backend, const Translator& translator) {
-                Context ctx{.backend = backend, .compute = translation.compute};
-                alignments = align_lines(ctx, translator, lines, options_.alignment, translation.batch_tokens);
+            engine_.first().run([&](Backend& backend, const Translator& translator) {
+                Context ctx{.backend = backend, .compute = translation_.compute};
+                alignments = align_lines(ctx, translator, lines, options_.alignment, translation_.batch_tokens);
             });
         }
         std::string text;
         for (std::size_t i = 0; i < lines.size(); ++i) {
-            text += format_line(options_.format, *devices_.model().target_tokenizer, lines[i], alignments[i]);
+            text += format_line(options_.format, *engine_.model().target_tokenizer, lines[i], alignments[i]);
         }
         write_output(text);
     }
 
 private:
     const TranslateOptions& options_;
-    const TranslationDevices& devices_;
+    const TranslationOptions& translation_;
+    const Engine& engine_;
 };
 
-void print_stats(const StreamTotals& totals, const TranslationDevices& devices, double ready, double first) {
+void print_stats(const StreamTotals& totals, const Engine& engine, const std::vector<Service::Share>& shares,
+                 double ready, double first) {
     constexpr double kMebi = 1024.0 * 1024.0;
-    const DeviceInfo& device = devices.first().info();
-    for (const Fleet::Share& share : devices.several() ? devices.shares() : std::vector<Fleet::Share>{}) {
+    const DeviceInfo& device = engine.first().info();
+    for (const Service::Share& share : engine.several() ? shares : std::vector<Service::Share>{}) {
         tell(fmt::format("{}: {} in {}, {}{}", share.name, counted(share.sentences, "sentence"),
                          counted(share.batches, "batch", "batches"), counted(share.target_tokens, "target token"),
                          share.failure.empty() ? "" : "; it failed: " + share.failure));
@@ -150,9 +153,9 @@ void print_stats(const StreamTotals& totals, const TranslationDevices& devices, 
         "{:.2f} s, first translation after {:.2f} s, {} cut at the longest output, {:.0f} MiB on the device at most",
         counted(totals.lines, "line"), totals.source_tokens, totals.target_tokens, totals.seconds,
         totals.seconds > 0.0 ? static_cast<double>(totals.target_tokens) / totals.seconds : 0.0,
-        devices.several() ? "all of them" : device.id,
-        devices.several() ? "several devices; the memory is the first's" : device.name, ready, first, totals.cut,
-        static_cast<double>(devices.first().peak_bytes()) / kMebi));
+        engine.several() ? "all of them" : device.id,
+        engine.several() ? "several devices; the memory is the first's" : device.name, ready, first, totals.cut,
+        static_cast<double>(engine.first().peak_bytes()) / kMebi));
 }
 
 void translate(TranslateOptions options) {
@@ -170,12 +173,18 @@ void translate(TranslateOptions options) {
     inputs.refuse("-");
     LineProgress progress = make_progress(options);
     const auto warn = [&progress](const std::string& message) { progress.say("headscope: " + message); };
-    const TranslationDevices devices(device_list(options.translation.device), options.translation, models, warn);
-    if (devices.several() && options.format.alignments) {
+    const Engine engine({.devices = device_list(options.translation.device),
+                         .models = models,
+                         .precision = options.translation.precision,
+                         .skip_unusable = asked_device(options.translation.device) == "all"},
+                        warn);
+    const TranslationOptions translation = translation_options(
+        options.translation, engine.first().translator().decoding_choices(), engine.first().arithmetic().compute);
+    if (engine.several() && options.format.alignments) {
         throw Error("--alignments takes one --device: the weights are looked at where the line was translated");
     }
-    const Prefixes prefixes(options.decoding, *devices.model().target_tokenizer);
-    const Writer writer(options, devices);
+    const Prefixes prefixes(options.decoding, *engine.model().target_tokenizer);
+    const Writer writer(options, translation, engine);
     const double ready = seconds_since(start);
 
     LineSource input(file.descriptor(), options.input == "-" ? "standard input" : "'" + options.input + "'");
@@ -187,17 +196,19 @@ void translate(TranslateOptions options) {
                                     progress.done(static_cast<std::int64_t>(next.size()));
                                 },
                             .complaint = warn};
-    // Who looks at weights between the batches needs the device for himself.
-    const SoleDevice sole(devices.first());
-    const LineTranslator& translator = options.format.alignments ? sole : devices.all();
-    const StreamTotals totals = translate_stream(translator, input, sinks, devices.options(),
-                                                 [&](std::int64_t line) { return prefixes.of(line); });
+    // Alignments use the device between the batches.
+    const ExclusiveDevice exclusive(engine.first());
+    const Service service(engine, warn);
+    const LineTranslator& translator =
+        options.format.alignments ? static_cast<const LineTranslator&>(exclusive) : service;
+    const StreamTotals totals =
+        translate_stream(translator, input, sinks, translation, [&](std::int64_t line) { return prefixes.of(line); });
     progress.finish();
     if (totals.unknown > 0) {
         warn(unknown_note(totals.unknown, totals.lines, "lines", "translated with the unknown piece in their place"));
     }
     if (options.stats) {
-        print_stats(totals, devices, ready, first.value_or(0.0));
+        print_stats(totals, engine, service.shares(), ready, first.value_or(0.0));
     }
     prefixes.check_used(totals.lines);
     if (totals.problems > 0) {

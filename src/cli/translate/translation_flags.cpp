@@ -73,8 +73,7 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags, const std::str
         "has it; f16 where it has not: the weights alone; i8: the weights alone, in products of I8");
 }
 
-TranslationOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model,
-                                       const Backend& backend) {
+TranslationOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model, Compute compute) {
     TranslationOptions options = flags.options;
     options.search = flags.choices.over(model.over(options.search));
     options.split_longer_than =
@@ -83,7 +82,7 @@ TranslationOptions translation_options(const TranslationFlags& flags, const Deco
     if (flags.greedy || options.search.sampling) {
         options.search.beam = 1;
     }
-    options.compute = chosen_arithmetic(backend, flags.precision).compute;
+    options.compute = compute;
     check_search_options(options.search);
     return options;
 }

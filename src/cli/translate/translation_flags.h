@@ -25,9 +25,8 @@ struct TranslationFlags {
 // command takes them.
 void add_search_flags(CLI::App& command, TranslationFlags& flags, const std::string& several = "");
 
-// What the flags say together, and the model where they leave it open. Error for what is not possible; a precision that
-// the device has not is one.
-TranslationOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model,
-                                       const Backend& backend);
+// What the flags say together, and the model where they leave it open; `compute` is the device's. Error for what is not
+// possible.
+TranslationOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model, Compute compute);
 
 }  // namespace headscope

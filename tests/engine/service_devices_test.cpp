@@ -1,4 +1,4 @@
-#include "infer/fleet.h"
+#include "engine/service.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -26,7 +26,7 @@ public:
 
 }  // namespace
 
-TEST_CASE("several devices give every line once and in order, as one does", "[fleet]") {
+TEST_CASE("several devices give every line once and in order, as one does", "[service]") {
     Crew crew;
     crew.add(open_device("cpu"));
     for (const std::string& id : conformance::devices_under_test()) {
@@ -38,30 +38,30 @@ TEST_CASE("several devices give every line once and in order, as one does", "[fl
         crew.add(std::move(device));
         crew.add(open_device(id));
     }
-    const Fleet fleet = crew.fleet();
-    CHECK(texts(fleet) == expected());
-    CHECK(texts(fleet) == expected());  // window after window
+    const Service service = crew.service();
+    CHECK(texts(service) == expected());
+    CHECK(texts(service) == expected());  // window after window
     CHECK(crew.warnings.empty());
-    CHECK(sentences_of(fleet.shares()) == 2 * sentences_with_words());
+    CHECK(sentences_of(service.shares()) == 2 * sentences_with_words());
 }
 
-TEST_CASE("several devices work at the same time", "[fleet]") {
+TEST_CASE("several devices work at the same time", "[service]") {
     // Neither goes on before the other has begun.
     Gate first;
     Gate second;
     Crew crew;
     crew.add(std::make_unique<GatedBackend>(open_device("cpu"), &second, &first));
     crew.add(std::make_unique<GatedBackend>(open_device("cpu"), &first, &second));
-    const Fleet fleet = crew.fleet();
-    CHECK(texts(fleet) == expected());
+    const Service service = crew.service();
+    CHECK(texts(service) == expected());
     CHECK(crew.warnings.empty());
-    for (const Fleet::Share& share : fleet.shares()) {
+    for (const Service::Share& share : service.shares()) {
         CHECK(share.failure.empty());
         CHECK(share.batches > 0);
     }
 }
 
-TEST_CASE("a device that fails in the middle loses no line", "[fleet]") {
+TEST_CASE("a device that fails in the middle loses no line", "[service]") {
     const int all = products_of_all_lines();
     for (const int products : {0, 1, all / 4, all / 2}) {
         INFO(products << " products");
@@ -69,10 +69,10 @@ TEST_CASE("a device that fails in the middle loses no line", "[fleet]") {
         Crew crew;
         crew.add(std::make_unique<GatedBackend>(open_device("cpu"), &failed, nullptr));
         crew.add(std::make_unique<DyingBackend>(open_device("cpu"), products, &failed));
-        const Fleet fleet = crew.fleet();
-        CHECK(texts(fleet) == expected());
-        CHECK(texts(fleet) == expected());
-        const std::vector<Fleet::Share> shares = fleet.shares();
+        const Service service = crew.service();
+        CHECK(texts(service) == expected());
+        CHECK(texts(service) == expected());
+        const std::vector<Service::Share> shares = service.shares();
         CHECK(shares[0].failure.empty());
         CHECK(sentences_of(shares) == 2 * sentences_with_words());
         CHECK(shares[1].failure == "the device is gone");
@@ -82,20 +82,20 @@ TEST_CASE("a device that fails in the middle loses no line", "[fleet]") {
     }
 }
 
-TEST_CASE("a device that is far slower gets what tells its pace, and little more", "[fleet]") {
+TEST_CASE("a device that is far slower gets what tells its pace, and little more", "[service]") {
     Crew crew;
     crew.add(std::make_unique<SlowBackend>(open_device("cpu")));
     crew.add(open_device("cpu"));
-    const Fleet fleet = crew.fleet();
+    const Service service = crew.service();
     for (int window = 0; window < 4; ++window) {
-        CHECK(texts(fleet) == expected());
+        CHECK(texts(service) == expected());
     }
-    const std::vector<Fleet::Share> shares = fleet.shares();
+    const std::vector<Service::Share> shares = service.shares();
     CHECK(shares[0].batches <= 4);
     CHECK(sentences_of(shares) == 4 * sentences_with_words());
 }
 
-TEST_CASE("what an attempt left that failed half way is not there twice", "[fleet]") {
+TEST_CASE("what an attempt left that failed half way is not there twice", "[service]") {
     const auto cpu = open_device("cpu");
     const Translator translator = tiny_translator(*cpu);
     const TranslationOptions options{.search = {.beam = 3, .n_best = 3}};
@@ -106,43 +106,43 @@ TEST_CASE("what an attempt left that failed half way is not there twice", "[flee
     CHECK(work.next().at(0).n_best.size() == 3);
 }
 
-TEST_CASE("one device's failure is told as it is", "[fleet]") {
+TEST_CASE("one device's failure is told as it is", "[service]") {
     Crew crew;
     crew.add(std::make_unique<DyingBackend>(open_device("cpu"), 30));
-    const Fleet fleet = crew.fleet();
-    CHECK_THROWS_WITH(texts(fleet), "the device is gone");
+    const Service service = crew.service();
+    CHECK_THROWS_WITH(texts(service), "the device is gone");
     CHECK(crew.warnings.empty());
-    CHECK_THROWS_WITH(texts(fleet), Contains("each has failed before"));
+    CHECK_THROWS_WITH(texts(service), Contains("each has failed before"));
 }
 
-TEST_CASE("where no device is left, the last one's failure is told", "[fleet]") {
+TEST_CASE("where no device is left, the last one's failure is told", "[service]") {
     Crew crew;
     crew.add(std::make_unique<DyingBackend>(open_device("cpu"), 30));
     crew.add(std::make_unique<DyingBackend>(open_device("cpu"), 60));
-    const Fleet fleet = crew.fleet();
-    CHECK_THROWS_WITH(texts(fleet), Contains("no device is left") && Contains("the device is gone"));
+    const Service service = crew.service();
+    CHECK_THROWS_WITH(texts(service), Contains("no device is left") && Contains("the device is gone"));
     CHECK(crew.warnings.size() == 1);
 }
 
-TEST_CASE("who takes the results may stop it", "[fleet]") {
+TEST_CASE("who takes the results may stop it", "[service]") {
     Crew crew;
     crew.add(open_device("cpu"));
     crew.add(open_device("cpu"));
-    const Fleet fleet = crew.fleet();
+    const Service service = crew.service();
     const auto stop = [](const std::vector<TranslatedSentence>& next, std::size_t) {
         if (!next.empty()) {
             throw std::runtime_error("enough");
         }
     };
-    CHECK_THROWS_WITH(fleet.translate_in_order(many_lines(), {}, stop), "enough");
-    CHECK(texts(fleet) == expected());  // and it goes on
+    CHECK_THROWS_WITH(service.translate_in_order(many_lines(), {}, stop), "enough");
+    CHECK(texts(service) == expected());  // and it goes on
 }
 
-TEST_CASE("no lines are no work", "[fleet]") {
+TEST_CASE("no lines are no work", "[service]") {
     Crew crew;
     crew.add(open_device("cpu"));
     int calls = 0;
-    crew.fleet().translate_in_order({}, {}, [&](const std::vector<TranslatedSentence>& next, std::size_t finished) {
+    crew.service().translate_in_order({}, {}, [&](const std::vector<TranslatedSentence>& next, std::size_t finished) {
         ++calls;
         CHECK(next.empty());
         CHECK(finished == 0);

@@ -1,11 +1,10 @@
-#include "cli/model_device.h"
+#include "engine/model_device.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "options/precision_option.h"
 #include "registry/registry.h"
 
 namespace headscope {
@@ -59,7 +58,7 @@ std::size_t ModelDevice::peak_bytes() const {
 void ModelDevice::open(const std::string& id) {
     backend_ = open_device(id);
     info_ = backend_->device();
-    arithmetic_ = chosen_arithmetic(*backend_, precision_);
+    arithmetic_ = inference_arithmetic_for(*backend_, precision_, std::string("the precision ") + name_of(precision_));
 }
 
 // Before another is opened: the device may have no room for the weights twice.

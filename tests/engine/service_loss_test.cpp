@@ -1,8 +1,9 @@
-// What a fleet does about devices that are lost.
+// What a service does about devices that are lost.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "crew.h"
+#include "infer/fresh_device.h"
 
 using namespace headscope;
 
@@ -39,7 +40,7 @@ struct Hanging {
         crew_.add(std::make_unique<LosingBackend>(open_device("cpu"), products));
         return crew_.translators[0].get();
     }
-    Fleet fleet() {
+    Service service() {
         return {{{.name = "gpu", .translator = crew_.translators[0].get(), .reopen = [this] { return open(); }}},
                 [this](const std::string& message) { warnings.push_back(message); }};
     }
@@ -58,50 +59,50 @@ const std::string kGoesOn = "gpu was opened again and goes on: the device hung";
 
 }  // namespace
 
-TEST_CASE("a device that was lost is opened again", "[fleet]") {
+TEST_CASE("a device that was lost is opened again", "[service]") {
     Hanging gpu({30, kForEver});
-    const Fleet fleet = gpu.fleet();
-    CHECK(texts(fleet) == expected());
-    CHECK(texts(fleet) == expected());
-    CHECK(fleet.shares()[0].failure.empty());
+    const Service service = gpu.service();
+    CHECK(texts(service) == expected());
+    CHECK(texts(service) == expected());
+    CHECK(service.shares()[0].failure.empty());
     CHECK(gpu.opened_again() == 1);
     CHECK(gpu.warnings == std::vector<std::string>{kGoesOn});
 }
 
-TEST_CASE("a device that does some work between its losses is opened again each time, within bounds", "[fleet]") {
+TEST_CASE("a device that does some work between its losses is opened again each time, within bounds", "[service]") {
     const int all = products_of_all_lines();
     Hanging gpu({all / 3});
-    const Fleet fleet = gpu.fleet();
-    CHECK(texts(fleet) == expected());
-    CHECK(fleet.shares()[0].failure.empty());
-    CHECK(fleet.shares()[0].sentences == sentences_with_words());
+    const Service service = gpu.service();
+    CHECK(texts(service) == expected());
+    CHECK(service.shares()[0].failure.empty());
+    CHECK(service.shares()[0].sentences == sentences_with_words());
     CHECK(gpu.opened_again() >= 2);
     CHECK(gpu.warnings == std::vector<std::string>(gpu.opened_again(), kGoesOn));
     CHECK_THROWS_AS(
         [&] {
             for (int window = 0; window <= SecondChance::kMost; ++window) {
-                static_cast<void>(texts(fleet));
+                static_cast<void>(texts(service));
             }
         }(),
         DeviceLost);
     CHECK(gpu.opened_again() == SecondChance::kMost);
 }
 
-TEST_CASE("a device that is lost twice at the same batch is given up", "[fleet]") {
+TEST_CASE("a device that is lost twice at the same batch is given up", "[service]") {
     Hanging gpu({0});
-    const Fleet fleet = gpu.fleet();
-    CHECK_THROWS_AS(texts(fleet), DeviceLost);
-    CHECK(fleet.shares()[0].failure == "the device hung");
+    const Service service = gpu.service();
+    CHECK_THROWS_AS(texts(service), DeviceLost);
+    CHECK(service.shares()[0].failure == "the device hung");
     CHECK(gpu.opened_again() == 1);
     CHECK(gpu.warnings == std::vector<std::string>{kGoesOn});
 }
 
-TEST_CASE("a lost device that cannot be opened again says both", "[fleet]") {
+TEST_CASE("a lost device that cannot be opened again says both", "[service]") {
     Crew crew;
     crew.add(std::make_unique<LosingBackend>(open_device("cpu"), 30));
-    const Fleet fleet({{.name = "gpu",
-                        .translator = crew.translators[0].get(),
-                        .reopen = []() -> const Translator* { throw Error("it is gone for good"); }}},
-                      [](const std::string& /*message*/) {});
-    CHECK_THROWS_WITH(texts(fleet), Contains("the device hung; opened again: it is gone for good"));
+    const Service service({{.name = "gpu",
+                            .translator = crew.translators[0].get(),
+                            .reopen = []() -> const Translator* { throw Error("it is gone for good"); }}},
+                          [](const std::string& /*message*/) {});
+    CHECK_THROWS_WITH(texts(service), Contains("the device hung; opened again: it is gone for good"));
 }

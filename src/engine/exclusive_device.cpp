@@ -1,11 +1,11 @@
-#include "cli/sole_device.h"
+#include "engine/exclusive_device.h"
 
 #include "infer/translation_work.h"
 
 namespace headscope {
 
-void SoleDevice::translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
-                                    const TranslatedSink& sink) const {
+void ExclusiveDevice::translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
+                                         const TranslatedSink& sink) const {
     TranslationWork work(device_.translator().model(), lines, options, device_.translator().longest(),
                          TranslationWork::Order::SoonestFirst);
     const auto translate = [&](const std::vector<TranslationUnit*>& units) {

@@ -1,4 +1,4 @@
-// Fleets of small devices, for tests: lines to translate, and devices that fail.
+// Services on small devices, for tests: lines to translate, and devices that fail.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "infer/fleet.h"
+#include "engine/service.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "tests/backend/forwarding_backend.h"
-#include "tiny_model.h"
+#include "tests/infer/tiny_model.h"
 
 namespace headscope {
 
@@ -109,8 +109,8 @@ struct Crew {
         backends.push_back(std::move(backend));
         translators.push_back(std::make_unique<Translator>(tiny_translator(*backends.back())));
     }
-    Fleet fleet() {
-        std::vector<Fleet::Member> members;
+    Service service() {
+        std::vector<Service::Member> members;
         for (std::size_t i = 0; i < translators.size(); ++i) {
             members.push_back({.name = "device " + std::to_string(i), .translator = translators[i].get()});
         }
@@ -146,9 +146,9 @@ inline int products_of_all_lines() {
     return counting.products();
 }
 
-inline std::int64_t sentences_of(const std::vector<Fleet::Share>& shares) {
+inline std::int64_t sentences_of(const std::vector<Service::Share>& shares) {
     return std::accumulate(shares.begin(), shares.end(), std::int64_t{0},
-                           [](std::int64_t sum, const Fleet::Share& share) { return sum + share.sentences; });
+                           [](std::int64_t sum, const Service::Share& share) { return sum + share.sentences; });
 }
 
 inline std::int64_t sentences_with_words() {

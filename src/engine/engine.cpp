@@ -1,0 +1,75 @@
+#include "engine/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "support/check.h"
+
+namespace headscope {
+
+// Null for a device that is skipped.
+std::unique_ptr<ModelDevice> Engine::opened(const std::string& id, const EngineOptions& options,
+                                            const ModelDevice::Warn& warn, std::vector<Skipped>& skipped) {
+    std::unique_ptr<ModelDevice> device;
+    try {
+        device = std::make_unique<ModelDevice>(id, options.precision, options.models, warn);
+        device->load();
+        return device;
+    } catch (const Error& error) {
+        if (device == nullptr && !device_failed(error) && !options.skip_unusable) {
+            throw;
+        }
+        skipped.push_back({device == nullptr ? id : device->info().id, std::current_exception()});
+        return nullptr;
+    }
+}
+
+Engine::Engine(const EngineOptions& options, const ModelDevice::Warn& warn) {
+    std::vector<Skipped> skipped;
+    for (const std::string& id : options.devices) {
+        if (std::unique_ptr<ModelDevice> device = opened(id, options, warn, skipped)) {
+            devices_.push_back(std::move(device));
+        }
+    }
+    if (devices_.empty()) {
+        refuse(skipped);
+    }
+    for (const Skipped& each : skipped) {
+        warn(fmt::format("{} is left out: {}", each.id, what_of(each.why)));
+    }
+}
+
+// An error that all devices share, such as a model that cannot be read, is not the devices'.
+void Engine::refuse(const std::vector<Skipped>& all) {
+    if (all.empty()) {
+        throw Error("there is no device to translate on; headscope devices lists them, and why they cannot be used");
+    }
+    const std::string first = what_of(all.front().why);
+    if (std::all_of(all.begin(), all.end(), [&](const Skipped& each) { return what_of(each.why) == first; })) {
+        std::rethrow_exception(all.front().why);
+    }
+    std::string reasons;
+    for (const Skipped& each : all) {
+        reasons += fmt::format("\n  {}: {}", each.id, what_of(each.why));
+    }
+    throw Error("none of the devices can be used to translate:" + reasons);
+}
+
+std::vector<Service::Member> Engine::members() const {
+    std::vector<Service::Member> members;
+    std::map<std::string, int> copies;
+    for (const auto& device : devices_) {
+        const std::string& id = device->info().id;
+        const int copy = ++copies[id];
+        members.push_back({.name = copy == 1 ? id : fmt::format("{} ({})", id, copy),
+                           .translator = &device->translator(),
+                           .compute = device->arithmetic().compute,
+                           .reopen = [lost = device.get()] { return &lost->reopen(); }});
+    }
+    return members;
+}
+
+}  // namespace headscope

@@ -1,0 +1,322 @@
+#include "engine/service.h"
+
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "crew.h"
+#include "support/random.h"
+
+using namespace headscope;
+
+namespace {
+
+using Catch::Matchers::Contains;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kLongest(60);
+
+TranslatedSentence result_of(Service::Answer& answer) {
+    REQUIRE(answer.result.wait_for(kLongest) == std::future_status::ready);
+    return answer.result.get();
+}
+
+TranslationRequest request(const SourceLine& line) {
+    return {.line = line, .options = {}};
+}
+
+// One that is lost now and then; what is opened in its place is, too.
+class UnreliableBackend final : public ForwardingBackend {
+public:
+    UnreliableBackend(std::unique_ptr<Backend> inner, std::uint64_t seed)
+        : ForwardingBackend(std::move(inner)), random_(seed) {}
+    using ForwardingBackend::run;
+    void run(const Matmul& op) override {
+        if (random_.below(2000) == 0) {
+            throw DeviceLost("the device hung");
+        }
+        ForwardingBackend::run(op);
+    }
+
+private:
+    Random random_;
+};
+
+// Holds its first product back until it is let go.
+struct HeldDevice {
+    Gate reached;
+    Gate let_go;
+    Crew crew;
+    HeldDevice() { crew.add(std::make_unique<GatedBackend>(open_device("cpu"), &let_go, &reached)); }
+};
+
+}  // namespace
+
+TEST_CASE("requests from many threads get the translations of their own lines", "[service]") {
+    const std::vector<SourceLine> lines = many_lines();
+    const std::vector<std::string> wanted = expected();
+    Crew crew;
+    crew.add(open_device("cpu"));
+    crew.add(open_device("cpu"));
+    const Service service = crew.service();
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> callers;
+    for (std::size_t caller = 0; caller < 4; ++caller) {
+        callers.emplace_back([&, caller] {
+            std::vector<Service::Answer> answers;
+            for (const SourceLine& line : lines) {
+                answers.push_back(service.submit(request(line)));
+            }
+            for (std::size_t i = 0; i < lines.size(); ++i) {
+                const std::size_t at = caller % 2 == 0 ? i : lines.size() - 1 - i;
+                wrong += answers[at].result.get().text == wanted[at] ? 0 : 1;
+            }
+        });
+    }
+    for (std::thread& caller : callers) {
+        caller.join();
+    }
+    CHECK(wrong == 0);
+    CHECK(sentences_of(service.shares()) == 4 * sentences_with_words());
+}
+
+TEST_CASE("requests that wait are merged, those of other options are not", "[service]") {
+    HeldDevice device;
+    const Service service = device.crew.service();
+    std::vector<Service::Answer> answers;
+    answers.push_back(service.submit(request({.text = "a dog", .number = 1})));
+    REQUIRE(device.reached.wait());
+    for (std::uint32_t i = 0; i < 20; ++i) {
+        TranslationRequest next = request({.text = "the cat sees", .number = 1});
+        next.options.search.beam = i % 2 == 0 ? 4 : 1;
+        answers.push_back(service.submit(std::move(next)));
+    }
+    device.let_go.open();
+    for (Service::Answer& answer : answers) {
+        CHECK(result_of(answer).problem.empty());
+    }
+    CHECK(service.shares()[0].batches == 3);
+    CHECK(service.shares()[0].sentences == 21);
+}
+
+TEST_CASE("requests of very different lengths are not padded to one batch", "[service]") {
+    HeldDevice device;
+    const Service service = device.crew.service();
+    Service::Answer first = service.submit(request({.text = "a dog"}));
+    REQUIRE(device.reached.wait());
+    std::string text = "the cat";
+    for (int i = 0; i < 6; ++i) {
+        text += " sees the big dog";
+    }
+    Service::Answer shorter = service.submit(request({.text = "the cat"}));
+    Service::Answer longer = service.submit(request({.text = text}));
+    device.let_go.open();
+    result_of(first);
+    result_of(shorter);
+    result_of(longer);
+    CHECK(service.shares()[0].batches == 3);
+}
+
+TEST_CASE("a cancelled request ends at once, whether it waits or runs", "[service]") {
+    HeldDevice device;
+    const Service service = device.crew.service();
+    Service::Answer running = service.submit(request({.text = "a dog"}));
+    REQUIRE(device.reached.wait());
+    Service::Answer waiting = service.submit(request({.text = "the cat"}));
+    Service::Answer kept = service.submit(request({.text = "the dog"}));
+    for (Service::Answer* answer : {&waiting, &running}) {
+        answer->cancel();
+        answer->cancel();
+        CHECK_THROWS_AS(result_of(*answer), Cancelled);
+    }
+    device.let_go.open();
+    CHECK(result_of(kept).problem.empty());
+    kept.cancel();
+    CHECK(service.shares()[0].sentences == 2);  // the one that was cancelled first was never translated
+}
+
+TEST_CASE("a search that runs ends after the token at which it is cancelled", "[service]") {
+    Crew crew;
+    crew.add(open_device("cpu"));
+    const Service service = crew.service();
+    Gate written;
+    Gate cancelled;
+    std::atomic<int> steps{0};
+    TranslationRequest next = request({.text = "the dog sees the cat"});
+    next.options.search.min_length = 50;
+    next.on_text = [&](const std::string&) {
+        ++steps;
+        written.open();
+        cancelled.wait();
+    };
+    Service::Answer answer = service.submit(std::move(next));
+    REQUIRE(written.wait());
+    answer.cancel();
+    cancelled.open();
+    CHECK_THROWS_AS(result_of(answer), Cancelled);
+    Service::Answer after = service.submit(request({.text = "the cat"}));
+    CHECK(result_of(after).problem.empty());
+    CHECK(steps == 1);
+}
+
+TEST_CASE("a deadline passes while the device is busy", "[service]") {
+    HeldDevice device;
+    const Service service = device.crew.service();
+    Service::Answer running = service.submit(request({.text = "a dog"}));
+    REQUIRE(device.reached.wait());
+    TranslationRequest late = request({.text = "the cat"});
+    late.deadline = Clock::now() + std::chrono::milliseconds(20);
+    Service::Answer answer = service.submit(std::move(late));
+    CHECK_THROWS_AS(result_of(answer), DeadlineExceeded);
+    TranslationRequest past = request({.text = "the cat"});
+    past.deadline = Clock::now() - std::chrono::milliseconds(1);
+    Service::Answer at_once = service.submit(std::move(past));
+    CHECK_THROWS_AS(result_of(at_once), DeadlineExceeded);
+    device.let_go.open();
+    CHECK(result_of(running).problem.empty());
+}
+
+TEST_CASE("greedy text is streamed token by token", "[service]") {
+    Crew crew;
+    crew.add(open_device("cpu"));
+    const Service service = crew.service();
+    std::vector<std::string> texts;
+    TranslationRequest next = request({.text = "the dog sees the cat"});
+    next.options.search.beam = 1;
+    next.on_text = [&](const std::string& text) { texts.push_back(text); };
+    Service::Answer answer = service.submit(std::move(next));
+    const TranslatedSentence sentence = result_of(answer);
+    REQUIRE(texts.size() + 1 == sentence.target_ids.size());  // all but the last token
+    for (std::size_t i = 1; i < texts.size(); ++i) {
+        CHECK(texts[i].starts_with(texts[i - 1]));
+    }
+    CHECK(sentence.text.starts_with(texts.back()));
+}
+
+TEST_CASE("lines without words, or of other problems, are answered without a device", "[service]") {
+    HeldDevice device;
+    const Service service = device.crew.service();
+    Service::Answer empty = service.submit(request({.text = " "}));
+    CHECK(result_of(empty).text.empty());
+    Service::Answer broken = service.submit(request({.text = "\xff"}));
+    CHECK_THAT(result_of(broken).problem, Contains("UTF-8"));
+    TranslationRequest refused = request({.text = "a dog"});
+    refused.options.search.beam = 1000;
+    CHECK_THROWS_AS(service.submit(std::move(refused)), Error);
+    device.let_go.open();
+    Service::Answer answer = service.submit(request({.text = "a dog"}));
+    CHECK(result_of(answer).problem.empty());
+}
+
+TEST_CASE("a service that ends while requests run answers all of them", "[service]") {
+    std::vector<Service::Answer> answers;
+    {
+        HeldDevice device;
+        const Service service = device.crew.service();
+        answers.push_back(service.submit(request({.text = "a dog"})));
+        REQUIRE(device.reached.wait());
+        for (int i = 0; i < 50; ++i) {
+            answers.push_back(service.submit(request({.text = "the cat"})));
+        }
+        device.let_go.open();
+    }
+    int done = 0;
+    int cancelled = 0;
+    for (Service::Answer& answer : answers) {
+        try {
+            result_of(answer);
+            ++done;
+        } catch (const Cancelled&) {
+            ++cancelled;
+        }
+        answer.cancel();
+    }
+    CHECK(done + cancelled == 51);
+    CHECK(cancelled > 0);
+}
+
+TEST_CASE("where no device is left, requests that wait and that come are told", "[service]") {
+    Crew crew;
+    crew.add(std::make_unique<DyingBackend>(open_device("cpu"), 30));
+    const Service service = crew.service();
+    std::vector<Service::Answer> answers;
+    for (const SourceLine& line : many_lines()) {
+        answers.push_back(service.submit(request(line)));
+    }
+    int failed = 0;
+    for (Service::Answer& answer : answers) {
+        try {
+            result_of(answer);
+        } catch (const Error& error) {
+            ++failed;
+            CHECK(error.what() == std::string("the device is gone"));
+        }
+    }
+    CHECK(failed > 0);
+    Service::Answer late = service.submit(request({.text = "a dog"}));
+    CHECK_THROWS_WITH(result_of(late), Contains("each has failed before"));
+}
+
+TEST_CASE("a thousand requests are answered once each, whatever happens to them and to the device", "[service]") {
+    const std::vector<SourceLine> lines = many_lines();
+    const std::vector<std::string> wanted = expected();
+    Crew crew;
+    std::uint64_t opened = 0;
+    const auto open = [&]() -> const Translator* {
+        crew.translators.clear();
+        crew.backends.clear();
+        crew.add(std::make_unique<UnreliableBackend>(open_device("cpu"), ++opened));
+        return crew.translators[0].get();
+    };
+    std::atomic<int> warnings{0};
+    const std::unique_ptr<Backend> steady = open_device("cpu");
+    const Translator other = tiny_translator(*steady);
+    const Service service(
+        {{.name = "unreliable", .translator = open(), .reopen = open}, {.name = "steady", .translator = &other}},
+        [&](const std::string&) { ++warnings; });
+    std::atomic<int> translated{0};
+    std::atomic<int> wrong{0};
+    std::atomic<int> cancelled{0};
+    std::atomic<int> late{0};
+    std::vector<std::thread> callers;
+    for (std::uint64_t caller = 0; caller < 8; ++caller) {
+        callers.emplace_back([&, caller] {
+            Random random(caller);
+            std::vector<std::pair<std::size_t, Service::Answer>> answers;
+            for (int i = 0; i < 125; ++i) {
+                const std::size_t line = random.below(lines.size());
+                TranslationRequest next = request(lines[line]);
+                if (random.below(4) == 0) {
+                    next.deadline = Clock::now() + std::chrono::milliseconds(random.below(200));
+                }
+                answers.emplace_back(line, service.submit(std::move(next)));
+                if (random.below(4) == 0) {
+                    answers[random.below(answers.size())].second.cancel();
+                }
+            }
+            for (auto& [line, answer] : answers) {
+                try {
+                    const bool right = answer.result.get().text == wanted[line];
+                    ++(right ? translated : wrong);
+                } catch (const Cancelled&) {
+                    ++cancelled;
+                } catch (const DeadlineExceeded&) {
+                    ++late;
+                }
+            }
+        });
+    }
+    for (std::thread& caller : callers) {
+        caller.join();
+    }
+    CHECK(wrong == 0);
+    CHECK(translated + cancelled + late == 1000);
+    CHECK(translated > 0);
+    CHECK(cancelled > 0);
+    CHECK(opened > 1);
+}
