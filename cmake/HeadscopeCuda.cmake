@@ -213,10 +213,10 @@ function(headscope_cuda_modules)
     if(NOT roots)
         if(HEADSCOPE_CUDA STREQUAL "ON")
             message(FATAL_ERROR "HEADSCOPE_CUDA is ON and no nvcc was found on PATH, in CUDA_PATH or in /usr/local/cuda: "
-                                "install NVIDIA's toolkit (README, \"NVIDIA\"), name it in HEADSCOPE_CUDA_TOOLKITS, or "
+                                "install NVIDIA's toolkit (docs/cuda.md), name it in HEADSCOPE_CUDA_TOOLKITS, or "
                                 "set HEADSCOPE_CUDA=OFF.")
         endif()
-        message(STATUS "Headscope: no CUDA module is built, for there is no CUDA toolkit (README, \"NVIDIA\")")
+        message(STATUS "Headscope: no CUDA module is built, for there is no CUDA toolkit (docs/cuda.md)")
     endif()
     foreach(root IN LISTS roots)
         headscope_cuda_version(${root} version reason)

@@ -72,7 +72,7 @@ onnx_node_tests() {
         mkdir -p build
         if ! { python3 -m venv "$folder/venv" && "$folder/venv/bin/pip" install --quiet "onnx==$version"; } >&2; then
             skip "onnx $version could not be installed: python3-venv and a network are needed, or a folder of node tests" \
-                "(docs/conformance.md, \"Vectors that others wrote\"), then" \
+                "(docs/conformance.md, \"ONNX node tests\"), then" \
                 "HEADSCOPE_ONNX_NODE_TESTS=FOLDER ./do check onnx" >&2
         fi
         "$folder/venv/bin/python" tests/onnx/node_tests.py "$folder/node" \
@@ -221,7 +221,7 @@ check_emulation() {
 check_cuda() {
     if [ -z "${HEADSCOPE_CUDA_TOOLKITS:-}" ]; then
         skip "HEADSCOPE_CUDA_TOOLKITS names no toolkits. One of CUDA 12 is needed, which compiles for the paper's P100," \
-            "as in HEADSCOPE_CUDA_TOOLKITS='/opt/cuda-12.4;/usr/local/cuda' ./do check cuda (README, \"NVIDIA\")"
+            "as in HEADSCOPE_CUDA_TOOLKITS='/opt/cuda-12.4;/usr/local/cuda' ./do check cuda (docs/cuda.md)"
     fi
     rm -rf build/cuda
     cmake --preset cuda -DHEADSCOPE_CUDA_TOOLKITS="$HEADSCOPE_CUDA_TOOLKITS"

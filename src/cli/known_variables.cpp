@@ -10,7 +10,7 @@ namespace headscope {
 
 namespace {
 
-// README, "Using it", and those that tests alone set. tests/house/commands_test.sh holds them against what is read.
+// All that docs/environment.md lists; tests/house/commands_test.sh compares them with the sources and with that page.
 const std::vector<std::string>& known() {
     static const std::vector<std::string> names = {
         "HEADSCOPE_CUDA_CHECK",

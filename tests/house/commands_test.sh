@@ -119,6 +119,13 @@ while IFS= read -r name; do
     expect "the variable $name is known" grep -qF -- "$name" "$repository/src/cli/known_variables.cpp"
 done < <(grep -rhoE '"HEADSCOPE_[A-Z0-9_]+"' "$repository"/{src,backends,viewer} --include='*.cpp' --include='*.h' \
     --exclude=known_variables.cpp | sort -u)
+while IFS= read -r name; do
+    expect "the variable $name is documented" grep -qF -- "| \`$name" "$repository/docs/environment.md"
+done < <(grep -oE 'HEADSCOPE_[A-Z0-9_]+' "$repository/src/cli/known_variables.cpp" | sort -u)
+HEADSCOPE_VULKAN_DISABLE=nothing run devices
+while IFS= read -r name; do
+    expect "the fast path $name is documented" grep -qF -- "| \`$name\` |" "$repository/docs/environment.md"
+done < <(grep HEADSCOPE_VULKAN_DISABLE out | grep -oE '[a-z0-9_]+(,| or [a-z0-9_]+)' | sed 's/,//; s/ or /\n/')
 run devices gpu
 expect "and a word too many" refused 'headscope devices does not know what to do with "gpu"'
 run data
