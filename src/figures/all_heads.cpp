@@ -87,15 +87,14 @@ public:
 
 private:
     // The joined weights of a tile's layer; each layer is joined once.
-    const FigureContent& content_of(const HeadTile& tile) {
+    const SelectedAttention& content_of(const HeadTile& tile) {
         const auto key = std::pair(tile.site.kind, tile.site.layer);
         const auto known = contents_.find(key);
         if (known != contents_.end()) {
             return known->second;
         }
-        FigureOptions figure{.kind = tile.site.kind, .layer = tile.site.layer + 1};
-        figure.rows = options_.rows;
-        return contents_.emplace(key, select_content(record_, figure)).first->second;
+        const AttentionSelection selection{.kind = tile.site.kind, .layer = tile.site.layer + 1, .rows = options_.rows};
+        return contents_.emplace(key, select_attention(record_, selection)).first->second;
     }
 
     std::string title_of() {
@@ -112,9 +111,9 @@ private:
             note.append(note.empty() || more.empty() ? "" : " ").append(more);
         };
         // Kinds differ at most in whether anything was joined: the longest note says all that the others say.
-        const FigureContent* said = nullptr;
+        const SelectedAttention* said = nullptr;
         for (const HeadTile& tile : tiles_) {
-            const FigureContent& content = content_of(tile);
+            const SelectedAttention& content = content_of(tile);
             said = said == nullptr || content.note.size() > said->note.size() ? &content : said;
         }
         const auto captioned = [](const HeadTile& tile) { return !tile.value.empty(); };
@@ -128,7 +127,7 @@ private:
     }
 
     void tile(int item, const HeadTile& tile, const Rect& place) {
-        const FigureContent& content = content_of(tile);
+        const SelectedAttention& content = content_of(tile);
         check_heads({tile.head}, content.model_heads);
         Mark mark{Role::Frame, tile.head};
         mark.layer = tile.site.layer + 1;
@@ -149,7 +148,7 @@ private:
         label(tile, mark, place);
     }
 
-    void cells(const FigureContent& content, int head, Mark mark, const Rect& place) {
+    void cells(const SelectedAttention& content, int head, Mark mark, const Rect& place) {
         const SmallMatrix small =
             made_smaller(content.weights.data() +
                              (static_cast<std::size_t>(head) - 1) * content.queries.size() * content.keys.size(),
@@ -169,7 +168,7 @@ private:
         }
     }
 
-    void lines(const FigureContent& content, int head, Mark mark, const Rect& place) {
+    void lines(const SelectedAttention& content, int head, Mark mark, const Rect& place) {
         mark.role = Role::Attention;
         const auto columns = static_cast<double>(std::max(content.queries.size(), content.keys.size()));
         const double pitch = place.width / std::max(columns, 1.0);
@@ -210,7 +209,7 @@ private:
     Sketch sketch_;
     const Ink& ink_;
     int columns_ = 1;
-    std::map<std::pair<AttentionKind, int>, FigureContent> contents_;
+    std::map<std::pair<AttentionKind, int>, SelectedAttention> contents_;
 };
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "observe/figure.h"
 #include "observe/head_statistics.h"
+#include "observe/selection.h"
 #include "paint/sketch.h"
 
 namespace headscope {

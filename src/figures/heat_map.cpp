@@ -1,5 +1,7 @@
 #include "figures/heat_map.h"
 
+#include "figures/figure.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +28,7 @@ double longest(const std::vector<RowItem>& row) {
     return length;
 }
 
-double largest_of(const FigureContent& content, int head) {
+double largest_of(const SelectedAttention& content, int head) {
     double largest = 0.0;
     for (std::size_t query = 0; query < content.queries.size(); ++query) {
         for (std::size_t key = 0; key < content.keys.size(); ++key) {
@@ -38,7 +40,7 @@ double largest_of(const FigureContent& content, int head) {
 
 class HeatMap {
 public:
-    HeatMap(const FigureContent& content, int head, const HeatMapOptions& options)
+    HeatMap(const SelectedAttention& content, int head, const HeatMapOptions& options)
         : content_(content), head_(head), options_(options), sketch_(options.look), ink_(options.look.ink) {
         full_ = options.full > 0.0 ? options.full : options.scale == Scale::Diverging ? largest_of(content, head) : 1.0;
         left_ = snapped(kMargin + std::max(longest(content.queries), text_width("query") * kSmall) + kGap);
@@ -143,7 +145,7 @@ private:
         tick(1.0, fmt::format("{:.2g}", full_));
     }
 
-    const FigureContent& content_;
+    const SelectedAttention& content_;
     int head_;
     const HeatMapOptions& options_;
     Sketch sketch_;
@@ -170,12 +172,12 @@ Colour colour_on(Scale scale, double place, const Ink& ink) {
     return scale == Scale::Diverging ? diverging_colour(place, ink) : scale_colour(place, ink);
 }
 
-Drawing draw_heat_map(const FigureContent& content, int head, const HeatMapOptions& options) {
+Drawing draw_heat_map(const SelectedAttention& content, int head, const HeatMapOptions& options) {
     check_heads({head}, content.model_heads);
     return HeatMap(content, head, options).draw();
 }
 
-std::string to_tsv(const FigureContent& content, int head) {
+std::string to_tsv(const SelectedAttention& content, int head) {
     check_heads({head}, content.model_heads);
     std::string text;
     for (const RowItem& key : content.keys) {

@@ -1,7 +1,7 @@
 // One head as a matrix: a row for each query from above to below, a column for each key from left to right.
 #pragma once
 
-#include "observe/figure.h"
+#include "observe/selection.h"
 #include "paint/sketch.h"
 
 namespace headscope {
@@ -22,7 +22,7 @@ struct HeatMapOptions {
 
 // Error when there is no such head. The content's note is at the foot. Cells whose colour is the paper's are left out,
 // so that long sentences stay light.
-Drawing draw_heat_map(const FigureContent& content, int head, const HeatMapOptions& options);
+Drawing draw_heat_map(const SelectedAttention& content, int head, const HeatMapOptions& options);
 
 // Where a value stands on a scale: 0 to 1, of Diverging -1 to 1.
 double place_on(Scale scale, double value, double full);
@@ -30,6 +30,6 @@ Colour colour_on(Scale scale, double place, const Ink& ink);
 
 // The weights of one head as tab-separated text: the first row names the keys, the first column the queries. Nine
 // digits, which tell any two floats apart.
-std::string to_tsv(const FigureContent& content, int head);
+std::string to_tsv(const SelectedAttention& content, int head);
 
 }  // namespace headscope

@@ -43,8 +43,8 @@ std::string aligned(const std::vector<Cells>& rows) {
 
 }  // namespace
 
-std::string attention_table(const AttentionRecord& record, const FigureOptions& options) {
-    const FigureContent content = select_content(record, options);
+std::string attention_table(const AttentionRecord& record, const AttentionSelection& selection) {
+    const SelectedAttention content = select_attention(record, selection);
     std::vector<std::size_t> queries = content.chosen;
     if (queries.empty()) {
         queries.resize(content.queries.size());

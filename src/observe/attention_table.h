@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "observe/figure.h"
+#include "observe/selection.h"
 
 namespace headscope {
 
 // Every chosen query (none chosen: every query) a row, every active head a column, the note last. UTF-8, fixed width.
-std::string attention_table(const AttentionRecord& record, const FigureOptions& options);
+std::string attention_table(const AttentionRecord& record, const AttentionSelection& selection);
 
 }  // namespace headscope

@@ -30,7 +30,7 @@ int words_between(std::size_t query, std::size_t key) {
 }
 
 // The mean over the places of the word, which may be several.
-double mass(const FigureContent& content, int head, const std::vector<std::size_t>& queries, std::size_t key) {
+double mass(const SelectedAttention& content, int head, const std::vector<std::size_t>& queries, std::size_t key) {
     double sum = 0.0;
     for (const std::size_t query : queries) {
         sum += static_cast<double>(content.weight(head, query, key));
@@ -39,7 +39,7 @@ double mass(const FigureContent& content, int head, const std::vector<std::size_
 }
 
 // The mean weight that all queries give to each key.
-std::vector<double> common_weights(const FigureContent& content, int head) {
+std::vector<double> common_weights(const SelectedAttention& content, int head) {
     std::vector<std::size_t> all(content.queries.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     std::vector<double> common;
@@ -49,7 +49,7 @@ std::vector<double> common_weights(const FigureContent& content, int head) {
     return common;
 }
 
-Measure link(const FigureContent& content, int head, const HeadQuery& query) {
+Measure link(const SelectedAttention& content, int head, const HeadQuery& query) {
     double sum = 0.0;
     for (const std::size_t key : find_word(content.keys, query.to)) {
         sum += mass(content, head, find_word(content.queries, query.word), key);
@@ -57,7 +57,7 @@ Measure link(const FigureContent& content, int head, const HeadQuery& query) {
     return {true, sum, fmt::format("{} \u2192 {} {:.2f}", query.word, query.to, sum)};
 }
 
-Measure far_from(const FigureContent& content, const std::vector<RecordedToken>& keys, int head,
+Measure far_from(const SelectedAttention& content, const std::vector<RecordedToken>& keys, int head,
                  const HeadQuery& query) {
     const std::vector<std::size_t> queries = find_word(content.queries, query.word);
     const std::vector<double> common = common_weights(content, head);
@@ -75,7 +75,7 @@ Measure far_from(const FigureContent& content, const std::vector<RecordedToken>&
                         kFarAway, sum, beyond)};
 }
 
-Measure stands_for(const FigureContent& content, const std::vector<RecordedToken>& keys, int head,
+Measure stands_for(const SelectedAttention& content, const std::vector<RecordedToken>& keys, int head,
                    const HeadQuery& query) {
     const std::vector<std::size_t> queries = find_word(content.queries, query.word);
     const std::vector<double> common = common_weights(content, head);
@@ -97,7 +97,7 @@ Measure far_reaching(const HeadStatistics& statistics) {
             fmt::format("mean distance {:.1f}, sharpness {:.2f}", statistics.distance, statistics.sharpness)};
 }
 
-Measure structured(const FigureContent& content, const HeadStatistics& statistics) {
+Measure structured(const SelectedAttention& content, const HeadStatistics& statistics) {
     const std::vector<double> common = common_weights(content, statistics.head);
     double sum = 0.0;
     for (std::size_t query = 0; query < content.queries.size(); ++query) {
@@ -145,17 +145,18 @@ HeadQuery parse_head_query(const std::string& text) {
                 "and structure");
 }
 
-std::vector<FoundHead> find_heads(const AttentionRecord& record, const FigureOptions& options, const HeadQuery& query) {
+std::vector<FoundHead> find_heads(const AttentionRecord& record, const AttentionSelection& selection,
+                                  const HeadQuery& query) {
     std::vector<FoundHead> found;
     for (const SiteWeights& weights : record.sites) {
-        if (weights.site.kind != options.kind) {
+        if (weights.site.kind != selection.kind) {
             continue;
         }
-        FigureOptions layer = options;
+        AttentionSelection layer = selection;
         layer.layer = weights.site.layer + 1;
         layer.heads = {};
-        const FigureContent content = select_content(record, layer);
-        const std::vector<RecordedToken>& keys = key_tokens(record, options.kind);
+        const SelectedAttention content = select_attention(record, layer);
+        const std::vector<RecordedToken>& keys = key_tokens(record, selection.kind);
         for (int head = 1; head <= content.model_heads; ++head) {
             Measure measure;
             if (query.rule == HeadRule::Link) {
@@ -176,7 +177,7 @@ std::vector<FoundHead> find_heads(const AttentionRecord& record, const FigureOpt
     }
     if (found.empty()) {
         throw Error(
-            fmt::format("no head of {} attention is what was looked for in this sentence", name_of(options.kind)));
+            fmt::format("no head of {} attention is what was looked for in this sentence", name_of(selection.kind)));
     }
     std::stable_sort(found.begin(), found.end(),
                      [](const FoundHead& a, const FoundHead& b) { return a.value > b.value; });

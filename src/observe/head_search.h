@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "observe/figure.h"
+#include "observe/selection.h"
 
 namespace headscope {
 
@@ -46,7 +46,8 @@ struct FoundHead {
     std::string what = {};  // "its → Law 0.62", "making looks 5 words away or more with 0.71"
 };
 // Every head that the rule admits, best first; of equal ones the lower layer and head. Words are looked for among
-// `options`' rows, in every recorded layer of its kind. Error when a word is not there or no head is admitted.
-std::vector<FoundHead> find_heads(const AttentionRecord& record, const FigureOptions& options, const HeadQuery& query);
+// the selection's rows, in every recorded layer of its kind. Error when a word is not there or no head is admitted.
+std::vector<FoundHead> find_heads(const AttentionRecord& record, const AttentionSelection& selection,
+                                  const HeadQuery& query);
 
 }  // namespace headscope

@@ -207,7 +207,7 @@ AttentionRecord record_from_json(const std::string& text, const std::string& ori
     return record;
 }
 
-std::string to_json(const FigureContent& content) {
+std::string to_json(const SelectedAttention& content) {
     const auto labels = [](const std::vector<RowItem>& row) {
         std::vector<std::string> items;
         for (const RowItem& item : row) {

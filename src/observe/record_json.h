@@ -4,7 +4,7 @@
 #include <string>
 
 #include "observe/attention_record.h"
-#include "observe/figure.h"
+#include "observe/selection.h"
 
 namespace headscope {
 
@@ -14,6 +14,6 @@ std::string to_json(const AttentionRecord& record);
 AttentionRecord record_from_json(const std::string& text, const std::string& origin);
 
 // What a figure shows: its rows, and the weights of its active heads.
-std::string to_json(const FigureContent& content);
+std::string to_json(const SelectedAttention& content);
 
 }  // namespace headscope

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "observe/figure.h"
+#include "figures/figure.h"
 #include "viewer/draw/fonts.h"
 #include "viewer/draw/painter.h"
 
@@ -58,13 +58,13 @@ double timed(int repeats, const Work& work) {
 
 void measure(int tokens, int heads, int repeats, const viewer::Fonts& fonts) {
     const AttentionRecord record = record_of(tokens, heads);
-    FigureOptions options;
-    options.text_size = 13.0;
-    options.tips = false;
-    const Drawing drawing = draw_figure(record, options);
-    const double layout = timed(repeats, [&] { static_cast<void>(draw_figure(record, options)); });
-    options.positions = {tokens / 2};
-    const double pointed = timed(repeats, [&] { static_cast<void>(draw_figure(record, options)); });
+    AttentionSelection selection;
+    const FigureOptions options{.look = {.text_size = 13.0, .tips = false}};
+    const auto draw = [&] { return draw_figure(select_attention(record, selection), options); };
+    const Drawing drawing = draw();
+    const double layout = timed(repeats, [&] { static_cast<void>(draw()); });
+    selection.positions = {tokens / 2};
+    const double pointed = timed(repeats, [&] { static_cast<void>(draw()); });
     const double frame = timed(repeats, [&] {
         ImGui::NewFrame();
         ImGui::SetNextWindowPos(ImVec2(0.0F, 0.0F));

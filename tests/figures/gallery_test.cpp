@@ -1,4 +1,4 @@
-// Every layout as bitmaps to look at: HEADSCOPE_GALLERY=folder test_layout "[gallery]".
+// Every layout as bitmaps to look at: HEADSCOPE_GALLERY=folder test_figures "[gallery]".
 #include <cstdlib>
 
 #include <catch2/catch.hpp>
@@ -6,6 +6,7 @@
 #include "figures/beam_tree_drawing.h"
 #include "figures/candidates.h"
 #include "figures/curve.h"
+#include "figures/figure.h"
 #include "figures/heat_map.h"
 #include "figures/importance_drawing.h"
 #include "figures/model_map.h"
@@ -45,17 +46,17 @@ TEST_CASE("Every layout can be looked at", "[gallery]") {
     for (const bool dark : {false, true}) {
         const Look look{.ink = dark ? kDarkInk : kLightInk};
         const std::string theme = dark ? "-dark" : "-light";
-        FigureOptions figure{.layer = 5, .words = {"making"}};
-        figure.ink = look.ink;
-        keep("figure" + theme, draw_figure(test::paper_record(), figure));
-        const FigureContent content = select_content(test::paper_record(), figure);
+        const AttentionSelection selection{.layer = 5, .words = {"making"}};
+        const SelectedAttention content = select_attention(test::paper_record(), selection);
+        keep("figure" + theme, draw_figure(content, {.look = look}));
         keep("heat-linear" + theme, draw_heat_map(content, 4, {.look = look}));
         keep("heat-log" + theme, draw_heat_map(test::cross_content(), 2, {.scale = Scale::Logarithmic, .look = look}));
         AttentionRecord other = test::paper_record();
         std::rotate(other.sites[0].values.begin(), other.sites[0].values.begin() + 33 * 33,
                     other.sites[0].values.end());
-        keep("heat-difference" + theme, draw_heat_map(select_content(difference(test::paper_record(), other), figure),
-                                                      3, {.scale = Scale::Diverging, .look = look}));
+        keep("heat-difference" + theme,
+             draw_heat_map(select_attention(difference(test::paper_record(), other), selection), 3,
+                           {.scale = Scale::Diverging, .look = look}));
         const AttentionRecord record = test::cross_record();
         for (const bool lines : {false, true}) {
             const AttentionRecord paper = test::paper_record(test::kFigure3, 0);

@@ -20,8 +20,8 @@ using headscope::test::all_of;
 namespace {
 
 // 2 queries by 3 keys, one head.
-FigureContent small_content(std::vector<float> weights) {
-    FigureContent content;
+SelectedAttention small_content(std::vector<float> weights) {
+    SelectedAttention content;
     content.title = "Output-Input Layer1";
     content.queries = {{"x", "x"}, {"yy", "yy"}};
     content.keys = {{"a", "a"}, {"b", "b"}, {"c", "c"}};
@@ -43,7 +43,7 @@ std::string notes_of(const Drawing& drawing) {
 }  // namespace
 
 TEST_CASE("A heat-map's rows are queries, its columns keys", "[heat_map]") {
-    const FigureContent content = small_content({0.25F, 0, 0.75F, 0, 1, 0});
+    const SelectedAttention content = small_content({0.25F, 0, 0.75F, 0, 1, 0});
     const Drawing drawing = draw_heat_map(content, 1, {});
     const auto cells = all_of<Rect>(drawing, Role::Cell);
     REQUIRE(cells.size() == 3);  // what is 0 is the paper
@@ -80,8 +80,8 @@ TEST_CASE("A heat-map looks right in every look, whatever its shape", "[heat_map
         test::check_looks(
             [&](const Look& look) { return draw_heat_map(test::cross_content(), 2, {.scale = scale, .look = look}); });
     }
-    FigureOptions options{.layer = 5, .words = {"making"}};
-    const FigureContent content = select_content(test::paper_record(), options);
+    AttentionSelection options{.layer = 5, .words = {"making"}};
+    const SelectedAttention content = select_attention(test::paper_record(), options);
     test::check_looks([&](const Look& look) { return draw_heat_map(content, 8, {.look = look}); });
     test::check_looks([&](const Look& look) { return draw_heat_map(content, 8, {.cell = 0.3, .look = look}); });
     const Drawing narrow = draw_heat_map(content, 8, {.cell = 0.3});
@@ -92,14 +92,14 @@ TEST_CASE("A heat-map looks right in every look, whatever its shape", "[heat_map
 
 TEST_CASE("A heat-map and the overview say what the figure says of its weights", "[heat_map][all_heads]") {
     AttentionRecord record = test::cross_record();
-    FigureOptions options{.kind = AttentionKind::Cross, .layer = 2};
+    AttentionSelection options{.kind = AttentionKind::Cross, .layer = 2};
     const auto tiles = head_tiles(record, AttentionKind::Cross, HeadOrder::Model);
-    CHECK(notes_of(draw_heat_map(select_content(record, options), 1, {})).empty());
+    CHECK(notes_of(draw_heat_map(select_attention(record, options), 1, {})).empty());
     CHECK(notes_of(draw_all_heads(record, tiles, {})).empty());
     record.edited = "head 2 of cross layer 1 off";
     record.source[1] = {"b", TokenKind::Piece};  // goes on the word before
     options.rows.show_special = false;
-    const FigureContent content = select_content(record, options);
+    const SelectedAttention content = select_attention(record, options);
     REQUIRE(content.note.starts_with("Edited: head 2 of cross layer 1 off. Pieces joined"));
     CHECK(notes_of(draw_heat_map(content, 1, {})) == content.note);
     CHECK(notes_of(draw_all_heads(record, tiles, {.note = "entropy in bits", .rows = options.rows})) ==
@@ -146,8 +146,8 @@ TEST_CASE("A sentence of 300 tokens is drawn within a frame's time", "[heat_map]
     for (int i = 0; i < 299; ++i) {
         sentence += fmt::format("w{} ", i);
     }
-    FigureOptions options{.layer = 5};
-    const FigureContent content = select_content(test::paper_record(sentence, 0), options);
+    AttentionSelection options{.layer = 5};
+    const SelectedAttention content = select_attention(test::paper_record(sentence, 0), options);
     const auto start = std::chrono::steady_clock::now();
     const Drawing drawing = draw_heat_map(content, 8, {.look = {.tips = false}});
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;

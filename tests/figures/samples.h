@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "explore/exploration.h"
-#include "observe/figure.h"
+#include "figures/figure.h"
 #include "tests/observe/paper_record.h"
 
 namespace headscope::test {
@@ -29,11 +29,11 @@ inline AttentionRecord cross_record() {
     return record;
 }
 
-inline FigureContent cross_content() {
-    FigureOptions options;
+inline SelectedAttention cross_content() {
+    AttentionSelection options;
     options.kind = AttentionKind::Cross;
     options.layer = 2;
-    return select_content(cross_record(), options);
+    return select_attention(cross_record(), options);
 }
 
 // A search of `beam` live hypotheses over `steps` steps: each step two children of the first, one of the others.

@@ -91,13 +91,13 @@ TEST_CASE("What is no record is refused with what was expected", "[json]") {
 }
 
 TEST_CASE("A figure's JSON has its rows and the weights of its heads, queries outside", "[json]") {
-    FigureOptions options;
+    AttentionSelection options;
     options.layer = 5;
     options.heads = {3, 6};
     options.words = {"making"};
     AttentionRecord record = test::paper_record();
     record.edited = "head 3 of encoder layer 5 off";
-    const FigureContent content = select_content(record, options);
+    const SelectedAttention content = select_attention(record, options);
     const auto json = nlohmann::json::parse(to_json(content));
     CHECK(json["title"] == "Input-Input Layer5");
     CHECK(json["edited"] == record.edited);

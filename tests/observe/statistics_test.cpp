@@ -114,8 +114,8 @@ TEST_CASE("Rollout multiplies the layers, each half itself", "[rollout]") {
     CHECK(result.sites.at(1).values == twice);
     CHECK(result.sites[1].heads == 1);
     CHECK(result.derived == "attention rollout");
-    FigureOptions options;
-    CHECK(select_content(result, options).title == "Input-Input Layer1, attention rollout");
+    AttentionSelection options;
+    CHECK(select_attention(result, options).title == "Input-Input Layer1, attention rollout");
 }
 
 TEST_CASE("Rollout through the decoder loses nothing: own and source shares add up to 1", "[rollout]") {

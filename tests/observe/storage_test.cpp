@@ -11,7 +11,7 @@ using namespace headscope;
 
 namespace {
 
-ModelConfig small_config() {
+ModelConfig storage_config() {
     ModelConfig config;
     config.encoder_layers = config.decoder_layers = 2;
     config.d_model = 32;
@@ -23,7 +23,7 @@ ModelConfig small_config() {
 }
 
 AttentionRecord record_on(Backend& backend, DType storage) {
-    const ModelConfig config = small_config();
+    const ModelConfig config = storage_config();
     Parameters parameters(backend, config, false, storage);
     parameters.initialise(7);
     const Transformer model(config, parameters);

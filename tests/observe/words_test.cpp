@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 
 #include "observe/words.h"
-#include "paint/text_width.h"
 #include "paper_record.h"
 #include "support/check.h"
 
@@ -112,11 +111,4 @@ TEST_CASE("A backslash keeps a comma within a word", "[words]") {
     CHECK(named_words("a\\") == Labels{"a\\"});
     CHECK(named_words(",") == Labels{"", ""});
     CHECK(named_word("1\\,0,0\\\\") == "1,0,0\\");
-}
-
-TEST_CASE("Labels are measured by character, not by byte", "[words]") {
-    CHECK(text_width("ü") < 1.0);
-    CHECK(text_width("WW") > text_width("ii"));
-    CHECK(text_width("\xFF\xFE") > 0.0);
-    CHECK(text_width("") == 0.0);
 }

@@ -25,3 +25,10 @@ TEST_CASE("Words fill lines, and one longer than a line goes on in the next", "[
     }
     CHECK(again == word);
 }
+
+TEST_CASE("Labels are measured by character, not by byte", "[words]") {
+    CHECK(text_width("ü") < 1.0);
+    CHECK(text_width("WW") > text_width("ii"));
+    CHECK(text_width("\xFF\xFE") > 0.0);
+    CHECK(text_width("") == 0.0);
+}

@@ -73,7 +73,7 @@ std::string verdict(double most) {
 Drawing draw_difference(const Scene& scene, const PanelOptions& options) {
     try {
         const AttentionRecord record = compared_record(scene);
-        const FigureContent content = select_content(record, figure_options(scene, record, options));
+        const SelectedAttention content = select_attention(record, selection_of(scene, record));
         const HeatMapOptions map{.scale = Scale::Diverging, .look = look_of(options)};
         return stacked(
             {draw_heading(verdict(largest(record)), options), draw_heat_map(content, content.heads.front(), map)}, 0.0,

@@ -28,17 +28,17 @@ int shown_step(const Scene& scene) {
     return scene.state.step < 0 ? last : std::min(scene.state.step, last);
 }
 
-std::optional<FigureOptions> step_figure(const Scene& scene, const PanelOptions& options) {
+std::optional<AttentionSelection> step_selection(const Scene& scene) {
     const AttentionRecord& record = scene.main.shown->record;
     const int step = shown_step(scene);
-    FigureOptions figure = figure_options(scene, record, AttentionKind::Cross, options);
-    if (step < 0 || !recorded(record, {AttentionKind::Cross, figure.layer - 1})) {
+    AttentionSelection selection = selection_of(scene, record, AttentionKind::Cross);
+    if (step < 0 || !recorded(record, {AttentionKind::Cross, selection.layer - 1})) {
         return std::nullopt;
     }
-    figure.rows.join_words = false;  // a step writes a piece, and a column is one
-    figure.rows.show_special = true;
-    figure.positions = {step + 1};
-    return figure;
+    selection.rows.join_words = false;  // a step writes a piece, and a column is one
+    selection.rows.show_special = true;
+    selection.positions = {step + 1};
+    return selection;
 }
 
 namespace {
@@ -47,8 +47,10 @@ namespace {
 Drawing draw_step(const Scene& scene, const PanelOptions& options) {
     constexpr double kLeast = 24.0;
     const Exploration& shown = *scene.main.shown;
-    const std::optional<FigureOptions> figure = step_figure(scene, options);
-    const Drawing attention = figure.has_value() ? draw_figure(shown.record, *figure) : Drawing{};
+    const std::optional<AttentionSelection> selection = step_selection(scene);
+    const Drawing attention =
+        selection.has_value() ? draw_figure(select_attention(shown.record, *selection), figure_options(scene, options))
+                              : Drawing{};
     const double gap = 2.0 * options.text_size;
     const double whole = options.width / options.text_size - 4.0;
     const double beside = whole - (attention.width + gap) / options.text_size;

@@ -65,45 +65,41 @@ Drawing draw_remark(const std::string& text, const PanelOptions& options) {
     return sketch.finish(std::min(room, text_width(text) * kSize + 1.0) + 4.0, y, "", text);
 }
 
-FigureOptions figure_options(const Scene& scene, const AttentionRecord& record, const PanelOptions& options) {
-    return figure_options(scene, record, scene.state.kind, options);
+AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record) {
+    return selection_of(scene, record, scene.state.kind);
 }
 
-FigureOptions figure_options(const Scene& scene, const AttentionRecord& record, AttentionKind kind,
-                             const PanelOptions& options) {
+AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record, AttentionKind kind) {
     const ViewState& state = scene.state;
-    FigureOptions figure;
-    figure.kind = kind;
-    figure.layer =
+    AttentionSelection selection{.kind = kind, .rows = row_options(state)};
+    selection.layer =
         shown_layer(state, kind == AttentionKind::EncoderSelf ? record.encoder_layers : record.decoder_layers);
-    const AttentionSite site{figure.kind, figure.layer - 1};
+    const AttentionSite site{kind, selection.layer - 1};
     for (const SiteWeights& weights : record.sites) {
         if (weights.site == site) {
-            figure.heads = active_heads(state, static_cast<int>(weights.heads));
+            selection.heads = active_heads(state, static_cast<int>(weights.heads));
         }
     }
-    figure.overview = state.overview;
-    figure.palette = state.palette;
-    figure.rows = row_options(state);
-    figure.text_size = options.text_size;
-    figure.ink = options.ink;
-    figure.tips = options.tips;
-    return figure;
+    return selection;
 }
 
-void choose_word(const Scene& scene, FigureOptions& figure) {
+FigureOptions figure_options(const Scene& scene, const PanelOptions& options) {
+    return {.overview = scene.state.overview, .palette = scene.state.palette, .look = look_of(options)};
+}
+
+void choose_word(const Scene& scene, AttentionSelection& selection) {
     const int word = scene.hovered_word >= 0 ? scene.hovered_word : scene.state.word;
     if (word >= 0 && word < static_cast<int>(words_of(scene, scene.state.direction))) {
-        figure.positions = {word + 1};
-        figure.looked_at = scene.state.direction == Direction::To;
+        selection.positions = {word + 1};
+        selection.looked_at = scene.state.direction == Direction::To;
     }
 }
 
 Drawing draw_attention(const Scene& scene, const Side& side, const PanelOptions& options) {
     const AttentionRecord& record = side.shown->record;
-    FigureOptions figure = figure_options(scene, record, options);
-    choose_word(scene, figure);
-    return draw_figure(record, figure);
+    AttentionSelection selection = selection_of(scene, record);
+    choose_word(scene, selection);
+    return draw_figure(select_attention(record, selection), figure_options(scene, options));
 }
 
 namespace {
@@ -119,9 +115,9 @@ Drawing draw_heads(const Scene& scene, const PanelOptions& options) {
 
 // The map of the first head that is on. Which of the panel's contents it is of stands in its marks.
 Drawing draw_map(const Scene& scene, const AttentionRecord& record, int item, const PanelOptions& options) {
-    FigureOptions figure = figure_options(scene, record, options);
-    choose_word(scene, figure);
-    const FigureContent content = select_content(record, figure);
+    AttentionSelection selection = selection_of(scene, record);
+    choose_word(scene, selection);
+    const SelectedAttention content = select_attention(record, selection);
     const HeatMapOptions map{.scale = scene.state.logarithmic ? Scale::Logarithmic : Scale::Linear,
                              .look = look_of(options)};
     Drawing drawing = draw_heat_map(content, content.heads.front(), map);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "figures/figure.h"
 #include "figures/heat_map.h"
-#include "observe/figure.h"
 #include "paint/drawing.h"
 #include "paint/ink.h"
 #include "viewer/session/scene.h"
@@ -26,9 +26,9 @@ struct PanelOptions {
 // What there is to see in a panel now. Where there is nothing yet, the drawing says why.
 Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options);
 // The attention that a panel's marks name columns of: the mark's item says which. Empty where they name none.
-std::vector<FigureContent> panel_contents(const Scene& scene, PanelId panel);
+std::vector<SelectedAttention> panel_contents(const Scene& scene, PanelId panel);
 // What hovering over a part of the panel says.
-std::string panel_tip(const std::vector<FigureContent>& contents, const Mark& mark);
+std::string panel_tip(const std::vector<SelectedAttention>& contents, const Mark& mark);
 // The numbers behind it.
 std::string panel_json(const Scene& scene, PanelId panel);
 // The matrix of the panel as tab-separated text.
@@ -53,18 +53,19 @@ private:
         Key key;
         Scene parts;  // holds what the key points at, so that an address is not used again
         Drawing drawing;
-        std::optional<std::vector<FigureContent>> contents;  // once somebody hovered
+        std::optional<std::vector<SelectedAttention>> contents;  // once somebody hovered
     };
     std::array<std::optional<Kept>, kPanels> kept_;
 };
 
-// The figure's options that a state means, for a record of so many layers and heads.
-FigureOptions figure_options(const Scene& scene, const AttentionRecord& record, const PanelOptions& options);
-// The same of another kind than the state's.
-FigureOptions figure_options(const Scene& scene, const AttentionRecord& record, AttentionKind kind,
-                             const PanelOptions& options);
+// What the state selects of a record.
+AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record);
+// The same for another kind than the state's.
+AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record, AttentionKind kind);
+// How figures are painted.
+FigureOptions figure_options(const Scene& scene, const PanelOptions& options);
 // The chosen word, or the one under the pointer, where the row has so many.
-void choose_word(const Scene& scene, FigureOptions& figure);
+void choose_word(const Scene& scene, AttentionSelection& selection);
 // The record that the matrix panel draws from: as it is, averaged, or rolled out.
 AttentionRecord matrix_record(const Scene& scene, const AttentionRecord& record);
 

@@ -96,7 +96,7 @@ json model_json(const Opened& model) {
 }
 
 json figure_json(const Scene& scene, const AttentionRecord& record) {
-    return parsed(to_json(select_content(record, figure_options(scene, record, {}))));
+    return parsed(to_json(select_attention(record, selection_of(scene, record))));
 }
 
 json matrix_json(const Scene& scene) {

@@ -9,9 +9,9 @@ namespace headscope::viewer {
 
 namespace {
 
-FigureContent content_of(const Scene& scene) {
+SelectedAttention content_of(const Scene& scene) {
     const AttentionRecord record = matrix_record(scene, scene.main.shown->record);
-    return select_content(record, figure_options(scene, record, {}));
+    return select_attention(record, selection_of(scene, record));
 }
 
 bool anything(const Scene& scene) {
@@ -20,22 +20,23 @@ bool anything(const Scene& scene) {
 
 }  // namespace
 
-std::vector<FigureContent> panel_contents(const Scene& scene, PanelId panel) {
+std::vector<SelectedAttention> panel_contents(const Scene& scene, PanelId panel) {
     if (!anything(scene) || !recorded(scene.main.shown->record, shown_site(scene))) {
         return {};
     }
     const AttentionRecord& record = scene.main.shown->record;
     if (panel == PanelId::Figure || panel == PanelId::Training) {
-        FigureOptions options = figure_options(scene, record, {});
-        choose_word(scene, options);
-        return {select_content(record, options)};
+        AttentionSelection selection = selection_of(scene, record);
+        choose_word(scene, selection);
+        return {select_attention(record, selection)};
     }
     if (panel == PanelId::Time) {
-        const std::optional<FigureOptions> options = step_figure(scene, {});
-        return options.has_value() ? std::vector{select_content(record, *options)} : std::vector<FigureContent>{};
+        const std::optional<AttentionSelection> selection = step_selection(scene);
+        return selection.has_value() ? std::vector{select_attention(record, *selection)}
+                                     : std::vector<SelectedAttention>{};
     }
     if (panel == PanelId::Matrix) {
-        std::vector<FigureContent> contents{select_content(record, figure_options(scene, record, {}))};
+        std::vector<SelectedAttention> contents{select_attention(record, selection_of(scene, record))};
         if (scene.state.matrix != MatrixView::Head) {
             contents.push_back(content_of(scene));
         }
@@ -44,11 +45,11 @@ std::vector<FigureContent> panel_contents(const Scene& scene, PanelId panel) {
     return {};
 }
 
-std::string panel_tip(const std::vector<FigureContent>& contents, const Mark& mark) {
+std::string panel_tip(const std::vector<SelectedAttention>& contents, const Mark& mark) {
     if (!mark.tip.empty() || contents.empty()) {
         return mark.tip;
     }
-    const FigureContent& content = mark.item == 1 && contents.size() == 2 ? contents[1] : contents[0];
+    const SelectedAttention& content = mark.item == 1 && contents.size() == 2 ? contents[1] : contents[0];
     const bool cell = mark.role == Role::Cell || mark.role == Role::Attention;
     if (cell && (mark.query < 0 || mark.key < 0 || mark.query >= static_cast<int>(content.queries.size()) ||
                  mark.key >= static_cast<int>(content.keys.size()))) {
@@ -61,7 +62,7 @@ std::string matrix_tsv(const Scene& scene) {
     if (!anything(scene)) {
         throw Error("there is nothing to save yet");
     }
-    const FigureContent content = content_of(scene);
+    const SelectedAttention content = content_of(scene);
     return to_tsv(content, content.heads.front());
 }
 

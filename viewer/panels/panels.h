@@ -18,7 +18,7 @@ bool recorded(const AttentionRecord& record, const AttentionSite& site);
 // The step of the decoding that the state means; -1: there is none yet.
 int shown_step(const Scene& scene);
 // The cross-attention of that step's token, piece by piece; without a value where there is none yet.
-std::optional<FigureOptions> step_figure(const Scene& scene, const PanelOptions& options);
+std::optional<AttentionSelection> step_selection(const Scene& scene);
 // Whether what is shown, and the original beside it, are what the state asks for now.
 bool edits_answered(const Scene& scene);
 bool original_answered(const Scene& scene);

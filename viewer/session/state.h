@@ -9,7 +9,7 @@
 
 #include "explore/exploration.h"
 #include "figures/all_heads.h"
-#include "observe/figure.h"
+#include "paint/palette.h"
 
 namespace headscope::viewer {
 

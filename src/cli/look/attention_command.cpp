@@ -16,9 +16,9 @@
 #include "io/atomic_file.h"
 #include "io/input_files.h"
 #include "observe/decoding_recorder.h"
-#include "observe/figure.h"
 #include "observe/head_search.h"
 #include "observe/record_attention.h"
+#include "observe/selection.h"
 #include "observe/words.h"
 #include "options/option_values.h"
 #include "options/precision_option.h"
@@ -52,26 +52,26 @@ struct AttentionOptions {
     bool all_heads = false;
     int best = 1;
     int rank = 1;
+    AttentionSelection selection = {.layer = 0};
     PictureOptions picture = {};
-    FigureOptions figure = {.layer = 0};
 };
 
-// The figure's options once the model is known; Error before anything is computed if it has no such layer or head.
-FigureOptions figure_options(const AttentionOptions& options, const ModelConfig& config) {
-    FigureOptions figure = options.figure;
-    figure.kind = parse_attention_kind(options.kind);
-    const int layers = figure.kind == AttentionKind::EncoderSelf ? config.encoder_layers : config.decoder_layers;
-    if (figure.layer == 0 && options.find.empty() && !options.all_heads) {
-        figure.layer = std::min(kPaperLayer, layers);
+// The selection once the model is known; Error before anything is computed if it has no such layer or head.
+AttentionSelection checked_selection(const AttentionOptions& options, const ModelConfig& config) {
+    AttentionSelection selection = options.selection;
+    selection.kind = parse_attention_kind(options.kind);
+    const int layers = selection.kind == AttentionKind::EncoderSelf ? config.encoder_layers : config.decoder_layers;
+    if (selection.layer == 0 && options.find.empty() && !options.all_heads) {
+        selection.layer = std::min(kPaperLayer, layers);
     }
-    if (figure.layer != 0) {
-        check_layer(figure.kind, figure.layer, layers);
+    if (selection.layer != 0) {
+        check_layer(selection.kind, selection.layer, layers);
     }
-    check_heads(figure.heads, static_cast<int>(config.heads));
-    figure.ink = options.theme == "dark" ? kDarkInk : kLightInk;
-    figure.palette = options.palette == "okabe-ito" ? Palette::OkabeIto : Palette::Paper;
-    figure.rows = {.join_words = !options.pieces, .show_pads = options.pads > 0, .show_special = !options.no_special};
-    return figure;
+    check_heads(selection.heads, static_cast<int>(config.heads));
+    std::transform(selection.words.begin(), selection.words.end(), selection.words.begin(), named_word);
+    selection.rows = {
+        .join_words = !options.pieces, .show_pads = options.pads > 0, .show_special = !options.no_special};
+    return selection;
 }
 
 RecordedText read_text(const Tokenizer& tokenizer, const std::string& text, const char* option,
@@ -89,52 +89,52 @@ RecordedText read_text(const Tokenizer& tokenizer, const std::string& text, cons
 }
 
 // One layer, or every layer of the kind where heads are searched or all are shown.
-std::vector<AttentionSite> looked_at(const FigureOptions& figure, const ModelConfig& config) {
-    if (figure.layer != 0) {
-        return {{figure.kind, figure.layer - 1}};
+std::vector<AttentionSite> looked_at(const AttentionSelection& selection, const ModelConfig& config) {
+    if (selection.layer != 0) {
+        return {{selection.kind, selection.layer - 1}};
     }
     std::vector<AttentionSite> sites;
-    const int layers = figure.kind == AttentionKind::EncoderSelf ? config.encoder_layers : config.decoder_layers;
+    const int layers = selection.kind == AttentionKind::EncoderSelf ? config.encoder_layers : config.decoder_layers;
     sites.reserve(static_cast<std::size_t>(layers));
     for (int layer = 0; layer < layers; ++layer) {
-        sites.push_back({figure.kind, layer});
+        sites.push_back({selection.kind, layer});
     }
     return sites;
 }
 
-// The figure's layer and heads from the search: the layer of the head of this rank, and of that layer the best.
-void choose_found(FigureOptions& figure, const AttentionRecord& record, const AttentionOptions& options) {
-    const std::vector<FoundHead> found = find_heads(record, figure, parse_head_query(options.find));
+// Layer and heads from the search: the layer of the head of this rank, and of that layer the best.
+void choose_found(AttentionSelection& selection, const AttentionRecord& record, const AttentionOptions& options) {
+    const std::vector<FoundHead> found = find_heads(record, selection, parse_head_query(options.find));
     if (options.rank > static_cast<int>(found.size())) {
         throw Error(fmt::format("there is no head of rank {}: the search admits {}", options.rank, found.size()));
     }
     const AttentionSite site = found[static_cast<std::size_t>(options.rank - 1)].site;
-    figure.layer = site.layer + 1;
-    figure.heads.clear();
+    selection.layer = site.layer + 1;
+    selection.heads.clear();
     for (auto at = found.begin() + (options.rank - 1);
-         at != found.end() && static_cast<int>(figure.heads.size()) < options.best; ++at) {
+         at != found.end() && static_cast<int>(selection.heads.size()) < options.best; ++at) {
         if (at->site == site) {
-            figure.heads.push_back(at->head);
-            tell(fmt::format("layer {}, head {}: {}", figure.layer, at->head, at->what));
+            selection.heads.push_back(at->head);
+            tell(fmt::format("layer {}, head {}: {}", selection.layer, at->head, at->what));
         }
     }
-    std::sort(figure.heads.begin(), figure.heads.end());
+    std::sort(selection.heads.begin(), selection.heads.end());
 }
 
 // A given target is read at once; without one the model translates and is looked at while it does. The encoder's
 // attention needs neither.
 AttentionRecord look(Backend& backend, const Translator& translator, const AttentionOptions& options,
-                     const FigureOptions& figure) {
+                     const AttentionSelection& selection) {
     const ModelDirectory& model = translator.model();
     const RecordedText source = read_text(*model.source_tokenizer, options.text, "--text", model.config);
-    const RecordOptions record{.sites = looked_at(figure, model.config),
+    const RecordOptions record{.sites = looked_at(selection, model.config),
                                .source_pads = options.pads,
                                .compute = chosen_arithmetic(backend, options.precision).compute};
     if (!options.target.empty()) {
         const RecordedText target = read_text(*model.target_tokenizer, options.target, "--target", model.config);
         return record_attention(backend, translator.transformer(), source, target, record);
     }
-    if (figure.kind == AttentionKind::EncoderSelf) {
+    if (selection.kind == AttentionKind::EncoderSelf) {
         return record_attention(backend, translator.transformer(), source, {}, record);
     }
     if (options.pads > 0) {
@@ -155,6 +155,8 @@ void show_attention(const AttentionOptions& options) {
     const PictureFormat format = picture_format(options.output, options.format);
     PictureOptions picture = options.picture;
     picture.order = parse_head_order(options.order);
+    picture.figure.palette = options.palette == "okabe-ito" ? Palette::OkabeIto : Palette::Paper;
+    picture.figure.look.ink = options.theme == "dark" ? kDarkInk : kLightInk;
     picture.picture = options.matrix      ? AttentionPicture::Matrix
                       : options.all_heads ? AttentionPicture::AllHeads
                                           : AttentionPicture::Figure;
@@ -168,14 +170,15 @@ void show_attention(const AttentionOptions& options) {
     ModelDevice device(options.device, options.precision, {directory},
                        [](const std::string& message) { tell("headscope: " + message); });
     device.load();
-    FigureOptions figure = figure_options(options, device.translator().model().config);
+    AttentionSelection selection = checked_selection(options, device.translator().model().config);
     AttentionRecord record;
-    device.run(
-        [&](Backend& backend, const Translator& translator) { record = look(backend, translator, options, figure); });
+    device.run([&](Backend& backend, const Translator& translator) {
+        record = look(backend, translator, options, selection);
+    });
     if (!options.find.empty()) {
-        choose_found(figure, record, options);
+        choose_found(selection, record, options);
     }
-    const std::string bytes = write_picture(record, figure, picture, format);
+    const std::string bytes = write_picture(record, selection, picture, format);
     if (options.output.empty() || options.output == "-") {
         write_output(bytes);
     } else {
@@ -229,11 +232,11 @@ void add_record_options(CLI::App& command, AttentionOptions& options) {
 
 // Which of it is shown.
 void add_choice_options(CLI::App& command, AttentionOptions& options) {
-    FigureOptions& figure = options.figure;
+    AttentionSelection& selection = options.selection;
     CLI::Option* layer =
-        command.add_option("--layer", figure.layer, "From 1; without it 5, as in the paper, or the last")
+        command.add_option("--layer", selection.layer, "From 1; without it 5, as in the paper, or the last")
             ->check(whole_number(1));
-    CLI::Option* heads = command.add_option("--heads", figure.heads, "From 1, separated by commas; without it all")
+    CLI::Option* heads = command.add_option("--heads", selection.heads, "From 1, separated by commas; without it all")
                              ->delimiter(',')
                              ->check(check_number);
     CLI::Option* find = command.add_option("--find", options.find, "Heads found by a rule, see below")->excludes(heads);
@@ -245,10 +248,11 @@ void add_choice_options(CLI::App& command, AttentionOptions& options) {
         ->needs(find)
         ->check(whole_number(1, 4096))
         ->capture_default_str();
-    CLI::Option* word = command.add_option("--word", figure.words,
+    CLI::Option* word = command.add_option("--word", selection.words,
                                            "Draw this word's lines alone; its:2 is the second of several \"its\"");
-    CLI::Option* position =
-        command.add_option("--position", figure.positions, "The same by column")->delimiter(',')->check(check_number);
+    CLI::Option* position = command.add_option("--position", selection.positions, "The same by column")
+                                ->delimiter(',')
+                                ->check(check_number);
     CLI::Option* pieces = command.add_flag("--pieces", options.pieces, "One column a piece of the vocabulary");
     command.add_flag("--words", options.words, "One column a word (the default)")->excludes(pieces);
     command.add_flag("--no-special", options.no_special,
@@ -266,7 +270,7 @@ void add_choice_options(CLI::App& command, AttentionOptions& options) {
 
 // How it looks.
 void add_look_options(CLI::App& command, AttentionOptions& options) {
-    FigureOptions& figure = options.figure;
+    FigureOptions& figure = options.picture.figure;
     command.add_flag("--overview", figure.overview, "Without a word: each line at weight / active heads");
     command.add_option("--palette", options.palette, "okabe-ito is for readers with a colour blindness")
         ->check(CLI::IsMember({"paper", "okabe-ito"}))
@@ -274,7 +278,7 @@ void add_look_options(CLI::App& command, AttentionOptions& options) {
     command.add_option("--theme", options.theme, "light, as paper is, or dark")
         ->check(CLI::IsMember({"light", "dark"}))
         ->capture_default_str();
-    command.add_option("--text-size", figure.text_size, "Pixels; all lengths follow")
+    command.add_option("--text-size", figure.look.text_size, "Pixels; all lengths follow")
         ->check(real_number(1.0, 1000.0))
         ->capture_default_str();
     command.add_option("--scale", options.picture.scale, "Pixels of a PNG for each of the drawing's")

@@ -15,7 +15,7 @@ namespace headscope {
 
 namespace {
 
-int only_head(const FigureContent& content) {
+int only_head(const SelectedAttention& content) {
     if (content.heads.size() != 1) {
         throw Error(fmt::format("--matrix shows one head, and {} are on: choose it with --heads, from 1 to {}",
                                 content.heads.size(), content.model_heads));
@@ -46,37 +46,37 @@ std::string statistics_table(const AttentionRecord& record, AttentionKind kind, 
     return text + (record.edited.empty() ? "" : edited_note(record.edited) + "\n");
 }
 
-Drawing draw(const AttentionRecord& record, const FigureOptions& figure, const PictureOptions& options) {
-    const Look look{.text_size = figure.text_size, .ink = figure.ink, .tips = figure.tips};
+Drawing draw(const AttentionRecord& record, const AttentionSelection& selection, const PictureOptions& options) {
+    const FigureOptions& figure = options.figure;
     if (options.picture == AttentionPicture::AllHeads) {
         return draw_all_heads(
-            record, head_tiles(record, figure.kind, options.order),
-            {.note = words_of(options.order), .rows = figure.rows, .palette = figure.palette, .look = look});
+            record, head_tiles(record, selection.kind, options.order),
+            {.note = words_of(options.order), .rows = selection.rows, .palette = figure.palette, .look = figure.look});
     }
-    const FigureContent content = select_content(record, figure);
+    const SelectedAttention content = select_attention(record, selection);
     if (options.picture == AttentionPicture::Matrix) {
         return draw_heat_map(content, only_head(content),
-                             {.scale = options.logarithmic ? Scale::Logarithmic : Scale::Linear, .look = look});
+                             {.scale = options.logarithmic ? Scale::Logarithmic : Scale::Linear, .look = figure.look});
     }
     return draw_figure(content, figure);
 }
 
-std::string as_text(const AttentionRecord& record, const FigureOptions& figure, const PictureOptions& options) {
+std::string as_text(const AttentionRecord& record, const AttentionSelection& selection, const PictureOptions& options) {
     if (options.picture == AttentionPicture::AllHeads) {
-        return statistics_table(record, figure.kind, options.order);
+        return statistics_table(record, selection.kind, options.order);
     }
     if (options.picture == AttentionPicture::Matrix) {
-        const FigureContent content = select_content(record, figure);
+        const SelectedAttention content = select_attention(record, selection);
         return to_tsv(content, only_head(content));
     }
-    return attention_table(record, figure);
+    return attention_table(record, selection);
 }
 
-std::string as_json(const AttentionRecord& record, const FigureOptions& figure, const PictureOptions& options) {
+std::string as_json(const AttentionRecord& record, const AttentionSelection& selection, const PictureOptions& options) {
     if (options.picture == AttentionPicture::AllHeads) {
         return to_json(record);
     }
-    const FigureContent content = select_content(record, figure);
+    const SelectedAttention content = select_attention(record, selection);
     if (options.picture == AttentionPicture::Matrix) {
         only_head(content);
     }
@@ -107,13 +107,13 @@ PictureFormat picture_format(const std::string& output, const std::string& forma
         fmt::format("'{}' is no format to write; there are .svg, .png and .json", output == "-" ? format : output));
 }
 
-std::string write_picture(const AttentionRecord& record, const FigureOptions& figure, const PictureOptions& options,
-                          PictureFormat format) {
+std::string write_picture(const AttentionRecord& record, const AttentionSelection& selection,
+                          const PictureOptions& options, PictureFormat format) {
     switch (format) {
-        case PictureFormat::Text: return as_text(record, figure, options);
-        case PictureFormat::Svg: return to_svg(draw(record, figure, options));
-        case PictureFormat::Png: return to_png(rasterise(draw(record, figure, options), options.scale));
-        case PictureFormat::Json: return as_json(record, figure, options);
+        case PictureFormat::Text: return as_text(record, selection, options);
+        case PictureFormat::Svg: return to_svg(draw(record, selection, options));
+        case PictureFormat::Png: return to_png(rasterise(draw(record, selection, options), options.scale));
+        case PictureFormat::Json: return as_json(record, selection, options);
     }
     return {};
 }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "figures/all_heads.h"
-#include "observe/figure.h"
+#include "figures/figure.h"
 
 namespace headscope {
 
@@ -18,6 +18,7 @@ struct PictureOptions {
     AttentionPicture picture = AttentionPicture::Figure;
     bool logarithmic = false;  // Matrix
     HeadOrder order = HeadOrder::Model;
+    FigureOptions figure = {};
     double scale = 2.0;  // pixels of a PNG for each of the drawing's
 };
 
@@ -30,7 +31,7 @@ PictureFormat picture_format(const std::string& output, const std::string& forma
 // The bytes to write. Text: a table of what is looked at most, a matrix as tab-separated numbers, or every head's
 // statistics. JSON: the figure's rows and weights, or for all heads the whole record. Error for a matrix of other than
 // one head.
-std::string write_picture(const AttentionRecord& record, const FigureOptions& figure, const PictureOptions& options,
-                          PictureFormat format);
+std::string write_picture(const AttentionRecord& record, const AttentionSelection& selection,
+                          const PictureOptions& options, PictureFormat format);
 
 }  // namespace headscope

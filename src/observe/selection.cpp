@@ -1,4 +1,5 @@
-// Which weights a figure shows.
+#include "observe/selection.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -6,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "observe/figure.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -27,22 +27,22 @@ const char* title_of(AttentionKind kind) {
     return "";
 }
 
-std::vector<int> active_heads(const FigureOptions& options, int model_heads) {
-    std::set<int> heads(options.heads.begin(), options.heads.end());
-    for (int head = 1; options.heads.empty() && head <= model_heads; ++head) {
+std::vector<int> active_heads(const AttentionSelection& selection, int model_heads) {
+    std::set<int> heads(selection.heads.begin(), selection.heads.end());
+    for (int head = 1; selection.heads.empty() && head <= model_heads; ++head) {
         heads.insert(head);
     }
     return {heads.begin(), heads.end()};
 }
 
 // The words that were asked for, among the queries or among the keys.
-std::vector<std::size_t> chosen_columns(const FigureOptions& options, const std::vector<RowItem>& row) {
+std::vector<std::size_t> chosen_columns(const AttentionSelection& selection, const std::vector<RowItem>& row) {
     std::set<std::size_t> chosen;
-    for (const std::string& word : options.words) {
+    for (const std::string& word : selection.words) {
         const std::vector<std::size_t> found = find_word(row, word);
         chosen.insert(found.begin(), found.end());
     }
-    for (const int position : options.positions) {
+    for (const int position : selection.positions) {
         if (position < 1 || position > static_cast<int>(row.size())) {
             throw Error(fmt::format("there is no position {}: the row has positions 1 to {}", position, row.size()));
         }
@@ -88,39 +88,40 @@ void check_heads(const std::vector<int>& heads, int model_heads) {
     }
 }
 
-FigureContent select_content(const AttentionRecord& record, const FigureOptions& options) {
-    const SiteWeights& weights = find_site(record, options.kind, options.layer);
-    check_heads(options.heads, static_cast<int>(weights.heads));
-    const std::vector<RecordedToken>& query_row = query_tokens(record, options.kind);
-    const std::vector<RecordedToken>& key_row = key_tokens(record, options.kind);
+SelectedAttention select_attention(const AttentionRecord& record, const AttentionSelection& selection) {
+    const SiteWeights& weights = find_site(record, selection.kind, selection.layer);
+    check_heads(selection.heads, static_cast<int>(weights.heads));
+    const std::vector<RecordedToken>& query_row = query_tokens(record, selection.kind);
+    const std::vector<RecordedToken>& key_row = key_tokens(record, selection.kind);
     check_record(weights, query_row.size(), key_row.size());
 
-    FigureContent content;
-    content.title = fmt::format("{} Layer{}", title_of(options.kind), options.layer);
+    SelectedAttention selected;
+    selected.title = fmt::format("{} Layer{}", title_of(selection.kind), selection.layer);
     if (!record.derived.empty()) {
-        content.title += ", " + record.derived;
+        selected.title += ", " + record.derived;
     }
-    content.queries = make_row(query_row, options.rows);
-    content.keys = make_row(key_row, options.rows);
-    content.model_heads = static_cast<int>(weights.heads);
-    content.heads = active_heads(options, content.model_heads);
-    (options.looked_at ? content.chosen_keys : content.chosen) =
-        chosen_columns(options, options.looked_at ? content.keys : content.queries);
-    content.weights = join_weights(weights, content.queries, content.keys);
-    if (!options.rows.show_special) {
-        renormalise(content.weights, weights, content.queries, content.keys);
-        content.renormalised = true;
+    selected.queries = make_row(query_row, selection.rows);
+    selected.keys = make_row(key_row, selection.rows);
+    selected.layer = selection.layer;
+    selected.model_heads = static_cast<int>(weights.heads);
+    selected.heads = active_heads(selection, selected.model_heads);
+    (selection.looked_at ? selected.chosen_keys : selected.chosen) =
+        chosen_columns(selection, selection.looked_at ? selected.keys : selected.queries);
+    selected.weights = join_weights(weights, selected.queries, selected.keys);
+    if (!selection.rows.show_special) {
+        renormalise(selected.weights, weights, selected.queries, selected.keys);
+        selected.renormalised = true;
     }
     const auto several = [](const RowItem& item) { return item.count > 1; };
-    content.joined = std::any_of(content.queries.begin(), content.queries.end(), several) ||
-                     std::any_of(content.keys.begin(), content.keys.end(), several);
-    content.edited = record.edited;
-    content.note = sentences({edited_note(content.edited), content.joined ? kJoinedNote : "",
-                              content.renormalised ? kRenormalisedNote : ""});
-    return content;
+    selected.joined = std::any_of(selected.queries.begin(), selected.queries.end(), several) ||
+                      std::any_of(selected.keys.begin(), selected.keys.end(), several);
+    selected.edited = record.edited;
+    selected.note = sentences({edited_note(selected.edited), selected.joined ? kJoinedNote : "",
+                               selected.renormalised ? kRenormalisedNote : ""});
+    return selected;
 }
 
-std::size_t FigureContent::strongest(int head, std::size_t query) const {
+std::size_t SelectedAttention::strongest(int head, std::size_t query) const {
     std::size_t best = 0;
     for (std::size_t key = 1; key < keys.size(); ++key) {
         if (weight(head, query, key) > weight(head, query, best)) {

@@ -3,17 +3,16 @@
 
 #include <catch2/catch.hpp>
 
-#include "observe/figure.h"
+#include "figure_samples.h"
 #include "paint/svg.h"
-#include "paper_record.h"
 
 using namespace headscope;
 
 TEST_CASE("A figure with hostile words is one well-formed document", "[svg]") {
     AttentionRecord record = test::paper_record("</svg> & <script> \"x\" „“", 0);
-    FigureOptions options;
+    AttentionSelection options;
     options.layer = 5;
-    const std::string svg = to_svg(draw_figure(record, options));
+    const std::string svg = to_svg(test::draw_figure(record, options));
     CHECK(svg.find("<script") == std::string::npos);
     CHECK(svg.find("</svg>") == svg.size() - 7);
     CHECK(svg.find("&lt;/svg&gt;") != std::string::npos);
@@ -21,13 +20,13 @@ TEST_CASE("A figure with hostile words is one well-formed document", "[svg]") {
 }
 
 TEST_CASE("The same figure gives the same bytes, and describes itself", "[svg]") {
-    FigureOptions options;
+    AttentionSelection options;
     options.layer = 5;
     options.heads = {5};
     options.words = {"making"};
-    const Drawing drawing = draw_figure(test::paper_record(), options);
+    const Drawing drawing = test::draw_figure(test::paper_record(), options);
     const std::string svg = to_svg(drawing);
-    CHECK(svg == to_svg(draw_figure(test::paper_record(), options)));
+    CHECK(svg == to_svg(test::draw_figure(test::paper_record(), options)));
     CHECK(svg.find("<title id=\"title\">Input-Input Layer5</title>") != std::string::npos);
     CHECK(svg.find("head 5 of 8") != std::string::npos);
     CHECK(svg.find("Head 5 looks from &quot;making&quot; mostly at &quot;") != std::string::npos);
@@ -38,10 +37,10 @@ TEST_CASE("The same figure gives the same bytes, and describes itself", "[svg]")
 }
 
 TEST_CASE("Hovering reaches what a label stands on", "[svg]") {
-    FigureOptions options;
+    AttentionSelection options;
     options.layer = 5;
     options.words = {"making"};
-    const std::string svg = to_svg(draw_figure(test::paper_record(), options));
+    const std::string svg = to_svg(test::draw_figure(test::paper_record(), options));
     std::size_t swatches = 0, keys = 0;
     std::istringstream lines(svg);
     std::string group;

@@ -1,29 +1,18 @@
-// Small figures with weights given one by one, and what of a drawing is looked at.
+// Small figures with weights given one by one.
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "observe/figure.h"
-#include "paper_record.h"
+#include "figures/figure.h"
+#include "layout_checks.h"
 #include "support/check.h"
+#include "tests/observe/paper_record.h"
 
 namespace headscope::test {
 
-template <class Shape>
-std::vector<std::pair<Primitive, Shape>> all_of(const Drawing& drawing, Role role) {
-    std::vector<std::pair<Primitive, Shape>> found;
-    for (const Primitive& primitive : drawing.primitives) {
-        if (primitive.mark.role == role) {
-            found.emplace_back(primitive, std::get<Shape>(primitive.shape));
-        }
-    }
-    return found;
-}
-
-inline FigureOptions figure3() {
-    FigureOptions options;
+inline AttentionSelection figure3() {
+    AttentionSelection options;
     options.layer = 5;
     options.words = {"making"};
     options.rows.show_pads = true;
@@ -42,15 +31,20 @@ inline AttentionRecord small_record(std::vector<float> weights) {
     return record;
 }
 
-inline FigureOptions cross() {
-    FigureOptions options;
+inline AttentionSelection cross() {
+    AttentionSelection options;
     options.kind = AttentionKind::Cross;
     return options;
 }
 
-inline std::string message_of(const AttentionRecord& record, const FigureOptions& options) {
+inline Drawing draw_figure(const AttentionRecord& record, const AttentionSelection& selection,
+                           const FigureOptions& options = {}) {
+    return headscope::draw_figure(select_attention(record, selection), options);
+}
+
+inline std::string message_of(const AttentionRecord& record, const AttentionSelection& selection) {
     try {
-        draw_figure(record, options);
+        select_attention(record, selection);
     } catch (const Error& error) {
         return error.what();
     }

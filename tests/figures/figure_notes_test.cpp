@@ -10,10 +10,10 @@ using namespace headscope::test;
 
 TEST_CASE("What is left of a row without the end adds up as before, and the figure says so", "[figure]") {
     AttentionRecord record = paper_record();
-    FigureOptions options;
+    AttentionSelection options;
     options.layer = 5;
     options.rows.show_special = false;
-    const FigureContent content = select_content(record, options);
+    const SelectedAttention content = select_attention(record, options);
     CHECK(content.renormalised);
     for (std::size_t query = 0; query < content.queries.size(); ++query) {
         double sum = 0.0;
@@ -29,14 +29,14 @@ TEST_CASE("What is left of a row without the end adds up as before, and the figu
     }
     CHECK_THAT(said, Catch::Matchers::Contains("renormalised"));
     options.rows.show_special = true;
-    CHECK_FALSE(select_content(record, options).renormalised);
+    CHECK_FALSE(select_attention(record, options).renormalised);
 
     // A row that looks at the end with more than 99 % stays as it is; a difference is not blown up.
     record = small_record({0.009F, 0, 0.991F, 0.5F, 0.25F, 0.25F, 0.1F, -0.1F, 0, 0.01F, 0.02F, 0.97F});
     record.target_out[1] = {"\u2581y", TokenKind::Piece};
-    FigureOptions small = cross();
+    AttentionSelection small = cross();
     small.rows.show_special = false;
-    const FigureContent rest = select_content(record, small);
+    const SelectedAttention rest = select_attention(record, small);
     REQUIRE(rest.keys.size() == 2);
     CHECK(rest.weight(1, 0, 0) == 0.009F);
     CHECK(rest.weight(1, 1, 0) == Approx(2.0F / 3.0F));
@@ -51,7 +51,7 @@ TEST_CASE("A figure of joined pieces says so, one of whole words does not", "[fi
     const auto notes = all_of<Text>(draw_figure(record, cross()), Role::Note);
     REQUIRE_FALSE(notes.empty());
     CHECK(notes[0].second.content.starts_with("Pieces joined"));
-    FigureOptions pieces = cross();
+    AttentionSelection pieces = cross();
     pieces.rows.join_words = false;
     CHECK(all_of<Text>(draw_figure(record, pieces), Role::Note).empty());
 }
@@ -59,11 +59,11 @@ TEST_CASE("A figure of joined pieces says so, one of whole words does not", "[fi
 TEST_CASE("A figure of an edited model says so first", "[figure]") {
     AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
     record.edited = std::string("head 2 of cross layer 1 off");
-    CHECK(select_content(record, cross()).note == "Edited: head 2 of cross layer 1 off.");
+    CHECK(select_attention(record, cross()).note == "Edited: head 2 of cross layer 1 off.");
     record.source[1].text = std::string("b");
-    FigureOptions options = cross();
+    AttentionSelection options = cross();
     options.rows.show_special = false;
-    const std::string note = select_content(record, options).note;
+    const std::string note = select_attention(record, options).note;
     CHECK(note.starts_with("Edited: head 2 of cross layer 1 off. Pieces joined to words: "));
     CHECK_THAT(note, Catch::Matchers::Contains("averaged over queries. <BOS> and <EOS> left out: "));
     std::string drawn;
@@ -75,13 +75,13 @@ TEST_CASE("A figure of an edited model says so first", "[figure]") {
     record.edited.clear();
     options = cross();
     options.rows.join_words = false;
-    CHECK(select_content(record, options).note.empty());
+    CHECK(select_attention(record, options).note.empty());
     CHECK(attention_table(record, options).ends_with("1.00\n"));
 }
 
 TEST_CASE("A note is as wide as the rest of the figure and no wider", "[figure]") {
     AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
-    FigureOptions pieces = cross();
+    AttentionSelection pieces = cross();
     pieces.rows.join_words = false;
     record.source[1].text = std::string("b");  // goes on the word "a"
     const Drawing without = draw_figure(record, pieces);
@@ -98,6 +98,6 @@ TEST_CASE("A note is as wide as the rest of the figure and no wider", "[figure]"
         all += note.content + " ";
     }
     CHECK(all == "Pieces joined to words: weights summed over keys, averaged over queries. ");
-    CHECK(all == select_content(record, cross()).note + " ");
+    CHECK(all == select_attention(record, cross()).note + " ");
     CHECK(drawing.height == Approx(last + 10.0));
 }

@@ -54,7 +54,7 @@ TEST_CASE("Figure 3 has the paper's measures", "[figure]") {
 }
 
 TEST_CASE("A Figure 3 is drawn primitive by primitive as before", "[figure]") {
-    std::ifstream file(checkout_file("tests/observe/figure3.golden.txt"));
+    std::ifstream file(checkout_file("tests/figures/figure3.golden.txt"));
     REQUIRE(file);
     std::stringstream golden;
     golden << file.rdbuf();
@@ -90,19 +90,19 @@ TEST_CASE("A line's opacity is the weight, and the faintest are left out", "[fig
 
 TEST_CASE("The overview shares the opacity among active heads until a word is chosen", "[figure]") {
     const AttentionRecord record = small_record({0.5F, 0.5F, 0, 0, 0, 1, 1, 0, 0, 0, 0.25F, 0.75F});
-    FigureOptions options = cross();
-    options.overview = true;
-    CHECK(all_of<Line>(draw_figure(record, options), Role::Attention)[0].first.alpha == Approx(0.25));
+    AttentionSelection options = cross();
+    const FigureOptions overview{.overview = true};
+    CHECK(all_of<Line>(draw_figure(record, options, overview), Role::Attention)[0].first.alpha == Approx(0.25));
     options.heads = {1};
-    CHECK(all_of<Line>(draw_figure(record, options), Role::Attention)[0].first.alpha == Approx(0.5));
+    CHECK(all_of<Line>(draw_figure(record, options, overview), Role::Attention)[0].first.alpha == Approx(0.5));
     options.heads = {};
     options.words = {"x"};
-    CHECK(all_of<Line>(draw_figure(record, options), Role::Attention)[0].first.alpha == Approx(0.5));
+    CHECK(all_of<Line>(draw_figure(record, options, overview), Role::Attention)[0].first.alpha == Approx(0.5));
 }
 
 TEST_CASE("Slabs exist while a word is chosen, one for each active head, downwards in head order", "[figure]") {
     const AttentionRecord record = small_record({0.5F, 0.5F, 0, 0, 0, 1, 0.25F, 0, 0.75F, 0, 0, 1});
-    FigureOptions options = cross();
+    AttentionSelection options = cross();
     CHECK(all_of<Rect>(draw_figure(record, options), Role::Slab).empty());
     options.words = {"x"};
     const auto slabs = all_of<Rect>(draw_figure(record, options), Role::Slab);
@@ -129,7 +129,7 @@ TEST_CASE("Slabs exist while a word is chosen, one for each active head, downwar
 TEST_CASE("Who looks at a word: its cell below, the lines that end there, slabs above", "[figure]") {
     // [heads 2, queries x y, keys of the source 3]; what two queries give one key.
     const AttentionRecord record = small_record({0.5F, 0.5F, 0, 0, 0, 1, 0.25F, 0, 0.75F, 0, 0, 1});
-    FigureOptions options = cross();
+    AttentionSelection options = cross();
     options.looked_at = true;
     options.positions = {1};
     const Drawing drawing = draw_figure(record, options);
@@ -170,7 +170,7 @@ TEST_CASE("Slabs lie under the labels, and labels over everything", "[figure]") 
 }
 
 TEST_CASE("Swatches of heads that are off are lightened, and all carry their number", "[figure]") {
-    FigureOptions options = figure3();
+    AttentionSelection options = figure3();
     options.heads = {5, 6};
     const Drawing drawing = draw_figure(paper_record(), options);
     const auto swatches = all_of<Rect>(drawing, Role::Swatch);
@@ -186,7 +186,7 @@ TEST_CASE("Swatches of heads that are off are lightened, and all carry their num
 }
 
 TEST_CASE("Pads are shown on request only, the end always unless hidden", "[figure]") {
-    FigureOptions options;
+    AttentionSelection options;
     options.layer = 5;
     options.heads = {1};
     CHECK(all_of<Text>(draw_figure(paper_record(), options), Role::QueryLabel).size() == 27);
@@ -197,7 +197,7 @@ TEST_CASE("Pads are shown on request only, the end always unless hidden", "[figu
 TEST_CASE("A band grows for a long label, so that nothing is cut", "[figure]") {
     AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
     record.source[1].text = "\u2581Donaudampfschifffahrtsgesellschaft";
-    FigureOptions options = cross();
+    AttentionSelection options = cross();
     options.words = {"x"};
     const Drawing drawing = draw_figure(record, options);
     CHECK(all_of<Rect>(drawing, Role::ChosenWord)[0].second.height == Approx(80.0));
@@ -207,17 +207,15 @@ TEST_CASE("A band grows for a long label, so that nothing is cut", "[figure]") {
 }
 
 TEST_CASE("Every length is a multiple of the text size", "[figure]") {
-    FigureOptions options = figure3();
-    const Drawing small = draw_figure(paper_record(), options);
-    options.text_size = 20.0;
-    const Drawing large = draw_figure(paper_record(), options);
+    const Drawing small = draw_figure(paper_record(), figure3());
+    const Drawing large = draw_figure(paper_record(), figure3(), {.look = {.text_size = 20.0}});
     CHECK(large.width == Approx(2.0 * small.width));
     CHECK(large.height == Approx(2.0 * small.height));
     CHECK(all_of<Line>(large, Role::Attention)[0].second.width == Approx(4.0));
 }
 
 TEST_CASE("What does not exist is refused by naming what does", "[figure]") {
-    FigureOptions options = figure3();
+    AttentionSelection options = figure3();
     options.layer = 7;
     CHECK(message_of(paper_record(), options).find("layers 1 to 6") != std::string::npos);
     options.layer = 4;
@@ -239,11 +237,9 @@ TEST_CASE("What does not exist is refused by naming what does", "[figure]") {
 }
 
 TEST_CASE("A window's figure is the file's, with its tips asked for when they are needed", "[figure]") {
-    FigureOptions options = figure3();
-    const FigureContent content = select_content(paper_record(), options);
-    const Drawing file = draw_figure(content, options);
-    options.tips = false;
-    const Drawing window = draw_figure(content, options);
+    const SelectedAttention content = select_attention(paper_record(), figure3());
+    const Drawing file = draw_figure(content);
+    const Drawing window = draw_figure(content, {.look = {.tips = false}});
     REQUIRE(window.primitives.size() == file.primitives.size());
     int tips = 0;
     for (std::size_t i = 0; i < file.primitives.size(); ++i) {
@@ -257,10 +253,8 @@ TEST_CASE("A window's figure is the file's, with its tips asked for when they ar
 }
 
 TEST_CASE("The dark figure is the light one in other colours, and its slabs' labels can be read", "[figure]") {
-    FigureOptions options = figure3();
-    const Drawing light = draw_figure(paper_record(), options);
-    options.ink = kDarkInk;
-    const Drawing dark = draw_figure(paper_record(), options);
+    const Drawing light = draw_figure(paper_record(), figure3());
+    const Drawing dark = draw_figure(paper_record(), figure3(), {.look = {.ink = kDarkInk}});
     REQUIRE(dark.primitives.size() == light.primitives.size());
     for (std::size_t i = 0; i < dark.primitives.size(); ++i) {
         CHECK(dark.primitives[i].alpha == light.primitives[i].alpha);

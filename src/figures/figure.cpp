@@ -1,0 +1,298 @@
+#include "figures/figure.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paint/text_width.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+using namespace figure;
+
+// Sizes of the figure's smaller texts.
+constexpr double kLabel = 1.0;
+constexpr double kSwatchNumber = 1.1;
+constexpr double kNote = 0.85;
+constexpr double kNoteLine = 1.3;  // from one base line to the next, of its size
+
+double longest(const std::vector<RowItem>& row) {
+    double length = 0.0;
+    for (const RowItem& item : row) {
+        length = std::max(length, text_width(item.label));
+    }
+    return length;
+}
+
+bool is_on(const SelectedAttention& attention, int head) {
+    return std::binary_search(attention.heads.begin(), attention.heads.end(), head);
+}
+
+// The weight that a slab shows: of a key, the mean over the chosen queries; of a query, the sum over the chosen keys.
+// As words that are joined of pieces have it.
+double slab_weight(const SelectedAttention& attention, const Mark& mark) {
+    double weight = 0.0;
+    for (const std::size_t query : attention.chosen) {
+        weight += static_cast<double>(attention.weight(mark.head, query, static_cast<std::size_t>(mark.key))) /
+                  static_cast<double>(attention.chosen.size());
+    }
+    for (const std::size_t key : attention.chosen_keys) {
+        weight += static_cast<double>(attention.weight(mark.head, static_cast<std::size_t>(mark.query), key));
+    }
+    return std::min(weight, 1.0);
+}
+
+std::vector<std::size_t> chosen_or_all(const std::vector<std::size_t>& chosen, std::size_t columns) {
+    std::vector<std::size_t> all(chosen.empty() ? columns : 0);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return chosen.empty() ? all : chosen;
+}
+
+// Puts primitives down from top to bottom. Coordinates here are in units of the text size; `scale` makes pixels.
+class Layout {
+public:
+    Layout(const SelectedAttention& attention, const FigureOptions& options)
+        : attention_(attention), options_(options) {
+        HEADSCOPE_CHECK(options.look.text_size > 0.0, "a figure's text size is positive");
+        for (int head = 1; head <= attention.model_heads; ++head) {
+            colours_.push_back(head_colour(options.palette, head, options.look.ink));
+        }
+        place();
+    }
+
+    Drawing draw() {
+        drawing_.width = width_ * options_.look.text_size;
+        drawing_.height = height_ * options_.look.text_size;
+        drawing_.title = attention_.title;
+        rect({Role::Background}, options_.look.ink.paper, 1.0, {0.0, 0.0, width_, height_});
+        text({Role::Title}, options_.look.ink.text,
+             {kMargin, kMargin + 0.8 * kTitle, kTitle, Anchor::Start, false, false, attention_.title});
+        swatches();
+        chosen_cells();
+        slabs();
+        lines();
+        labels();
+        for (std::size_t line = 0; line < note_.size(); ++line) {
+            const double y = key_bottom_ + (1.5 + kNoteLine * static_cast<double>(line)) * kNote;
+            text({Role::Note}, options_.look.ink.faint, {kMargin, y, kNote, Anchor::Start, false, false, note_[line]});
+        }
+        return std::move(drawing_);
+    }
+
+private:
+    void place() {
+        const int swatch_columns = std::min(attention_.model_heads, kSwatchesInRow);
+        const int swatch_rows = (attention_.model_heads + kSwatchesInRow - 1) / kSwatchesInRow;
+        swatch_top_ = kMargin + 1.3 * kTitle;
+        query_top_ = swatch_top_ + swatch_rows * kSwatch + kMargin;
+        query_bottom_ = query_top_ + std::max(kBand, longest(attention_.queries) + 2.0 * kPadding);
+        key_top_ = query_bottom_ + kGap;
+        key_bottom_ = key_top_ + std::max(kBand, longest(attention_.keys) + 2.0 * kPadding);
+        const double columns = static_cast<double>(std::max(attention_.queries.size(), attention_.keys.size()));
+        const double inner =
+            std::max({columns * kPitch, swatch_columns * kSwatch, text_width(attention_.title) * kTitle});
+        width_ = inner + 2.0 * kMargin;
+        note_ = wrapped(attention_.note, inner / kNote);
+        const auto more_lines = static_cast<double>(note_.empty() ? 0 : note_.size() - 1);
+        height_ = key_bottom_ + kMargin + (note_.empty() ? 0.0 : (1.5 + kNoteLine * more_lines) * kNote);
+    }
+
+    static double left(std::size_t column) { return kMargin + static_cast<double>(column) * kPitch; }
+    static double centre(std::size_t column) { return left(column) + 0.5 * kPitch; }
+
+    void rect(Mark mark, Colour colour, double alpha, Rect r) {
+        const double s = options_.look.text_size;
+        put(std::move(mark), colour, alpha, Rect{r.x * s, r.y * s, r.width * s, r.height * s});
+    }
+
+    void text(Mark mark, Colour colour, Text t) {
+        t.x *= options_.look.text_size;
+        t.y *= options_.look.text_size;
+        t.size *= options_.look.text_size;
+        put(std::move(mark), colour, 1.0, std::move(t));
+    }
+
+    void put(Mark&& mark, Colour colour, double alpha, Shape2d&& shape) {
+        mark.layer = mark.head > 0 ? attention_.layer : 0;
+        drawing_.primitives.push_back({std::move(mark), colour, alpha, std::move(shape)});
+    }
+
+    std::string tip(const Mark& mark) const {
+        return options_.look.tips ? figure_tip(attention_, mark) : std::string();
+    }
+
+    void swatches() {
+        for (int head = 1; head <= attention_.model_heads; ++head) {
+            const bool active = is_on(attention_, head);
+            const Colour full = head_colour(options_.palette, head, options_.look.ink);
+            const double x = kMargin + (head - 1) % kSwatchesInRow * kSwatch;
+            const int row = (head - 1) / kSwatchesInRow;
+            const double y = swatch_top_ + row * kSwatch;
+            const std::string says = tip({Role::Swatch, head});
+            rect({Role::Swatch, head, -1, -1, says}, active ? full : faded(full, options_.look.ink), 1.0,
+                 {x, y, kSwatch, kSwatch});
+            text({Role::SwatchLabel, head, -1, -1, says}, active ? text_colour_on(full) : options_.look.ink.off,
+                 {x + 0.5 * kSwatch, y + 0.5 * kSwatch + kBaseline * kSwatchNumber, kSwatchNumber, Anchor::Middle,
+                  false, active, std::to_string(head)});
+        }
+    }
+
+    void chosen_cells() {
+        for (const std::size_t query : attention_.chosen) {
+            rect({Role::ChosenWord, 0, static_cast<int>(query)}, options_.look.ink.chosen, 1.0,
+                 {left(query), query_top_, kPitch, query_bottom_ - query_top_});
+        }
+        for (const std::size_t key : attention_.chosen_keys) {
+            rect({Role::ChosenWord, 0, -1, static_cast<int>(key)}, options_.look.ink.chosen, 1.0,
+                 {left(key), key_top_, kPitch, key_bottom_ - key_top_});
+        }
+    }
+
+    // Under every word at the other end of the lines: its band in one slab for each active head.
+    void slabs() {
+        for (std::size_t key = 0; !attention_.chosen.empty() && key < attention_.keys.size(); ++key) {
+            slabs_of({Role::Slab, 0, -1, static_cast<int>(key)}, left(key), key_top_, key_bottom_);
+        }
+        for (std::size_t query = 0; !attention_.chosen_keys.empty() && query < attention_.queries.size(); ++query) {
+            slabs_of({Role::Slab, 0, static_cast<int>(query)}, left(query), query_top_, query_bottom_);
+        }
+    }
+
+    void slabs_of(Mark mark, double x, double top, double bottom) {
+        const double height = (bottom - top) / static_cast<double>(attention_.heads.size());
+        for (std::size_t slab = 0; slab < attention_.heads.size(); ++slab) {
+            mark.head = attention_.heads[slab];
+            const double weight = slab_weight(attention_, mark);
+            if (weight >= kFaintest) {
+                const Colour full = head_colour(options_.palette, mark.head, options_.look.ink);
+                mark.tip = tip(mark);
+                rect(mark, ground_under_text(full, options_.look.ink, weight), weight,
+                     {x, top + static_cast<double>(slab) * height, kPitch, height});
+            }
+        }
+    }
+
+    void lines() {
+        const bool all = attention_.chosen.empty() && attention_.chosen_keys.empty();
+        const double share = all && options_.overview ? 1.0 / static_cast<double>(attention_.heads.size()) : 1.0;
+        const std::vector<std::size_t> queries = chosen_or_all(attention_.chosen, attention_.queries.size());
+        const std::vector<std::size_t> keys = chosen_or_all(attention_.chosen_keys, attention_.keys.size());
+        // Of a long sentence's million weights few are seen: those are counted first, so that nothing moves later.
+        const auto each_seen = [&](const auto& see) {
+            for (const int head : attention_.heads) {
+                for (const std::size_t query : queries) {
+                    const float* row = attention_.weights.data() + attention_.index(head, query, 0);
+                    for (const std::size_t key : keys) {
+                        if (const double alpha = static_cast<double>(row[key]) * share; alpha >= kFaintest) {
+                            see(head, query, key, std::min(alpha, 1.0));
+                        }
+                    }
+                }
+            }
+        };
+        std::size_t count = queries.size() + keys.size() + attention_.queries.size() + attention_.keys.size();
+        each_seen([&](int, std::size_t, std::size_t, double) { ++count; });
+        drawing_.primitives.reserve(drawing_.primitives.size() + count);
+        each_seen([&](int head, std::size_t query, std::size_t key, double alpha) { line(head, query, key, alpha); });
+    }
+
+    // The opacity is the weight and nothing else is: neither width nor colour changes with it.
+    void line(int head, std::size_t query, std::size_t key, double alpha) {
+        const double s = options_.look.text_size;
+        Mark mark{Role::Attention, head, static_cast<int>(query), static_cast<int>(key)};
+        mark.tip = tip(mark);
+        put(std::move(mark), colours_[static_cast<std::size_t>(head) - 1], alpha,
+            Line{centre(query) * s, query_bottom_ * s, centre(key) * s, key_top_ * s, kStroke * s});
+    }
+
+    // Both rows read upwards, the upper one from its band's lower edge, the lower one up to its band's upper edge, so
+    // that both sit by the lines.
+    void labels() {
+        for (std::size_t i = 0; i < attention_.queries.size(); ++i) {
+            text({Role::QueryLabel, 0, static_cast<int>(i)}, options_.look.ink.text,
+                 {centre(i) + kBaseline, query_bottom_ - kPadding, kLabel, Anchor::Start, true, false,
+                  attention_.queries[i].label});
+        }
+        for (std::size_t i = 0; i < attention_.keys.size(); ++i) {
+            text({Role::KeyLabel, 0, -1, static_cast<int>(i)}, options_.look.ink.text,
+                 {centre(i) + kBaseline, key_top_ + kPadding, kLabel, Anchor::End, true, false,
+                  attention_.keys[i].label});
+        }
+    }
+
+    const SelectedAttention& attention_;
+    const FigureOptions& options_;
+    Drawing drawing_;
+    std::vector<Colour> colours_;    // of each head
+    std::vector<std::string> note_;  // its lines
+    double swatch_top_ = 0.0;
+    double query_top_ = 0.0;
+    double query_bottom_ = 0.0;
+    double key_top_ = 0.0;
+    double key_bottom_ = 0.0;
+    double width_ = 0.0;
+    double height_ = 0.0;
+};
+
+std::string describe(const SelectedAttention& attention) {
+    std::string text = fmt::format("{}, {} {} of {}. Queries above, keys below; a line's opacity is the weight.",
+                                   attention.title, attention.heads.size() == 1 ? "head" : "heads",
+                                   fmt::join(attention.heads, ", "), attention.model_heads);
+    for (const std::size_t key : attention.chosen_keys) {
+        for (const int head : attention.heads) {
+            std::size_t most = 0;
+            for (std::size_t query = 1; query < attention.queries.size(); ++query) {
+                most = attention.weight(head, query, key) > attention.weight(head, most, key) ? query : most;
+            }
+            text +=
+                fmt::format(" In head {} \"{}\" is looked at most by \"{}\" ({:.2f}).", head, attention.keys[key].label,
+                            attention.queries[most].label, attention.weight(head, most, key));
+        }
+    }
+    for (const std::size_t query : attention.chosen) {
+        for (const int head : attention.heads) {
+            const std::size_t key = attention.strongest(head, query);
+            text += fmt::format(" Head {} looks from \"{}\" mostly at \"{}\" ({:.2f}).", head,
+                                attention.queries[query].label, attention.keys[key].label,
+                                attention.weight(head, query, key));
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string figure_tip(const SelectedAttention& attention, const Mark& mark) {
+    switch (mark.role) {
+        case Role::Swatch:
+        case Role::SwatchLabel:
+            return fmt::format("head {} ({})", mark.head, is_on(attention, mark.head) ? "on" : "off");
+        case Role::Slab: {
+            const RowItem& item = mark.key >= 0 ? attention.keys[static_cast<std::size_t>(mark.key)]
+                                                : attention.queries[static_cast<std::size_t>(mark.query)];
+            return fmt::format("head {}: {} {:.2f}", mark.head, item.label, slab_weight(attention, mark));
+        }
+        case Role::Attention:
+        case Role::Cell: {
+            const auto query = static_cast<std::size_t>(mark.query);
+            const auto key = static_cast<std::size_t>(mark.key);
+            return fmt::format("head {}: {} \u2192 {} {:.2f}", mark.head, attention.queries[query].label,
+                               attention.keys[key].label, attention.weight(mark.head, query, key));
+        }
+        default: return {};
+    }
+}
+
+Drawing draw_figure(const SelectedAttention& attention, const FigureOptions& options) {
+    Drawing drawing = Layout(attention, options).draw();
+    drawing.description = describe(attention);
+    return drawing;
+}
+
+}  // namespace headscope
