@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "eval/training_log.h"
 #include "paint/sketch.h"
-#include "train/training_log.h"
 
 namespace headscope {
 

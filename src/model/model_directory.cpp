@@ -45,8 +45,7 @@ fs::path unfinished_run(const fs::path& folder) {
     const fs::path path = folder.has_filename() ? folder : folder.parent_path();
     const fs::path above = path.has_parent_path() ? path.parent_path() : fs::path(".");
     for (const fs::path& run : {path, path.filename() == "model" ? above : path}) {
-        std::error_code ignored;
-        if (fs::is_directory(run / "checkpoints", ignored)) {
+        if (folder_kind(run) == FolderKind::Training) {
             return run;
         }
     }
@@ -157,12 +156,17 @@ void keep_modes(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-std::string model_folder(const std::string& path) {
-    const fs::path trained = fs::path(path) / "model";
+FolderKind folder_kind(const std::string& path) {
     std::error_code ignored;
-    return !fs::exists(fs::path(path) / kConfigFile, ignored) && fs::exists(trained / kConfigFile, ignored)
-               ? trained.string()
-               : path;
+    if (fs::exists(fs::path(path) / kConfigFile, ignored)) {
+        return FolderKind::Model;
+    }
+    return fs::is_directory(fs::path(path) / "checkpoints", ignored) ? FolderKind::Training : FolderKind::Neither;
+}
+
+std::string model_folder(const std::string& path) {
+    const std::string trained = (fs::path(path) / "model").string();
+    return folder_kind(path) != FolderKind::Model && folder_kind(trained) == FolderKind::Model ? trained : path;
 }
 
 ModelDirectory open_model_directory(const std::string& path) {
@@ -170,8 +174,7 @@ ModelDirectory open_model_directory(const std::string& path) {
     model.path = path;
     const fs::path folder(path);
     const fs::path config_file = folder / kConfigFile;
-    std::error_code ignored;  // reading it will say
-    const fs::path run = fs::exists(config_file, ignored) ? fs::path() : unfinished_run(folder);
+    const fs::path run = folder_kind(path) == FolderKind::Model ? fs::path() : unfinished_run(folder);
     if (!run.empty()) {
         throw Error(
             fmt::format("{} does not exist: {} is a training that has not written its model yet; wait for its "

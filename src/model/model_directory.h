@@ -2,6 +2,7 @@
 // docs/model-directory.md.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,7 +20,14 @@ struct ModelDirectory {
     std::shared_ptr<const Tokenizer> target_tokenizer;  // the same object when shared
 };
 
-// The folder itself, or `model` in it where it is the output of a training, which holds its model there.
+enum class FolderKind : std::uint8_t {
+    Neither,
+    Model,     // a model directory: holds config.json
+    Training,  // a training run: holds checkpoints/
+};
+FolderKind folder_kind(const std::string& path);
+
+// The folder itself, or `model` in it where only that is a model directory: a training run writes its model there.
 std::string model_folder(const std::string& path);
 
 // Reads config and tokenizers and holds their sizes and special ids against each other. Error names file and key.

@@ -4,8 +4,8 @@
 #include "figures/training_plot.h"
 #include "paint/svg.h"
 #include "tests/fuzz/fuzz.h"
+#include "train/log_reader.h"
 #include "train/run_log.h"
-#include "train/training_log.h"
 
 using namespace headscope;
 

@@ -1,7 +1,7 @@
 // The numbers behind each panel, for other programs.
 #include <nlohmann/json.hpp>
 
-#include "explore/model_source.h"
+#include "eval/training_log.h"
 #include "figures/model_map.h"
 #include "figures/neuron_drawing.h"
 #include "observe/record_json.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "eval/training_log.h"
 #include "explore/exploration.h"
-#include "explore/model_source.h"
 #include "viewer/session/state.h"
 #include "viewer/session/worker.h"
 

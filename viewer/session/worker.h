@@ -16,8 +16,8 @@
 
 #include "backend/precision.h"
 #include "explore/exploration.h"
-#include "explore/model_source.h"
 #include "explore/weight_statistics.h"
+#include "train/model_source.h"
 
 namespace headscope::viewer {
 

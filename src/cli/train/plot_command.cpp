@@ -17,6 +17,7 @@
 #include "paint/png.h"
 #include "paint/svg.h"
 #include "support/check.h"
+#include "train/log_reader.h"
 
 namespace headscope {
 namespace {

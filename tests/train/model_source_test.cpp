@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "explore/explorer.h"
-#include "explore/model_source.h"
 #include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"
+#include "train/model_source.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -58,6 +58,15 @@ TEST_CASE("A training's checkpoints are models", "[source]") {
     CHECK(model.kind() == ModelSource::Kind::Model);
     CHECK(look(*backend, *model.load(*backend, std::nullopt, DType::F32).translator).problem.empty());
     CHECK_THAT(error_of([&] { model.load(*backend, 8, DType::F32); }), Contains("no checkpoint after step 8"));
+}
+
+TEST_CASE("A training without checkpoints is the model that it wrote", "[source]") {
+    const DoneRun run;
+    std::filesystem::remove_all(run.file("checkpoints"));
+    const std::unique_ptr<Backend> backend = open_device("cpu");
+    const ModelSource source = ModelSource::at(run.folder.file("out"));
+    CHECK(source.kind() == ModelSource::Kind::Model);
+    CHECK(source.load(*backend, std::nullopt, DType::F32).translator->model().path == run.file("model"));
 }
 
 TEST_CASE("A checkpoint is opened in another precision, too", "[source]") {

@@ -1,4 +1,4 @@
-#include "train/training_log.h"
+#include "train/log_reader.h"
 
 #include <fstream>
 
@@ -22,12 +22,6 @@ std::int64_t step_at(const nlohmann::json& line) {
 }
 
 }  // namespace
-
-bool LossPoint::operator==(const LossPoint& other) const {
-    const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
-    return step == other.step && same(loss, other.loss) && same(nll, other.nll) &&
-           same(learning_rate, other.learning_rate) && same(mean_nll, other.mean_nll) && same(bleu, other.bleu);
-}
 
 void require_training_log(const std::string& path) {
     std::ifstream file(path);

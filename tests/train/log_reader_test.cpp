@@ -1,4 +1,4 @@
-#include "train/training_log.h"
+#include "train/log_reader.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

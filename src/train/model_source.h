@@ -9,22 +9,18 @@
 #include <string>
 #include <vector>
 
+#include "eval/training_log.h"
 #include "infer/translator.h"
-#include "train/training_log.h"
+#include "model/model_directory.h"
 
 namespace headscope {
 
-// What there is of a training by now.
-struct TrainingRun : TrainingLog {
-    std::vector<std::int64_t> checkpoints;  // steps, rising; a running training adds some and removes others
-    bool operator==(const TrainingRun&) const = default;
-};
-
 class ModelSource {
 public:
-    enum class Kind : std::uint8_t { Model, Training };
+    using Kind = FolderKind;
 
-    // `path`: a model directory, or the folder of a run of `headscope train`. Error says what was expected there.
+    // `path`: a model directory, or the folder of a run of `headscope train`, which without checkpoints is the model
+    // that it wrote. Error says what was expected there.
     // Nothing is kept open: what follows reads what is there at that moment, and says what is missing.
     static ModelSource at(const std::string& path);
 

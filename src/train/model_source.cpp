@@ -1,4 +1,4 @@
-#include "explore/model_source.h"
+#include "train/model_source.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +12,7 @@
 #include "support/check.h"
 #include "train/averaging.h"
 #include "train/checkpoint.h"
+#include "train/log_reader.h"
 #include "train/train_config.h"
 #include "train/training_state.h"
 
@@ -21,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kConfig = "config.json";
 constexpr const char* kCheckpoints = "checkpoints";
 constexpr const char* kTokenizers = "tokenizer";
 constexpr const char* kLog = "log.jsonl";
@@ -73,14 +73,16 @@ std::shared_ptr<const Parameters> parameters_of(Backend& backend, const Checkpoi
 }  // namespace
 
 ModelSource ModelSource::at(const std::string& path) {
-    if (is_there(fs::path(path) / kConfig)) {
-        return {Kind::Model, path};
+    const FolderKind kind = folder_kind(path);
+    if (kind == FolderKind::Training) {
+        return {kind, path};
     }
-    if (is_there(fs::path(path) / kCheckpoints)) {
-        return {Kind::Training, path};
+    const std::string model = model_folder(path);
+    if (folder_kind(model) == FolderKind::Model) {
+        return {FolderKind::Model, model};
     }
-    throw Error(fmt::format("'{}' {}: expected a model directory (with {}) or the folder of a training (with {}/)",
-                            path, is_there(path) ? "holds no model" : "does not exist", kConfig, kCheckpoints));
+    throw Error(fmt::format("'{}' {}: expected a model directory (with config.json) or a training run (with {}/)", path,
+                            is_there(path) ? "holds no model" : "does not exist", kCheckpoints));
 }
 
 std::string ModelSource::in(const char* name) const {
