@@ -2,39 +2,28 @@
 
 #include <algorithm>
 
-#include "explore/request_reader.h"
+#include "observe/recorded_text.h"
 #include "support/check.h"
 
 namespace headscope {
 
-namespace {
-
-std::int64_t limit_of(const ModelConfig& config, const SearchOptions& search, const RecordedText& source) {
-    return std::min(static_cast<std::int64_t>(source.ids.size()) + 1 + search.max_extra, config.max_length);
-}
-
-}  // namespace
-
-BeamLook::BeamLook(Backend& backend, const Translator& translator, Compute compute, const ExploreRequest& request,
-                   const RecordedText& source)
+BeamLook::BeamLook(Backend& backend, const Translator& translator, Compute compute, const CheckedRequest& request)
     : backend_(backend),
       model_(translator.model()),
       request_(request),
-      source_(source),
-      search_(translator.search_options(request.search)),
-      limit_(limit_of(model_.config, search_, source)),
-      rules_(token_rules(model_.config, search_.allow_unknown)),
-      observer_(request.edits, static_cast<std::int64_t>(source.ids.size()) + 1, &collector_),
+      limit_(std::min(request.source_length() + request.search.max_extra, model_.config.max_length)),
+      rules_(token_rules(model_.config, request.search.allow_unknown)),
+      observer_(request.edits, request.source_length(), &collector_),
       ctx_{.backend = backend, .observer = &observer_, .compute = compute},
-      scorer_(ctx_, translator.transformer(), {source.ids}),
+      scorer_(ctx_, translator.transformer(), {request.source.ids}),
       recorder_(scorer_, collector_, backend_),
-      beam_(search_, rules_, limit_),
-      tree_(search_, rules_, limit_,
+      beam_(request.search, rules_, limit_),
+      tree_(request.search, rules_, limit_,
             [this](std::int32_t token) { return token_text(*model_.target_tokenizer, model_.config, token); }),
       tokens_{model_.config.bos_id},
       parents_{0} {
-    const std::int64_t wanted =
-        std::max<std::int64_t>(SentenceBeam::tokens_per_row(search_, rules_, scorer_.vocabulary()), request.candidates);
+    const std::int64_t wanted = std::max<std::int64_t>(
+        SentenceBeam::tokens_per_row(request.search, rules_, scorer_.vocabulary()), request.candidates);
     k_ = static_cast<int>(std::min({wanted, scorer_.vocabulary(), std::int64_t{LogSoftmaxTopK::kMaxK}}));
 }
 
@@ -78,7 +67,6 @@ ExploredStep BeamLook::explored(std::size_t index) const {
 
 Exploration BeamLook::look() const {
     Exploration result;
-    result.source = request_.source;
     result.finished = beam_.done();
     result.seconds_to_first = seconds_to_first_;
     if (beam_.done() && beam_.best().end == EndReason::Unusable) {
@@ -92,7 +80,7 @@ Exploration BeamLook::look() const {
         result.steps.push_back(explored(node));
     }
     const RecordedText target = text_of_output(*model_.target_tokenizer, model_.config, tokens);
-    result.record = recorder_.record(model_.config, 0, source_, target);
+    result.record = recorder_.record(model_.config, 0, request_.source, target);
     result.translation = model_.target_tokenizer->decode(target.ids);
     result.beam = tree_.nodes();
     result.log_probability = tree_.nodes()[tree_.best()].log_probability;

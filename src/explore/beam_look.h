@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "explore/beam_tree.h"
+#include "explore/checked_request.h"
 #include "explore/editing_observer.h"
 #include "explore/exploration.h"
 #include "infer/model_scorer.h"
@@ -16,9 +17,8 @@ namespace headscope {
 
 class BeamLook {
 public:
-    // Runs the encoder. The request was read without a problem, `source` is its text; all outlive this.
-    BeamLook(Backend& backend, const Translator& translator, Compute compute, const ExploreRequest& request,
-             const RecordedText& source);
+    // Runs the encoder. The request has no problem and no target; all outlive this.
+    BeamLook(Backend& backend, const Translator& translator, Compute compute, const CheckedRequest& request);
 
     bool done() const { return beam_.done(); }
     // Writes one more token of each hypothesis.
@@ -34,9 +34,7 @@ private:
     const Clock::time_point start_ = Clock::now();
     Backend& backend_;
     const ModelDirectory& model_;
-    const ExploreRequest& request_;
-    const RecordedText& source_;
-    SearchOptions search_;
+    const CheckedRequest& request_;
     std::int64_t limit_;
     TokenRules rules_;
     WeightCollector collector_;

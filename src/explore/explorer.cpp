@@ -7,20 +7,16 @@
 
 #include "explore/attention_edits.h"
 #include "explore/beam_look.h"
+#include "explore/checked_request.h"
 #include "explore/editing_observer.h"
 #include "explore/forced_pass.h"
 #include "explore/importance.h"
-#include "explore/request_reader.h"
 #include "observe/record_attention.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
-
-std::int64_t length_of(const RecordedText& source) {
-    return static_cast<std::int64_t>(source.ids.size()) + 1;
-}
 
 // Keeps the queries and keys of one site.
 class ProjectionCollector final : public AttentionObserver {
@@ -42,11 +38,15 @@ std::vector<float> rows_of(Backend& backend, const Tensor& x, int head, std::int
     return to_host<float>(backend, x.narrow(1, head - 1, 1).narrow(2, 0, rows));
 }
 
-// Says in the exploration what was edited.
-Exploration labelled(Exploration exploration, const std::vector<AttentionEdit>& edits) {
-    exploration.record.edited = describe(edits);
-    if (exploration.finished && exploration.problem.empty()) {
-        exploration.without_effect = without_effect(edits, exploration.record);
+// Adds what the request says of the exploration, so far or whole.
+Exploration labelled(Exploration exploration, const ExploreRequest& request) {
+    exploration.source = request.source;
+    exploration.forced = has_target(request);
+    if (exploration.problem.empty()) {
+        exploration.record.edited = describe(request.edits);
+        if (exploration.finished) {
+            exploration.without_effect = without_effect(request.edits, exploration.record);
+        }
     }
     return exploration;
 }
@@ -57,48 +57,49 @@ Explorer::Explorer(Backend& backend, const Translator& translator, Compute compu
     : backend_(backend), translator_(translator), compute_(compute) {}
 
 Exploration Explorer::explore(const ExploreRequest& request, const Progress& progress) const {
-    const RequestTexts texts = read_request(model(), request);
-    if (!texts.problem.empty()) {
-        Exploration result;
-        result.source = request.source;
-        result.forced = has_target(request);
-        result.problem = texts.problem;
-        result.finished = true;
-        return result;
+    const CheckedRequest checked = check_request(translator_, request);
+    if (!checked.problem.empty()) {
+        Exploration nothing;
+        nothing.problem = checked.problem;
+        nothing.finished = true;
+        return labelled(std::move(nothing), request);
     }
-    if (texts.target) {
-        return read(request, texts.source, *texts.target, progress);
+    Progress shown;
+    if (progress) {
+        shown = [&](const Snapshot& so_far) { return progress([&] { return labelled(so_far(), request); }); };
     }
-    BeamLook look(backend_, translator_, compute_, request, texts.source);
+    return labelled(checked.target ? read(checked, shown) : search(checked, shown), request);
+}
+
+Exploration Explorer::search(const CheckedRequest& request, const Progress& progress) const {
+    BeamLook look(backend_, translator_, compute_, request);
     bool stopped = false;
     while (!look.done() && !stopped) {
         look.step();
-        stopped = !look.done() && progress && !progress([&] { return labelled(look.look(), request.edits); });
+        stopped = !look.done() && progress && !progress([&] { return look.look(); });
     }
-    return labelled(look.look(), request.edits);
+    return look.look();
 }
 
-Exploration Explorer::read(const ExploreRequest& request, const RecordedText& source, const RecordedText& target,
-                           const Progress& progress) const {
+Exploration Explorer::read(const CheckedRequest& request, const Progress& progress) const {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
     const Transformer& transformer = translator_.transformer();
     const ModelConfig& config = model().config;
     WeightCollector collector;
-    EditingObserver observer(request.edits, length_of(source), &collector);
+    EditingObserver observer(request.edits, request.source_length(), &collector);
     Context ctx{.backend = backend_, .observer = &observer, .compute = compute_};
     Exploration result;
-    result.source = request.source;
-    result.forced = true;
-    const SourceMemory memory = read_source(ctx, transformer, source, request.source_pads);
+    const SourceMemory memory = read_source(ctx, transformer, request.source, request.source_pads);
     std::vector<WeightCollector::Observation> seen;
     if (progress) {
         seen = collector.fetch(backend_);
-        result.record = make_record(config, source, request.source_pads, nullptr, seen);
-        if (!progress([&] { return labelled(result, request.edits); })) {
-            return labelled(std::move(result), request.edits);
+        result.record = make_record(config, request.source, request.source_pads, nullptr, seen);
+        if (!progress([&] { return result; })) {
+            return result;
         }
     }
+    const RecordedText& target = *request.target;
     const Var hidden = read_target(ctx, transformer, target, memory);
     const std::vector<std::int32_t> written = written_ids(config, target);
     result.steps = forced_steps(ctx, transformer, hidden, written, request.candidates);
@@ -113,7 +114,7 @@ Exploration Explorer::read(const ExploreRequest& request, const RecordedText& so
     for (WeightCollector::Observation& one : collector.fetch(backend_)) {
         seen.push_back(std::move(one));
     }
-    result.record = make_record(config, source, request.source_pads, &target, seen);
+    result.record = make_record(config, request.source, request.source_pads, &target, seen);
     for (ExploredStep& step : result.steps) {
         result.log_probability += step.log_probability;
         for (NextCandidate& candidate : step.candidates) {
@@ -121,47 +122,48 @@ Exploration Explorer::read(const ExploreRequest& request, const RecordedText& so
         }
     }
     const auto length = static_cast<std::int64_t>(result.steps.size());
-    result.score = result.log_probability / length_penalty(length, translator_.search_options(request.search));
+    result.score = result.log_probability / length_penalty(length, request.search);
     result.translation = model().target_tokenizer->decode(target.ids);
     result.end = target.ended ? EndReason::EndOfSentence : EndReason::Limit;
     result.seconds = result.seconds_to_first = std::chrono::duration<double>(Clock::now() - start).count();
-    return labelled(std::move(result), request.edits);
+    return result;
 }
 
 Importance Explorer::importance(const ExploreRequest& request, const ImportanceProgress& progress) const {
-    const RequestTexts texts = read_request_with_target(model(), request);
-    if (!texts.problem.empty()) {
+    const CheckedRequest checked = check_request_with_target(translator_, request);
+    if (!checked.problem.empty()) {
         Importance result;
-        result.problem = texts.problem;
+        result.problem = checked.problem;
         result.finished = true;
         return result;
     }
-    return measure_importance(backend_, translator_, compute_, request.edits, texts.source, *texts.target, progress);
+    return measure_importance(backend_, translator_, compute_, checked.edits, checked.source, *checked.target,
+                              progress);
 }
 
 NeuronView Explorer::neuron(const ExploreRequest& request, const AttentionSite& site, int head) const {
     NeuronView view{.site = site, .head = head};
-    const RequestTexts texts = read_request_with_target(model(), request);
+    const CheckedRequest checked = check_request_with_target(translator_, request);
     const std::string missing = missing_head(model().config, site, head);
-    view.problem = texts.problem.empty() ? missing : texts.problem;
+    view.problem = checked.problem.empty() ? missing : checked.problem;
     if (!view.problem.empty()) {
         return view;
     }
     ProjectionCollector collector(site);
-    EditingObserver observer(request.edits, length_of(texts.source), &collector);
+    EditingObserver observer(checked.edits, checked.source_length(), &collector);
     Context ctx{.backend = backend_, .observer = &observer, .compute = compute_};
-    const SourceMemory memory = read_source(ctx, translator_.transformer(), texts.source, request.source_pads);
+    const SourceMemory memory = read_source(ctx, translator_.transformer(), checked.source, checked.source_pads);
     if (site.kind != AttentionKind::EncoderSelf) {
-        read_target(ctx, translator_.transformer(), *texts.target, memory);
+        read_target(ctx, translator_.transformer(), *checked.target, memory);
     }
-    const std::int64_t source_length = length_of(texts.source) + request.source_pads;
-    const auto target_length = static_cast<std::int64_t>(target_in_ids(model().config, *texts.target).size());
+    const std::int64_t source_length = checked.source_length() + checked.source_pads;
+    const auto target_length = static_cast<std::int64_t>(target_in_ids(model().config, *checked.target).size());
     view.queries = site.kind == AttentionKind::EncoderSelf ? source_length : target_length;
     view.keys = site.kind == AttentionKind::DecoderSelf ? target_length : source_length;
     view.d_k = collector.seen.queries.dim(3);
     view.causal = site.kind == AttentionKind::DecoderSelf;
-    view.pads = view.causal ? 0 : request.source_pads;
-    view.edited = std::any_of(request.edits.begin(), request.edits.end(),
+    view.pads = view.causal ? 0 : checked.source_pads;
+    view.edited = std::any_of(checked.edits.begin(), checked.edits.end(),
                               [&](const AttentionEdit& edit) { return edit.site == site && edit.head == head; });
     view.scale = collector.seen.scale;
     view.q = rows_of(backend_, collector.seen.queries, head, view.queries);

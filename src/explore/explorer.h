@@ -6,9 +6,9 @@
 #include <functional>
 #include <vector>
 
+#include "explore/checked_request.h"
 #include "explore/exploration.h"
 #include "infer/translator.h"
-#include "observe/recorded_text.h"
 
 namespace headscope {
 
@@ -36,8 +36,8 @@ public:
     NeuronView neuron(const ExploreRequest& request, const AttentionSite& site, int head) const;
 
 private:
-    Exploration read(const ExploreRequest& request, const RecordedText& source, const RecordedText& target,
-                     const Progress& progress) const;
+    Exploration search(const CheckedRequest& request, const Progress& progress) const;
+    Exploration read(const CheckedRequest& request, const Progress& progress) const;
 
     Backend& backend_;
     const Translator& translator_;

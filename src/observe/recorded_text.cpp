@@ -41,6 +41,16 @@ RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& confi
     return text;
 }
 
+std::string token_text(const Tokenizer& tokenizer, const ModelConfig& config, std::int32_t token) {
+    if (token == config.eos_id) {
+        return "<EOS>";
+    }
+    if (token == config.pad_id) {
+        return "<pad>";
+    }
+    return token == config.bos_id ? "<BOS>" : tokenizer.piece(token);
+}
+
 std::vector<std::int32_t> source_ids(const ModelConfig& config, const RecordedText& source) {
     std::vector<std::int32_t> ids = source.ids;
     ids.push_back(config.eos_id);

@@ -22,6 +22,9 @@ RecordedText encode_text(const Tokenizer& tokenizer, std::string_view text);
 // A decoder's output, with its eos where it ended by it.
 RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& config, std::vector<std::int32_t> ids);
 
+// A piece as SentencePiece spells it, "<EOS>", "<BOS>" or "<pad>".
+std::string token_text(const Tokenizer& tokenizer, const ModelConfig& config, std::int32_t token);
+
 // What the encoder reads, what the decoder reads and what it writes, as ids and as tokens.
 std::vector<std::int32_t> source_ids(const ModelConfig& config, const RecordedText& source);
 std::vector<std::int32_t> target_in_ids(const ModelConfig& config, const RecordedText& target);

@@ -1,4 +1,4 @@
-#include "explore/request_reader.h"
+#include "explore/checked_request.h"
 
 #include <algorithm>
 
@@ -37,15 +37,15 @@ void check_options(const ModelConfig& config, const ExploreRequest& request) {
     }
 }
 
-void check_pads(const ModelConfig& config, const RequestTexts& texts, std::int64_t pads) {
-    const auto length = static_cast<std::int64_t>(texts.source.ids.size()) + 1 + pads;
-    if (pads < 0 || length > config.max_length) {
+void check_pads(const ModelConfig& config, const CheckedRequest& request) {
+    const std::int64_t length = request.source_length() + request.source_pads;
+    if (request.source_pads < 0 || length > config.max_length) {
         throw Error(
             fmt::format("{} pads are not possible: the sentence and its pads have {} tokens, and the model "
                         "takes at most {}",
-                        pads, length, config.max_length));
+                        request.source_pads, length, config.max_length));
     }
-    if (pads > 0 && !texts.target) {
+    if (request.source_pads > 0 && !request.target) {
         throw Error("pads are shown with a given translation alone: one that is searched for is found without pads");
     }
 }
@@ -78,25 +78,28 @@ std::optional<RecordedText> read_target(const ModelDirectory& model, const Explo
 
 }  // namespace
 
-RequestTexts read_request(const ModelDirectory& model, const ExploreRequest& request) {
-    RequestTexts texts;
+CheckedRequest check_request(const Translator& translator, const ExploreRequest& request) {
+    const ModelDirectory& model = translator.model();
+    CheckedRequest checked{
+        .edits = request.edits, .source_pads = request.source_pads, .candidates = request.candidates};
     try {
         check_options(model.config, request);
-        texts.source = read_source(model, request.source);
-        texts.target = read_target(model, request);
-        check_pads(model.config, texts, request.source_pads);
+        checked.search = translator.search_options(request.search);
+        checked.source = read_source(model, request.source);
+        checked.target = read_target(model, request);
+        check_pads(model.config, checked);
     } catch (const Error& error) {
-        texts.problem = error.what();
+        checked.problem = error.what();
     }
-    return texts;
+    return checked;
 }
 
-RequestTexts read_request_with_target(const ModelDirectory& model, const ExploreRequest& request) {
-    RequestTexts texts = read_request(model, request);
-    if (texts.problem.empty() && !texts.target) {
-        texts.problem = "there is no translation to look at: give one";
+CheckedRequest check_request_with_target(const Translator& translator, const ExploreRequest& request) {
+    CheckedRequest checked = check_request(translator, request);
+    if (checked.problem.empty() && !checked.target) {
+        checked.problem = "there is no translation to look at: give one";
     }
-    return texts;
+    return checked;
 }
 
 bool has_target(const ExploreRequest& request) {
@@ -113,16 +116,6 @@ std::string missing_head(const ModelConfig& config, const AttentionSite& site, i
     return head >= 1 && head <= config.heads
                ? ""
                : fmt::format("there is no head {}: this model has heads 1 to {} in each layer", head, config.heads);
-}
-
-std::string token_text(const Tokenizer& tokenizer, const ModelConfig& config, std::int32_t token) {
-    if (token == config.eos_id) {
-        return "<EOS>";
-    }
-    if (token == config.pad_id) {
-        return "<pad>";
-    }
-    return token == config.bos_id ? "<BOS>" : tokenizer.piece(token);
 }
 
 }  // namespace headscope
