@@ -12,10 +12,7 @@ enum class TokenizerType : std::uint8_t { Bpe, Unigram, Other };
 
 // The library follows the offsets of a model's normalisation table without looking where they lead, so a damaged file
 // could make it read outside its memory. Error, naming `name`, for a file that is no protocol buffer or whose table
-// leads astray.
-void check_model_file(std::string_view bytes, const std::string& name);
-
-// Of bytes that passed the check.
-TokenizerType model_type(std::string_view bytes, const std::string& name);
+// points outside itself.
+TokenizerType check_model_file(std::string_view bytes, const std::string& name);
 
 }  // namespace headscope

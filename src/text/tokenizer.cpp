@@ -46,7 +46,7 @@ Tokenizer Tokenizer::load(const std::string& path) {
 }
 
 Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name) {
-    check_model_file(bytes, name);
+    const TokenizerType type = check_model_file(bytes, name);
     auto processor = std::make_unique<sentencepiece::SentencePieceProcessor>();
     std::string problem;
     try {
@@ -57,7 +57,7 @@ Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name)
     if (problem != sentencepiece::util::Status().ToString()) {
         throw Error(fmt::format("'{}' is not a SentencePiece model: {}", name, problem));
     }
-    return {std::move(processor), name, model_type(bytes, name)};
+    return {std::move(processor), name, type};
 }
 
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "backend/convert.h"
-#include "conformance/onnx/wire.h"
 #include "io/mapped_file.h"
+#include "io/proto_wire.h"
 #include "support/check.h"
 
 namespace headscope::conformance {
@@ -176,6 +176,37 @@ const OnnxAttribute* find(const OnnxNode& node, const std::string& name) {
     return found == node.attributes.end() ? nullptr : &found->second;
 }
 
+void read_fields(std::string_view bytes, OnnxTensor& tensor, std::string_view& raw,
+                 std::vector<std::int64_t>& integers) {
+    WireReader reader(bytes);
+    while (reader.next()) {
+        switch (reader.field()) {
+            case 1: reader.append_varints(tensor.dims); break;
+            case 2: {
+                const std::uint64_t type = reader.varint();
+                tensor.type = type < 256 ? static_cast<OnnxType>(type) : OnnxType{};
+                break;
+            }
+            case 4: reader.append_floats(tensor.values); break;
+            case 5:
+            case 7: reader.append_varints(integers); break;
+            case 8: tensor.name = reader.bytes(); break;
+            case 9: raw = reader.bytes(); break;
+            case 10: reader.append_doubles(tensor.values); break;
+            default: break;
+        }
+    }
+}
+
+template <class Work>
+void name_errors(const std::string& what, const Work& work) {
+    try {
+        work();
+    } catch (const WireError& error) {
+        throw Error(what + " is no file of ONNX's: " + error.what());
+    }
+}
+
 }  // namespace
 
 std::int64_t OnnxTensor::dim(int index) const {
@@ -206,24 +237,7 @@ OnnxTensor parse_onnx_tensor(std::string_view bytes, const std::string& what) {
     OnnxTensor tensor;
     std::string_view raw;
     std::vector<std::int64_t> integers;
-    WireReader reader(bytes, what);
-    while (reader.next()) {
-        switch (reader.field()) {
-            case 1: reader.append_varints(tensor.dims); break;
-            case 2: {
-                const std::uint64_t type = reader.varint();
-                tensor.type = type < 256 ? static_cast<OnnxType>(type) : OnnxType{};
-                break;
-            }
-            case 4: reader.append_floats(tensor.values); break;
-            case 5:
-            case 7: reader.append_varints(integers); break;
-            case 8: tensor.name = reader.bytes(); break;
-            case 9: raw = reader.bytes(); break;
-            case 10: reader.append_doubles(tensor.values); break;
-            default: break;
-        }
-    }
+    name_errors(what, [&] { read_fields(bytes, tensor, raw, integers); });
     const std::size_t width = width_of(tensor.type);
     if (width == 0) {
         throw Error(what + " holds a tensor of ONNX's type " + std::to_string(static_cast<int>(tensor.type)) +
@@ -243,17 +257,19 @@ OnnxTensor parse_onnx_tensor(std::string_view bytes, const std::string& what) {
 
 OnnxModel parse_onnx_model(std::string_view bytes, const std::string& what) {
     OnnxModel model;
-    WireReader reader(bytes, what);
-    while (reader.next()) {
-        if (reader.field() == 7) {
-            parse_graph(reader.message(), model);
-        } else if (reader.field() == 8) {
-            parse_opset(reader.message(), model);
+    name_errors(what, [&] {
+        WireReader reader(bytes);
+        while (reader.next()) {
+            if (reader.field() == 7) {
+                parse_graph(reader.message(), model);
+            } else if (reader.field() == 8) {
+                parse_opset(reader.message(), model);
+            }
         }
-    }
-    if (model.nodes.empty()) {
-        throw Error(what + " is no file of ONNX's: it has a graph without nodes, or none");
-    }
+        if (model.nodes.empty()) {
+            throw WireError("it has a graph without nodes, or none");
+        }
+    });
     return model;
 }
 
