@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Every relative link of the documents, its heading included, and every path of a source file that they name, exists.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+failures=0
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+headings() { sed -n 's/^#\+ //p' "$1" | tr '[:upper:]' '[:lower:]' | tr -cd 'a-z0-9 \n-' | tr ' ' '-'; }
+
+mapfile -t documents < <(git ls-files '*.md')
+[ "${#documents[@]}" -gt 10 ] || fail "found only ${#documents[@]} documents"
+for document in "${documents[@]}"; do
+    while IFS='#' read -r path heading; do
+        target=$document
+        [ -z "$path" ] || target=$(dirname "$document")/$path
+        [ -e "$target" ] || fail "$document links to $path, which does not exist"
+        [ -z "$heading" ] || headings "$target" | grep -qxF -- "$heading" || fail "$document links to #$heading, which $target lacks"
+    done < <(grep -oE '\]\([^) ]+\)' "$document" | sed 's/^](//; s/)$//' | grep -v '^https\?:')
+    while IFS= read -r path; do
+        compgen -G "$path*" >/dev/null || fail "$document names $path, which does not exist"
+    done < <(grep -oE '`(src|backends|shaders|viewer|cmake|tests)/[A-Za-z0-9_./-]+' "$document" | tr -d '`')
+done
+[ "$failures" -eq 0 ] && echo "all links and paths of ${#documents[@]} documents exist"
