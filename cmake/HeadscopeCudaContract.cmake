@@ -3,7 +3,8 @@
 # classes other layouts, and the headers' content.
 file(GLOB contract_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backend/*.h ${PROJECT_SOURCE_DIR}/src/backend/ops/*.h
      ${PROJECT_SOURCE_DIR}/src/tensor/*.h)
-list(APPEND contract_headers ${PROJECT_SOURCE_DIR}/src/support/check.h ${PROJECT_SOURCE_DIR}/backends/cuda/module.h)
+list(APPEND contract_headers ${PROJECT_SOURCE_DIR}/src/support/check.h ${PROJECT_SOURCE_DIR}/src/support/diagnostics.h
+     ${PROJECT_SOURCE_DIR}/src/support/settings.h ${PROJECT_SOURCE_DIR}/backends/cuda/module.h)
 list(SORT contract_headers)
 set(contract_text "")
 foreach(header IN LISTS contract_headers)

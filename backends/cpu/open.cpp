@@ -3,10 +3,14 @@
 #include <dnnl.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <fstream>
+#include <string>
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/products.h"
+#include "backends/cpu/thread_pool.h"
+#include "support/check.h"
 
 namespace headscope {
 
@@ -46,32 +50,48 @@ const char* vector_instructions() {
 #endif
 }
 
+DeviceInfo describe_machine() {
+    DeviceInfo info;
+    info.name = processor_name();
+    info.memory_bytes = physical_memory();
+    return info;
+}
+
 }  // namespace
 
-DeviceInfo describe_cpu() {
-    DeviceInfo info;
+CpuOptions cpu_options(const Settings& settings) {
+    CpuOptions options;
+    const std::string text = settings.get("HEADSCOPE_THREADS");
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), options.threads);
+    if (!text.empty() && (error != std::errc() || end != text.data() + text.size() || options.threads < 1 ||
+                          options.threads > cpu::kMostThreads)) {
+        throw Error("HEADSCOPE_THREADS is \"" + text + "\", expected a number from 1 to " +
+                    std::to_string(cpu::kMostThreads));
+    }
+    return options;
+}
+
+DeviceInfo describe_cpu(const CpuOptions& options) {
+    DeviceInfo info = describe_machine();
     info.id = "cpu";
     info.backend = "cpu";
-    info.name = processor_name();
     info.driver = products_library();
-    info.memory_bytes = physical_memory();
-    info.limits = {{"threads", std::to_string(cpu::default_threads())}};
+    info.limits = {{"threads", std::to_string(cpu::thread_count(options.threads))}};
     info.features = {{"vector instructions", vector_instructions()},
                      {"BF16 products", cpu::has_bf16_products() ? "yes" : "no, operands are rounded first"}};
     return info;
 }
 
 std::unique_ptr<Backend> open_cpu(const CpuOptions& options) {
-    return std::make_unique<cpu::CpuBackend>(describe_cpu(), options.threads);
+    return std::make_unique<cpu::CpuBackend>(describe_cpu(options), options.threads);
 }
 
 std::unique_ptr<Backend> open_cpu_oracle() {
-    DeviceInfo info = describe_cpu();
+    DeviceInfo info = describe_machine();
     info.id = "cpu:oracle";
     info.backend = "oracle";
     info.driver = "plain loops in double precision";
     info.limits = {{"threads", "1"}};
-    info.features.clear();
     return std::make_unique<CpuReference<double>>(std::move(info));
 }
 

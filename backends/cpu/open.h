@@ -5,14 +5,18 @@
 #include <memory>
 
 #include "backend/backend.h"
+#include "support/settings.h"
 
 namespace headscope {
 
 struct CpuOptions {
-    int threads = 0;  // 0: HEADSCOPE_THREADS where set, else every core this process may run on
+    int threads = 0;  // 0: every core that this process may run on
 };
 
-DeviceInfo describe_cpu();
+// HEADSCOPE_THREADS. Error if it is no number of threads.
+CpuOptions cpu_options(const Settings& settings);
+
+DeviceInfo describe_cpu(const CpuOptions& options = {});
 std::unique_ptr<Backend> open_cpu(const CpuOptions& options = {});
 std::unique_ptr<Backend> open_cpu_oracle();
 

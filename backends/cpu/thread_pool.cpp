@@ -4,12 +4,9 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
-
-#include "support/check.h"
 
 namespace headscope::cpu {
 
@@ -37,8 +34,6 @@ int processors_of_affinity() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-constexpr int kMost = 256;
-
 }  // namespace
 
 int processors_of_quota(const std::string& quota_and_period, int processors) {
@@ -52,25 +47,18 @@ int processors_of_quota(const std::string& quota_and_period, int processors) {
     return whole < processors ? static_cast<int>(whole) : processors;
 }
 
-int default_threads() {
-    const char* text = std::getenv("HEADSCOPE_THREADS");
-    if (text == nullptr || *text == '\0') {
-        std::ifstream file("/sys/fs/cgroup/cpu.max");
-        std::string quota;
-        std::getline(file, quota);
-        return std::min(processors_of_quota(quota, processors_of_affinity()), kMost);
+int thread_count(int asked) {
+    if (asked > 0) {
+        return std::min(asked, kMostThreads);
     }
-    char* end = nullptr;
-    const long value = std::strtol(text, &end, 10);
-    if (*end != '\0' || value < 1 || value > kMost) {
-        throw Error("HEADSCOPE_THREADS is \"" + std::string(text) + "\", expected a number from 1 to " +
-                    std::to_string(kMost));
-    }
-    return static_cast<int>(value);
+    std::ifstream file("/sys/fs/cgroup/cpu.max");
+    std::string quota;
+    std::getline(file, quota);
+    return std::min(processors_of_quota(quota, processors_of_affinity()), kMostThreads);
 }
 
 ThreadPool::ThreadPool(int threads) {
-    const int count = threads > 0 ? std::min(threads, kMost) : default_threads();
+    const int count = thread_count(threads);
     for (int i = 1; i < count; ++i) {
         workers_.emplace_back([this] { work(stopping_); });
     }

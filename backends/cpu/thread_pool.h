@@ -12,9 +12,10 @@
 
 namespace headscope::cpu {
 
-// HEADSCOPE_THREADS, or else the processors this process may run on (its affinity, and a container's share of time).
-// Error where the former is no number.
-int default_threads();
+inline constexpr int kMostThreads = 256;
+
+// `asked`, or for 0 the processors that this process may run on (its affinity, and a container's share of time).
+int thread_count(int asked);
 
 // The most threads of `processors` that a control group's quota keeps busy: "QUOTA PERIOD" of the kernel's cpu.max, or
 // "max PERIOD" for no limit.
@@ -22,7 +23,7 @@ int processors_of_quota(const std::string& quota_and_period, int processors);
 
 class ThreadPool {
 public:
-    // `threads` counts the caller; 0 means default_threads().
+    // `threads` counts the caller: see thread_count().
     explicit ThreadPool(int threads = 0);
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "backends/cuda/errors.h"
@@ -14,12 +12,6 @@
 namespace headscope::cuda {
 
 namespace {
-
-bool switched_on(const char* name, bool otherwise) {
-    const char* value = std::getenv(name);
-    const std::string_view text = value == nullptr ? "" : value;
-    return text.empty() ? otherwise : text != "0";
-}
 
 // More shapes than a corpus has in lengths of eight; each graph takes some MiB.
 constexpr std::size_t kMostReplays = 128;
@@ -47,10 +39,11 @@ Address address_of(const Tensor& tensor) {
 
 }  // namespace
 
-CudaOptions CudaOptions::from_environment() {
-    const bool check = switched_on("HEADSCOPE_CUDA_CHECK", false);
+CudaOptions CudaOptions::from(const OpenOptions& open_options) {
+    const bool check = open_options.settings.on("HEADSCOPE_CUDA_CHECK");
+    const bool graphs = open_options.settings.on("HEADSCOPE_CUDA_GRAPHS", true);
     // A wait after each op cannot be recorded.
-    return {.check_each_op = check, .graphs = !check && switched_on("HEADSCOPE_CUDA_GRAPHS", true)};
+    return {.check_each_op = check, .graphs = graphs && !check, .diagnostics = open_options.diagnostics};
 }
 
 CudaBackend::CudaBackend(int ordinal, const CudaOptions& options)
@@ -62,6 +55,7 @@ CudaBackend::CudaBackend(int ordinal, const CudaOptions& options)
       products_(stream_, *memory_, properties_.major * 10 + properties_.minor),
       fused_products_(stream_, products_.workspace()),
       graphs_(options.graphs),
+      diagnostics_(options.diagnostics),
       replays_(kMostReplays) {
     memory_->make_room = [this] { return make_room(); };
     info_.id = fmt::format("cuda:{}", ordinal);
@@ -107,12 +101,11 @@ auto CudaBackend::on_a_graph(const Step& step) {
         throw;
     } catch (const Error& error) {
         stream_.find_fault("graph");
-        if (!std::exchange(told_not_recorded_, true)) {
-            fmt::print(
-                stderr,
-                "headscope: {} ({}) runs ops one by one where they could not be recorded as a graph and launched, "
-                "which gives the same, more slowly: {}; HEADSCOPE_CUDA_GRAPHS=0 records none\n",
-                info_.id, info_.name, error.what());
+        if (!std::exchange(warned_not_recorded_, true)) {
+            diagnostics_.warn(fmt::format(
+                "{} ({}) runs ops one by one where they could not be recorded as a graph and launched, which gives the "
+                "same, more slowly: {}; HEADSCOPE_CUDA_GRAPHS=0 records none",
+                info_.id, info_.name, error.what()));
         }
         throw NotRecorded(error.what());
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/open_options.h"
 #include "backend/replays.h"
 #include "backends/cuda/dropout.h"
 #include "backends/cuda/graph.h"
@@ -27,7 +28,10 @@ struct CudaOptions {
     bool graphs = true;
     bool emulated = false;  // the device runs kernels on the CPU, for tests
 
-    static CudaOptions from_environment();
+    Diagnostics diagnostics = {};
+
+    // Error for a setting above with another value than 1 and 0.
+    static CudaOptions from(const OpenOptions& open_options);
 };
 
 class CudaBackend final : public Backend {
@@ -60,8 +64,8 @@ private:
         return memory_->pool() == Pool::Recordings;
     }
     bool make_room();  // Memory::make_room
-    // What `step` of recording a graph or of launching it gives; NotRecorded, which is said once, instead of an Error
-    // after which the device works on.
+    // What `step` of recording a graph or of launching it gives; NotRecorded, with a warning, instead of an Error after
+    // which the device works on.
     template <class Step>
     auto on_a_graph(const Step& step);
     std::shared_ptr<CudaBuffer> scratch(std::size_t bytes);
@@ -76,8 +80,9 @@ private:
     Products products_;
     FusedProducts fused_products_;
     const bool graphs_;
+    const Diagnostics diagnostics_;
+    bool warned_not_recorded_ = false;
     Replays<Graph> replays_;
-    bool told_not_recorded_ = false;
 };
 
 // The address of a tensor's first element; null where it is not defined.

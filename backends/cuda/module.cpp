@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kArchitectures[] = {HEADSCOPE_CUDA_ARCHITECTURES};  // ends with 0
 
-Backend* open(int ordinal) {
-    CudaOptions options = CudaOptions::from_environment();
+Backend* open(int ordinal, const OpenOptions& open_options) {
+    CudaOptions options = CudaOptions::from(open_options);
     options.emulated = HEADSCOPE_CUDA_EMULATED;
     return new CudaBackend(ordinal, options);
 }

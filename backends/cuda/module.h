@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backend/backend.h"
+#include "backend/open_options.h"
 
 namespace headscope::cuda {
 
@@ -16,7 +17,7 @@ struct Module {
     bool emulated;             // made for tests: the kernels run on the CPU
 
     // The device with this ordinal of the driver's. Error where it cannot be opened. The caller owns the backend.
-    Backend* (*open)(int ordinal);
+    Backend* (*open)(int ordinal, const OpenOptions& options);
 };
 
 using ModuleEntry = const Module* (*)();

@@ -19,21 +19,21 @@ namespace headscope {
 
 namespace {
 
-void require_drivers(const vulkan::Options& options) {
+void require_drivers(const vulkan::Options& options, const Settings& settings) {
     if (options.driver_probe) {
-        vulkan::require_drivers_survive(options.cache_directory);
+        vulkan::require_drivers_survive(options.cache_directory, settings);
     }
 }
 
 }  // namespace
 
-VulkanDevices::VulkanDevices() {
+VulkanDevices::VulkanDevices(const OpenOptions& open_options) : options_(open_options) {
     DeviceInfo none;
     none.id = "vulkan";
     none.backend = "vulkan";
     try {
-        const vulkan::Options options = vulkan::Options::from_environment();
-        require_drivers(options);
+        const vulkan::Options options = vulkan::Options::from(options_);
+        require_drivers(options, options_.settings);
         instance_ = std::make_shared<const vulkan::Instance>(options.validation);
         for (const VkPhysicalDevice device : instance_->devices()) {
             const int index = static_cast<int>(list_.size());
@@ -50,15 +50,15 @@ VulkanDevices::VulkanDevices() {
     }
 }
 
-void require_vulkan_drivers() {
-    require_drivers(vulkan::Options::from_environment());
+void require_vulkan_drivers(const OpenOptions& options) {
+    require_drivers(vulkan::Options::from(options), options.settings);
 }
 
 std::unique_ptr<Backend> VulkanDevices::open(int index, const std::string& path) const {
     if (instance_ == nullptr) {
         throw Error(list_[0].rejected);
     }
-    vulkan::Options options = vulkan::Options::from_environment();
+    vulkan::Options options = vulkan::Options::from(options_);
     const std::vector<VkPhysicalDevice>& devices = instance_->devices();
     if (index < 0 || static_cast<std::size_t>(index) >= devices.size()) {
         throw Error(fmt::format("there is no vulkan:{}: {} Vulkan device(s) were found (headscope devices lists them)",
@@ -83,16 +83,8 @@ std::unique_ptr<Backend> VulkanDevices::open(int index, const std::string& path)
     backend.reset();
     options.subgroups = false;
     vulkan::Probe without = vulkan::probe(instance_->functions(), physical, index, options);
-    vulkan::say_without_subgroups(probed.info, complaint, without.info);
+    vulkan::report_disabled_subgroups(probed.info, complaint, without.info, options.diagnostics);
     return std::make_unique<vulkan::VulkanBackend>(instance_, physical, std::move(without), options);
-}
-
-std::vector<DeviceInfo> list_vulkan_devices() {
-    return VulkanDevices().list();
-}
-
-std::unique_ptr<Backend> open_vulkan_device(int index) {
-    return VulkanDevices().open(index);
 }
 
 }  // namespace headscope

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/open_options.h"
 
 namespace headscope {
 
@@ -25,15 +26,15 @@ class Instance;
 }
 
 // Error where an installed driver crashes when it is asked for its devices, which a child process finds out once for
-// each set of drivers, or where a variable above asks for what there is not: for whoever is about to load them.
-void require_vulkan_drivers();
+// each set of drivers, or where a setting above asks for what there is not: for whoever is about to load them.
+void require_vulkan_drivers(const OpenOptions& options);
 
 // One look at what there is, from which devices are listed and opened. A driver costs tenths of a second to load and
 // enumerate, so look once and pass it on. A backend opened from it may outlive it.
 class VulkanDevices {
 public:
     // Never throws for a missing loader, driver or device.
-    VulkanDevices();
+    explicit VulkanDevices(const OpenOptions& options);
 
     // Discrete GPUs, integrated, virtual, then CPUs, as vulkan:0, vulkan:1 ... Never empty: without a device there is
     // one entry whose `rejected` says why.
@@ -44,11 +45,9 @@ public:
     std::unique_ptr<Backend> open(int index, const std::string& path = "") const;
 
 private:
+    const OpenOptions options_;
     std::shared_ptr<const vulkan::Instance> instance_;  // null where Vulkan as a whole cannot be used
     std::vector<DeviceInfo> list_;
 };
-
-std::vector<DeviceInfo> list_vulkan_devices();
-std::unique_ptr<Backend> open_vulkan_device(int index);
 
 }  // namespace headscope

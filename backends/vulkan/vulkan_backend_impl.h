@@ -1,4 +1,4 @@
-// The class behind open_vulkan_device. Each family of ops is one source file beside this one.
+// The class behind VulkanDevices::open. Each family of ops is one source file beside this one.
 #pragma once
 
 #include <array>

@@ -14,7 +14,7 @@
 
 #include "cli/command.h"
 #include "cli/command_line.h"
-#include "cli/known_variables.h"
+#include "options/environment.h"
 #include "support/check.h"
 #include "support/edit_distance.h"
 
@@ -27,21 +27,21 @@ constexpr const char* kExamples =
     "  headscope attention --text 'The cat sleeps because it is tired.' --word it -o cat.svg\n"
     "  headscope devices";
 
-void add_commands(CLI::App& app, int count, const char* const* words) {
+void add_commands(CLI::App& app, const headscope::OpenOptions& open_options, int count, const char* const* words) {
     using namespace headscope;
-    add_train_command(app);
+    add_train_command(app, open_options);
     add_plot_command(app);
-    add_translate_command(app);
-    add_evaluate_command(app, count, words);
-    add_score_command(app);
-    add_compare_command(app);
-    add_bench_command(app, count, words);
-    add_attention_command(app);
-    add_view_command(app, count, words);
-    add_inspect_command(app);
-    add_devices_command(app);
-    add_conform_command(app, count, words);
-    add_tune_command(app);
+    add_translate_command(app, open_options);
+    add_evaluate_command(app, open_options, count, words);
+    add_score_command(app, open_options);
+    add_compare_command(app, open_options);
+    add_bench_command(app, open_options, count, words);
+    add_attention_command(app, open_options);
+    add_view_command(app, open_options, count, words);
+    add_inspect_command(app, open_options);
+    add_devices_command(app, open_options);
+    add_conform_command(app, open_options, count, words);
+    add_tune_command(app, open_options);
     add_data_command(app);
     add_make_task_command(app);
 }
@@ -141,15 +141,16 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    using namespace headscope;
     occupy_standard_streams();
     std::signal(SIGPIPE, SIG_IGN);  // a closed output is an error of write(), see OutputClosed
     std::signal(SIGXFSZ, SIG_IGN);  // as is a file that may not grow
-    headscope::on_byte_order_mark([](const std::string& name) {
-        headscope::tell(fmt::format("headscope: {} begins with a byte order mark, which was removed", name));
-    });
-    for (const std::string& message : headscope::misspelt_variables(environ)) {
-        headscope::tell("headscope: " + message);
+    for (const std::string& message : misspelt_variables(environ)) {
+        tell("headscope: " + message);
     }
+    const OpenOptions open_options{
+        .settings = read_environment(environ),
+        .diagnostics = Diagnostics([](Severity, const std::string& text) { tell("headscope: " + text); })};
     CLI::App app("The Transformer on every GPU, with heads you can see.", "headscope");
     app.require_subcommand(1);
     app.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
@@ -157,25 +158,25 @@ int main(int argc, char** argv) {
     app.get_formatter()->column_width(36);
     app.option_defaults()->disable_flag_override();  // --greedy=3 is a slip, and not --greedy
     try {
-        add_commands(app, argc, argv);
+        add_commands(app, open_options, argc, argv);
         try {
             app.parse(argc, argv);
         } catch (const CLI::Success& asked) {  // help, or the version
-            if (const std::string problem = wrong_words(app); !problem.empty()) {
-                throw headscope::Error(problem);
+            if (const std::string problem = unknown_command(app); !problem.empty()) {
+                throw Error(problem);
             }
-            headscope::write_asked(app, asked);
+            write_asked(app, asked);
         }
         headscope::TraceFile::require_written();
         return 0;
     } catch (const CLI::ParseError& error) {
         return refuse(app, error);
-    } catch (const headscope::OutputClosed&) {
+    } catch (const OutputClosed&) {
         return 1;
-    } catch (const headscope::Error& error) {
-        headscope::tell(fmt::format("headscope: {}", error.what()));
+    } catch (const Error& error) {
+        tell(fmt::format("headscope: {}", error.what()));
     } catch (const std::exception& error) {
-        headscope::tell(fmt::format("headscope: internal error: {}", error.what()));
+        tell(fmt::format("headscope: internal error: {}", error.what()));
     }
     return 1;
 }

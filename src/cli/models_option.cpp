@@ -18,13 +18,13 @@ void add_models_option(CLI::App& command, std::vector<std::string>& models, cons
         ->check(something);
 }
 
-std::vector<std::string> find_models(const std::vector<std::string>& given) {
+std::vector<std::string> find_models(const std::vector<std::string>& given, const Settings& settings) {
     if (given.empty()) {
-        return {find_model("")};
+        return {find_model("", settings)};
     }
     std::vector<std::string> found;
     for (const std::string& model : given) {
-        found.push_back(find_model(model));
+        found.push_back(find_model(model, settings));
     }
     return found;
 }

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "support/settings.h"
+
 namespace CLI {
 class App;
 }
@@ -14,6 +16,6 @@ namespace headscope {
 void add_models_option(CLI::App& command, std::vector<std::string>& models, const std::string& together);
 
 // Those that were given, else the one of find_model().
-std::vector<std::string> find_models(const std::vector<std::string>& given);
+std::vector<std::string> find_models(const std::vector<std::string>& given, const Settings& settings);
 
 }  // namespace headscope

@@ -7,7 +7,7 @@
 
 namespace headscope::conformance {
 
-Judge::Judge() : oracle_(open_device("cpu:oracle")), cpu_(open_device("cpu")) {}
+Judge::Judge(const OpenOptions& options) : oracle_(open_device("cpu:oracle")), cpu_(open_device("cpu", options)) {}
 
 Verdict Judge::verdict(Backend& device, const Case& stated) {
     Backend* reference = reference_for(device, stated);

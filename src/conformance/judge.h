@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "backend/open_options.h"
 #include "conformance/harness.h"
 
 namespace headscope::conformance {
@@ -16,7 +17,8 @@ struct Verdict {
 
 class Judge {
 public:
-    Judge();
+    // `options` open the CPU.
+    explicit Judge(const OpenOptions& options = {});
 
     // Whether there is anything that so large a case can be held against.
     bool can_judge(const Backend& device, const Case& stated) const { return reference_for(device, stated) != nullptr; }

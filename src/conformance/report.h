@@ -80,14 +80,14 @@ struct Report {
     std::string scope = "full";  // or "quick", "onnx node tests"
     std::string date = {};       // when it began
     std::string command = {};    // as a shell would take it
-    Settings settings = {};
+    RunSettings settings = {};
     std::vector<DeviceReport> devices;
     bool passed() const;
     bool interrupted() const;
 };
 
 // For people: a line for each op, precision and path, and every failure.
-std::string report_table(const DeviceReport& report, const Settings& settings = {});
+std::string report_table(const DeviceReport& report, const RunSettings& settings = {});
 // For programs: everything.
 nlohmann::ordered_json report_json(const Report& report);
 // For those that read JUnit's XML: a suite for each device, a test for each result.

@@ -72,7 +72,7 @@ std::string timestamp_of(const std::string& date) {
     return date.ends_with('Z') ? date.substr(0, date.size() - 1) : date;
 }
 
-std::string suite(const DeviceReport& report, const Settings& settings) {
+std::string suite(const DeviceReport& report, const RunSettings& settings) {
     const std::size_t cut = report.failure.empty() ? 0 : 1;
     const std::size_t nothing = report.runs() == 0 && cut == 0 ? 1 : 0;
     const auto skipped = std::count_if(report.results.begin(), report.results.end(), is_skipped);

@@ -107,7 +107,7 @@ std::string listed(const char* label, const Named& entries, const char* between 
     return entries.empty() ? "" : fmt::format("    {:<10}{}\n", label, fmt::join(words, ", "));
 }
 
-std::string heading(const DeviceInfo& device, const Settings& settings) {
+std::string heading(const DeviceInfo& device, const RunSettings& settings) {
     std::string text = fmt::format("{}  {}\n", device.id, device.name);
     text += device.driver.empty() ? "" : fmt::format("    driver    {}\n", device.driver);
     text += device.software ? "    kind      software: a GPU's interface on the CPU's cores\n" : "";
@@ -205,7 +205,7 @@ std::string skipped(const DeviceReport& report) {
 
 }  // namespace
 
-std::string report_table(const DeviceReport& report, const Settings& settings) {
+std::string report_table(const DeviceReport& report, const RunSettings& settings) {
     const std::vector<Line> lines = lines_of(report);
     std::size_t width = 2;
     std::size_t path_width = 4;

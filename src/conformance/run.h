@@ -38,7 +38,8 @@ struct Plan {
     // and all paths have thousands), and bytes of tensors, which its pool would keep from the other paths.
     std::size_t kernels_held = 64;
     std::size_t bytes_held = std::size_t{128} << 20U;
-    std::function<std::unique_ptr<Backend>(const std::string& path, const std::string& device)> open = open_device_by;
+    std::function<std::unique_ptr<Backend>(const std::string& path, const std::string& device)> open =
+        [](const std::string& path, const std::string& device) { return open_device_by(path, device); };
 };
 
 // Error for a device, path, op, dtype or case that is not there, and where the plan leaves nothing to do.

@@ -145,7 +145,7 @@ private:
 
     const SpeedPlan& plan_;
     const std::vector<Contender>& contenders_;
-    Judge judge_;
+    Judge judge_{plan_.open_options};
     std::vector<std::map<std::string, double>> rates_;  // the best of each op that counts operations, in 1e9 a second
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/open_options.h"
 #include "backend/precision.h"
 #include "conformance/compare.h"
 #include "conformance/family.h"
@@ -42,7 +43,8 @@ struct SpeedPlan {
     std::vector<std::string> ops = {};  // names of ops or families; empty for all
     Workload work = {};
     int repeat = 5;
-    double most_seconds = 1.5;  // of one run: what would take longer, going by what was timed before, is left out
+    double most_seconds = 1.5;      // of one run: what would take longer, going by what was timed before, is left out
+    OpenOptions open_options = {};  // of the CPU that results are compared with
     std::function<void(const std::string& line)> progress = {};  // what is being done, for someone who waits
 };
 

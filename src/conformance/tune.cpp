@@ -94,7 +94,7 @@ private:
     Backend& device_;
     ProductWays& ways_;
     const TunePlan& plan_;
-    Judge judge_;
+    Judge judge_{plan_.open_options};
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/open_options.h"
 #include "backend/precision.h"
 #include "conformance/family.h"
 #include "conformance/speed.h"
@@ -30,6 +31,7 @@ struct TunePlan {
     Workload work = {};
     int repeat = 5;  // turns of each way
     Arithmetic arithmetic = {};
+    OpenOptions open_options = {};  // of the CPU that results are compared with
     std::function<void(const std::string& line)> progress = {};
     std::function<double(const TimedCase&)> seconds = &TimedCase::seconds;  // the clock
 };

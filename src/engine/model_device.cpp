@@ -13,8 +13,12 @@ bool device_failed(const Error& error) {
     return dynamic_cast<const DeviceLost*>(&error) != nullptr || dynamic_cast<const OutOfMemory*>(&error) != nullptr;
 }
 
-ModelDevice::ModelDevice(const std::string& id, Precision precision, std::vector<std::string> models, Warn warn)
-    : precision_(precision), models_(std::move(models)), warn_(std::move(warn)) {
+ModelDevice::ModelDevice(const std::string& id, Precision precision, std::vector<std::string> models,
+                         OpenOptions open_options, Warn warn)
+    : precision_(precision),
+      models_(std::move(models)),
+      open_options_(std::move(open_options)),
+      warn_(std::move(warn)) {
     const auto opening = [&] { open(id); };
     kept_open(opening, [] {});
 }
@@ -56,7 +60,7 @@ std::size_t ModelDevice::peak_bytes() const {
 }
 
 void ModelDevice::open(const std::string& id) {
-    backend_ = open_device(id);
+    backend_ = open_device(id, open_options_);
     info_ = backend_->device();
     arithmetic_ = inference_arithmetic_for(*backend_, precision_, std::string("the precision ") + name_of(precision_));
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/open_options.h"
 #include "backend/precision.h"
 #include "infer/fresh_device.h"
 #include "infer/translator.h"
@@ -24,7 +25,8 @@ public:
 
     // Opens it. Error where there is no such device, or it has not this precision. `warn` hears of a device that was
     // lost and opened again.
-    ModelDevice(const std::string& id, Precision precision, std::vector<std::string> models, Warn warn);
+    ModelDevice(const std::string& id, Precision precision, std::vector<std::string> models, OpenOptions open_options,
+                Warn warn);
     // Reads the models. Before that there is no translator().
     void load();
 
@@ -50,6 +52,7 @@ private:
 
     const Precision precision_;
     const std::vector<std::string> models_;
+    const OpenOptions open_options_;
     const Warn warn_;
     DeviceInfo info_;
     Arithmetic arithmetic_;

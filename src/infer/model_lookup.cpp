@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -38,14 +37,12 @@ std::vector<fs::path> candidates() {
 
 }  // namespace
 
-std::string find_model(const std::string& wanted) {
+std::string find_model(const std::string& wanted, const Settings& settings) {
     if (!wanted.empty()) {
         return model_folder(wanted);
     }
-    // Nothing in this program changes the environment, so reading it is safe.
-    const char* from_environment = std::getenv("HEADSCOPE_MODEL");
-    if (from_environment != nullptr && *from_environment != '\0') {
-        return model_folder(from_environment);
+    if (const std::string set = settings.get("HEADSCOPE_MODEL"); !set.empty()) {
+        return model_folder(set);
     }
     std::string looked;
     for (const fs::path& path : candidates()) {

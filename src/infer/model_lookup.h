@@ -3,11 +3,13 @@
 
 #include <string>
 
+#include "support/settings.h"
+
 namespace headscope {
 
-// model_folder() of `wanted` where it is not empty; else of the environment's HEADSCOPE_MODEL; else the first of these
+// model_folder() of `wanted` where it is not empty; else of the setting HEADSCOPE_MODEL; else the first of these
 // that exists: share/headscope/models/en-de beside the executable's folder, bin or libexec/headscope (installed), then
 // assets/models/en-de under the working directory or above the executable (a source tree). Error lists where it looked.
-std::string find_model(const std::string& wanted);
+std::string find_model(const std::string& wanted, const Settings& settings);
 
 }  // namespace headscope

@@ -40,23 +40,23 @@ std::vector<std::string> device_list(const std::string& wanted, const std::vecto
     return ids;
 }
 
-std::vector<std::string> device_list(const std::string& wanted) {
-    const std::string asked = asked_device(wanted);
-    return device_list(asked, asked == "all" ? list_devices() : std::vector<DeviceInfo>{});
+std::vector<std::string> asked_devices(const std::string& given, const OpenOptions& options) {
+    const std::string asked = asked_device(given, options.settings);
+    return device_list(asked, asked == "all" ? list_devices(options) : std::vector<DeviceInfo>{});
 }
 
 bool names_several(const std::string& wanted) {
     return wanted == "all" || wanted.find(',') != std::string::npos;
 }
 
-std::vector<std::string> compared_devices(const std::vector<std::string>& wanted) {
+std::vector<std::string> compared_devices(const std::vector<std::string>& wanted, const OpenOptions& options) {
     if (wanted.empty()) {
-        const std::string asked = asked_device("");
-        return asked.empty() ? std::vector<std::string>{""} : compared_devices({asked});
+        const std::string asked = asked_device("", options.settings);
+        return asked.empty() ? std::vector<std::string>{""} : compared_devices({asked}, options);
     }
     std::vector<std::string> ids;
     if (std::find(wanted.begin(), wanted.end(), "all") != wanted.end()) {
-        for (const DeviceInfo& device : list_devices()) {
+        for (const DeviceInfo& device : list_devices(options)) {
             if (device.rejected.empty()) {
                 ids.push_back(device.id);
             }

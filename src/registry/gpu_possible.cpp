@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -14,12 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool driver_named() {
+bool driver_named(const Settings& settings) {
     constexpr std::array kNames{"HEADSCOPE_CUDA_DRIVER", "VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"};
-    return std::any_of(kNames.begin(), kNames.end(), [](const char* name) {
-        const char* value = std::getenv(name);
-        return value != nullptr && *value != '\0';
-    });
+    return std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return !settings.get(name).empty(); });
 }
 
 // True for a folder that cannot be read: what is not seen is possible.
@@ -50,8 +46,8 @@ bool is_pci_gpu(const fs::directory_entry& entry) {
 
 }  // namespace
 
-bool gpu_possible(const std::string& root) {
-    if (driver_named() || any_entry(root + "/dev", is_driver_file)) {
+bool gpu_possible(const Settings& settings, const std::string& root) {
+    if (driver_named(settings) || any_entry(root + "/dev", is_driver_file)) {
         return true;
     }
     std::error_code ignored;

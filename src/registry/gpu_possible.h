@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "support/settings.h"
+
 namespace headscope {
 
 // False only where the kernel shows no GPU. Loading the drivers to learn the same takes tenths of a second (Vulkan's
@@ -18,6 +20,6 @@ namespace headscope {
 //  - no /sys to see it in.
 // What this cannot see is still listed by `headscope devices` and opened by --device cuda or vulkan. `root` is for
 // tests.
-bool gpu_possible(const std::string& root = "");
+bool gpu_possible(const Settings& settings, const std::string& root = "");
 
 }  // namespace headscope

@@ -10,7 +10,6 @@
 #include "registry/device_list.h"
 #include "registry/gpu_possible.h"
 #include "support/check.h"
-#include "support/environment.h"
 #ifdef HEADSCOPE_WITH_VULKAN
 #include "backends/vulkan/vulkan_backend.h"
 #endif
@@ -22,7 +21,7 @@ namespace {
 #ifndef HEADSCOPE_WITH_VULKAN
 class VulkanDevices {
 public:
-    VulkanDevices() {
+    explicit VulkanDevices(const OpenOptions& /*options*/) {
         list_[0].id = "vulkan";
         list_[0].backend = "vulkan";
         list_[0].name = "Vulkan";
@@ -35,14 +34,14 @@ private:
     std::vector<DeviceInfo> list_ = std::vector<DeviceInfo>(1);
 };
 
-void require_vulkan_drivers() {}
+void require_vulkan_drivers(const OpenOptions& /*options*/) {}
 #endif
 
 // HEADSCOPE_TRACE=file writes a Chrome trace; HEADSCOPE_SCAN_NAN=1 stops at the first NaN.
-InstrumentOptions options_from_environment() {
+InstrumentOptions instrument_options(const Settings& settings) {
     InstrumentOptions options;
-    options.trace_file = environment("HEADSCOPE_TRACE");
-    options.scan_for_nan = environment_switch("HEADSCOPE_SCAN_NAN");
+    options.trace_file = settings.get("HEADSCOPE_TRACE");
+    options.scan_for_nan = settings.on("HEADSCOPE_SCAN_NAN");
     return options;
 }
 
@@ -62,8 +61,8 @@ struct Look {
 };
 
 template <class Devices>
-Look look_at() {
-    const auto devices = std::make_shared<const Devices>();
+Look look_at(const OpenOptions& options) {
+    const auto devices = std::make_shared<const Devices>(options);
     return {devices->list(), [devices](int index, [[maybe_unused]] const std::string& path) {
                 if constexpr (requires { devices->open(index, path); }) {
                     return devices->open(index, path);
@@ -75,7 +74,7 @@ Look look_at() {
 
 struct GpuBackend {
     const char* name;
-    Look (*look)();
+    Look (*look)(const OpenOptions&);
 };
 
 // The first with a real GPU has the default device: CUDA is faster than Vulkan on the same card.
@@ -95,8 +94,9 @@ void require_path(const DeviceInfo& device, const std::string& path) {
 }
 
 template <class Wanted>
-std::unique_ptr<Backend> open_first(const GpuBackend& backend, const Wanted& wanted, const std::string& path = "") {
-    const Look look = backend.look();
+std::unique_ptr<Backend> open_first(const GpuBackend& backend, const Wanted& wanted, const std::string& path,
+                                    const OpenOptions& options) {
+    const Look look = backend.look(options);
     const auto found = std::find_if(look.list.begin(), look.list.end(), [&](const DeviceInfo& device) {
         return device.rejected.empty() && wanted(device);
     });
@@ -111,85 +111,88 @@ bool is_real_gpu(const DeviceInfo& device) {
     return device.gpu && device.rejected.empty();
 }
 
-std::unique_ptr<Backend> open_best() {
-    if (gpu_possible()) {
+std::unique_ptr<Backend> open_best(const OpenOptions& options) {
+    if (gpu_possible(options.settings)) {
         for (const GpuBackend& backend : kGpuBackends) {
-            if (auto opened = open_first(backend, is_real_gpu)) {
+            if (auto opened = open_first(backend, is_real_gpu, "", options)) {
                 return opened;
             }
         }
     }
-    return open_cpu();
+    return open_cpu(cpu_options(options.settings));
 }
 
 // "vulkan" is the first usable one, "vulkan:1" that very one.
-std::unique_ptr<Backend> open_named(const GpuBackend& backend, const std::string& wanted, const std::string& path) {
+std::unique_ptr<Backend> open_named(const GpuBackend& backend, const std::string& wanted, const std::string& path,
+                                    const OpenOptions& options) {
     auto opened = open_first(
-        backend, [&](const DeviceInfo& device) { return device.id == wanted || device.backend == wanted; }, path);
+        backend, [&](const DeviceInfo& device) { return device.id == wanted || device.backend == wanted; }, path,
+        options);
     if (opened == nullptr) {
-        throw Error("there is no usable device \"" + wanted + "\"" + what_there_is(list_devices()));
+        throw Error("there is no usable device \"" + wanted + "\"" + what_there_is(list_devices(options)));
     }
     return opened;
 }
 
-std::unique_ptr<Backend> open_inner(const std::string& wanted, const std::string& path) {
+std::unique_ptr<Backend> open_inner(const std::string& wanted, const std::string& path, const OpenOptions& options) {
     for (const GpuBackend& backend : kGpuBackends) {
         if (wanted.substr(0, wanted.find(':')) == backend.name) {
-            return open_named(backend, wanted, path);
+            return open_named(backend, wanted, path, options);
         }
     }
-    std::unique_ptr<Backend> opened = wanted.empty()           ? open_best()
-                                      : wanted == "cpu"        ? open_cpu()
+    std::unique_ptr<Backend> opened = wanted.empty()           ? open_best(options)
+                                      : wanted == "cpu"        ? open_cpu(cpu_options(options.settings))
                                       : wanted == "cpu:oracle" ? open_cpu_oracle()
                                                                : nullptr;
     if (opened != nullptr) {
         require_path(opened->device(), path);
         return opened;
     }
-    throw Error("unknown device \"" + wanted + "\"" + what_there_is(list_devices()));
+    throw Error("unknown device \"" + wanted + "\"" + what_there_is(list_devices(options)));
 }
 
 }  // namespace
 
-std::vector<DeviceInfo> list_devices() {
+std::vector<DeviceInfo> list_devices(const OpenOptions& options) {
     std::vector<DeviceInfo> devices;
     for (const GpuBackend& backend : kGpuBackends) {
-        const Look look = backend.look();
+        const Look look = backend.look(options);
         devices.insert(devices.end(), look.list.begin(), look.list.end());
     }
-    devices.push_back(describe_cpu());
+    devices.push_back(describe_cpu(cpu_options(options.settings)));
     return devices;
 }
 
-void require_window_drivers() {
-    require_vulkan_drivers();
+void require_window_drivers(const OpenOptions& options) {
+    require_vulkan_drivers(options);
 }
 
-std::string asked_device(const std::string& given) {
-    return given.empty() ? environment("HEADSCOPE_DEVICE") : given;
+std::string asked_device(const std::string& given, const Settings& settings) {
+    return given.empty() ? settings.get("HEADSCOPE_DEVICE") : given;
 }
 
-std::string default_device(const std::vector<DeviceInfo>& devices) {
-    std::string asked = asked_device("");
+std::string default_device(const std::vector<DeviceInfo>& devices, const Settings& settings) {
+    std::string asked = asked_device("", settings);
     if (!asked.empty()) {
         return asked;
     }
     const auto best = std::find_if(devices.begin(), devices.end(), is_real_gpu);
-    return gpu_possible() && best != devices.end() ? best->id : "cpu";
+    return gpu_possible(settings) && best != devices.end() ? best->id : "cpu";
 }
 
-std::unique_ptr<Backend> open_device(const std::string& wanted) {
-    return open_device_by("", wanted);
+std::unique_ptr<Backend> open_device(const std::string& wanted, const OpenOptions& options) {
+    return open_device_by("", wanted, options);
 }
 
-std::unique_ptr<Backend> open_device_by(const std::string& path, const std::string& wanted) {
-    const std::string asked = asked_device(wanted);
+std::unique_ptr<Backend> open_device_by(const std::string& path, const std::string& wanted,
+                                        const OpenOptions& options) {
+    const std::string asked = asked_device(wanted, options.settings);
     if (names_several(asked)) {
         throw Error((wanted.empty() ? "HEADSCOPE_DEVICE is \"" : "the device is \"") + asked +
                     "\", and this takes one device: " +
                     (wanted.empty() ? "name it by --device" : "name one that headscope devices --usable lists"));
     }
-    return std::make_unique<Instrumented>(open_inner(asked, path), options_from_environment());
+    return std::make_unique<Instrumented>(open_inner(asked, path, options), instrument_options(options.settings));
 }
 
 }  // namespace headscope

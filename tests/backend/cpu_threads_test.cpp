@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <stdexcept>
 
+#include "backends/cpu/open.h"
 #include "backends/cpu/products.h"
 #include "backends/cpu/thread_pool.h"
 #include "support/check.h"
@@ -65,14 +65,14 @@ TEST_CASE("a container's share of time limits the threads", "[threads]") {
 }
 
 TEST_CASE("HEADSCOPE_THREADS is read and checked", "[threads]") {
-    REQUIRE(setenv("HEADSCOPE_THREADS", "3", 1) == 0);
-    CHECK(default_threads() == 3);
-    for (const char* wrong : {"many", "2x", "0", "-1", "100000"}) {
-        REQUIRE(setenv("HEADSCOPE_THREADS", wrong, 1) == 0);
-        CHECK_THROWS_AS(default_threads(), Error);
+    const auto threads = [](const char* text) { return cpu_options({{{"HEADSCOPE_THREADS", text}}}).threads; };
+    CHECK(threads("3") == 3);
+    CHECK(threads("") == 0);
+    for (const char* wrong : {"many", "2x", "0", "-1", "257", "100000000000", "+2"}) {
+        CHECK_THROWS_WITH(threads(wrong), Catch::Matchers::Contains(std::string("HEADSCOPE_THREADS is \"") + wrong));
     }
-    REQUIRE(unsetenv("HEADSCOPE_THREADS") == 0);
-    CHECK(default_threads() >= 1);
+    CHECK(thread_count(3) == 3);
+    CHECK(thread_count(0) >= 1);
 }
 
 namespace {

@@ -4,7 +4,6 @@
 
 #include "registry/registry.h"
 #include "support/check.h"
-#include "tests/support/variable.h"
 
 using namespace headscope;
 
@@ -32,19 +31,19 @@ TEST_CASE("a list of devices is taken apart", "[device_list]") {
 }
 
 TEST_CASE("HEADSCOPE_DEVICE is a list where one is taken and none is given", "[device_list]") {
-    const Variable several("HEADSCOPE_DEVICE", "cpu,cpu:oracle");
-    CHECK(device_list("") == Ids{"cpu", "cpu:oracle"});
-    CHECK(device_list("vulkan:1") == Ids{"vulkan:1"});
-    CHECK(compared_devices({}) == Ids{"cpu", "cpu:oracle"});
-    CHECK(compared_devices({"cpu"}) == Ids{"cpu"});
-    CHECK_THROWS_WITH(open_device(""), Catch::Matchers::Contains("HEADSCOPE_DEVICE is \"cpu,cpu:oracle\""));
-    several.set("all");
-    CHECK(device_list("") == device_list("all"));
-    CHECK(compared_devices({}) == compared_devices({"all"}));
-    CHECK_THROWS_WITH(open_device(""), Catch::Matchers::Contains("name it by --device"));
-    several.set(std::nullopt);
-    CHECK(device_list("") == Ids{""});
-    CHECK(compared_devices({}) == Ids{""});
+    OpenOptions options{.settings = {{{"HEADSCOPE_DEVICE", "cpu,cpu:oracle"}}}};
+    CHECK(asked_devices("", options) == Ids{"cpu", "cpu:oracle"});
+    CHECK(asked_devices("vulkan:1", options) == Ids{"vulkan:1"});
+    CHECK(compared_devices({}, options) == Ids{"cpu", "cpu:oracle"});
+    CHECK(compared_devices({"cpu"}, options) == Ids{"cpu"});
+    CHECK_THROWS_WITH(open_device("", options), Catch::Matchers::Contains("HEADSCOPE_DEVICE is \"cpu,cpu:oracle\""));
+    options.settings.set("HEADSCOPE_DEVICE", "all");
+    CHECK(asked_devices("", options) == asked_devices("all", options));
+    CHECK(compared_devices({}, options) == compared_devices({"all"}, options));
+    CHECK_THROWS_WITH(open_device("", options), Catch::Matchers::Contains("name it by --device"));
+    options = {};
+    CHECK(asked_devices("", options) == Ids{""});
+    CHECK(compared_devices({}, options) == Ids{""});
 }
 
 TEST_CASE("all devices are those that add something", "[device_list]") {

@@ -1,11 +1,8 @@
 #include "registry/gpu_possible.h"
 
-#include <array>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "tests/io/temporary_folder.h"
 
@@ -14,17 +11,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array kDriverNames{"HEADSCOPE_CUDA_DRIVER", "VK_DRIVER_FILES", "VK_ICD_FILENAMES",
-                                  "VK_ADD_DRIVER_FILES"};
-
-// A root folder as of a machine with a disk, a network card and no GPU, where no driver is named.
+// A root folder as of a machine with a disk, a network card and no GPU.
 struct Machine {
     Machine() {
-        for (const char* name : kDriverNames) {
-            const char* value = std::getenv(name);
-            named.emplace_back(value == nullptr ? "" : value);
-            unsetenv(name);
-        }
         fs::create_directories(folder.file("dev/disk"));
         fs::create_directories(folder.file("sys/bus"));
         folder.write("dev/null", "");
@@ -32,23 +21,13 @@ struct Machine {
         add_pci("0000:00:01.0", "0x020000");
         add_pci("0000:00:02.0", "0x010802");
     }
-    Machine(const Machine&) = delete;
-    Machine& operator=(const Machine&) = delete;
-    ~Machine() {
-        for (std::size_t index = 0; index < named.size(); ++index) {
-            if (!named[index].empty()) {
-                setenv(kDriverNames[index], named[index].c_str(), 1);
-            }
-        }
-    }
     void add_pci(const std::string& slot, const std::string& pci_class) const {
         fs::create_directories(folder.file("sys/bus/pci/devices/" + slot));
         folder.write("sys/bus/pci/devices/" + slot + "/class", pci_class + "\n");
     }
-    bool gpu() const { return gpu_possible(folder.file("")); }
+    bool gpu(const Settings& settings = {}) const { return gpu_possible(settings, folder.file("")); }
 
     TemporaryFolder folder;
-    std::vector<std::string> named;
 };
 
 }  // namespace
@@ -93,11 +72,9 @@ TEST_CASE("what cannot be seen is possible", "[registry]") {
 
 TEST_CASE("so is what someone names", "[registry]") {
     const Machine machine;
-    for (const char* name : kDriverNames) {
-        REQUIRE(setenv(name, "/opt/driver.json", 1) == 0);
+    for (const char* name : {"HEADSCOPE_CUDA_DRIVER", "VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"}) {
         INFO(name);
-        CHECK(machine.gpu());
-        REQUIRE(unsetenv(name) == 0);
-        CHECK_FALSE(machine.gpu());
+        CHECK(machine.gpu({{{name, "/opt/driver.json"}}}));
+        CHECK_FALSE(machine.gpu({{{name, ""}}}));
     }
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "support/check.h"
+#include "tests/house/environment.h"
 
 using namespace headscope;
 
@@ -34,12 +35,19 @@ TEST_CASE("several devices are refused where one is taken", "[registry]") {
 }
 
 TEST_CASE("HEADSCOPE_DEVICE decides where nothing is asked for", "[registry]") {
-    REQUIRE(setenv("HEADSCOPE_DEVICE", "cpu:oracle", 1) == 0);
-    CHECK(default_device(list_devices()) == "cpu:oracle");
-    CHECK(open_device("")->device().backend == "oracle");
-    CHECK(open_device("cpu")->device().backend == "cpu");
-    REQUIRE(unsetenv("HEADSCOPE_DEVICE") == 0);
-    CHECK(open_device("")->device().id == default_device(list_devices()));
+    const OpenOptions options{.settings = {{{"HEADSCOPE_DEVICE", "cpu:oracle"}}}};
+    CHECK(default_device(list_devices(), options.settings) == "cpu:oracle");
+    CHECK(open_device("", options)->device().backend == "oracle");
+    CHECK(open_device("cpu", options)->device().backend == "cpu");
+    CHECK(open_device("")->device().id == default_device(list_devices(), {}));
+}
+
+TEST_CASE("the environment alone changes nothing", "[registry]") {
+    const Environment device("HEADSCOPE_DEVICE", "abacus");
+    const Environment threads("HEADSCOPE_THREADS", "many");
+    CHECK_NOTHROW(open_device("")->synchronize());
+    const OpenOptions options{.settings = {{{"HEADSCOPE_THREADS", "many"}}}};
+    CHECK_THROWS_WITH(open_device("cpu", options), Catch::Matchers::Contains("HEADSCOPE_THREADS is \"many\""));
 }
 
 TEST_CASE("a device says what it cannot do", "[registry]") {

@@ -13,7 +13,7 @@ using cuda::Driver;
 
 TEST_CASE("the driver's version and cards are read, in its order", "[cuda][driver]") {
     const Machine machine(12040, std::string(kP100) + ";" + kH200);
-    const Driver driver(fake("driver"));
+    const Driver driver(fake("driver"), environment_options().settings);
     CHECK(driver.version() == 12040);
     REQUIRE(driver.cards().size() == 2);
     const cuda::Card& card = driver.cards()[1];
@@ -38,46 +38,54 @@ TEST_CASE("a version is written as NVIDIA writes it", "[cuda][driver]") {
 
 TEST_CASE("a missing driver is said, with how to get one", "[cuda][driver]") {
     CHECK_THROWS_WITH(
-        Driver("libcuda-of-nobody.so.1"),
+        Driver("libcuda-of-nobody.so.1", environment_options().settings),
         "no NVIDIA driver (there is no libcuda-of-nobody.so.1); on a machine with an NVIDIA card, install it "
         "(Debian: nvidia-driver)");
     const TemporaryFolder folder;
     const std::string broken = folder.write("libcuda.so.1", "");
-    CHECK_THROWS_WITH(Driver(broken), StartsWith("no NVIDIA driver (" + broken + ": file too short); on a machine"));
+    CHECK_THROWS_WITH(Driver(broken, environment_options().settings),
+                      StartsWith("no NVIDIA driver (" + broken + ": file too short); on a machine"));
 }
 
 TEST_CASE("who named what is no driver is told by which variable", "[cuda][driver]") {
     const Variable named("HEADSCOPE_CUDA_DRIVER", "libcuda-of-nobody.so.1");
-    CHECK_THROWS_WITH(Driver("libcuda-of-nobody.so.1"),
+    CHECK_THROWS_WITH(Driver("libcuda-of-nobody.so.1", environment_options().settings),
                       Contains("HEADSCOPE_CUDA_DRIVER names it: unset it") && !Contains("install"));
     named.set(fake("no_entry"));
-    CHECK_THROWS_WITH(Driver(fake("no_entry")), Contains("HEADSCOPE_CUDA_DRIVER names it"));
-    CHECK_THROWS_WITH(Driver("libcuda-of-nobody.so.1"), Contains("install it"));
+    CHECK_THROWS_WITH(Driver(fake("no_entry"), environment_options().settings),
+                      Contains("HEADSCOPE_CUDA_DRIVER names it"));
+    CHECK_THROWS_WITH(Driver("libcuda-of-nobody.so.1", environment_options().settings), Contains("install it"));
 }
 
 TEST_CASE("a library that is no driver is said", "[cuda][driver]") {
-    CHECK_THROWS_WITH(Driver(fake("no_entry")), Contains("no_entry.so is no NVIDIA driver") && Contains("cuInit"));
+    CHECK_THROWS_WITH(Driver(fake("no_entry"), environment_options().settings),
+                      Contains("no_entry.so is no NVIDIA driver") && Contains("cuInit"));
 }
 
 TEST_CASE("a driver without a card says who hides it", "[cuda][driver]") {
     const Machine machine(13000, "");
-    CHECK_THROWS_WITH(Driver(fake("driver")), Contains("finds no card") && Contains("nvidia-smi"));
+    CHECK_THROWS_WITH(Driver(fake("driver"), environment_options().settings),
+                      Contains("finds no card") && Contains("nvidia-smi"));
     machine.init_gives(100);
-    CHECK_THROWS_WITH(Driver(fake("driver")), Contains("finds no card") && Contains("docker run --gpus all"));
+    CHECK_THROWS_WITH(Driver(fake("driver"), environment_options().settings),
+                      Contains("finds no card") && Contains("docker run --gpus all"));
     const Variable hidden("CUDA_VISIBLE_DEVICES", "-1");
-    CHECK_THROWS_WITH(Driver(fake("driver")), Contains("CUDA_VISIBLE_DEVICES is \"-1\": unset it"));
+    CHECK_THROWS_WITH(Driver(fake("driver"), environment_options().settings),
+                      Contains("CUDA_VISIBLE_DEVICES is \"-1\": unset it"));
 }
 
 TEST_CASE("a driver that is too new for the oldest cards says so where it finds none", "[cuda][driver]") {
     {
         const Machine machine(13010, "");
-        CHECK_THROWS_WITH(Driver(fake("driver")),
+        CHECK_THROWS_WITH(Driver(fake("driver"), environment_options().settings),
                           Contains("finds no card") && Contains("the last one that knows them is 580"));
         machine.init_gives(100);
-        CHECK_THROWS_WITH(Driver(fake("driver")), Contains("finds no card") && Contains("P100"));
+        CHECK_THROWS_WITH(Driver(fake("driver"), environment_options().settings),
+                          Contains("finds no card") && Contains("P100"));
     }
     const Machine machine(13000, "");
-    CHECK_THROWS_WITH(Driver(fake("driver")), Contains("finds no card") && !Contains("580"));
+    CHECK_THROWS_WITH(Driver(fake("driver"), environment_options().settings),
+                      Contains("finds no card") && !Contains("580"));
 }
 
 TEST_CASE("each way in which a driver does not start has its own advice", "[cuda][driver]") {
@@ -92,16 +100,18 @@ TEST_CASE("each way in which a driver does not start has its own advice", "[cuda
           Row{999, "the kernel's part of the driver"}, Row{3, "nvidia-smi"}}) {
         INFO(row.result);
         machine.init_gives(row.result);
-        CHECK_THROWS_WITH(Driver(fake("driver")), StartsWith("the NVIDIA driver does not start, cuInit failed with") &&
-                                                      Contains(std::to_string(row.result)) && Contains(row.advice));
+        CHECK_THROWS_WITH(Driver(fake("driver"), environment_options().settings),
+                          StartsWith("the NVIDIA driver does not start, cuInit failed with") &&
+                              Contains(std::to_string(row.result)) && Contains(row.advice));
     }
     machine.init_gives(999);
-    CHECK_THROWS_WITH(Driver(fake("driver")), Contains("CUDA_ERROR_UNKNOWN (999), unknown error: "));
+    CHECK_THROWS_WITH(Driver(fake("driver"), environment_options().settings),
+                      Contains("CUDA_ERROR_UNKNOWN (999), unknown error: "));
 }
 
 TEST_CASE("a card that fails alone leaves the others", "[cuda][driver]") {
     const Machine machine(13000, std::string("Broken,0,100;") + kH200);
-    const Driver driver(fake("driver"));
+    const Driver driver(fake("driver"), environment_options().settings);
     REQUIRE(driver.cards().size() == 2);
     CHECK_THAT(driver.cards()[0].failure, Contains("cuDeviceGetAttribute failed with CUDA_ERROR_UNKNOWN (999)"));
     CHECK(driver.cards()[1].failure.empty());

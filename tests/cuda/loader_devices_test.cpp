@@ -8,6 +8,7 @@
 #include "machine.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/house/open_options.h"
 
 using namespace headscope;
 using namespace headscope::cuda_tests;
@@ -31,7 +32,7 @@ std::string only_rejection(const Machine& machine) {
     CHECK(devices[0].gpu == (devices[0].id == "cuda:0"));
     CHECK_FALSE(devices[0].software);
     const std::string title = devices[0].id + (devices[0].gpu ? " (" + devices[0].name + ")" : "");
-    CHECK(error_of([&] { CudaDevices(machine.places()).open(0); }) ==
+    CHECK(error_of([&] { CudaDevices(environment_options(), machine.places()).open(0); }) ==
           title + " cannot be used: " + devices[0].rejected);
     return devices[0].rejected;
 }
@@ -70,7 +71,7 @@ TEST_CASE("a device is opened by its module, under the driver's ordinal", "[cuda
     machine.with("module12", kModule12);
     std::unique_ptr<Backend> backend;
     {
-        const CudaDevices devices(machine.places());
+        const CudaDevices devices(environment_options(), machine.places());
         backend = devices.open(0);
         CHECK(error_of([&] { devices.open(1); }) ==
               "cuda:1 (NVIDIA H200) cannot be opened: the fake module was asked for ordinal 1");
@@ -171,31 +172,31 @@ TEST_CASE("a card that fails or may not compute is listed with the reason", "[cu
 TEST_CASE("the default device is the first real GPU, CUDA's before Vulkan's", "[cuda][registry]") {
     Machine machine(13000, std::string("Closed,90,0;") + kH200);
     const Variable modules("HEADSCOPE_CUDA_MODULES", machine.file(""));
-    CHECK(list_devices()[0].id == "cuda:0");
-    CHECK(list_devices().back().id == "cpu");
+    CHECK(list_devices(environment_options())[0].id == "cuda:0");
+    CHECK(list_devices(environment_options()).back().id == "cpu");
     machine.with("module12", kModule12);
-    CHECK(default_device(list_devices()) == "cuda:1");
+    CHECK(default_device(list_devices(environment_options()), environment_options().settings) == "cuda:1");
     for (const char* wanted : {"", "cuda", "cuda:1"}) {
         INFO("\"" << wanted << "\"");
-        CHECK_THAT(error_of([&] { open_device(wanted); }), Contains("asked for ordinal 1"));
+        CHECK_THAT(error_of([&] { open_device(wanted, environment_options()); }), Contains("asked for ordinal 1"));
     }
     for (const char* wanted : {"cuda:0", "cuda:7"}) {
-        CHECK_THAT(error_of([&] { open_device(wanted); }),
+        CHECK_THAT(error_of([&] { open_device(wanted, environment_options()); }),
                    Contains(std::string("there is no usable device \"") + wanted + "\"") &&
                        Contains("\n  cuda:0: rejected, its compute mode") && Contains("\n  cuda:1: NVIDIA H200") &&
                        Contains("\n  cpu: "));
     }
-    CHECK_THAT(error_of([&] { open_device("cudas"); }), Contains("unknown device \"cudas\""));
+    CHECK_THAT(error_of([&] { open_device("cudas", environment_options()); }), Contains("unknown device \"cudas\""));
     const Variable device("HEADSCOPE_DEVICE", "cuda");
-    CHECK(default_device(list_devices()) == "cuda");
-    CHECK_THAT(error_of([&] { open_device(""); }), Contains("asked for ordinal 1"));
+    CHECK(default_device(list_devices(environment_options()), environment_options().settings) == "cuda");
+    CHECK_THAT(error_of([&] { open_device("", environment_options()); }), Contains("asked for ordinal 1"));
 }
 
 TEST_CASE("a device that the CPU plays is opened where it is named, and never by default", "[cuda][registry]") {
     Machine machine(13000, kH200);
     machine.with("emulated", "libheadscope_cuda_emulated.so");
     const Variable modules("HEADSCOPE_CUDA_MODULES", machine.file(""));
-    CHECK(default_device(list_devices()) != "cuda:0");
-    CHECK(open_device("cuda")->device().name == "a test's device");
-    CHECK(open_device("")->device().name != "a test's device");
+    CHECK(default_device(list_devices(environment_options()), environment_options().settings) != "cuda:0");
+    CHECK(open_device("cuda", environment_options())->device().name == "a test's device");
+    CHECK(open_device("", environment_options())->device().name != "a test's device");
 }

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string contract() {
-    return cuda::Places::from_environment().contract;
+    return cuda::Places::from({}).contract;
 }
 
 std::string refusal(const std::string& file) {
@@ -35,15 +35,11 @@ TEST_CASE("modules are beside the program or in ../lib/headscope, or where one s
     CHECK(cuda::module_folders("", "/opt/hs/libexec/headscope/headscope-viewer") ==
           Folders{"/opt/hs/libexec/headscope", "/opt/hs/lib/headscope"});
     CHECK(cuda::module_folders("/elsewhere", "/opt/hs/bin/headscope") == Folders{"/elsewhere"});
-    const Variable modules("HEADSCOPE_CUDA_MODULES", std::nullopt);
     const std::string here = fs::canonical("/proc/self/exe").parent_path().string();
-    CHECK(cuda::Places::from_environment().folders.at(0) == here);
-    modules.set("/elsewhere");
-    CHECK(cuda::Places::from_environment().folders == Folders{"/elsewhere"});
-    const Variable driver("HEADSCOPE_CUDA_DRIVER", std::nullopt);
-    CHECK(cuda::Places::from_environment().driver == "libcuda.so.1");
-    driver.set("");
-    CHECK(cuda::Places::from_environment().driver == "libcuda.so.1");
+    CHECK(cuda::Places::from({}).folders.at(0) == here);
+    CHECK(cuda::Places::from({{{"HEADSCOPE_CUDA_MODULES", "/elsewhere"}}}).folders == Folders{"/elsewhere"});
+    CHECK(cuda::Places::from({}).driver == "libcuda.so.1");
+    CHECK(cuda::Places::from({{{"HEADSCOPE_CUDA_DRIVER", ""}}}).driver == "libcuda.so.1");
 }
 
 TEST_CASE("a folder's modules are found by name, the highest number first", "[cuda][modules]") {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/cuda/loader/cuda_devices.h"
+#include "tests/house/open_options.h"
 #include "tests/io/temporary_folder.h"
 #include "tests/support/variable.h"
 
@@ -32,11 +33,11 @@ public:
     void init_gives(int result) const { init_.set(std::to_string(result)); }
 
     cuda::Places places() const {
-        cuda::Places places = cuda::Places::from_environment();
+        cuda::Places places = cuda::Places::from(environment_options().settings);
         places.folders = {folder_.file("")};
         return places;
     }
-    std::vector<DeviceInfo> list() const { return CudaDevices(places()).list(); }
+    std::vector<DeviceInfo> list() const { return CudaDevices(environment_options(), places()).list(); }
     std::string file(const std::string& name) const { return folder_.file(name); }
 
 private:

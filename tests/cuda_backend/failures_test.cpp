@@ -9,7 +9,7 @@
 #include "memory.h"
 #include "support/check.h"
 #include "tests/house/environment.h"
-#include "tests/vulkan/standard_error.h"
+#include "tests/house/open_options.h"
 
 using namespace headscope;
 using namespace headscope::cuda;
@@ -81,7 +81,8 @@ TEST_CASE("memory of the host that pages of files hold is asked for, and is had"
 TEST_CASE("what the device refuses to record as a graph runs op by op, which is said once", "[failures]") {
     cuda_emulation::GraphFailures& failures = cuda_emulation::graph_failures();
     for (cudaError_t* step : {&failures.begin, &failures.end, &failures.instantiate}) {
-        CudaBackend backend(0, {});
+        const Warnings warnings;
+        CudaBackend backend(0, {.diagnostics = warnings.diagnostics()});
         const Tensor x = backend.empty({8}, DType::F32);
         backend.run(Fill{.out = x, .value = 0.0F});
         int calls = 0;
@@ -95,7 +96,6 @@ TEST_CASE("what the device refuses to record as a graph runs op by op, which is 
         run("kept");
         run("kept");
         CHECK(calls == 2);
-        const vulkan_tests::StandardError standard_error;
         *step = cudaErrorStreamCaptureInvalidated;
         for (int i = 0; i < 800; ++i) {
             run("refused");
@@ -103,8 +103,8 @@ TEST_CASE("what the device refuses to record as a graph runs op by op, which is 
         *step = cudaSuccess;
         CHECK(calls - 802 == (step == &failures.begin ? 0 : 3));  // in vain, each after a longer pause
         CHECK(to_host<float>(backend, x)[0] == static_cast<float>(calls));
-        const std::string said = standard_error.text();
-        CHECK_THAT(said, Contains("headscope: cuda:0 (CUDA emulated on the CPU) runs ops one by one"));
+        const std::string said = warnings.text();
+        CHECK_THAT(said, Contains("cuda:0 (CUDA emulated on the CPU) runs ops one by one"));
         CHECK_THAT(said, Contains("cudaErrorStreamCaptureInvalidated") && Contains("HEADSCOPE_CUDA_GRAPHS=0"));
         CHECK(std::count(said.begin(), said.end(), '\n') == 1);
         const int before = calls;
@@ -119,7 +119,8 @@ TEST_CASE("a graph that the device refuses to launch is run op by op, and record
     for (const cudaError_t error : {cudaErrorInvalidValue, cudaErrorMemoryAllocation}) {
         for (const int launched : {0, 3}) {
             INFO(error << " after " << launched << " launches");
-            CudaBackend backend(0, {});
+            const Warnings warnings;
+            CudaBackend backend(0, {.diagnostics = warnings.diagnostics()});
             const Tensor one = backend.empty({8}, DType::F32);
             const Tensor sum = backend.empty({8}, DType::F32);
             backend.run(Fill{.out = one, .value = 1.0F});
@@ -136,11 +137,10 @@ TEST_CASE("a graph that the device refuses to launch is run op by op, and record
             };
             run(1 + launched);
             {
-                const vulkan_tests::StandardError standard_error;
                 refusal = error;
                 run(300);
                 refusal = cudaSuccess;
-                const std::string said = standard_error.text();
+                const std::string said = warnings.text();
                 CHECK(std::count(said.begin(), said.end(), '\n') == (error == cudaErrorInvalidValue ? 1 : 0));
                 CHECK((said.empty() || said.find("cudaErrorInvalidValue") != std::string::npos));
             }
@@ -286,4 +286,17 @@ TEST_CASE("with a check after each op the fault names its op", "[.][lost_checked
     });
     CHECK_THAT(message, Contains("run faulty"));
     CHECK_THAT(message, Contains("the CUDA device was lost"));
+}
+
+TEST_CASE("the backend's settings are switches", "[settings]") {
+    const auto with = [](const char* name, const char* value) {
+        OpenOptions options;
+        options.settings.set(name, value);
+        return CudaOptions::from(options);
+    };
+    CHECK(CudaOptions::from({}).graphs);
+    CHECK_FALSE(with("HEADSCOPE_CUDA_GRAPHS", "0").graphs);
+    CHECK(with("HEADSCOPE_CUDA_CHECK", "1").check_each_op);
+    CHECK_FALSE(with("HEADSCOPE_CUDA_CHECK", "1").graphs);
+    CHECK_THROWS_WITH(with("HEADSCOPE_CUDA_GRAPHS", "off"), "HEADSCOPE_CUDA_GRAPHS is \"off\"; expected 1 or 0");
 }

@@ -6,6 +6,7 @@
 
 #include "backends/cuda/cuda_backend.h"
 #include "emulator.h"
+#include "tests/house/open_options.h"
 
 namespace headscope::cuda_tests {
 
@@ -13,7 +14,9 @@ using namespace headscope::cuda;
 using cuda_emulation::lt_heuristics;
 
 struct Machine {
-    std::unique_ptr<CudaBackend> backend = std::make_unique<CudaBackend>(0, CudaOptions{});
+    Warnings warnings = {};
+    std::unique_ptr<CudaBackend> backend =
+        std::make_unique<CudaBackend>(0, CudaOptions{.diagnostics = warnings.diagnostics()});
 
     Tensor make(const Shape& shape, DType dtype = DType::F32, double value = 1.0) const {
         const std::vector<double> values(static_cast<std::size_t>(shape.elements()), value);

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "crew.h"
+#include "tests/house/open_options.h"
 #include "tests/ops/devices.h"
 
 using namespace headscope;
@@ -30,13 +31,13 @@ TEST_CASE("several devices give every line once and in order, as one does", "[se
     Crew crew;
     crew.add(open_device("cpu"));
     for (const std::string& id : conformance::devices_under_test()) {
-        std::unique_ptr<Backend> device = open_device(id);
+        std::unique_ptr<Backend> device = open_device(id, environment_options());
         if (device->device().backend == "cuda" && device->device().software) {
             WARN("SKIPPED: the emulated CUDA device, which is one thread's");
             continue;
         }
         crew.add(std::move(device));
-        crew.add(open_device(id));
+        crew.add(open_device(id, environment_options()));
     }
     const Service service = crew.service();
     CHECK(texts(service) == expected());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tests/explore/tiny_explorer.h"
+#include "tests/house/open_options.h"
 #include "tests/ops/devices.h"
 
 using namespace headscope;
@@ -35,7 +36,7 @@ TEST_CASE("A model in 16 bits shows the same while it searches and when it is to
     const ModelDirectory model = tiny_translator(*cpu).model();
     constexpr std::pair<DType, double> kBounds[] = {{DType::BF16, 0.03}, {DType::F16, 0.004}};
     for (const std::string& device : conformance::devices_with_storage()) {
-        const std::unique_ptr<Backend> backend = open_device(device);
+        const std::unique_ptr<Backend> backend = open_device(device, environment_options());
         for (const auto& [storage, bound] : kBounds) {
             INFO(device << ", " << name_of(storage));
             const Translator translator(*backend, model, TinyModel(*backend, model.config, 3, storage).parameters);

@@ -10,6 +10,7 @@
 
 #include "explore/explorer.h"
 #include "registry/registry.h"
+#include "tests/house/open_options.h"
 #include "tests/infer/tiny_model.h"
 
 namespace headscope {
@@ -20,7 +21,7 @@ struct TinyExplorer {
     Explorer explorer;
 
     explicit TinyExplorer(const std::string& device = "cpu")
-        : backend(open_device(device)),
+        : backend(open_device(device, environment_options())),
           translator(tiny_translator(*backend)),
           explorer(*backend, translator, Compute::F32) {}
 };

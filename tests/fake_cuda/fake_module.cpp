@@ -14,7 +14,7 @@
 
 namespace {
 
-headscope::Backend* open(int ordinal) {
+headscope::Backend* open(int ordinal, const headscope::OpenOptions& /*options*/) {
     if (ordinal != 0) {
         throw headscope::Error("the fake module was asked for ordinal " + std::to_string(ordinal));
     }

@@ -9,6 +9,7 @@
 #include "infer/model_scorer.h"
 #include "registry/registry.h"
 #include "tests/backend/forwarding_backend.h"
+#include "tests/house/open_options.h"
 #include "tests/ops/devices.h"
 #include "tiny_model.h"
 
@@ -45,7 +46,7 @@ struct Step {
 // Three sentences, from their first tokens on, with and without a cache on every device.
 void check_steps(const std::vector<Step>& steps) {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
-    const auto backend = open_device(device);
+    const auto backend = open_device(device, environment_options());
     const TinyModel model(*backend, tiny_config());
     Context ctx{.backend = *backend};
     const std::vector<std::vector<std::int32_t>> sources{{4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, {30}, {20, 21, 22}};
@@ -86,7 +87,7 @@ ModelConfig config_of(const std::string& kind) {
 
 TEST_CASE("cached decoding equals decoding without a cache") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
-    const auto backend = open_device(device);
+    const auto backend = open_device(device, environment_options());
     const std::string kind = GENERATE("post-norm", "pre-norm, learned positions", "d_v other than d_k");
     const int beam = GENERATE(1, 4);
     const TinyModel model(*backend, config_of(kind));
@@ -103,7 +104,7 @@ TEST_CASE("cached decoding equals decoding without a cache") {
 
 TEST_CASE("a translation is the same in any batch") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
-    const auto backend = open_device(device);
+    const auto backend = open_device(device, environment_options());
     const std::string kind = GENERATE("post-norm", "pre-norm, learned positions");
     const int beam = GENERATE(1, 4);
     const TinyModel model(*backend, config_of(kind));
@@ -124,7 +125,7 @@ TEST_CASE("every device translates as the double oracle does") {
     const int beam = GENERATE(1, 4);
     const auto expected = decode_cached(precise_ctx, precise, sources, {.beam = beam});
     for (const std::string& device : conformance::devices_under_test()) {
-        const auto backend = open_device(device);
+        const auto backend = open_device(device, environment_options());
         const TinyModel model(*backend, tiny_config());
         Context ctx{.backend = *backend};
         const auto found = decode_cached(ctx, model, sources, {.beam = beam});
@@ -137,7 +138,7 @@ TEST_CASE("every device translates as the double oracle does") {
 
 TEST_CASE("repeated decoding gives the same bits") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
-    const auto backend = open_device(device);
+    const auto backend = open_device(device, environment_options());
     const TinyModel model(*backend, tiny_config());
     const auto sources = random_sources(7, 20, 40, 2);
     Context ctx{.backend = *backend};
@@ -155,7 +156,7 @@ TEST_CASE("a log probability is the sum over the output's tokens of a teacher-fo
     devices.emplace_back("cpu:oracle");
     const std::string device = GENERATE_COPY(from_range(devices));
     const double tolerance = device == "cpu:oracle" ? 1e-5 : kTolerance;  // scores are read back in F32
-    const auto backend = open_device(device);
+    const auto backend = open_device(device, environment_options());
     const TinyModel model(*backend, tiny_config());
     const ModelConfig& config = model.transformer.config();
     const auto sources = random_sources(3, 9, 40, 8);
@@ -253,7 +254,7 @@ TEST_CASE("a sentence's keys and values move when a sentence is done, and at no 
 
 TEST_CASE("teacher-forced scores are those of cached decoding", "[forced]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
-    const auto backend = open_device(device);
+    const auto backend = open_device(device, environment_options());
     INFO(device);
     const TinyModel model(*backend, tiny_config());
     const ModelConfig& config = model.transformer.config();

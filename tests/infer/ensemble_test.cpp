@@ -9,6 +9,7 @@
 #include "infer/translator.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/house/open_options.h"
 #include "tests/io/temporary_folder.h"
 #include "tests/ops/devices.h"
 #include "tiny_model.h"
@@ -59,7 +60,7 @@ TEST_CASE("an ensemble of one model twice is that model", "[ensemble]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
     const TemporaryFolder folder;
-    const auto backend = open_device(device);
+    const auto backend = open_device(device, environment_options());
     write_tiny_model(*backend, folder.file("one"));
     write_tiny_model(*backend, folder.file("other"), 4);
     const Translator one(*backend, folder.file("one"));

@@ -4,6 +4,7 @@
 #include "infer/forced_scores.h"
 #include "infer/model_scorer.h"
 #include "registry/registry.h"
+#include "tests/house/open_options.h"
 #include "tests/ops/devices.h"
 #include "tiny_model.h"
 
@@ -29,7 +30,7 @@ std::vector<Hypothesis> decode(Scorer& scorer, const std::vector<std::vector<std
 TEST_CASE("the longest sentences of a model with learned positions are translated as in any other batch") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     const int beam = GENERATE(1, 4);
-    const auto backend = open_device(device);
+    const auto backend = open_device(device, environment_options());
     const TinyModel model(*backend, learned_config());
     const ModelConfig& config = model.transformer.config();
     Context ctx{.backend = *backend};

@@ -8,6 +8,7 @@
 #include "infer/forced_scores.h"
 #include "infer/teacher_forced.h"
 #include "registry/registry.h"
+#include "tests/house/open_options.h"
 #include "tests/io/temporary_folder.h"
 #include "tests/ops/devices.h"
 #include "tests/text/empty_texts.h"
@@ -19,7 +20,7 @@ using Catch::Matchers::Contains;
 TEST_CASE(
     "a translation behind a prefix, drawn, or without repetitions has the log probability of a teacher-forced pass") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
-    const auto backend = open_device(device);
+    const auto backend = open_device(device, environment_options());
     const Translator translator = tiny_translator(*backend);
     Context ctx{.backend = *backend};
     const std::int32_t eos = translator.model().config.eos_id;
@@ -53,7 +54,7 @@ TEST_CASE(
 TEST_CASE("a given translation is scored token by token, its end included") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
-    const auto backend = open_device(device);
+    const auto backend = open_device(device, environment_options());
     const Translator translator = tiny_translator(*backend);
     Context ctx{.backend = *backend};
     const ModelDirectory& model = translator.model();

@@ -6,6 +6,7 @@
 #include "infer/forced_scores.h"
 #include "infer/model_scorer.h"
 #include "registry/registry.h"
+#include "tests/house/open_options.h"
 #include "tests/ops/devices.h"
 #include "tiny_model.h"
 
@@ -46,7 +47,7 @@ TEST_CASE("cached decoding in 16 bits scores as a pass without a cache does, and
     // A random model's tokens have about 1/40 each, log P -3.7; the distances below are of one token, a third measured.
     constexpr std::pair<DType, double> kBounds[] = {{DType::BF16, 0.03}, {DType::F16, 0.004}};
     for (const std::string& device : conformance::devices_with_storage()) {
-        const auto backend = open_device(device);
+        const auto backend = open_device(device, environment_options());
         for (const auto& [storage, bound] : kBounds) {
             const TinyModel model(*backend, config, 3, storage);
             for (const int beam : {1, 4}) {

@@ -8,6 +8,7 @@
 #include "infer/forced_scores.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/house/open_options.h"
 #include "tests/infer/small_backend.h"
 #include "tests/infer/tiny_model.h"
 #include "tests/ops/devices.h"
@@ -64,7 +65,7 @@ void check_same(const std::vector<ForcedToken>& found, const std::vector<ForcedT
 TEST_CASE("each token of a target gets what a pass over the tokens before it gives", "[teacher_forced]") {
     for (const std::string& id : conformance::devices_under_test()) {
         CAPTURE(id);
-        const auto backend = open_device(id);
+        const auto backend = open_device(id, environment_options());
         const TinyModel model(*backend, tiny_config());
         const TinyModel other(*backend, tiny_config(), 4);
         Context ctx{.backend = *backend};

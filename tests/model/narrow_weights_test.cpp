@@ -7,6 +7,7 @@
 #include "backend/precision.h"
 #include "model/model_directory.h"
 #include "small_model.h"
+#include "tests/house/open_options.h"
 
 using namespace headscope;
 
@@ -34,7 +35,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 
 // Whether a model has its weights alone in `dtype` there: a device that stores it stores activations in it, too.
 bool has_weights(const std::string& device, DType dtype) {
-    const std::unique_ptr<Backend> backend = open_device(device);
+    const std::unique_ptr<Backend> backend = open_device(device, environment_options());
     const Support support = backend->weights(dtype);
     if (activations_beside(*backend, dtype) == dtype) {
         return false;

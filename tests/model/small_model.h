@@ -11,6 +11,7 @@
 #include "registry/registry.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "tests/house/open_options.h"
 
 namespace headscope {
 
@@ -102,7 +103,7 @@ struct SmallModel {
     SmallModel(const ModelConfig& model, const std::string& device, bool with_gradients = true,
                DType storage = DType::F32)
         : config(model),
-          backend(open_device(device)),
+          backend(open_device(device, environment_options())),
           parameters(*backend, config, with_gradients, storage),
           transformer(config, parameters) {
         parameters.initialise(3);

@@ -7,6 +7,7 @@
 #include "observe/record_attention.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/house/open_options.h"
 #include "tests/infer/tiny_model.h"
 #include "tests/ops/devices.h"
 
@@ -43,7 +44,7 @@ TEST_CASE("a target word is linked to the source word with the most weight", "[a
 
 TEST_CASE("weights are those of the position that writes a piece, in any batch", "[alignment]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
-    const auto backend = open_device(device);
+    const auto backend = open_device(device, environment_options());
     ModelConfig config = tiny_config();
     config.decoder_layers = 3;
     const TinyModel model(*backend, config);

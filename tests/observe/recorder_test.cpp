@@ -8,6 +8,7 @@
 #include "observe/decoding_recorder.h"
 #include "observe/record_attention.h"
 #include "registry/registry.h"
+#include "tests/house/open_options.h"
 #include "tests/ops/devices.h"
 #include "text/tokenizer_training.h"
 
@@ -36,7 +37,7 @@ struct Model {
     Transformer transformer;
 
     explicit Model(const std::string& device = "cpu", const ModelConfig& wanted = small_config())
-        : backend(open_device(device)),
+        : backend(open_device(device, environment_options())),
           config(wanted),
           parameters(*backend, config, false),
           transformer(config, initialised(parameters)) {}

@@ -5,6 +5,7 @@
 
 #include "observe/record_attention.h"
 #include "registry/registry.h"
+#include "tests/house/open_options.h"
 #include "tests/ops/devices.h"
 
 using namespace headscope;
@@ -42,7 +43,7 @@ TEST_CASE("recorded weights in 16 bits add up and are those of F32, rounded", "[
     const AttentionRecord exact = record_on(*cpu, DType::F32);
     constexpr std::pair<DType, double> kBounds[] = {{DType::BF16, 0.02}, {DType::F16, 0.0025}};
     for (const std::string& device : conformance::devices_with_storage()) {
-        const auto backend = open_device(device);
+        const auto backend = open_device(device, environment_options());
         for (const auto& [storage, bound] : kBounds) {
             const AttentionRecord found = record_on(*backend, storage);
             REQUIRE(found.sites.size() == exact.sites.size());

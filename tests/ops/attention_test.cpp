@@ -11,6 +11,7 @@
 #include "conformance/harness.h"
 #include "devices.h"
 #include "registry/registry.h"
+#include "tests/house/open_options.h"
 
 using namespace headscope;
 using namespace headscope::conformance;
@@ -32,7 +33,7 @@ struct Heads {
 // A device that goes back natively leaves the log of each row's sum, whichever of its kernels went forward.
 TEST_CASE("the sums that attention leaves for its way back are right", "[attention]") {
     for (const std::string& id : devices_under_test()) {
-        const std::unique_ptr<Backend> device = open_device(id);
+        const std::unique_ptr<Backend> device = open_device(id, environment_options());
         if (device->support(AttentionBackward::kName, device->real()).level != SupportLevel::Native) {
             continue;
         }
@@ -80,11 +81,11 @@ TEST_CASE("attention in the form that GPUs run agrees with the oracle where a CP
         std::find_if(groups.begin(), groups.end(), [](const Group& group) { return group.name == "sizes"; });
     REQUIRE(sizes != groups.end());
     for (const std::string& id : devices_under_test()) {
-        const std::vector<std::string> paths = open_device(id)->device().paths;
+        const std::vector<std::string> paths = open_device(id, environment_options())->device().paths;
         if (std::find(paths.begin(), paths.end(), "fused-attention") == paths.end()) {
             continue;  // a GPU runs it of itself, and others have no such form
         }
-        const std::unique_ptr<Backend> device = open_device_by("fused-attention", id);
+        const std::unique_ptr<Backend> device = open_device_by("fused-attention", id, environment_options());
         for (const Case& stated : sizes->cases()) {
             for (const Case& stored : {stated, stated.stored_in(DType::F16)}) {
                 const Outcome outcome = Examination(*oracle, stored).on(*device);

@@ -9,6 +9,7 @@
 #include "registry/registry.h"
 #include "software_device.h"
 #include "support/check.h"
+#include "tests/house/open_options.h"
 
 using namespace headscope;
 using namespace headscope::conformance;
@@ -69,7 +70,7 @@ TEST_CASE("the text of no case is an error that names some", "[run][case]") {
 TEST_CASE("a case that fails has the command that repeats it, and the kernels of it alone", "[run][case]") {
     Plan wanted = plan({}, {"f32"});
     wanted.open = [](const std::string& path, const std::string& device) {
-        return std::make_unique<Telling>(open_device_by(path, device));
+        return std::make_unique<Telling>(open_device_by(path, device, environment_options()));
     };
     const Report report = run(wanted, three());
     const Result& result = report.devices[0].results.at(0);

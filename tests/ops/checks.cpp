@@ -13,6 +13,7 @@
 #include "devices.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/house/open_options.h"
 
 namespace headscope::conformance {
 
@@ -60,7 +61,7 @@ Examined& examined(const std::string& id) {
         device = {};
     }
     if (device.backend == nullptr) {
-        device.backend = open_device(id);
+        device.backend = open_device(id, environment_options());
         // Before the libraries that were loaded for it are taken down.
         static_cast<void>(std::atexit([] { open_devices().clear(); }));
     }

@@ -9,6 +9,7 @@
 #include "backend/precision.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/house/open_options.h"
 
 namespace headscope::conformance {
 
@@ -80,8 +81,9 @@ Selection select_devices(const std::vector<DeviceInfo>& devices, const std::stri
 
 std::vector<std::string> devices_under_test() {
     static const Selection kSelection = [] {
-        const Selection selection = select_devices(list_devices(), environment("HEADSCOPE_TEST_DEVICES"),
-                                                   environment("HEADSCOPE_REQUIRE_BACKENDS"));
+        const Selection selection =
+            select_devices(list_devices(environment_options()), environment("HEADSCOPE_TEST_DEVICES"),
+                           environment("HEADSCOPE_REQUIRE_BACKENDS"));
         for (const std::string& line : selection.skipped) {
             std::fprintf(stderr, "SKIPPED: %s\n", line.c_str());
         }
@@ -101,7 +103,7 @@ std::vector<std::string> devices_with_storage() {
     std::vector<std::string> found;
     for (const std::string& id : devices_under_test()) {
         try {
-            const std::unique_ptr<Backend> device = open_device(id);
+            const std::unique_ptr<Backend> device = open_device(id, environment_options());
             static_cast<void>(arithmetic_for(*device, Precision::F16, "f16"));
             found.push_back(id);
         } catch (const Error& error) {

@@ -1,5 +1,6 @@
 // Conformance runs for tests: plans, and cases that double what they are given.
 #pragma once
+#include "tests/house/open_options.h"
 
 #include <string>
 #include <utility>
@@ -10,7 +11,14 @@
 namespace headscope::conformance {
 
 inline Plan plan(std::vector<std::string> ops, std::vector<std::string> dtypes = {}) {
-    return {.devices = {"cpu"}, .ops = std::move(ops), .dtypes = std::move(dtypes), .full = false, .timed = false};
+    return {.devices = {"cpu"},
+            .ops = std::move(ops),
+            .dtypes = std::move(dtypes),
+            .full = false,
+            .timed = false,
+            .open = [](const std::string& path, const std::string& device) {
+                return open_device_by(path, device, environment_options());
+            }};
 }
 
 // Doubles what it is given, but for a device that is not the oracle, which is told another factor.

@@ -9,6 +9,7 @@
 #include "conformance/case.h"
 #include "devices.h"
 #include "registry/registry.h"
+#include "tests/house/open_options.h"
 
 using namespace headscope;
 using namespace headscope::conformance;
@@ -62,7 +63,7 @@ template <class Check>
 void on_every_device(Check check) {
     for (const std::string& id : devices_under_test()) {
         INFO(id);
-        const std::unique_ptr<Backend> backend = open_device(id);
+        const std::unique_ptr<Backend> backend = open_device(id, environment_options());
         check(*backend);
     }
 }

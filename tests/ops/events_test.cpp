@@ -7,6 +7,7 @@
 #include "devices.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/house/open_options.h"
 
 using namespace headscope;
 using namespace headscope::conformance;
@@ -37,7 +38,7 @@ private:
 TEST_CASE("events tell the device's time between them", "[events]") {
     for (const std::string& id : devices_under_test()) {
         INFO(id);
-        const std::unique_ptr<Backend> device = open_device(id);
+        const std::unique_ptr<Backend> device = open_device(id, environment_options());
         const Work work(*device);
         double least_nothing = 1e9;
         double least_something = 1e9;
@@ -70,7 +71,7 @@ TEST_CASE("events tell the device's time between them", "[events]") {
 TEST_CASE("there may be any number of events at a time", "[events]") {
     for (const std::string& id : devices_under_test()) {
         INFO(id);
-        const std::unique_ptr<Backend> device = open_device(id);
+        const std::unique_ptr<Backend> device = open_device(id, environment_options());
         const Tensor x = device->empty({8}, device->real());
         for (int turn = 0; turn < 2; ++turn) {  // the second time they are those that were let go
             std::vector<std::shared_ptr<Event>> events{device->record_event()};
@@ -98,7 +99,7 @@ TEST_CASE("there may be any number of events at a time", "[events]") {
 TEST_CASE("an event that is not waited for is reached in the end", "[events]") {
     for (const std::string& id : devices_under_test()) {
         INFO(id);
-        const std::unique_ptr<Backend> device = open_device(id);
+        const std::unique_ptr<Backend> device = open_device(id, environment_options());
         const Work work(*device);
         work.run();
         const std::shared_ptr<Event> event = device->record_event();
@@ -112,7 +113,7 @@ TEST_CASE("events of two backends have no time between them", "[events]") {
     const std::unique_ptr<Backend> other = open_device("cpu");
     const std::shared_ptr<Event> theirs = other->record_event();
     for (const std::string& id : devices_under_test()) {
-        const std::unique_ptr<Backend> device = open_device(id);
+        const std::unique_ptr<Backend> device = open_device(id, environment_options());
         if (device->device().backend == "cpu" || device->events().level != SupportLevel::Native) {
             continue;  // both have the host's clock
         }

@@ -7,6 +7,7 @@
 #include "devices.h"
 #include "registry/registry.h"
 #include "tests/backend/forwarding_backend.h"
+#include "tests/house/open_options.h"
 
 using namespace headscope;
 using namespace headscope::conformance;
@@ -36,7 +37,7 @@ Case large_product() {
 
 TEST_CASE("what takes the oracle long is held against the CPU, stored in 16 bits or not", "[judge]") {
     for (const std::string& id : devices_under_test()) {
-        std::unique_ptr<Backend> device = open_device(id);
+        std::unique_ptr<Backend> device = open_device(id, environment_options());
         std::vector<Case> cases{large_product()};
         for (const DType storage : storages_of(*device, cases[0])) {
             cases.push_back(cases[0].stored_in(storage));
@@ -53,7 +54,7 @@ TEST_CASE("what takes the oracle long is held against the CPU, stored in 16 bits
             CHECK(right.reference == "cpu");
             CHECK(right.outcome.runs == 1);
             CHECK(right.outcome.complaints.empty());
-            Turned wrong(open_device(id));
+            Turned wrong(open_device(id, environment_options()));
             CHECK(judge.verdict(wrong, stated).outcome.complaints.size() == 1);
         }
     }

@@ -17,6 +17,7 @@
 #include "software_device.h"
 #include "support/check.h"
 #include "tests/backend/forwarding_backend.h"
+#include "tests/house/open_options.h"
 
 using namespace headscope;
 using namespace headscope::conformance;
@@ -31,7 +32,7 @@ Plan opened_twice(Plan wanted) {
         if (++opened > 2) {
             throw Error("and does not come back");
         }
-        return open_device_by(path, device);
+        return open_device_by(path, device, environment_options());
     };
     return wanted;
 }
@@ -83,7 +84,7 @@ TEST_CASE("a case that loses the device fails, and what follows has a fresh one"
     int opened = 0;
     wanted.open = [&](const std::string& path, const std::string& device) {
         ++opened;
-        return open_device_by(path, device);
+        return open_device_by(path, device, environment_options());
     };
     const Report report = run(wanted, {{.name = "three", .groups = {{"three", "three", three}}}});
     CHECK(opened == 3);  // before all, for the first case, and after the second
@@ -108,7 +109,7 @@ TEST_CASE("a device that is lost before a case runs fails it, and what follows h
     int opened = 0;
     wanted.open = [&](const std::string& path, const std::string& device) {
         ++opened;
-        return std::make_unique<LostInTrial>(open_device_by(path, device), lost);
+        return std::make_unique<LostInTrial>(open_device_by(path, device, environment_options()), lost);
     };
     const DeviceReport report = run(wanted, {{.name = "two", .groups = {{"two", "two", products}}}}).devices.at(0);
     CHECK(report.failure.empty());
@@ -198,7 +199,7 @@ TEST_CASE("a case that loses the device while it is timed, or fails, is timed by
     wanted.timed = true;
     wanted.paths = {"scenic"};
     wanted.open = [](const std::string& path, const std::string& device) {
-        return std::make_unique<Scenic>(open_device(device), path);
+        return std::make_unique<Scenic>(open_device(device, environment_options()), path);
     };
     const auto right = [](const Workload&) { return std::vector{doubling([] {})}; };
     const std::vector<Family> well{{.name = "one", .groups = {{"one", "one", examined}}, .speeds = right}};
@@ -237,7 +238,7 @@ TEST_CASE("what two threads lose of one device is counted together", "[run]") {
     };
     Plan wanted = plan({}, {"f32"});
     wanted.open = [](const std::string& path, const std::string& device) {
-        return std::make_unique<SoftwareDevice>(open_device_by(path, device));
+        return std::make_unique<SoftwareDevice>(open_device_by(path, device, environment_options()));
     };
     const DeviceReport report =
         run(wanted,

@@ -12,6 +12,7 @@
 #include "io/atomic_file.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/house/open_options.h"
 #include "tests/io/temporary_folder.h"
 
 using namespace headscope;
@@ -70,7 +71,7 @@ private:
 
 TEST_CASE("every device agrees with the vectors of ONNX", "[onnx]") {
     for (const std::string& id : devices_under_test()) {
-        const std::unique_ptr<Backend> device = open_device(id);
+        const std::unique_ptr<Backend> device = open_device(id, environment_options());
         const DeviceReport report = run_onnx_node_tests({kVectors}, *device);
         CHECK(report.passed());
         std::map<std::string, int> ran;
@@ -111,7 +112,7 @@ TEST_CASE("what any mask forbids does not matter, NaN and infinity included", "[
     const std::vector<double> truths{1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0};
     for (const std::string& id : devices_under_test()) {
         INFO(id);
-        const std::unique_ptr<Backend> device = open_device(id);
+        const std::unique_ptr<Backend> device = open_device(id, environment_options());
         for (const auto& [type, mask] : {std::pair{OnnxType::Float, added}, {OnnxType::Bool, truths}}) {
             const std::vector<double> expected = attended(*device, type, mask, 0.0);
             for (const double lost : {kNan, kInfinity, -kInfinity}) {

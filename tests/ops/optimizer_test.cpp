@@ -6,6 +6,7 @@
 #include "conformance/case.h"
 #include "devices.h"
 #include "registry/registry.h"
+#include "tests/house/open_options.h"
 
 using namespace headscope;
 using namespace headscope::conformance;
@@ -14,7 +15,7 @@ TEST_CASE("the working copy is the new parameter, rounded", "[optimizer][by_hand
     std::vector<std::string> ids = devices_under_test();
     ids.insert(ids.begin(), "cpu:oracle");
     for (const std::string& id : ids) {
-        const std::unique_ptr<Backend> device = open_device(id);
+        const std::unique_ptr<Backend> device = open_device(id, environment_options());
         for (const DType dtype : {DType::F16, DType::BF16}) {
             if (device->real() == DType::F32 && device->support(Adam::kName, dtype).level == SupportLevel::None) {
                 continue;

@@ -193,12 +193,12 @@ TEST_CASE("a report says when, by which command and under which settings", "[rep
                    Contains(" timestamp=\"2026-11-22T13:40:06\""));
 }
 
-TEST_CASE("settings are what of the environment changes what runs", "[report]") {
-    const char* const environment[] = {"PATH=/bin",       "VK_DRIVER_FILES=a.json", "LP_NATIVE_VECTOR_WIDTH=128",
-                                       "HEADSCOPE_X=a=b", "HEADSCOPELESS=1",        nullptr};
-    CHECK(settings_of(environment) ==
-          Settings{{"HEADSCOPE_X", "a=b"}, {"LP_NATIVE_VECTOR_WIDTH", "128"}, {"VK_DRIVER_FILES", "a.json"}});
-    CHECK(settings_of(nullptr).empty());
+TEST_CASE("a report has the settings that change what runs", "[report]") {
+    const headscope::Settings settings(
+        {{"HOME", "/root"}, {"VK_DRIVER_FILES", "a.json"}, {"LP_NATIVE_VECTOR_WIDTH", "128"}, {"HEADSCOPE_X", "a=b"}});
+    CHECK(settings_of(settings) ==
+          RunSettings{{"HEADSCOPE_X", "a=b"}, {"LP_NATIVE_VECTOR_WIDTH", "128"}, {"VK_DRIVER_FILES", "a.json"}});
+    CHECK(settings_of({}).empty());
 }
 
 TEST_CASE("the table says what errors are allowed, and why", "[report]") {

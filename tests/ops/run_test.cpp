@@ -16,6 +16,7 @@
 #include "registry/registry.h"
 #include "software_device.h"
 #include "tests/house/environment.h"
+#include "tests/house/open_options.h"
 
 using namespace headscope;
 using namespace headscope::conformance;
@@ -153,7 +154,7 @@ TEST_CASE("where the CPU plays Vulkan's device two threads share the groups, and
     std::atomic<int> opened = 0;
     wanted.open = [&](const std::string& path, const std::string& device) {
         ++opened;
-        return std::make_unique<SoftwareDevice>(open_device_by(path, device));
+        return std::make_unique<SoftwareDevice>(open_device_by(path, device, environment_options()));
     };
     std::vector<Family> families{{.name = "late"}, {.name = "early"}};
     for (Family& family : families) {
@@ -279,7 +280,7 @@ TEST_CASE("a path that holds much is opened anew: memory, and kernels where the 
     std::map<std::string, int> opened;
     wanted.open = [&](const std::string& path, const std::string& device) {
         ++opened[path];
-        return open_device_by(path, device);
+        return open_device_by(path, device, environment_options());
     };
     CHECK(run(wanted, softmaxes_and_appends()).passed());
     CHECK(opened.at("no-vector-loads") == 1);  // a few of it
@@ -324,12 +325,13 @@ TEST_CASE("a path is tried where one layout of a case runs other kernels, whatev
 
 TEST_CASE("every path of a device can be opened, and no other", "[run]") {
     for (const std::string& id : devices_under_test()) {
-        const std::unique_ptr<Backend> chosen = open_device(id);
+        const std::unique_ptr<Backend> chosen = open_device(id, environment_options());
         for (const std::string& path : chosen->device().paths) {
             INFO(id << " " << path);
-            CHECK(open_device_by(path, id)->device().id == id);
+            CHECK(open_device_by(path, id, environment_options())->device().id == id);
         }
-        CHECK_THROWS_WITH(open_device_by("scenic", id), Contains(id + " has no path \"scenic\""));
+        CHECK_THROWS_WITH(open_device_by("scenic", id, environment_options()),
+                          Contains(id + " has no path \"scenic\""));
     }
 }
 

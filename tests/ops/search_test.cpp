@@ -4,6 +4,7 @@
 #include "conformance/case.h"
 #include "devices.h"
 #include "registry/registry.h"
+#include "tests/house/open_options.h"
 
 using namespace headscope;
 using namespace headscope::conformance;
@@ -15,7 +16,7 @@ TEST_CASE("large logits keep the decimals of their log probabilities", "[search]
     ids.insert(ids.begin(), "cpu:oracle");
     for (const std::string& id : ids) {
         INFO(id);
-        const std::unique_ptr<Backend> device = open_device(id);
+        const std::unique_ptr<Backend> device = open_device(id, environment_options());
         const Tensor logits =
             make_from_host(*device, {1, 4}, device->real(), Values{10000.0, 10003.0, 10001.0, 10002.0});
         const Tensor values = device->empty({1, 4}, device->real());

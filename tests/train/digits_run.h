@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "registry/registry.h"
+#include "tests/house/open_options.h"
 #include "tests/io/temporary_folder.h"
 #include "train/digits_task.h"
 #include "train/trainer.h"
@@ -37,7 +38,7 @@ struct DigitsRun {
                        const std::string& device = "cpu")
         : output_folder(folder.file(output)), config(parse_train_config(settings, folder.file("digits.json"), "")) {
         check_train_config(config);
-        backend = open_device(device);
+        backend = open_device(device, environment_options());
         hooks.say = [this](const std::string& line) { said += line + "\n"; };
     }
 

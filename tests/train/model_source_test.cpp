@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "explore/explorer.h"
+#include "explore/model_source.h"
+#include "tests/house/open_options.h"
 #include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"
 #include "train/model_source.h"
@@ -88,7 +90,7 @@ TEST_CASE("A checkpoint is opened in 16 bits", "[source][storage]") {
     };
     const double exact = read(*cpu, DType::F32);
     for (const std::string& device : conformance::devices_with_storage()) {
-        const std::unique_ptr<Backend> backend = open_device(device);
+        const std::unique_ptr<Backend> backend = open_device(device, environment_options());
         CHECK(read(*backend, DType::BF16) == Approx(exact).epsilon(0.01));
         CHECK(read(*backend, DType::F16) == Approx(exact).epsilon(0.001));
     }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "support/random.h"
+#include "tests/house/open_options.h"
 #include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"
 #include "train/run_folder.h"
@@ -29,7 +30,7 @@ std::vector<Setting> settings_under_test() {
     std::vector<Setting> found;
     for (const std::string& device : conformance::devices_under_test()) {
         found.push_back({device, "f32"});
-        if (open_device(device)->products(Compute::BF16).level == SupportLevel::Native) {
+        if (open_device(device, environment_options())->products(Compute::BF16).level == SupportLevel::Native) {
             found.push_back({device, "bf16"});
         }
     }
@@ -166,7 +167,7 @@ TEST_CASE("a process that trains until it is killed", "[.child]") {
     const TrainConfig config = read_train_config(folder + "/digits.json", "");
     const char* device = std::getenv(kChildDevice);
     REQUIRE(device != nullptr);
-    const auto backend = open_device(device);
+    const auto backend = open_device(device, environment_options());
     Killer killer;
     TrainerHooks hooks;
     hooks.stop_requested = [&] {

@@ -384,7 +384,7 @@ TEST_CASE("A session keeps its settings where it may", "[session]") {
         session.settings().dark = true;
         CHECK_FALSE(std::filesystem::exists(file));
     }
-    const Settings kept = load_settings(file, problem);
+    const ViewerSettings kept = load_settings(file, problem);
     CHECK(kept.dark);
     CHECK(kept.recent_models == std::vector<std::string>{model});
 }

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "tests/io/temporary_folder.h"
-#include "tests/support/variable.h"
 #include "viewer/session/settings.h"
 
 using namespace headscope;
@@ -16,34 +15,30 @@ using namespace headscope::viewer;
 using Catch::Matchers::Contains;
 
 TEST_CASE("Settings lie where XDG wants them", "[settings]") {
-    const Variable config("XDG_CONFIG_HOME", "/etc/mine");
-    const Variable home("HOME", "/home/me");
-    CHECK(settings_path() == "/etc/mine/headscope/viewer.json");
-    config.set("relative/folder");
-    CHECK(settings_path() == "/home/me/.config/headscope/viewer.json");
-    config.set("");
-    CHECK(settings_path() == "/home/me/.config/headscope/viewer.json");
-    config.set(std::nullopt);
-    CHECK(settings_path() == "/home/me/.config/headscope/viewer.json");
-    home.set("here");
-    CHECK(settings_path().empty());
-    home.set(std::nullopt);
-    CHECK(settings_path().empty());
+    using Values = std::map<std::string, std::string>;
+    const std::string mine = "/home/me/.config/headscope/viewer.json";
+    CHECK(settings_path(Values{{"XDG_CONFIG_HOME", "/etc/mine"}, {"HOME", "/home/me"}}) ==
+          "/etc/mine/headscope/viewer.json");
+    CHECK(settings_path(Values{{"XDG_CONFIG_HOME", "relative/folder"}, {"HOME", "/home/me"}}) == mine);
+    CHECK(settings_path(Values{{"XDG_CONFIG_HOME", ""}, {"HOME", "/home/me"}}) == mine);
+    CHECK(settings_path(Values{{"HOME", "/home/me"}}) == mine);
+    CHECK(settings_path(Values{{"HOME", "here"}}).empty());
+    CHECK(settings_path({}).empty());
 }
 
 TEST_CASE("Settings that are saved are loaded again", "[settings]") {
     const TemporaryFolder folder;
     const std::string file = folder.file("new/headscope/viewer.json");
     std::string problem;
-    CHECK(load_settings(file, problem) == Settings{});
-    CHECK(load_settings("", problem) == Settings{});
-    const Settings settings{.dark = true,
-                            .scale = 1.35,
-                            .width = 1111,
-                            .height = 777,
-                            .palette = Palette::OkabeIto,
-                            .recent_models = {"/models/a", "/models/„b“"},
-                            .recent_texts = {"One.", "\"Two\"\n"}};
+    CHECK(load_settings(file, problem) == ViewerSettings{});
+    CHECK(load_settings("", problem) == ViewerSettings{});
+    const ViewerSettings settings{.dark = true,
+                                  .scale = 1.35,
+                                  .width = 1111,
+                                  .height = 777,
+                                  .palette = Palette::OkabeIto,
+                                  .recent_models = {"/models/a", "/models/„b“"},
+                                  .recent_texts = {"One.", "\"Two\"\n"}};
     save_settings(file, settings);
     CHECK(load_settings(file, problem) == settings);
     CHECK(problem.empty());
@@ -58,7 +53,7 @@ TEST_CASE("Settings that cannot be read are left as they are, and that is said",
                               "{\"dark\": true, \"dark\": false}"}) {
         const std::string file = folder.write("viewer.json", bytes);
         std::string problem;
-        CHECK(load_settings(file, problem) == Settings{});
+        CHECK(load_settings(file, problem) == ViewerSettings{});
         CHECK_THAT(problem, Contains(file));
         CHECK(read_all(file) == bytes);
     }
@@ -68,15 +63,15 @@ TEST_CASE("Sizes that no window can have are brought to those that one can", "[s
     const TemporaryFolder folder;
     std::string problem;
     const auto loaded = [&](const std::string& bytes) {
-        const Settings settings = load_settings(folder.write("viewer.json", bytes), problem);
+        const ViewerSettings settings = load_settings(folder.write("viewer.json", bytes), problem);
         CHECK(problem.empty());
         return settings;
     };
-    const Settings small = loaded(R"({"scale": 0.001, "width": 3, "height": -9, "of another version": [1]})");
+    const ViewerSettings small = loaded(R"({"scale": 0.001, "width": 3, "height": -9, "of another version": [1]})");
     CHECK(small.scale == kSmallestScale);
     CHECK(small.width == 480);
     CHECK(small.height == 480);
-    const Settings large = loaded(R"({"scale": 1e9, "width": 1e300, "height": 123456789012345})");
+    const ViewerSettings large = loaded(R"({"scale": 1e9, "width": 1e300, "height": 123456789012345})");
     CHECK(large.scale == kLargestScale);
     CHECK(large.width == 16384);
     CHECK(large.height == 16384);

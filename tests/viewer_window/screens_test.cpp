@@ -17,6 +17,7 @@
 #include "pictures.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/house/open_options.h"
 #include "tests/train/digits_run.h"
 #include "viewer/session/rows.h"
 #include "viewer/ui/program.h"
@@ -53,6 +54,7 @@ private:
 
 void play(const std::string& name, const std::string& model = "", const std::string& text = "") {
     viewer::ProgramOptions options;
+    options.open_options = environment_options();
     options.script = (kHere / "scripts" / (name + ".script")).string();
     options.session.model = model.empty() ? std::string(HEADSCOPE_SOURCE_DIR) + "/assets/models/en-de" : model;
     options.session.device = "cpu";
@@ -93,7 +95,7 @@ void check_script(const std::string& name) {
 }
 
 bool is_usable(const std::string& id) {
-    const std::vector<DeviceInfo> devices = list_devices();
+    const std::vector<DeviceInfo> devices = list_devices(environment_options());
     return std::any_of(devices.begin(), devices.end(),
                        [&](const DeviceInfo& device) { return device.id == id && device.rejected.empty(); });
 }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "display.h"
+#include "tests/house/open_options.h"
 
 using namespace headscope::viewer;
 
@@ -15,7 +16,7 @@ TEST_CASE("What is played as a double click is one however slowly frames are dra
     if (!headscope::test::display()) {
         return;
     }
-    Window window({.width = 400, .height = 300, .scripted = true});
+    Window window({.width = 400, .height = 300, .settings = environment_options().settings, .scripted = true});
     window.on_fonts([] { ImGui::GetIO().Fonts->AddFontDefault(); });
     bool doubled = false;
     const auto frame = [&] {

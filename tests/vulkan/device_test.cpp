@@ -320,7 +320,7 @@ TEST_CASE("transfers larger than the staging memory arrive whole", "[vulkan][mem
 
 TEST_CASE("the validation layer's messages become Errors", "[vulkan][validation]") {
     const Environment validation("HEADSCOPE_VULKAN_VALIDATION", "1");
-    const vulkan::Options options = vulkan::Options::from_environment();
+    const vulkan::Options options = vulkan::Options::from(environment_options());
     REQUIRE(options.validation);
     std::shared_ptr<const vulkan::Instance> instance;
     try {

@@ -16,6 +16,7 @@
 #include "registry/gpu_possible.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/house/open_options.h"
 #include "tests/io/temporary_folder.h"
 
 using namespace headscope;
@@ -31,7 +32,7 @@ class NoCuda {
 };
 
 std::vector<DeviceInfo> after_cuda() {
-    std::vector<DeviceInfo> devices = list_devices();
+    std::vector<DeviceInfo> devices = list_devices(environment_options());
     REQUIRE(devices[0].id == "cuda");
     devices.erase(devices.begin());
     return devices;
@@ -50,7 +51,7 @@ TEST_CASE("devices are listed from one instance, GPUs first, and the first GPU i
     CHECK(devices[2].name == "fake 0");
     CHECK(devices[2].software);
     CHECK(devices[3].id == "cpu");
-    CHECK(default_device(devices) == "vulkan:0");
+    CHECK(default_device(devices, environment_options().settings) == "vulkan:0");
     CHECK(fake->instances_made == 1);
 }
 
@@ -60,7 +61,7 @@ TEST_CASE("a device is found and opened with one instance", "[vulkan][device]") 
         const NoCuda no_cuda;
         INFO("\"" << wanted << "\"");
         // The GPU is there and fails: that is said, not passed over for the CPU.
-        CHECK_THROWS_WITH(open_device(wanted), Catch::Contains("vkCreateDevice"));
+        CHECK_THROWS_WITH(open_device(wanted, environment_options()), Catch::Contains("vkCreateDevice"));
         CHECK(fake->instances_made == 1);
     }
 }
@@ -68,20 +69,20 @@ TEST_CASE("a device is found and opened with one instance", "[vulkan][device]") 
 TEST_CASE("the default device is the CPU where the only GPU is software", "[vulkan][device]") {
     const FakeLoader software({.devices = 1});
     const NoCuda no_cuda;
-    CHECK(open_device("")->device().id == "cpu");
+    CHECK(open_device("", environment_options())->device().id == "cpu");
     CHECK(software->instances_made == 1);
-    CHECK(default_device(list_devices()) == "cpu");
+    CHECK(default_device(list_devices(environment_options()), environment_options().settings) == "cpu");
 }
 
 TEST_CASE("drivers are not asked for the default device where no GPU is possible", "[vulkan][device]") {
-    if (gpu_possible()) {
+    if (gpu_possible(environment_options().settings)) {
         WARN("SKIPPED: this machine may have a GPU");
         return;
     }
     const FakeLoader real({.devices = 2});
-    CHECK(open_device("")->device().id == "cpu");
+    CHECK(open_device("", environment_options())->device().id == "cpu");
     CHECK(real->instances_made == 0);
-    CHECK(default_device(list_devices()) == "cpu");
+    CHECK(default_device(list_devices(environment_options()), environment_options().settings) == "cpu");
 }
 
 TEST_CASE("a driver that says what Vulkan does not allow is not believed", "[vulkan][device]") {
@@ -255,7 +256,7 @@ TEST_CASE("a driver that crashes when it is asked takes nobody along", "[vulkan]
     CHECK_THAT(devices[0].rejected,
                Catch::Contains("crashed") && Catch::Contains("Segmentation") && Catch::Contains("VK_DRIVER_FILES"));
     CHECK(devices[1].id == "cpu");
-    CHECK_THROWS_WITH(open_device("vulkan"), Catch::Contains("crashed"));
+    CHECK_THROWS_WITH(open_device("vulkan", environment_options()), Catch::Contains("crashed"));
     CHECK(fake->instances_made == 0);  // in this process
     fake->crashes = false;             // mended, and asked again
     CHECK(after_cuda().size() == 4);
@@ -265,18 +266,19 @@ TEST_CASE("drivers that did not crash are not asked twice in a child", "[vulkan]
     const FakeLoader fake({.devices = 2});
     const TemporaryFolder folder;
     namespace fs = std::filesystem;
-    const std::string first = vulkan::installed_drivers();
-    vulkan::require_drivers_survive(folder.file("cache"));
+    const std::string first = vulkan::installed_drivers(environment_options().settings);
+    vulkan::require_drivers_survive(folder.file("cache"), environment_options().settings);
     const auto stamps = [&] {
         return std::distance(fs::directory_iterator(folder.file("cache")), fs::directory_iterator());
     };
     CHECK(stamps() == 1);
     fake->crashes = true;
-    CHECK_NOTHROW(vulkan::require_drivers_survive(folder.file("cache")));
-    CHECK_THROWS_WITH(vulkan::require_drivers_survive(""), Catch::Contains("crashed"));
+    CHECK_NOTHROW(vulkan::require_drivers_survive(folder.file("cache"), environment_options().settings));
+    CHECK_THROWS_WITH(vulkan::require_drivers_survive("", environment_options().settings), Catch::Contains("crashed"));
     const Environment others("VK_ADD_DRIVER_FILES", "another.json");
-    CHECK(vulkan::installed_drivers() != first);
-    CHECK_THROWS_WITH(vulkan::require_drivers_survive(folder.file("cache")), Catch::Contains("crashed"));
+    CHECK(vulkan::installed_drivers(environment_options().settings) != first);
+    CHECK_THROWS_WITH(vulkan::require_drivers_survive(folder.file("cache"), environment_options().settings),
+                      Catch::Contains("crashed"));
     CHECK(stamps() == 1);
 }
 
@@ -289,18 +291,19 @@ TEST_CASE("drivers are known by every folder that the loader looks into, and by 
         std::ofstream(file) << "{}";
         return file;
     };
-    const std::string first = vulkan::installed_drivers();
+    const std::string first = vulkan::installed_drivers(environment_options().settings);
     for (const char* variable : {"XDG_CONFIG_DIRS", "XDG_DATA_DIRS", "XDG_CONFIG_HOME", "XDG_DATA_HOME"}) {
         INFO(variable);
         const std::string file = installed(variable);
         CHECK_THAT(first, !Catch::Contains(file));
         const bool is_list = std::string(variable).ends_with("_DIRS");
         const Environment set(variable, (is_list ? folder.file("none") + ":" : "") + folder.file(variable));
-        CHECK_THAT(vulkan::installed_drivers(), Catch::Contains(file));
+        CHECK_THAT(vulkan::installed_drivers(environment_options().settings), Catch::Contains(file));
     }
     for (const char* variable : {"VK_LOADER_DRIVERS_SELECT", "VK_LOADER_DRIVERS_DISABLE"}) {
         const Environment set(variable, "*lvp*");
-        CHECK_THAT(vulkan::installed_drivers(), Catch::Contains(std::string(variable) + "=*lvp*"));
+        CHECK_THAT(vulkan::installed_drivers(environment_options().settings),
+                   Catch::Contains(std::string(variable) + "=*lvp*"));
     }
 }
 
@@ -314,7 +317,7 @@ TEST_CASE("a driver that fails to list its devices is the reason given", "[vulka
     CHECK_THAT(devices[0].rejected, Catch::Contains("vkEnumeratePhysicalDevices") &&
                                         Catch::Contains("VK_ERROR_INITIALIZATION_FAILED") &&
                                         Catch::Contains("reinstall"));
-    CHECK_THROWS_WITH(open_device("vulkan"), Catch::Contains("VK_ERROR_INITIALIZATION_FAILED"));
+    CHECK_THROWS_WITH(open_device("vulkan", environment_options()), Catch::Contains("VK_ERROR_INITIALIZATION_FAILED"));
     fake->enumerating = VK_SUCCESS;
     fake->devices = 0;
     CHECK_THAT(after_cuda()[0].rejected, Catch::Contains("no Vulkan device"));

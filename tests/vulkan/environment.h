@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,18 @@
 #include "backends/vulkan/stream/pipeline_cache.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "tests/house/environment.h"
+#include "tests/house/open_options.h"
+
+namespace headscope {
+
+inline std::vector<DeviceInfo> list_vulkan_devices() {
+    return VulkanDevices(environment_options()).list();
+}
+inline std::unique_ptr<Backend> open_vulkan_device(int index, const Diagnostics& diagnostics = {}) {
+    return VulkanDevices(environment_options(diagnostics)).open(index);
+}
+
+}  // namespace headscope
 
 namespace headscope::vulkan_tests {
 

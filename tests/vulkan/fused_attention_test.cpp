@@ -103,7 +103,7 @@ TEST_CASE("neighbours that share the keys of few queries make of them what each 
         return;
     }
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
-    const VulkanDevices devices;
+    const VulkanDevices devices(environment_options());
     const auto shared = devices.open(0, "fused-attention");
     const auto apart = devices.open(0, "no-subgroups");
     const auto composed = devices.open(0, "no-fused-attention");
@@ -127,7 +127,7 @@ TEST_CASE("attention in 16 bits is missing where its storage is, whichever way i
     for (const bool storage16 : {false, true}) {
         FakeLoader fake({.devices = 1, .storage16 = storage16, .opens = true});
         for (const char* path : {"", "no-fused-attention"}) {
-            const auto device = VulkanDevices().open(0, path);
+            const auto device = VulkanDevices(environment_options()).open(0, path);
             for (const char* op : {Attention::kName, AttentionBackward::kName}) {
                 INFO(op << " by " << path);
                 CHECK((device->support(op, DType::BF16).level == SupportLevel::None) == !storage16);

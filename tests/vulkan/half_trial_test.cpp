@@ -68,7 +68,7 @@ TEST_CASE("F16 is widened by the device's own conversion or by bits, to the same
     if (!usable_device()) {
         return;
     }
-    const VulkanDevices devices;
+    const VulkanDevices devices(environment_options());
     for (const char* path : {"half-conversions", ""}) {
         INFO("path " << path);
         const auto backend = devices.open(0, path);
@@ -84,7 +84,7 @@ TEST_CASE("F16 is widened by the device's own conversion or by bits, to the same
         CHECK(conversions_of(*backend) == (own ? "yes" : "by bits"));  // it passes its trial
     }
     const Environment disable("HEADSCOPE_VULKAN_DISABLE", "half_conversions");
-    const auto plain = devices.open(0);
+    const auto plain = open_vulkan_device(0);
     CHECK(conversions_of(*plain) == "switched off");
     CHECK_THAT(widen_all(*plain).kernels, !Catch::Contains(kOwn));
 }
@@ -94,7 +94,7 @@ TEST_CASE("a device whose conversions err widens F16 by bits, unless it is belie
         return;
     }
     const Environment err("HEADSCOPE_VULKAN_TRIAL_ERROR", "1");
-    const VulkanDevices devices;
+    const VulkanDevices devices(environment_options());
     const auto backend = devices.open(0, "half-conversions");
     if (backend->support(Copy::kName, DType::F16).level == SupportLevel::None) {
         WARN("SKIPPED: " << backend->device().name << " stores nothing in 16 bits");
@@ -108,7 +108,7 @@ TEST_CASE("a device whose conversions err widens F16 by bits, unless it is belie
     check_all(widened.values);
 
     const Environment believe("HEADSCOPE_VULKAN_DISABLE", "half_trial");
-    const auto believed = devices.open(0, "half-conversions");
+    const auto believed = VulkanDevices(environment_options()).open(0, "half-conversions");
     CHECK_THAT(widen_all(*believed).kernels, Catch::Contains(kOwn));
     CHECK(conversions_of(*believed) == "yes");
 }

@@ -81,10 +81,10 @@ TEST_CASE("every kernel of products gives the same bits", "[vulkan][matmul]") {
     const std::string path = GENERATE(as<std::string>{}, "", path::kSharedTiles, path::kNoSharedTiles,
                                       path::kNoSubgroups, path::kNoTexelLoads);
     INFO("path " << path);
-    const VulkanDevices devices;
+    const VulkanDevices devices(environment_options());
     const auto fast = devices.open(0, path);
     const Environment disable("HEADSCOPE_VULKAN_DISABLE", "vector_loads,subgroups");
-    const auto plain = devices.open(0, path::kNoSharedTiles);
+    const auto plain = VulkanDevices(environment_options()).open(0, path::kNoSharedTiles);
     for (const Sizes& size : {Sizes{1, 20, 12}, Sizes{4, 36, 8}, Sizes{12, 4, 20}, Sizes{36, 28, 16}, Sizes{5, 7, 4},
                               Sizes{20, 20, 6}, Sizes{68, 140, 36}, Sizes{9, 33, 20}}) {
         for (const int transposes : {0, 1, 2, 3}) {
@@ -111,7 +111,7 @@ TEST_CASE("few rows by a weight have the bits of a row alone, however they are l
         return;
     }
     const Environment tiles("HEADSCOPE_VULKAN_TILES", "shared");  // which takes a device for one with many cores
-    const VulkanDevices devices;
+    const VulkanDevices devices(environment_options());
     const auto device = devices.open(0, path::kNoFusedAttention);  // a path that is none to products, but untuned
     const auto plain = devices.open(0, path::kNoTexelLoads);
     const auto run = [](Backend& backend, std::int64_t rows) {
@@ -143,7 +143,7 @@ TEST_CASE("a linear layer by one kernel has the bits of a product and what follo
         GENERATE(as<std::string>{}, "", path::kSharedTiles, path::kNoSharedTiles, path::kNoSubgroups,
                  path::kNoTexelLoads, path::kNoVectorLoads, path::kEmulatedMatrices);
     INFO("path " << path);
-    const VulkanDevices devices;
+    const VulkanDevices devices(environment_options());
     const auto backend = devices.open(0, path);
     (void)backend->products(Compute::F16);  // holds the trial, whose kernels are not what is asked for
     for (const Sizes& size : {Sizes{1, 40, 64}, Sizes{3, 37, 64}, Sizes{3, 37, 20}, Sizes{40, 70, 50},
@@ -181,7 +181,7 @@ TEST_CASE("a long sum in parts is the sum", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;
     }
-    const VulkanDevices devices;
+    const VulkanDevices devices(environment_options());
     const auto tiles = devices.open(0, path::kSharedTiles);  // which takes a device for one with many cores
     const auto plain = devices.open(0, path::kNoSharedTiles);
     const std::int64_t k = 1024;
@@ -246,7 +246,7 @@ TEST_CASE("matrices read what is stored in F16 as it is, also where a binding ho
     }
     const bool linear = GENERATE(false, true);
     const Environment binding("HEADSCOPE_VULKAN_MAX_BINDING", "8192");
-    const VulkanDevices devices;
+    const VulkanDevices devices(environment_options());
     const auto matrices = devices.open(0, path::kEmulatedMatrices);
     const auto plain = devices.open(0, path::kNoSharedTiles);
     if (const Support f16 = matrices->support(Matmul::kName, DType::F16); f16.level == SupportLevel::None) {

@@ -10,7 +10,6 @@
 #include "environment.h"
 #include "fake_loader.h"
 #include "registry/registry.h"
-#include "standard_error.h"
 #include "streamed.h"
 #include "support/random.h"
 #include "tensor/dtype.h"
@@ -20,7 +19,6 @@ using namespace headscope;
 using headscope::vulkan_tests::Environment;
 using headscope::vulkan_tests::FakeLoader;
 using headscope::vulkan_tests::feature_of;
-using headscope::vulkan_tests::StandardError;
 using headscope::vulkan_tests::usable_device;
 
 namespace {
@@ -73,11 +71,11 @@ TEST_CASE("products in F16 alone go by matrices, and equal the plain ones but fo
     if (!usable_device()) {
         return;
     }
-    const VulkanDevices devices;
-    const StandardError said;
+    const Warnings said;
+    const VulkanDevices devices(environment_options(said.diagnostics()));
     const auto emulated = devices.open(0, "cooperative-matrix-emulated");
     const Environment disable("HEADSCOPE_VULKAN_DISABLE", "cooperative_matrix");
-    const auto plain = devices.open(0);
+    const auto plain = open_vulkan_device(0);
     const Ran by_matrices = product(*emulated, Compute::F16);
     const Ran by_numbers = product(*plain, Compute::F16);
     CHECK_THAT(by_matrices.kernels,
@@ -99,10 +97,10 @@ TEST_CASE("in every tile matrices give the same sums", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;
     }
-    const VulkanDevices devices;
+    const VulkanDevices devices(environment_options());
     const auto emulated = devices.open(0, "cooperative-matrix-emulated");
     const Environment disable("HEADSCOPE_VULKAN_DISABLE", "cooperative_matrix");
-    const auto plain = devices.open(0);
+    const auto plain = open_vulkan_device(0);
     const std::int64_t rows = 150;
     const Ran by_numbers = product(*plain, Compute::F16, rows);
     ProductWays& ways = *emulated->product_ways();
@@ -128,8 +126,8 @@ TEST_CASE("a device whose matrices err goes without them, and says so once", "[v
     }
     const Environment err("HEADSCOPE_VULKAN_TRIAL_ERROR", "50");  // a fifth of F16's roundoff
     const Environment emulate("HEADSCOPE_VULKAN_EMULATE_MATRICES", "1");
-    const StandardError said;
-    const auto backend = open_vulkan_device(0);
+    const Warnings said;
+    const auto backend = open_vulkan_device(0, said.diagnostics());
     CHECK_THAT(product(*backend, Compute::F32).kernels, !Catch::Contains("matmul_cooperative"));
     CHECK(said.text().empty());  // nothing is tried before it is needed
     for (int time = 0; time < 2; ++time) {
@@ -138,7 +136,7 @@ TEST_CASE("a device whose matrices err goes without them, and says so once", "[v
     }
     CHECK_THAT(
         said.text(),
-        Catch::StartsWith("headscope: vulkan:0 ") &&
+        Catch::StartsWith("vulkan:0 ") &&
             Catch::Contains(" does without its cooperative matrices: a product of 64 x 64 x 32 in F32 by matrices "
                             "64 by 4 is off by ") &&
             Catch::EndsWith("HEADSCOPE_VULKAN_DISABLE=cooperative_matrix\n"));
@@ -154,8 +152,8 @@ TEST_CASE("a device whose matrices err in some tiles goes without those", "[vulk
     }
     const Environment err("HEADSCOPE_VULKAN_TRIAL_ERROR", "50/128");
     const Environment emulate("HEADSCOPE_VULKAN_EMULATE_MATRICES", "1");
-    const StandardError said;
-    const auto backend = open_vulkan_device(0);
+    const Warnings said;
+    const auto backend = open_vulkan_device(0, said.diagnostics());
     CHECK_THAT(product(*backend, Compute::F16, 150).kernels, Catch::StartsWith("matmul_cooperative_emulated, "));
     std::vector<std::string> ways = backend->product_ways()->ways();
     std::erase_if(ways, [](const std::string& way) { return way.find("matrices") == std::string::npos; });
@@ -172,8 +170,8 @@ TEST_CASE("matrices that multiply as the host does pass their trial", "[vulkan][
     }
     const Environment try_them("HEADSCOPE_VULKAN_TRIAL_ERROR", "0");
     const Environment emulate("HEADSCOPE_VULKAN_EMULATE_MATRICES", "1");
-    const StandardError said;
-    const auto backend = open_vulkan_device(0);
+    const Warnings said;
+    const auto backend = open_vulkan_device(0, said.diagnostics());
     backend->take_kernels();
     (void)backend->products(Compute::F16);
     // It was held, of operands that lie in seven ways and in three further tiles in five ways each, in F32 and in F16
@@ -266,7 +264,7 @@ private:
 TEST_CASE("matrices that take F16's subnormal numbers for 0 fail their trial", "[vulkan][matmul]") {
     for (const bool flushes : {false, true}) {
         FakeLoader fake({.devices = 1, .opens = true});
-        const StandardError said;
+        const Warnings said;
         vulkan_tests::Streamed made(0);
         HostMatrices backend(flushes);
         vulkan::ProductDevice device;
@@ -277,6 +275,7 @@ TEST_CASE("matrices that take F16's subnormal numbers for 0 fail their trial", "
                                                .emulated = true};
         vulkan::Options options;
         options.trial_error = vulkan::TrialError{};
+        options.diagnostics = said.diagnostics();
         DeviceInfo info;
         info.features = {{vulkan::kMatrixFeature, "16 x 8 x 16"}};
         vulkan::MatrixProducts products(backend, device, made.pipelines, false, options, info);

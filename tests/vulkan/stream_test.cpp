@@ -7,7 +7,6 @@
 
 #include "backends/vulkan/vulkan_backend.h"
 #include "fake_loader.h"
-#include "standard_error.h"
 #include "streamed.h"
 #include "support/check.h"
 
@@ -186,8 +185,8 @@ TEST_CASE("the trial of matrices takes another kernel's failure for no verdict, 
     for (const bool own : {false, true}) {
         FakeLoader fake(
             {.devices = 2, .opens = true, .fails_to_compile = own ? 2 : 1, .compiles_nothing = threads && !own});
-        const StandardError said;
-        const auto backend = open_vulkan_device(1);
+        const Warnings said;
+        const auto backend = open_vulkan_device(1, said.diagnostics());
         const Tensor x = backend->empty({4}, DType::F32);
         const AddScaled other{.a = x, .out = x, .alpha = 2.0F};
         const auto fails = Catch::Contains("the kernel add_scaled");

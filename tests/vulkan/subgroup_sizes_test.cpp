@@ -92,7 +92,7 @@ TEST_CASE("a size of subgroups is the user's, or a path's, where the device has 
     CHECK(limit_of(own, "subgroup size") == "16 of 8 to 32");
     for (const char* path : {"subgroups-of-8", "subgroups-of-32"}) {
         CHECK(std::count(own.paths.begin(), own.paths.end(), path) == 1);
-        CHECK(limit_of(VulkanDevices().open(0, path)->device(), "subgroup size") ==
+        CHECK(limit_of(VulkanDevices(environment_options()).open(0, path)->device(), "subgroup size") ==
               std::string(path).substr(std::string("subgroups-of-").size()) + " of 8 to 32");
     }
     CHECK(std::count(own.paths.begin(), own.paths.end(), "subgroups-of-16") == 0);

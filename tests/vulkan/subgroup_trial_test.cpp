@@ -11,14 +11,12 @@
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
 #include "fake_loader.h"
-#include "standard_error.h"
 #include "tests/backend/forwarding_backend.h"
 
 using namespace headscope;
 using headscope::vulkan_tests::Environment;
 using headscope::vulkan_tests::FakeLoader;
 using headscope::vulkan_tests::feature_of;
-using headscope::vulkan_tests::StandardError;
 using headscope::vulkan_tests::usable_device;
 
 namespace {
@@ -57,7 +55,7 @@ TEST_CASE("subgroups pass their trial in the forms that rows have on CPUs and on
     if (!usable_device()) {
         return;
     }
-    const VulkanDevices devices;
+    const VulkanDevices devices(environment_options());
     for (const char* path : {"", "fused-attention", "several-subgroups-a-row"}) {
         INFO("path " << path);
         const std::vector<std::string> paths = devices.list()[0].paths;
@@ -78,7 +76,7 @@ TEST_CASE("a subgroup that errs in one number is found out", "[vulkan][subgroup]
     if (!usable_device()) {
         return;
     }
-    const VulkanDevices devices;
+    const VulkanDevices devices(environment_options());
     constexpr std::int64_t kLongRow = 1000;
     for (const auto& [op, least] :
          {std::pair{MaskedSoftmax::kName, std::int64_t{0}}, std::pair{MaskedSoftmax::kName, kLongRow},
@@ -99,15 +97,15 @@ TEST_CASE("a device whose subgroups err, or whose driver cannot compile them, is
                          .matrices = &matrices,
                          .fails_to_compile = fails_to_compile});
         const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
-        const StandardError said;
-        const auto backend = open_vulkan_device(0);
+        const Warnings said;
+        const auto backend = open_vulkan_device(0, said.diagnostics());
         for (const char* feature : {"subgroup arithmetic", "subgroup shuffles", "cooperative matrices"}) {
             CHECK(feature_of(backend->device(), feature) == kErr);
         }
         CHECK(feature_of(backend->device(), "NaN and infinities kept") == "yes");
         const std::vector<std::string>& paths = backend->device().paths;
         CHECK(std::count(paths.begin(), paths.end(), "no-subgroups") == 0);
-        CHECK_THAT(said.text(), Catch::StartsWith("headscope: vulkan:0 (fake 1) does without its subgroups: ") &&
+        CHECK_THAT(said.text(), Catch::StartsWith("vulkan:0 (fake 1) does without its subgroups: ") &&
                                     Catch::Contains(fails_to_compile == 0 ? "masked_softmax by subgroups is off by "
                                                                           : "cannot compile the kernel ") &&
                                     Catch::EndsWith("HEADSCOPE_VULKAN_DISABLE=subgroups\n"));
@@ -116,10 +114,10 @@ TEST_CASE("a device whose subgroups err, or whose driver cannot compile them, is
 
 TEST_CASE("subgroups that are believed, and a CPU's, have no trial", "[vulkan][subgroup]") {
     FakeLoader fake({.devices = 2, .opens = true});
-    const StandardError said;
+    const Warnings said;
     for (const int device : {0, 1}) {
         const Environment believe("HEADSCOPE_VULKAN_DISABLE", device == 0 ? "subgroup_trial" : "");
-        const auto backend = open_vulkan_device(device);
+        const auto backend = open_vulkan_device(device, said.diagnostics());
         CHECK(backend->device().software == (device == 1));
         CHECK(feature_of(backend->device(), "subgroup arithmetic") == "yes");
     }
@@ -130,7 +128,7 @@ TEST_CASE("subgroups that are believed, and a CPU's, have no trial", "[vulkan][s
 TEST_CASE("a trial that the device does not survive is no verdict", "[vulkan][subgroup]") {
     FakeLoader fake({.devices = 2, .opens = true, .submitting = VK_ERROR_DEVICE_LOST});
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
-    const StandardError said;
-    CHECK_THROWS_AS(open_vulkan_device(0), DeviceLost);
+    const Warnings said;
+    CHECK_THROWS_AS(open_vulkan_device(0, said.diagnostics()), DeviceLost);
     CHECK(said.text().empty());
 }

@@ -52,7 +52,7 @@ std::string some_text(const std::string& text) {
 
 }  // namespace
 
-viewer::SavedView view_of(const ViewOptions& told) {
+viewer::SavedView view_of(const ViewOptions& told, const Settings& settings) {
     const ViewOptions options = with_path(told);
     viewer::SavedView view;
     // The first thing seen: what "it" looks at, in one layer.
@@ -72,7 +72,7 @@ viewer::SavedView view_of(const ViewOptions& told) {
     }
     if (!options.model.empty() || view.model.empty()) {
         // The folder of a training stays one: its checkpoints are looked at as well.
-        view.model = options.model.empty() ? find_model("") : options.model;
+        view.model = options.model.empty() ? find_model("", settings) : options.model;
         view.parameters = 0;  // that it may be another one than the view was saved with is meant
     }
     if (!options.device.empty()) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backend/precision.h"
+#include "support/settings.h"
 #include "viewer/session/state_file.h"
 
 namespace CLI {
@@ -31,6 +32,6 @@ struct ViewOptions {
 void add_view_options(CLI::App& command, ViewOptions& options);
 
 // What the command line says, over the saved view, over what a first start shows.
-viewer::SavedView view_of(const ViewOptions& options);
+viewer::SavedView view_of(const ViewOptions& options, const Settings& settings);
 
 }  // namespace headscope

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 
 #include "support/check.h"
 #include "viewer/panels/export.h"
@@ -33,9 +34,14 @@ private:
 
 }  // namespace
 
-void render(const SavedView& view, Precision precision, const std::string& path, double png_scale) {
+void render(const SavedView& view, Precision precision, const std::string& path, double png_scale,
+            Worker::OpenDevice open_device) {
     Alarm alarm;
-    Session session({.model = view.model, .device = view.device, .precision = precision, .view = view},
+    Session session({.model = view.model,
+                     .device = view.device,
+                     .precision = precision,
+                     .view = view,
+                     .open_device = std::move(open_device)},
                     [&alarm] { alarm.ring(); });
     const auto settle = [&] {
         session.update(History::Clock::now());

@@ -29,7 +29,7 @@ struct SessionOptions {
     Precision precision = Precision::F32;
     SavedView view = {};             // to begin with; its model and device are those above
     std::string settings_file = {};  // empty: settings are not kept
-    Settings settings = {};
+    ViewerSettings settings = {};
     Worker::OpenDevice open_device = {};  // the registry's, if none is given
 };
 
@@ -42,7 +42,7 @@ public:
     // What is looked at; panels change it at will.
     ViewState& state() { return scene_.state; }
     const Scene& scene() const { return scene_; }
-    Settings& settings() { return settings_; }
+    ViewerSettings& settings() { return settings_; }
     void hover_word(int column) { scene_.hovered_word = column; }
 
     // Takes in what the workers have, and asks them for what the state wants now. Once a frame.
@@ -120,7 +120,7 @@ private:
     Worker::OpenDevice open_device_;
     Precision precision_;
     Scene scene_;
-    Settings settings_;
+    ViewerSettings settings_;
     std::string settings_file_;
     Seat main_;
     Seat other_;

@@ -1,7 +1,6 @@
 #include "viewer/session/settings.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -22,10 +21,9 @@ constexpr std::size_t kRemembered = 12;
 constexpr double kSmallestSide = 480.0;
 constexpr double kLargestSide = 16384.0;
 
-std::string folder_of(const char* variable) {
-    const char* value = std::getenv(variable);
-    // The specification wants relative paths ignored.
-    return value == nullptr || value[0] != '/' ? std::string() : std::string(value);
+// The specification wants relative paths ignored.
+std::string absolute(const std::string& path) {
+    return path.starts_with('/') ? path : std::string();
 }
 
 // As a double first, which holds whatever number somebody wrote.
@@ -41,17 +39,17 @@ void remember(std::vector<std::string>& list, const std::string& entry) {
     list.resize(std::min(list.size(), kRemembered));
 }
 
-std::string settings_path() {
-    std::string folder = folder_of("XDG_CONFIG_HOME");
+std::string settings_path(const Settings& environment) {
+    std::string folder = absolute(environment.get("XDG_CONFIG_HOME"));
     if (folder.empty()) {
-        const std::string home = folder_of("HOME");
+        const std::string home = absolute(environment.get("HOME"));
         folder = home.empty() ? std::string() : home + "/.config";
     }
     return folder.empty() ? std::string() : folder + "/headscope/viewer.json";
 }
 
-Settings load_settings(const std::string& path, std::string& problem) {
-    Settings settings;
+ViewerSettings load_settings(const std::string& path, std::string& problem) {
+    ViewerSettings settings;
     std::error_code unreadable;
     if (path.empty() || !std::filesystem::exists(path, unreadable)) {
         return settings;
@@ -73,7 +71,7 @@ Settings load_settings(const std::string& path, std::string& problem) {
     }
 }
 
-void save_settings(const std::string& path, const Settings& settings) {
+void save_settings(const std::string& path, const ViewerSettings& settings) {
     const json file{{"dark", settings.dark},
                     {"scale", settings.scale},
                     {"width", settings.width},

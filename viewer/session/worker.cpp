@@ -84,7 +84,8 @@ struct Worker::Session {
 
 Worker::Worker(std::function<void()> wake, OpenDevice open_device)
     : wake_(std::move(wake)),
-      open_device_(open_device ? std::move(open_device) : OpenDevice(headscope::open_device)),
+      open_device_(open_device ? std::move(open_device)
+                               : [](const std::string& wanted) { return headscope::open_device(wanted); }),
       thread_([this] { serve(); }) {}
 
 Worker::~Worker() {

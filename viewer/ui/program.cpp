@@ -37,11 +37,12 @@ public:
           script_(read_script(options.script)),
           window_({.width = options.session.settings.width,
                    .height = options.session.settings.height,
+                   .settings = options.open_options.settings,
                    .scripted = !options.script.empty()}),
           session_(options.session, Window::wake),
           ui_{.window = window_, .session = session_} {
-        ui_.devices = std::async(std::launch::async, [] {
-            std::vector<DeviceInfo> devices = list_devices();
+        ui_.devices = std::async(std::launch::async, [open_options = options.open_options] {
+            std::vector<DeviceInfo> devices = list_devices(open_options);
             Window::wake();
             return devices;
         });
@@ -182,7 +183,7 @@ private:
 }  // namespace
 
 void run_program(const ProgramOptions& options) {
-    require_window_drivers();  // before a thread is started, or a driver loaded
+    require_window_drivers(options.open_options);  // before a thread is started, or a driver loaded
     Program(options).run();
 }
 

@@ -3,12 +3,14 @@
 
 #include <string>
 
+#include "backend/open_options.h"
 #include "viewer/session/session.h"
 
 namespace headscope::viewer {
 
 struct ProgramOptions {
     SessionOptions session = {};
+    OpenOptions open_options = {};
     std::string script = {};  // played instead of the person's input; the program ends with it
     std::string record = {};  // what the person does, as such a script
 };

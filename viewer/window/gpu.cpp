@@ -65,10 +65,10 @@ void check_vulkan(VkResult result, const char* call) {
     }
 }
 
-Gpu::Gpu(GLFWwindow* window) {
+Gpu::Gpu(GLFWwindow* window, bool validate) {
     const std::lock_guard<std::mutex> turn(driver_lock());
     try {
-        create_instance();
+        create_instance(validate);
         check_vulkan(glfwCreateWindowSurface(instance_, window, nullptr, &surface_), "glfwCreateWindowSurface");
         choose_device();
         create_device();
@@ -96,7 +96,7 @@ void Gpu::destroy() {
     }
 }
 
-void Gpu::create_instance() {
+void Gpu::create_instance(bool validate) {
     std::uint32_t count = 0;
     const char** extensions = glfwGetRequiredInstanceExtensions(&count);
     if (extensions == nullptr) {
@@ -108,7 +108,6 @@ void Gpu::create_instance() {
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "Headscope", .apiVersion = VK_API_VERSION_1_1};
     std::vector<const char*> wanted(extensions, extensions + count);
     const char* layer = "VK_LAYER_KHRONOS_validation";
-    const bool validate = Validation::wanted();
     if (validate) {
         wanted.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
     }

@@ -19,7 +19,8 @@ void check_vulkan(VkResult result, const char* call);
 class Gpu {
 public:
     // The first device that can draw into `window`, real GPUs before software. Error says why each one found cannot.
-    explicit Gpu(GLFWwindow* window);
+    // `validate`: under the validation layer.
+    Gpu(GLFWwindow* window, bool validate);
     Gpu(const Gpu&) = delete;
     Gpu& operator=(const Gpu&) = delete;
     ~Gpu();
@@ -39,7 +40,7 @@ public:
     std::uint32_t memory_type(std::uint32_t bits, VkMemoryPropertyFlags wanted) const;
 
 private:
-    void create_instance();
+    void create_instance(bool validate);
     void choose_device();
     void create_device();
     void destroy();

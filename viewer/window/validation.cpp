@@ -3,13 +3,8 @@
 #include <utility>
 
 #include "support/check.h"
-#include "support/environment.h"
 
 namespace headscope::viewer {
-
-bool Validation::wanted() {
-    return environment_switch("HEADSCOPE_VULKAN_VALIDATION");
-}
 
 Validation::Validation() {
     info_.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;

@@ -1,4 +1,4 @@
-// Vulkan's validation layer for the window, where HEADSCOPE_VULKAN_VALIDATION asks for it.
+// Vulkan's validation layer for the window.
 #pragma once
 
 #include <mutex>
@@ -10,7 +10,6 @@ namespace headscope::viewer {
 
 class Validation {
 public:
-    static bool wanted();
     // What an instance has to be made with; it lives as long as this.
     const VkDebugUtilsMessengerCreateInfoEXT* info() const { return &info_; }
     // From now on messages of this instance are kept.

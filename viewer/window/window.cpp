@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -24,11 +23,11 @@ constexpr int kFramesAfterInput = 3;
 constexpr int kSmallestWidth = 800;  // pixels, below which the panel has no room
 constexpr int kSmallestHeight = 560;
 
-std::string display_advice() {
-    const bool none = std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr;
-    return none ? "there is no display (DISPLAY and WAYLAND_DISPLAY are not set). `headscope view --render FILE` and "
-                  "`headscope attention -o FILE` draw without one"
-                : "the display does not answer";
+std::string display_advice(const Settings& settings) {
+    const bool named = settings.has("DISPLAY") || settings.has("WAYLAND_DISPLAY");
+    return named ? "the display does not answer"
+                 : "there is no display (DISPLAY and WAYLAND_DISPLAY are not set). `headscope view --render FILE` and "
+                   "`headscope attention -o FILE` draw without one";
 }
 
 std::string glfw_problem() {
@@ -40,9 +39,9 @@ std::string glfw_problem() {
 // GLFW's own state is the process': it lives as long as the window.
 class Glfw {
 public:
-    Glfw() {
+    explicit Glfw(const Settings& settings) {
         if (glfwInit() != GLFW_TRUE) {
-            throw Error(fmt::format("no window can be opened: {} ({})", display_advice(), glfw_problem()));
+            throw Error(fmt::format("no window can be opened: {} ({})", display_advice(settings), glfw_problem()));
         }
     }
     Glfw(const Glfw&) = delete;
@@ -80,7 +79,8 @@ private:
 }  // namespace
 
 struct Window::Impl {
-    explicit Impl(const WindowOptions& wanted) : options(wanted), window(wanted), gpu(window.get()) {
+    explicit Impl(const WindowOptions& wanted)
+        : options(wanted), window(wanted), gpu(window.get(), wanted.settings.on("HEADSCOPE_VULKAN_VALIDATION")) {
         int width = 0;
         int height = 0;
         glfwGetFramebufferSize(window.get(), &width, &height);
@@ -168,7 +168,7 @@ struct Window::Impl {
     }
 
     WindowOptions options;
-    Glfw glfw;
+    Glfw glfw{options.settings};
     GlfwWindow window;
     Gpu gpu;
     std::optional<Swapchain> swapchain;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/settings.h"
 #include "viewer/window/input.h"
 #include "viewer/window/swapchain.h"
 
@@ -15,6 +16,8 @@ struct WindowOptions {
     std::string title = "Headscope";
     int width = 1360;
     int height = 860;
+    // HEADSCOPE_VULKAN_VALIDATION; DISPLAY and WAYLAND_DISPLAY, which GLFW reads itself, for the advice.
+    Settings settings = {};
     // Input comes from play() alone: the pointer and the keyboard of the desktop are ignored.
     bool scripted = false;
 };

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <optional>
@@ -18,11 +17,6 @@ namespace headscope {
 namespace cuda {
 
 namespace {
-
-std::string environment(const char* name, const char* otherwise) {
-    const char* value = std::getenv(name);
-    return value == nullptr || *value == '\0' ? otherwise : value;
-}
 
 // What is found while looking. A module is opened only while a card still has no machine code: the libraries of a
 // second toolkit take time to load.
@@ -133,16 +127,19 @@ void describe_module(DeviceInfo& info, const ModuleFacts& module, bool from_ptx)
 
 }  // namespace
 
-Places Places::from_environment() {
+Places Places::from(const Settings& settings) {
     std::error_code ignored;
     const std::string program = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
-    return {environment("HEADSCOPE_CUDA_DRIVER", "libcuda.so.1"),
-            module_folders(environment("HEADSCOPE_CUDA_MODULES", ""), program), HEADSCOPE_CUDA_CONTRACT};
+    const std::string driver = settings.get("HEADSCOPE_CUDA_DRIVER");
+    return {driver.empty() ? "libcuda.so.1" : driver, module_folders(settings.get("HEADSCOPE_CUDA_MODULES"), program),
+            HEADSCOPE_CUDA_CONTRACT};
 }
 
 }  // namespace cuda
 
-CudaDevices::CudaDevices(const cuda::Places& places) {
+CudaDevices::CudaDevices(const OpenOptions& options) : CudaDevices(options, cuda::Places::from(options.settings)) {}
+
+CudaDevices::CudaDevices(const OpenOptions& options, const cuda::Places& places) : options_(options) {
     try {
         find(places);
     } catch (const Error& error) {
@@ -155,7 +152,7 @@ CudaDevices::CudaDevices(const cuda::Places& places) {
 }
 
 void CudaDevices::find(const cuda::Places& places) {
-    const cuda::Driver driver(places.driver);
+    const cuda::Driver driver(places.driver, options_.settings);
     const cuda::Found found = cuda::load_modules(places, driver);
     for (const cuda::Card& card : driver.cards()) {
         DeviceInfo& info = list_.emplace_back(cuda::describe(card, list_.size(), driver.version()));
@@ -184,7 +181,7 @@ std::unique_ptr<Backend> CudaDevices::open(int index) const {
         throw Error(fmt::format("{} cannot be used: {}", cuda::titled(info), info.rejected));
     }
     try {
-        std::unique_ptr<Backend> backend(modules_[static_cast<std::size_t>(index)]->open(index));
+        std::unique_ptr<Backend> backend(modules_[static_cast<std::size_t>(index)]->open(index, options_));
         HEADSCOPE_CHECK(backend != nullptr, "the module opened " + info.id + " and gave no backend");
         return backend;
     } catch (const Error& error) {

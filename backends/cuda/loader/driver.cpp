@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
 
 #include "support/check.h"
 
@@ -47,21 +46,21 @@ struct Functions {
 };
 
 // What to do about a library that is no driver: whoever named it wants to know by what.
-std::string advice_for_library(const std::string& library, const char* otherwise) {
-    const char* named = std::getenv("HEADSCOPE_CUDA_DRIVER");
-    return named != nullptr && library == named
+std::string advice_for_library(const std::string& library, const Settings& settings, const char* otherwise) {
+    return library == settings.get("HEADSCOPE_CUDA_DRIVER")
                ? "HEADSCOPE_CUDA_DRIVER names it: unset it, or name the driver's libcuda.so.1"
                : otherwise;
 }
 
-void* open_library(const std::string& library) {
+void* open_library(const std::string& library, const Settings& settings) {
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
         const std::string words = dlerror();
         const bool absent = words == library + ": cannot open shared object file: No such file or directory";
-        throw Error(fmt::format(
-            "no NVIDIA driver ({}); {}", absent ? "there is no " + library : words,
-            advice_for_library(library, "on a machine with an NVIDIA card, install it (Debian: nvidia-driver)")));
+        throw Error(
+            fmt::format("no NVIDIA driver ({}); {}", absent ? "there is no " + library : words,
+                        advice_for_library(library, settings,
+                                           "on a machine with an NVIDIA card, install it (Debian: nvidia-driver)")));
     }
     return handle;
 }
@@ -74,8 +73,8 @@ void find(void* handle, const char* name, Function& function, std::string& missi
     }
 }
 
-Functions load(const std::string& library) {
-    void* handle = open_library(library);
+Functions load(const std::string& library, const Settings& settings) {
+    void* handle = open_library(library, settings);
     Functions cu;
     std::string missing;
 #define HEADSCOPE_LOAD(name) find(handle, #name, cu.name, missing);
@@ -92,7 +91,7 @@ Functions load(const std::string& library) {
     if (!missing.empty()) {
         dlclose(handle);
         throw Error(fmt::format("{} is no NVIDIA driver, or one older than CUDA 6: it has no {}; {}", library, missing,
-                                advice_for_library(library, "install a current driver")));
+                                advice_for_library(library, settings, "install a current driver")));
     }
     return cu;
 }
@@ -111,13 +110,12 @@ std::string name_of(const Functions& cu, Result result) {
 // The first driver without Maxwell, Pascal and Volta, 590, is that of CUDA 13.1.
 constexpr int kWithoutVolta = 13010;
 
-std::string no_card(const Functions& cu) {
-    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-    if (visible != nullptr) {
+std::string no_card(const Functions& cu, const Settings& settings) {
+    if (settings.has("CUDA_VISIBLE_DEVICES")) {
         return fmt::format(
             "the NVIDIA driver shows no card while CUDA_VISIBLE_DEVICES is \"{}\": unset it, or name in it a "
             "card that nvidia-smi lists",
-            visible);
+            settings.get("CUDA_VISIBLE_DEVICES"));
     }
     int version = 0;
     const bool newer = cu.cuDriverGetVersion(&version) == kSuccess && version >= kWithoutVolta;
@@ -160,10 +158,10 @@ void check(const Functions& cu, Result result, const char* call) {
     }
 }
 
-void initialise(const Functions& cu) {
+void initialise(const Functions& cu, const Settings& settings) {
     const Result result = cu.cuInit(0);
     if (result == kNoDevice) {
-        throw Error(no_card(cu));
+        throw Error(no_card(cu, settings));
     }
     if (result != kSuccess) {
         throw Error(fmt::format("the NVIDIA driver does not start, cuInit failed with {}: {}", name_of(cu, result),
@@ -196,14 +194,14 @@ void read_card(const Functions& cu, int ordinal, Card& card) {
 
 }  // namespace
 
-Driver::Driver(const std::string& library) {
-    const Functions cu = load(library);
-    initialise(cu);
+Driver::Driver(const std::string& library, const Settings& settings) {
+    const Functions cu = load(library, settings);
+    initialise(cu, settings);
     check(cu, cu.cuDriverGetVersion(&version_), "cuDriverGetVersion");
     int count = 0;
     check(cu, cu.cuDeviceGetCount(&count), "cuDeviceGetCount");
     if (count == 0) {
-        throw Error(no_card(cu));
+        throw Error(no_card(cu, settings));
     }
     for (int ordinal = 0; ordinal < count; ++ordinal) {
         Card card;

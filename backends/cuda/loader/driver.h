@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "support/settings.h"
+
 namespace headscope::cuda {
 
 constexpr int kSmOfMajor = 10;  // sm_90 is compute capability 9.0
@@ -28,7 +30,8 @@ class Driver {
 public:
     // Error where there is no such library, no driver behind it or no card, saying what to do. A card that fails alone
     // is in cards(), with its `failure`.
-    explicit Driver(const std::string& library);
+    // `settings` say whether the user named the library, or cards, for the advice.
+    Driver(const std::string& library, const Settings& settings);
 
     // The newest CUDA that it runs: 12040 is 12.4.
     int version() const { return version_; }

@@ -90,9 +90,9 @@ ModuleFacts facts_of(const std::string& name, const Module& module) {
 
 }  // namespace
 
-std::vector<std::string> module_folders(const std::string& from_environment, const std::string& program) {
-    if (!from_environment.empty()) {
-        return {from_environment};
+std::vector<std::string> module_folders(const std::string& named, const std::string& program) {
+    if (!named.empty()) {
+        return {named};
     }
     const fs::path beside = fs::path(program).parent_path();
     fs::path prefix = beside.parent_path();

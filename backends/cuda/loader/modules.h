@@ -39,7 +39,7 @@ Choice choose(const std::vector<ModuleFacts>& modules, int driver_version, int s
 
 // Where modules are looked for: in HEADSCOPE_CUDA_MODULES alone where it names a folder, else beside the program and in
 // lib/headscope beside its folder, which is bin or libexec/headscope.
-std::vector<std::string> module_folders(const std::string& from_environment, const std::string& program);
+std::vector<std::string> module_folders(const std::string& named, const std::string& program);
 
 // The files libheadscope_cuda*.so of these folders, the highest number in a name first, equals in the folders' order.
 std::vector<std::string> module_files(const std::vector<std::string>& folders);

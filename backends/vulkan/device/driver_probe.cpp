@@ -23,7 +23,6 @@
 #include "backends/vulkan/device/instance.h"
 #include "support/check.h"
 #include "support/driver_lock.h"
-#include "support/environment.h"
 #include "support/hash.h"
 
 namespace headscope::vulkan {
@@ -45,15 +44,15 @@ std::vector<std::string> paths_in(const std::string& list) {
 }
 
 // Where the loader looks for drivers: LoaderDriverInterface.md of Khronos' loader.
-std::vector<fs::path> driver_folders() {
-    const auto listed = [](const char* name, const char* otherwise) {
-        const std::string list = environment(name);
+std::vector<fs::path> driver_folders(const Settings& settings) {
+    const auto listed = [&](const char* name, const char* otherwise) {
+        const std::string list = settings.get(name);
         return list.empty() ? otherwise : list;
     };
-    std::string all = "/etc:/usr/local/etc:" + environment("XDG_CONFIG_HOME") + ":" + environment("XDG_DATA_HOME") +
+    std::string all = "/etc:/usr/local/etc:" + settings.get("XDG_CONFIG_HOME") + ":" + settings.get("XDG_DATA_HOME") +
                       ":" + listed("XDG_CONFIG_DIRS", "/etc/xdg") + ":" +
                       listed("XDG_DATA_DIRS", "/usr/local/share:/usr/share");
-    if (const std::string home = environment("HOME"); !home.empty()) {
+    if (const std::string home = settings.get("HOME"); !home.empty()) {
         all += ":" + home + "/.local/share:" + home + "/.config";
     }
     std::vector<fs::path> folders;
@@ -85,8 +84,8 @@ std::string signature_of(const fs::path& file) {
     return file.string() + times_of(file) + (library.empty() ? "" : times_of(library)) + "\n";
 }
 
-std::string stamp_path(const std::string& cache_directory) {
-    return fmt::format("{}/drivers-{:016x}", cache_directory, fnv1a(installed_drivers()));
+std::string stamp_path(const std::string& cache_directory, const Settings& settings) {
+    return fmt::format("{}/drivers-{:016x}", cache_directory, fnv1a(installed_drivers(settings)));
 }
 
 // In the child: never returns.
@@ -146,11 +145,11 @@ Answer ask_in_child() {
 
 }  // namespace
 
-std::string installed_drivers() {
+std::string installed_drivers(const Settings& settings) {
     std::string text;
     std::vector<std::string> files;
-    const auto told = [&text](const char* name) {
-        std::string value = environment(name);
+    const auto told = [&](const char* name) {
+        std::string value = settings.get(name);
         text += value.empty() ? "" : std::string(name) + "=" + value + "\n";
         return value;
     };
@@ -162,7 +161,7 @@ std::string installed_drivers() {
             files.push_back(signature_of(file));
         }
     }
-    for (const fs::path& folder : driver_folders()) {
+    for (const fs::path& folder : driver_folders(settings)) {
         std::error_code error;
         for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
             files.push_back(signature_of(entry->path()));
@@ -175,8 +174,8 @@ std::string installed_drivers() {
     return text;
 }
 
-void require_drivers_survive(const std::string& cache_directory) {
-    const std::string stamp = cache_directory.empty() ? "" : stamp_path(cache_directory);
+void require_drivers_survive(const std::string& cache_directory, const Settings& settings) {
+    const std::string stamp = cache_directory.empty() ? "" : stamp_path(cache_directory, settings);
     std::error_code error;
     if (!stamp.empty() && fs::exists(stamp, error)) {
         return;
@@ -187,7 +186,7 @@ void require_drivers_survive(const std::string& cache_directory) {
         throw Error(fmt::format(
             "a Vulkan driver crashed when it was asked for its devices ({}): update or remove it, or name those that "
             "work by VK_DRIVER_FILES. Installed are:\n{}",
-            name == nullptr ? fmt::format("signal {}", answer.crash) : name, installed_drivers()));
+            name == nullptr ? fmt::format("signal {}", answer.crash) : name, installed_drivers(settings)));
     }
     if (answer.survived && !stamp.empty()) {
         fs::create_directories(cache_directory, error);

@@ -7,13 +7,12 @@
 #include <sstream>
 
 #include "support/check.h"
-#include "support/environment.h"
 
 namespace headscope::vulkan {
 
 namespace {
 
-// Of a variable, or of a part of one.
+// Of a setting, or of a part of one.
 template <class Number>
 Number number(const char* name, const std::string& text) {
     Number value = 0;
@@ -25,8 +24,8 @@ Number number(const char* name, const std::string& text) {
 }
 
 template <class Number>
-Number number(const char* name) {
-    return number<Number>(name, environment(name));
+Number number(const Settings& settings, const char* name) {
+    return number<Number>(name, settings.get(name));
 }
 
 struct Switch {
@@ -84,15 +83,17 @@ const char* bends_products(const Options& options) {
 
 }  // namespace
 
-Options Options::from_environment() {
+Options Options::from(const OpenOptions& open_options) {
+    const Settings& settings = open_options.settings;
     Options options;
-    options.validation = environment_switch("HEADSCOPE_VULKAN_VALIDATION");
-    options.emulated_matrices = environment_switch("HEADSCOPE_VULKAN_EMULATE_MATRICES");
-    if (environment_switch("HEADSCOPE_VULKAN_HALF_CONVERSIONS")) {
+    options.diagnostics = open_options.diagnostics;
+    options.validation = settings.on("HEADSCOPE_VULKAN_VALIDATION");
+    options.emulated_matrices = settings.on("HEADSCOPE_VULKAN_EMULATE_MATRICES");
+    if (settings.on("HEADSCOPE_VULKAN_HALF_CONVERSIONS")) {
         options.half_conversions = HalfConversions::Always;
     }
     constexpr const char* kTrialError = "HEADSCOPE_VULKAN_TRIAL_ERROR";
-    if (const std::string error = environment(kTrialError); !error.empty()) {
+    if (const std::string error = settings.get(kTrialError); !error.empty()) {
         const std::size_t slash = error.find('/');
         if (slash == 0 || slash == error.size() - 1) {
             throw Error(std::string(kTrialError) + " is \"" + error + "\"; expected millionths, or millionths/side");
@@ -101,23 +102,24 @@ Options Options::from_environment() {
             number<std::uint32_t>(kTrialError, error.substr(0, slash)),
             slash == std::string::npos ? 0 : number<std::uint32_t>(kTrialError, error.substr(slash + 1))};
     }
-    if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) {
+    if (const std::string cache = settings.get("XDG_CACHE_HOME"); !cache.empty()) {
         options.cache_directory = cache + "/headscope";
-    } else if (const std::string home = environment("HOME"); !home.empty()) {
+    } else if (const std::string home = settings.get("HOME"); !home.empty()) {
         options.cache_directory = home + "/.cache/headscope";
     }
     constexpr std::uint64_t kMostMebibytes = std::uint64_t{1} << 40U;
-    options.max_memory_bytes = std::min(number<std::uint64_t>("HEADSCOPE_VULKAN_MAX_MEMORY"), kMostMebibytes) << 20U;
-    options.max_binding_bytes = number<std::uint64_t>("HEADSCOPE_VULKAN_MAX_BINDING");
-    options.max_groups = number<std::uint32_t>("HEADSCOPE_VULKAN_MAX_GROUPS");
-    options.lost_at_submission = number<std::uint64_t>("HEADSCOPE_VULKAN_LOST_AT");
-    options.subgroup_size = number<std::uint32_t>("HEADSCOPE_VULKAN_SUBGROUP_SIZE");
-    options.row_lanes = number<std::uint32_t>("HEADSCOPE_VULKAN_ROW_LANES");
+    options.max_memory_bytes = std::min(number<std::uint64_t>(settings, "HEADSCOPE_VULKAN_MAX_MEMORY"), kMostMebibytes)
+                               << 20U;
+    options.max_binding_bytes = number<std::uint64_t>(settings, "HEADSCOPE_VULKAN_MAX_BINDING");
+    options.max_groups = number<std::uint32_t>(settings, "HEADSCOPE_VULKAN_MAX_GROUPS");
+    options.lost_at_submission = number<std::uint64_t>(settings, "HEADSCOPE_VULKAN_LOST_AT");
+    options.subgroup_size = number<std::uint32_t>(settings, "HEADSCOPE_VULKAN_SUBGROUP_SIZE");
+    options.row_lanes = number<std::uint32_t>(settings, "HEADSCOPE_VULKAN_ROW_LANES");
     if (options.row_lanes > kMostRowLanes || (options.row_lanes & (options.row_lanes - 1)) != 0) {
         throw Error("HEADSCOPE_VULKAN_ROW_LANES is " + std::to_string(options.row_lanes) +
                     "; expected a power of two, at most " + std::to_string(kMostRowLanes));
     }
-    if (const std::string tiles = environment("HEADSCOPE_VULKAN_TILES"); tiles == "shared") {
+    if (const std::string tiles = settings.get("HEADSCOPE_VULKAN_TILES"); tiles == "shared") {
         options.tiles = ProductTiles::Shared;
     } else if (tiles == "none") {
         options.tiles = ProductTiles::None;
@@ -125,7 +127,7 @@ Options Options::from_environment() {
         throw Error("HEADSCOPE_VULKAN_TILES is \"" + tiles + "\"; expected shared or none");
     }
     options.tuning = bends_products(options) == nullptr;
-    disable(options, environment("HEADSCOPE_VULKAN_DISABLE"));
+    disable(options, settings.get("HEADSCOPE_VULKAN_DISABLE"));
     return options;
 }
 

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "backend/open_options.h"
+
 namespace headscope::vulkan {
 
 // Where the operands of a product are kept that several invocations share.
@@ -67,6 +69,8 @@ struct Options {
     // Invocations of a workgroup that has a row to itself: more than a subgroup's where llvmpipe would have just one.
     std::uint32_t row_lanes = 0;
 
+    Diagnostics diagnostics;
+
     // The submission, counted from 1, at which the device is taken to be lost, to try what happens then; 0 for none.
     std::uint64_t lost_at_submission = 0;
 
@@ -84,7 +88,7 @@ struct Options {
     // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
     // of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in XDG_CACHE_HOME/headscope, else
     // HOME/.cache/headscope. Error for a value that means nothing.
-    static Options from_environment();
+    static Options from(const OpenOptions& open_options);
 };
 
 // Why what headscope tune would find is not to be kept, or cannot be; empty if it can.

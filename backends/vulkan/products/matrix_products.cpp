@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <future>
 #include <span>
 #include <vector>
@@ -133,6 +132,7 @@ MatrixProducts::MatrixProducts(Backend& backend, ProductDevice& product_device, 
     : backend_(backend),
       pipelines_(pipelines),
       info_(info),
+      diagnostics_(options.diagnostics),
       product_device_(product_device),
       storage16_(storage16),
       error_(options.trial_error.value_or(TrialError{})) {
@@ -236,10 +236,10 @@ void MatrixProducts::do_without(const std::string& what, const std::string& why)
     const auto feature = std::find_if(info_.features.begin(), info_.features.end(),
                                       [](const auto& each) { return each.first == kMatrixFeature; });
     feature->second = state_ == State::Wrong ? "fail their trial" : feature->second + ", without " + what;
-    fmt::print(stderr,
-               "headscope: {} ({}) does without {}: {}; update its driver, or switch its matrices off with "
-               "HEADSCOPE_VULKAN_DISABLE=cooperative_matrix\n",
-               info_.id, info_.name, what, why);
+    diagnostics_.warn(
+        fmt::format("{} ({}) does without {}: {}; update its driver, or switch its matrices off with "
+                    "HEADSCOPE_VULKAN_DISABLE=cooperative_matrix",
+                    info_.id, info_.name, what, why));
 }
 
 }  // namespace headscope::vulkan

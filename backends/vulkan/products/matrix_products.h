@@ -26,7 +26,7 @@ public:
 
     // Whether there are matrices that multiply rightly. The first call waits for a trial: some products are held
     // against the host's in each tile that there is, and a device goes without those tiles in which its matrices err,
-    // or without matrices where that is all, with a word on standard error.
+    // or without matrices where that is all, with a warning.
     bool usable();
 
     // How to compute what is on trial.
@@ -44,6 +44,7 @@ private:
     Backend& backend_;
     Pipelines& pipelines_;
     DeviceInfo& info_;
+    const Diagnostics diagnostics_;
     ProductDevice& product_device_;
     const bool storage16_;    // then what is stored in F16 is tried, too
     const TrialError error_;  // of what is tried

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -153,17 +152,18 @@ std::string subgroup_complaint(Backend& backend) {
     return "";
 }
 
-void say_without_subgroups(const DeviceInfo& before, const std::string& why, DeviceInfo& now) {
+void report_disabled_subgroups(const DeviceInfo& before, const std::string& why, DeviceInfo& now,
+                               const Diagnostics& diagnostics) {
     HEADSCOPE_CHECK(before.features.size() == now.features.size(), "a device has its features with or without a trial");
     for (std::size_t i = 0; i < now.features.size(); ++i) {
         if (now.features[i].second != before.features[i].second) {
             now.features[i].second = "not used, since its subgroups fail their trial";
         }
     }
-    fmt::print(stderr,
-               "headscope: {} ({}) does without its subgroups: {}; update its driver, or switch them off with "
-               "HEADSCOPE_VULKAN_DISABLE=subgroups\n",
-               now.id, now.name, why);
+    diagnostics.warn(
+        fmt::format("{} ({}) does without its subgroups: {}; update its driver, or switch them off with "
+                    "HEADSCOPE_VULKAN_DISABLE=subgroups",
+                    now.id, now.name, why));
 }
 
 }  // namespace headscope::vulkan

@@ -18,7 +18,8 @@ bool subgroups_on_trial(const Capabilities& found, const Options& options);
 // kernels. Error where they cannot be run at all.
 std::string subgroup_complaint(Backend& backend);
 
-// Has the list of features say why those that `before` had are there no more, and standard error too.
-void say_without_subgroups(const DeviceInfo& before, const std::string& why, DeviceInfo& now);
+// Has the list of features say why those that `before` had are there no more, and warns.
+void report_disabled_subgroups(const DeviceInfo& before, const std::string& why, DeviceInfo& now,
+                               const Diagnostics& diagnostics);
 
 }  // namespace headscope::vulkan

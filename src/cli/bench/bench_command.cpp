@@ -24,6 +24,7 @@ namespace headscope {
 namespace {
 
 struct BenchOptions {
+    OpenOptions open_options;
     std::vector<std::string> devices;
     BenchSizes sizes;
     int steps = 3;
@@ -34,18 +35,21 @@ struct BenchOptions {
 
     // Whether one device was asked for, by its name or by none.
     bool one_device() const {
-        return devices.size() < 2 && !names_several(asked_device(devices.empty() ? "" : devices[0]));
+        return devices.size() < 2 &&
+               !names_several(asked_device(devices.empty() ? "" : devices[0], open_options.settings));
     }
 };
 
 void bench(bool training, BenchOptions options, const ResultOrigin& origin) {
     complete(options.sizes);
     const BenchShape& shape = options.sizes.shape;
-    const BenchPlan plan{.training = training,
+    const BenchPlan plan{.open_options = options.open_options,
+                         .training = training,
                          .shape = shape,
                          .steps = training ? options.steps : static_cast<int>(shape.target_length)};
-    std::vector<BenchResult> results = measure_devices(
-        plan, open_bench_devices(options.devices, options.precision, training), options.repeat, options.profile);
+    std::vector<BenchResult> results =
+        measure_devices(plan, open_bench_devices(options.devices, options.precision, training, options.open_options),
+                        options.repeat, options.profile);
     if (options.one_device()) {
         if (!results[0].error.empty()) {
             throw Error(results[0].error);
@@ -93,7 +97,7 @@ void add_options(CLI::App& command, BenchKind kind, BenchOptions& options) {
 
 }  // namespace
 
-void add_bench_command(CLI::App& app, int count, const char* const* words) {
+void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words) {
     CLI::App* command = app.add_subcommand("bench", "Measure training, translating and single ops on random numbers");
     command->require_subcommand(1);
     command->footer(
@@ -109,6 +113,7 @@ void add_bench_command(CLI::App& app, int count, const char* const* words) {
     const auto origin = [count, words] { return result_origin(count, words); };
 
     auto train = std::make_shared<BenchOptions>();
+    train->open_options = open_options;
     train->sizes = default_sizes(BenchKind::Train);
     CLI::App* training = command->add_subcommand("train", "Whole training steps: forward, backward, Adam");
     add_options(*training, BenchKind::Train, *train);
@@ -119,6 +124,7 @@ void add_bench_command(CLI::App& app, int count, const char* const* words) {
     training->callback([train, origin] { bench(true, *train, origin()); });
 
     auto translate = std::make_shared<BenchOptions>();
+    translate->open_options = open_options;
     translate->sizes = default_sizes(BenchKind::Translate);
     CLI::App* translating = command->add_subcommand("translate", "Encoding and cached decoding of one batch");
     add_options(*translating, BenchKind::Translate, *translate);
@@ -127,7 +133,7 @@ void add_bench_command(CLI::App& app, int count, const char* const* words) {
         ->capture_default_str();
     translating->callback([translate, origin] { bench(false, *translate, origin()); });
 
-    add_bench_ops_command(*command, origin);
+    add_bench_ops_command(*command, open_options, origin);
 }
 
 }  // namespace headscope

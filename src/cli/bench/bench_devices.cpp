@@ -17,14 +17,14 @@ void add_bench_device_option(CLI::App& command, std::vector<std::string>& device
         ->check(something);
 }
 
-std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision,
-                                            bool training) {
+std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision, bool training,
+                                            const OpenOptions& open_options) {
     std::vector<BenchDevice> devices;
-    for (const std::string& id : compared_devices(wanted)) {
+    for (const std::string& id : compared_devices(wanted, open_options)) {
         BenchDevice device;
         device.info.id = id;
         try {
-            device.backend = open_device(id);
+            device.backend = open_device(id, open_options);
             device.info = device.backend->device();
             device.arithmetic = (training ? chosen_training_arithmetic : chosen_arithmetic)(*device.backend, precision);
         } catch (const std::exception& error) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/open_options.h"
 #include "backend/precision.h"
 
 namespace CLI {
@@ -24,7 +25,8 @@ struct BenchDevice {
 void add_bench_device_option(CLI::App& command, std::vector<std::string>& devices);
 
 // As compared_devices() takes them; without any the default. What fails, fails alone and with its reason.
-std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision, bool training);
+std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision, bool training,
+                                            const OpenOptions& open_options);
 
 // In a table: the first line of what a device failed at. The rest, such as a list of devices, goes to standard error.
 std::string failed_cell(const std::string& error);

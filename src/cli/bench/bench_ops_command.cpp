@@ -22,6 +22,7 @@ namespace headscope {
 namespace {
 
 struct OpsOptions {
+    OpenOptions open_options;
     std::vector<std::string> devices;
     std::vector<std::string> ops;
     std::vector<std::int64_t> sides;
@@ -35,6 +36,7 @@ conformance::SpeedPlan plan_of(const OpsOptions& options, ProgressLine& line) {
     conformance::SpeedPlan plan{.ops = options.ops,
                                 .work = workload_of(options.sizes.shape),
                                 .repeat = options.repeat,
+                                .open_options = options.open_options,
                                 .progress = [&line](const std::string& text) { line.show(text); }};
     if (!options.sides.empty()) {
         plan.work.sides = options.sides;
@@ -46,7 +48,7 @@ conformance::SpeedPlan plan_of(const OpsOptions& options, ProgressLine& line) {
 void bench_ops(const OpsOptions& options, const ResultOrigin& origin) {
     OpsResult result{.origin = origin,
                      .repeat = options.repeat,
-                     .devices = open_bench_devices(options.devices, options.precision, false),
+                     .devices = open_bench_devices(options.devices, options.precision, false, options.open_options),
                      .ops = {}};
     std::vector<conformance::Contender> contenders;
     for (const BenchDevice& device : result.devices) {
@@ -83,8 +85,10 @@ conformance::Workload workload_of(const BenchShape& shape) {
             .every_product = true};
 }
 
-void add_bench_ops_command(CLI::App& bench, const std::function<ResultOrigin()>& origin) {
+void add_bench_ops_command(CLI::App& bench, const OpenOptions& open_options,
+                           const std::function<ResultOrigin()>& origin) {
     auto options = std::make_shared<OpsOptions>();
+    options->open_options = open_options;
     options->sizes = default_sizes(BenchKind::Ops);
     CLI::App* command = bench.add_subcommand("ops", "Each op in the shapes of a model, on devices side by side");
     add_named_sizes(*command, BenchKind::Ops, options->sizes);

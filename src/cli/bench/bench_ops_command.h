@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "backend/open_options.h"
 #include "cli/bench/bench_runs.h"
 #include "cli/result_origin.h"
 #include "conformance/family.h"
@@ -16,6 +17,7 @@ namespace headscope {
 // The ops of this model and batch, and square products of 512 to 4096.
 conformance::Workload workload_of(const BenchShape& shape);
 
-void add_bench_ops_command(CLI::App& bench, const std::function<ResultOrigin()>& origin);
+void add_bench_ops_command(CLI::App& bench, const OpenOptions& open_options,
+                           const std::function<ResultOrigin()>& origin);
 
 }  // namespace headscope

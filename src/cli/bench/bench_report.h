@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "backend/instrumented.h"
+#include "backend/open_options.h"
 #include "cli/bench/bench_peak.h"
 #include "cli/bench/bench_runs.h"
 #include "cli/result_origin.h"
@@ -18,6 +19,7 @@ using OpTimes = std::map<std::string, OpTime>;
 
 // What was measured, whatever the device.
 struct BenchPlan {
+    OpenOptions open_options;
     bool training = true;
     BenchShape shape;  // but for the arithmetic, which is each device's
     int steps = 1;     // of one run; of a translation one for each token

@@ -121,7 +121,7 @@ void measure(const BenchPlan& plan, int repeat, std::vector<Runner>& runners) {
 
 // The time of each op in one run, after one that warms up.
 void profile(const BenchPlan& plan, BenchResult& result) {
-    Instrumented backend(open_device(result.device.id), {.time = true});
+    Instrumented backend(open_device(result.device.id, plan.open_options), {.time = true});
     const std::unique_ptr<BenchWork> work = work_of(plan, backend, result.arithmetic);
     work->warm_up();
     const OpTimes before = backend.times();

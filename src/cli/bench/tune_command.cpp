@@ -27,6 +27,7 @@ using conformance::ProductTuned;
 using conformance::WayTried;
 
 struct TuneOptions {
+    OpenOptions open_options;
     std::string device;
     BenchSizes sizes;
     std::vector<std::int64_t> sides = {512, 1024};
@@ -107,10 +108,11 @@ std::string wrong_ways(const std::vector<ProductTuned>& products) {
 }
 
 void tune(const TuneOptions& options) {
-    const std::unique_ptr<Backend> device = open_device(options.device);
+    const std::unique_ptr<Backend> device = open_device(options.device, options.open_options);
     conformance::TunePlan plan{.work = workload_of(options.sizes.shape),
                                .repeat = options.repeat,
                                .arithmetic = chosen_arithmetic(*device, options.precision),
+                               .open_options = options.open_options,
                                .progress = {}};
     plan.work.sides = options.sides;
     std::vector<ProductTuned> products;
@@ -138,8 +140,9 @@ void tune(const TuneOptions& options) {
 
 }  // namespace
 
-void add_tune_command(CLI::App& app) {
+void add_tune_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<TuneOptions>();
+    options->open_options = open_options;
     options->sizes = default_sizes(BenchKind::Ops);
     CLI::App* command =
         app.add_subcommand("tune", "Find the fastest way to compute a model's products on a device, and keep it");

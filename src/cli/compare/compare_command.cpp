@@ -45,6 +45,10 @@ struct CompareOptions {
 
 using Sides = std::array<const ComparedSide*, 2>;  // the one, and what it is held against
 
+const Settings& settings_of(const CompareOptions& options) {
+    return options.translation.open_options.settings;
+}
+
 std::vector<std::string> read_text(const CompareOptions& options) {
     std::vector<std::string> lines = options.tsv.empty() ? read_lines(options.input) : read_tsv(options.tsv).source;
     if (options.limit > 0 && lines.size() > options.limit) {
@@ -100,8 +104,9 @@ void require_something(const std::vector<TranslatedSentence>& sentences) {
 
 // What the others are held against comes first: the CPU, where nobody says.
 std::vector<std::string> compared_ids(const CompareOptions& options) {
-    const std::string asked = asked_device(options.devices.empty() ? options.device : options.devices);
-    std::vector<std::string> ids = compared_devices({asked});
+    const std::string asked =
+        asked_device(options.devices.empty() ? options.device : options.devices, settings_of(options));
+    std::vector<std::string> ids = compared_devices({asked}, options.translation.open_options);
     if (asked == "all") {
         std::rotate(ids.begin(), ids.end() - 1, ids.end());
     }
@@ -141,8 +146,9 @@ void note_failure(ComparedDevice& device, const std::string& why) {
 
 // Every device once.
 Contest open_sides(const CompareOptions& options) {
-    const std::string model = find_model(options.model);
-    const bool all = asked_device(options.devices.empty() ? options.device : options.devices) == "all";
+    const std::string model = find_model(options.model, settings_of(options));
+    const bool all =
+        asked_device(options.devices.empty() ? options.device : options.devices, settings_of(options)) == "all";
     TranslationFlags flags = options.translation;
     flags.greedy = true;
     flags.choices.split_longer_than = 0;  // differences are followed in whole lines
@@ -243,7 +249,7 @@ void require_agreement(const ComparisonReport& report, std::size_t problems, std
 void compare(const CompareOptions& options) {
     InputFiles inputs;
     inputs.add(options.tsv.empty() ? options.input : options.tsv);
-    inputs.add(find_model(options.model));
+    inputs.add(find_model(options.model, settings_of(options)));
     inputs.refuse("-");
     const std::vector<std::string> lines = read_text(options);
     Contest contest = open_sides(options);
@@ -260,8 +266,9 @@ void compare(const CompareOptions& options) {
 
 }  // namespace
 
-void add_compare_command(CLI::App& app) {
+void add_compare_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<CompareOptions>();
+    options->translation.open_options = open_options;
     CLI::App* command = app.add_subcommand("compare", "Hold one device's translations against another's");
     command->footer(
         "Both translate greedily. Where two outputs part, both devices score the two tokens that they chose between,\n"

@@ -20,8 +20,8 @@ void warn(const std::string& message) {
 }  // namespace
 
 ComparedSide::ComparedSide(const std::string& id, const std::string& model, const TranslationFlags& flags)
-    : device_(id, flags.precision, {model}, warn),
-      options_(translation_options(flags, {}, device_.arithmetic().compute)),
+    : device_(id, flags.precision, {model}, flags.open_options, warn),
+      options_(translation_options(flags, {}, device_.backend())),
       name_(device_.info().id +
             (flags.precision == Precision::F32 ? "" : std::string(" in ") + name_of(flags.precision))) {}
 

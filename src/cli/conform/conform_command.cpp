@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -26,7 +24,6 @@
 #include "registry/registry.h"
 #include "support/check.h"
 #include "support/counted.h"
-#include "support/environment.h"
 
 namespace headscope {
 namespace {
@@ -47,6 +44,7 @@ constexpr const char* kFooter =
     "  headscope conform --onnx-node-tests site-packages/onnx/backend/test/data/node";
 
 struct ConformOptions {
+    OpenOptions open_options;
     std::vector<std::string> devices;
     std::vector<std::string> ops;
     std::vector<std::string> dtypes;
@@ -60,8 +58,8 @@ struct ConformOptions {
 };
 
 // Cases hold NaN on purpose, which this stops at: a right device would fail.
-void require_no_scan() {
-    if (environment_switch("HEADSCOPE_SCAN_NAN")) {
+void require_no_scan(const Settings& settings) {
+    if (settings.on("HEADSCOPE_SCAN_NAN")) {
         throw Error("HEADSCOPE_SCAN_NAN stops at the first NaN, and there are cases to see where NaN goes: unset it");
     }
 }
@@ -75,11 +73,11 @@ std::string id_of(const std::string& wanted, const std::vector<DeviceInfo>& devi
 }
 
 // Each once, whatever it is called.
-std::vector<std::string> distinct(const std::vector<std::string>& wanted) {
+std::vector<std::string> distinct(const std::vector<std::string>& wanted, const OpenOptions& open_options) {
     if (wanted.size() < 2) {
         return wanted;
     }
-    const std::vector<DeviceInfo> devices = list_devices();
+    const std::vector<DeviceInfo> devices = list_devices(open_options);
     std::vector<std::string> ids;
     for (const std::string& each : wanted) {
         if (const std::string id = id_of(each, devices); std::find(ids.begin(), ids.end(), id) == ids.end()) {
@@ -92,12 +90,12 @@ std::vector<std::string> distinct(const std::vector<std::string>& wanted) {
 // Without a word of the user's, here or in HEADSCOPE_DEVICE, every device that can be used but the CPU, which is what
 // the others are compared with.
 std::vector<std::string> devices_of(const ConformOptions& options) {
-    if (!options.devices.empty() || !asked_device("").empty()) {
-        return distinct(compared_devices(options.devices));
+    if (!options.devices.empty() || !asked_device("", options.open_options.settings).empty()) {
+        return distinct(compared_devices(options.devices, options.open_options), options.open_options);
     }
     std::vector<std::string> found;
     std::string rejected;
-    for (const DeviceInfo& device : list_devices()) {
+    for (const DeviceInfo& device : list_devices(options.open_options)) {
         if (!device.rejected.empty()) {
             rejected += fmt::format("\n  {}: {}", device.id, device.rejected);
         } else if (device.backend != "cpu") {
@@ -150,16 +148,19 @@ private:
 
 conformance::Report run_catalogue(const ConformOptions& options) {
     Teller tell_doing;
-    return conformance::run({.devices = devices_of(options),
-                             .ops = options.ops,
-                             .dtypes = options.dtypes,
-                             .paths = options.paths,
-                             .case_text = options.case_text,
-                             .full = !options.quick,
-                             .timed = !options.untimed,
-                             .progress = std::ref(tell_doing),
-                             .stop_requested = stop_requested},
-                            conformance::catalogue());
+    return conformance::run(
+        {.devices = devices_of(options),
+         .ops = options.ops,
+         .dtypes = options.dtypes,
+         .paths = options.paths,
+         .case_text = options.case_text,
+         .full = !options.quick,
+         .timed = !options.untimed,
+         .progress = std::ref(tell_doing),
+         .stop_requested = stop_requested,
+         .open = [&options](const std::string& path,
+                            const std::string& device) { return open_device_by(path, device, options.open_options); }},
+        conformance::catalogue());
 }
 
 // The tests that ONNX has, in place of ours.
@@ -172,13 +173,13 @@ conformance::Report run_vectors(const ConformOptions& options) {
                                                                    .name_text = options.case_text,
                                                                    .progress = std::ref(tell_doing),
                                                                    .stop_requested = stop_requested},
-                                                                  *open_device(id)));
+                                                                  *open_device(id, options.open_options)));
     }
     return report;
 }
 
 void conform(const ConformOptions& options, const ResultOrigin& origin) {
-    require_no_scan();
+    require_no_scan(options.open_options.settings);
     InputFiles inputs;
     inputs.add(options.onnx_node_tests);
     inputs.refuse(options.outputs.json);
@@ -189,7 +190,7 @@ void conform(const ConformOptions& options, const ResultOrigin& origin) {
     report.version = origin.version;
     report.date = origin.date;
     report.command = origin.command;
-    report.settings = conformance::settings_of(environ);
+    report.settings = conformance::settings_of(options.open_options.settings);
     std::string failures = report.passed() ? "" : summary(report);
     try {
         write_report(report, options.outputs);
@@ -207,8 +208,9 @@ void conform(const ConformOptions& options, const ResultOrigin& origin) {
 
 }  // namespace
 
-void add_conform_command(CLI::App& app, int count, const char* const* words) {
+void add_conform_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words) {
     auto options = std::make_shared<ConformOptions>();
+    options->open_options = open_options;
     CLI::App* command = app.add_subcommand("conform", "Prove a device's shaders against the double-precision oracle");
     command->footer(kFooter);
     command->add_option("--device", options->devices,

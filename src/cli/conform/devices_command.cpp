@@ -90,17 +90,17 @@ nlohmann::ordered_json to_json(const DeviceInfo& device, const std::string& defa
             {"features", object(device.features)}};
 }
 
-void print_usable() {
-    for (const DeviceInfo& device : list_devices()) {
+void print_usable(const OpenOptions& open_options) {
+    for (const DeviceInfo& device : list_devices(open_options)) {
         if (device.rejected.empty()) {
             write_output(device.id + "\n");
         }
     }
 }
 
-void print_devices(bool as_json) {
-    const std::vector<DeviceInfo> devices = list_devices();
-    const std::string asked = default_device(devices);
+void print_devices(bool as_json, const OpenOptions& open_options) {
+    const std::vector<DeviceInfo> devices = list_devices(open_options);
+    const std::string asked = default_device(devices, open_options.settings);
     const std::string chosen = listed_default(devices, asked);
     if (as_json) {
         nlohmann::ordered_json json = nlohmann::ordered_json::array();
@@ -121,7 +121,7 @@ void print_devices(bool as_json) {
 
 }  // namespace
 
-void add_devices_command(CLI::App& app) {
+void add_devices_command(CLI::App& app, const OpenOptions& open_options) {
     struct Options {
         bool json = false;
         bool usable = false;
@@ -135,7 +135,9 @@ void add_devices_command(CLI::App& app) {
     CLI::Option* json = command->add_flag("--json", options->json, "For programs: an array of one object a device");
     command->add_flag("--usable", options->usable, "Only the names of those that can be used, one a line")
         ->excludes(json);
-    command->callback([options] { options->usable ? print_usable() : print_devices(options->json); });
+    command->callback([options, &open_options] {
+        options->usable ? print_usable(open_options) : print_devices(options->json, open_options);
+    });
 }
 
 }  // namespace headscope

@@ -31,6 +31,7 @@ namespace {
 constexpr int kPaperLayer = 5;
 
 struct AttentionOptions {
+    OpenOptions open_options = {};
     std::string text;
     std::string target;
     std::string model;
@@ -163,11 +164,11 @@ void show_attention(const AttentionOptions& options) {
     if (!options.find.empty()) {
         parse_head_query(options.find);  // a mistake in it is said before a model is read
     }
-    const std::string directory = find_model(options.model);
+    const std::string directory = find_model(options.model, options.open_options.settings);
     InputFiles inputs;
     inputs.add(directory);
     inputs.refuse(options.output);
-    ModelDevice device(options.device, options.precision, {directory},
+    ModelDevice device(options.device, options.precision, {directory}, options.open_options,
                        [](const std::string& message) { tell("headscope: " + message); });
     device.load();
     AttentionSelection selection = checked_selection(options, device.translator().model().config);
@@ -290,8 +291,9 @@ void add_look_options(CLI::App& command, AttentionOptions& options) {
 
 }  // namespace
 
-void add_attention_command(CLI::App& app) {
+void add_attention_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<AttentionOptions>();
+    options->open_options = open_options;
     CLI::App* command = app.add_subcommand("attention", "Draw what the heads look at, like the paper's figures");
     command->footer(kExamples);
     add_record_options(*command, *options);

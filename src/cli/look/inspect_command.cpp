@@ -25,12 +25,8 @@ std::string plain(const nlohmann::json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-void inspect(const InspectOptions& options) {
-    const std::string folder = find_model(options.model);
-    InputFiles inputs;
-    inputs.add(folder);
-    inputs.refuse("-");
-    const ModelDirectory model = open_model_directory(folder);
+void inspect(const InspectOptions& options, const Settings& settings) {
+    const ModelDirectory model = open_model_directory(find_model(options.model, settings));
     nlohmann::json facts = to_json(model.config);
     facts["parameters"] = count_parameters(model.config);
     facts["shared_vocabulary"] = model.source_tokenizer == model.target_tokenizer;
@@ -50,7 +46,7 @@ void inspect(const InspectOptions& options) {
 
 }  // namespace
 
-void add_inspect_command(CLI::App& app) {
+void add_inspect_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<InspectOptions>();
     CLI::App* command = app.add_subcommand("inspect", "Say what a model is made of");
     command->footer(
@@ -64,7 +60,7 @@ void add_inspect_command(CLI::App& app) {
         ->check(something)
         ->excludes(place);
     command->add_option("--key", options->key, "The value of this one alone, for programs");
-    command->callback([options] { inspect(*options); });
+    command->callback([options, &open_options] { inspect(*options, open_options.settings); });
 }
 
 }  // namespace headscope

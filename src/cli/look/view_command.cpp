@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "registry/registry.h"
 #include "support/check.h"
 #include "viewer/options/view_options.h"
 #include "viewer/panels/render.h"
@@ -69,19 +70,20 @@ std::vector<std::string> told_to_view(int count, const char* const* words) {
 
 }  // namespace
 
-void add_view_command(CLI::App& app, int count, const char* const* words) {
+void add_view_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words) {
     auto options = std::make_shared<ViewOptions>();
     CLI::App* command = app.add_subcommand("view", "Look at every head, live, in a window");
     add_view_options(*command, *options);
-    command->callback([options, told = told_to_view(count, words)] {
-        const viewer::SavedView view = view_of(*options);  // what is wrong with it is said here
+    command->callback([options, &open_options, told = told_to_view(count, words)] {
+        const viewer::SavedView view = view_of(*options, open_options.settings);  // what is wrong with it is said here
         if (options->render.empty()) {
             become_window_program(told);
         }
         for (const std::string& note : view.notes) {
             tell("headscope: the view: " + note);
         }
-        viewer::render(view, options->precision, options->render, options->scale);
+        viewer::render(view, options->precision, options->render, options->scale,
+                       [&open_options](const std::string& id) { return open_device(id, open_options); });
     });
 }
 

@@ -104,13 +104,10 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines,
 
 // What the model makes of the sources, and of the references.
 Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evaluation& evaluation) {
-    const std::vector<std::string> models = find_models(options.models);
-    const auto warn = [](const std::string& message) { tell("headscope: " + message); };
-    const Engine engine(
-        {.devices = {options.translation.device}, .models = models, .precision = options.translation.precision}, warn);
-    const TranslationOptions translation = translation_options(
-        options.translation, engine.first().translator().decoding_choices(), engine.first().arithmetic().compute);
-    Translations translations = translate_all(Service(engine, warn), translation, set.source);
+    const std::vector<std::string> models = find_models(options.models, options.translation.open_options.settings);
+    const TranslationDevices devices({options.translation.device}, options.translation, models,
+                                     [](const std::string& message) { tell("headscope: " + message); });
+    Translations translations = translate_all(devices.all(), devices.options(), set.source);
     if (!options.output.empty()) {
         write_lines(options.output, translations.lines, set);
     }
@@ -136,7 +133,7 @@ void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     inputs.add({files.tsv, files.source, files.hypotheses});
     inputs.add(files.references);
     if (files.hypotheses.empty()) {
-        inputs.add(find_models(options.models));
+        inputs.add(find_models(options.models, options.translation.open_options.settings));
     }
     inputs.refuse("-");
     inputs.refuse(options.output);
@@ -177,8 +174,9 @@ void add_scoring(CLI::App& command, EvaluateOptions& options) {
 
 }  // namespace
 
-void add_evaluate_command(CLI::App& app, int count, const char* const* words) {
+void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words) {
     auto options = std::make_shared<EvaluateOptions>();
+    options->translation.open_options = open_options;
     CLI::App* command = app.add_subcommand("evaluate", "Score translations against references: BLEU, chrF2 and more");
     command->footer(
         "BLEU and chrF2 are sacreBLEU's, with its signatures. A model is also told the references: perplexity is\n"

@@ -26,6 +26,7 @@ namespace headscope {
 namespace {
 
 struct ScoreOptions {
+    OpenOptions open_options;
     std::vector<std::string> models;  // none: see find_model
     std::string device, tsv, source, target;
     std::int64_t batch_tokens = 1024;
@@ -123,10 +124,10 @@ void score(const ScoreOptions& options) {
     if (pairs.sources.empty()) {
         throw Error(input.name() + " holds no sentence to score");
     }
-    const std::vector<std::string> models = find_models(options.models);
+    const std::vector<std::string> models = find_models(options.models, options.open_options.settings);
     inputs.add(models);
     inputs.refuse("-");
-    ModelDevice device(options.device, options.precision, models,
+    ModelDevice device(options.device, options.precision, models, options.open_options,
                        [](const std::string& message) { tell("headscope: " + message); });
     device.load();
     Totals totals;
@@ -168,8 +169,9 @@ void score(const ScoreOptions& options) {
 
 }  // namespace
 
-void add_score_command(CLI::App& app) {
+void add_score_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<ScoreOptions>();
+    options->open_options = open_options;
     CLI::App* command = app.add_subcommand("score", "How likely a model finds given translations");
     command->footer(
         "Writes \"log P TAB nll\" for each pair: the natural logarithm of the target's probability, its end included,\n"

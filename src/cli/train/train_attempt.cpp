@@ -49,7 +49,7 @@ private:
 // A training that could begin now.
 class Attempt {
 public:
-    Attempt(const TrainOptions& options, const Say& say) : backend_(open_device(options.device)) {
+    Attempt(const TrainOptions& options, const Say& say) : backend_(open_device(options.device, options.open_options)) {
         RunConfig given = given_config(options, *backend_, folder_.path(), say);
         inputs_of(options, &given).files.refuse("-");
         config_ = given.parsed();

@@ -133,8 +133,9 @@ void add_changes(CLI::App& command, TrainOptions& options) {
 
 }  // namespace
 
-void add_train_command(CLI::App& app) {
+void add_train_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<TrainOptions>();
+    options->open_options = open_options;
     CLI::App* command = app.add_subcommand("train", "Train a model by a configuration file, or from two texts");
     command->footer(kFooter);
     add_input(*command, *options);

@@ -51,7 +51,7 @@ private:
             static_cast<void>(given_->parsed());
         }
         check_files();
-        backend_ = open_device(options_.device);
+        backend_ = open_device(options_.device, options_.open_options);
         if (given_) {
             check_given();
         }

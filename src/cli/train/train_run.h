@@ -5,11 +5,13 @@
 #include <optional>
 #include <string>
 
+#include "backend/open_options.h"
 #include "backend/precision.h"
 
 namespace headscope {
 
 struct TrainOptions {
+    OpenOptions open_options;
     std::string config;          // a file; "" for two texts, or for what the run's folder holds
     std::string source, target;  // texts to begin with
     std::string output;

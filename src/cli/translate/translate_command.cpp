@@ -166,21 +166,16 @@ void translate(TranslateOptions options) {
     }
     options.format.n_best = options.decoding.n_best;
     options.alignment.pieces = options.alignment_units == "pieces";
-    const std::vector<std::string> models = find_models(options.models);
+    const std::vector<std::string> models = find_models(options.models, options.translation.open_options.settings);
     InputFiles inputs;
     inputs.add({options.input, options.decoding.prefix_file});
     inputs.add(models);
     inputs.refuse("-");
     LineProgress progress = make_progress(options);
     const auto warn = [&progress](const std::string& message) { progress.say("headscope: " + message); };
-    const Engine engine({.devices = device_list(options.translation.device),
-                         .models = models,
-                         .precision = options.translation.precision,
-                         .skip_unusable = asked_device(options.translation.device) == "all"},
-                        warn);
-    const TranslationOptions translation = translation_options(
-        options.translation, engine.first().translator().decoding_choices(), engine.first().arithmetic().compute);
-    if (engine.several() && options.format.alignments) {
+    const TranslationDevices devices(asked_devices(options.translation.device, options.translation.open_options),
+                                     options.translation, models, warn);
+    if (devices.several() && options.format.alignments) {
         throw Error("--alignments takes one --device: the weights are looked at where the line was translated");
     }
     const Prefixes prefixes(options.decoding, *engine.model().target_tokenizer);
@@ -252,8 +247,9 @@ void add_output_flags(CLI::App& command, TranslateOptions& options) {
 
 }  // namespace
 
-void add_translate_command(CLI::App& app) {
+void add_translate_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<TranslateOptions>();
+    options->translation.open_options = open_options;
     CLI::App* command = app.add_subcommand("translate", "Translate text, one sentence a line");
     const std::string windows = fmt::format(
         "{} lines, then as many as take about {:.0f} seconds ({} to {}). No line waits for a later window.\n",

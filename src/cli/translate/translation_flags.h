@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "backend/open_options.h"
 #include "infer/decoding_choices.h"
 #include "infer/translator.h"
 #include "options/precision_option.h"
@@ -14,6 +15,7 @@ class App;
 namespace headscope {
 
 struct TranslationFlags {
+    OpenOptions open_options;
     std::string device;  // empty: see open_device
     bool greedy = false;
     Precision precision = Precision::F32;

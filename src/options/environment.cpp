@@ -1,4 +1,4 @@
-#include "cli/known_variables.h"
+#include "options/environment.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@ namespace headscope {
 
 namespace {
 
-// All that docs/environment.md lists; tests/house/commands_test.sh compares them with the sources and with that page.
+// Ours, and below them those of the system.
 const std::vector<std::string>& known() {
     static const std::vector<std::string> names = {
         "HEADSCOPE_CUDA_CHECK",
@@ -34,22 +34,53 @@ const std::vector<std::string>& known() {
         "HEADSCOPE_VULKAN_TILES",
         "HEADSCOPE_VULKAN_TRIAL_ERROR",
         "HEADSCOPE_VULKAN_VALIDATION",
+        "CUDA_VISIBLE_DEVICES",
+        "DISPLAY",
+        "HOME",
+        "LP_NATIVE_VECTOR_WIDTH",
+        "VK_ADD_DRIVER_FILES",
+        "VK_DRIVER_FILES",
+        "VK_ICD_FILENAMES",
+        "VK_LOADER_DRIVERS_DISABLE",
+        "VK_LOADER_DRIVERS_SELECT",
+        "WAYLAND_DISPLAY",
+        "XDG_CACHE_HOME",
+        "XDG_CONFIG_DIRS",
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_DIRS",
+        "XDG_DATA_HOME",
     };
     return names;
 }
 
+bool is_known(const std::string& name) {
+    return std::find(known().begin(), known().end(), name) != known().end();
+}
+
 }  // namespace
+
+Settings read_environment(const char* const* environment) {
+    Settings settings;
+    for (; environment != nullptr && *environment != nullptr; ++environment) {
+        const std::string text = *environment;
+        const std::size_t sign = text.find('=');
+        if (sign != std::string::npos && is_known(text.substr(0, sign))) {
+            settings.set(text.substr(0, sign), text.substr(sign + 1));
+        }
+    }
+    return settings;
+}
 
 std::vector<std::string> misspelt_variables(const char* const* environment) {
     std::vector<std::string> messages;
     for (; environment != nullptr && *environment != nullptr; ++environment) {
         const std::string text = *environment;
         const std::string name = text.substr(0, text.find('='));
-        if (!name.starts_with("HEADSCOPE_") || std::find(known().begin(), known().end(), name) != known().end()) {
+        if (!name.starts_with("HEADSCOPE_") || is_known(name)) {
             continue;
         }
         if (const std::string meant = nearest(name, known()); !meant.empty()) {
-            messages.push_back(fmt::format("{} is none of its variables; did you mean {}?", name, meant));
+            messages.push_back(fmt::format("unknown environment variable {}; did you mean {}?", name, meant));
         }
     }
     return messages;

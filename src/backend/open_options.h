@@ -1,0 +1,14 @@
+// What a device is opened with.
+#pragma once
+
+#include "support/diagnostics.h"
+#include "support/settings.h"
+
+namespace headscope {
+
+struct OpenOptions {
+    Settings settings = {};
+    Diagnostics diagnostics = {};
+};
+
+}  // namespace headscope
