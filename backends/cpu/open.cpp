@@ -76,6 +76,8 @@ DeviceInfo describe_cpu(const CpuOptions& options) {
     info.id = "cpu";
     info.backend = "cpu";
     info.driver = products_library();
+    info.length_multiple = 1;
+    info.trains_faster_in_bf16 = cpu::has_bf16_products();
     info.limits = {{"threads", std::to_string(cpu::thread_count(options.threads))}};
     info.features = {{"vector instructions", vector_instructions()},
                      {"BF16 products", cpu::has_bf16_products() ? "yes" : "no, operands are rounded first"}};

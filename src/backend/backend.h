@@ -25,6 +25,10 @@ struct DeviceInfo {
     bool software = false;  // a GPU interface emulated on the CPU, such as llvmpipe
     bool gpu = false;       // a real GPU
     std::uint64_t memory_bytes = 0;
+    // Lengths that are multiples of it pay: shapes repeat, so that commands can be replayed. 1 where padding only
+    // costs.
+    std::int64_t length_multiple = 8;
+    bool trains_faster_in_bf16 = false;                         // by products with operands rounded to BF16
     std::vector<std::pair<std::string, std::string>> limits;    // name, value
     std::vector<std::pair<std::string, std::string>> features;  // name, "yes", "no" or a value
     std::string rejected;                                       // why it cannot be used; empty for a usable device

@@ -62,11 +62,6 @@ std::size_t rows_of_each(const std::vector<std::int32_t>& sentences) {
     return width;
 }
 
-// On a CPU a pad costs what a token costs, and nothing is gained by few shapes.
-std::int64_t length_multiple(const Backend& backend) {
-    return backend.device().backend == "cpu" ? 1 : kLengthMultiple;
-}
-
 }  // namespace
 
 ModelScorer::ModelScorer(Context& ctx, const Transformer& model, const std::vector<std::vector<std::int32_t>>& sources)
@@ -76,7 +71,7 @@ ModelScorer::ModelScorer(Context& ctx, const Transformer& model, const std::vect
         upload(ctx.backend,
                make_source_batch(
                    sources, {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id},
-                   {.multiple = length_multiple(ctx.backend), .longest = config.max_length}));
+                   {.multiple = ctx.backend.device().length_multiple, .longest = config.max_length}));
     const Var memory = model.encode(ctx, batch.source, batch.source_lengths);  // [sentences, source_length, d_model]
     // Translations are about as long as their sources; the cache grows where they are longer.
     cache_ = model.start_cache(ctx, memory.value(), batch.source_lengths, batch.source_length + kLengthMultiple);

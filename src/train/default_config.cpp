@@ -44,8 +44,7 @@ std::int64_t vocabulary_for(const TextParts& text, std::int64_t wished) {
 
 // Rounding operands costs more than it saves where products are as small as the first size's.
 bool rounds_operands(const Size& size, const Backend& device) {
-    return size.d_model > kSizes.front().d_model && device.device().backend == "cpu" &&
-           device.products(Compute::BF16).level == SupportLevel::Native;
+    return size.d_model > kSizes.front().d_model && device.device().trains_faster_in_bf16;
 }
 
 double rounded(double value) {

@@ -50,6 +50,12 @@ TEST_CASE("the environment alone changes nothing", "[registry]") {
     CHECK_THROWS_WITH(open_device("cpu", options), Catch::Matchers::Contains("HEADSCOPE_THREADS is \"many\""));
 }
 
+TEST_CASE("a device tells what suits it", "[registry]") {
+    CHECK(open_device("cpu")->device().length_multiple == 1);
+    CHECK(open_device("cpu:oracle")->device().length_multiple == 8);
+    CHECK_FALSE(open_device("cpu:oracle")->device().trains_faster_in_bf16);
+}
+
 TEST_CASE("a device says what it cannot do", "[registry]") {
     const auto cpu = open_device("cpu");
     CHECK(cpu->support("attention", DType::F32).level == SupportLevel::Native);
