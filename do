@@ -18,7 +18,7 @@ usage() {
 Headscope: the Transformer on every GPU, with heads you can see.
 
   ./do demo             build, translate the example sentences on every device found, draw attention figures (--preset ci)
-  ./do test             build and run the tests
+  ./do test [NAME..]    build and run the tests, or those of these names alone (ctest -N lists them; --preset debug)
   ./do check [PART..]   the longer proofs: format shell agreement bleu onnx digits cpuonly sanitize validation conform amd
                         intel nvidia swiftshader subgroups plain emulation cuda stop damage mutants tidy fuzz
                         trixie
@@ -224,12 +224,25 @@ demo() { # [--preset NAME]
 
 # ------------------------------------------------------------------------------------------------- tests
 
-run_tests() { # [--preset NAME]
-    local preset
-    preset=$(preset_of test "$@")
+run_tests() { # [--preset NAME] [TEST..]
+    local preset=release name targets=()
+    if [ "${1:-}" = --preset ]; then
+        preset=$(preset_of test "$@")
+        shift 2
+    fi
+    for name in "$@"; do
+        case $name in -*) fail "unknown option of test: $name (there is --preset NAME before the names of tests)" ;; esac
+    done
     need_packages "${PACKAGES[@]}"
-    build "$preset"
-    ctest --test-dir "build/$preset" --output-on-failure --parallel "$(nproc)"
+    configured "$preset"
+    # Most tests of C++ are programs of their own; the others need more than one target.
+    for name in "$@"; do
+        ninja -C "build/$preset" -t query "test_$name" >/dev/null 2>&1 || { targets=() && break; }
+        targets+=("test_$name")
+    done
+    build "$preset" "${targets[@]}"
+    ctest --test-dir "build/$preset" --output-on-failure --parallel "$(nproc)" \
+        ${1:+--no-tests=error -R "^($(IFS='|' && printf '%s' "$*"))\$"}
 }
 
 # ----------------------------------------------------------------------------------------------- install

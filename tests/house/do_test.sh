@@ -231,17 +231,36 @@ run install /proc/headscope
 expect "a folder that takes no files is refused" says "cannot install into /proc/headscope: /proc cannot be written"
 expect "nothing was built for any of these" not called 'cmake'
 
+built() { # PRESET..: with all packages, and tools that do nothing
+    reset
+    stand_in dpkg-query 'echo installed'
+    stand_in apt-get 'exit 1'
+    stand_in cmake 'exit 0'
+    stand_in ctest 'exit 0'
+    local preset
+    for preset in "$@"; do
+        mkdir -p "$sandbox/repo/build/$preset"
+        : >"$sandbox/repo/build/$preset/build.ninja"
+    done
+}
+
+# Single tests.
+built release debug
+stand_in ninja 'case $* in *test_text | *test_model) exit 0 ;; *) exit 1 ;; esac'
+run test text model
+expect "tests can be named" ended_with 0
+expect "what they need is built" called 'cmake .*--target test_text test_model$'
+expect "and they alone are run" called 'ctest .*build/release .*-R ^(text|model)[$]'
+run test --preset debug text house_do
+expect "with a preset as well" called 'ctest .*build/debug .*-R ^(text|house_do)[$]'
+expect "a test of several targets has all built" not called 'cmake .*build/debug .*--target'
+: >"$sandbox/calls"
+run test
+expect "without names all tests are run" not called 'ctest .*-R'
+
 # The checks that judge what the program prints.
-reset
-stand_in dpkg-query 'echo installed'
-stand_in apt-get 'exit 1'
-stand_in cmake 'exit 0'
-stand_in ctest 'exit 0'
+built release cpu-only
 stand_in clang 'echo 14.0.6'
-for preset in release cpu-only; do
-    mkdir -p "$sandbox/repo/build/$preset"
-    : >"$sandbox/repo/build/$preset/build.ninja"
-done
 program() { # PRESET BODY
     stand_in headscope "$2"
     mv "$sandbox/bin/headscope" "$sandbox/repo/build/$1/headscope"
