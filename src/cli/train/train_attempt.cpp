@@ -49,9 +49,10 @@ private:
 // A training that could begin now.
 class Attempt {
 public:
-    Attempt(const TrainOptions& options, const Say& say) : backend_(open_device(options.device, options.open_options)) {
-        RunConfig given = given_config(options, *backend_, folder_.path(), say);
-        inputs_of(options, &given).files.refuse("-");
+    Attempt(const TrainOptions& options, const Say& say) : backend_(open_device(options.device)) {
+        RunConfig given = options.given.of_texts()
+                              ? config_of_texts(options.given, options.output, *backend_, folder_.path(), say)
+                              : given_config(options.given, options.output);
         config_ = given.parsed();
         static_cast<void>(arithmetic_of(config_, *backend_));
         if (!options.from.empty()) {
@@ -89,13 +90,16 @@ void overfit_one_batch(const TrainOptions& options, Terminal& terminal) {
     constexpr std::int64_t kSteps = 300;
     constexpr double kEnough = 0.1;  // nll per token
     require_unused(options.output);
-    Attempt attempt(options, terminal.say());
+    TrainOptions unlimited = options;  // the limits are those of a run
+    unlimited.given.steps = unlimited.given.tokens = std::nullopt;
+    unlimited.given.epochs = unlimited.given.minutes = std::nullopt;
+    Attempt attempt(unlimited, terminal.say());
     Trainer trainer(attempt.backend(), attempt.config(), std::move(attempt.data()), attempt.folder(),
                     hooks_for(attempt.backend(), terminal));
     if (!options.from.empty()) {
         trainer.begin_from(options.from);
     }
-    const std::optional<double> nll = trainer.overfit_one_batch(options.steps.value_or(kSteps));
+    const std::optional<double> nll = trainer.overfit_one_batch(options.given.steps.value_or(kSteps));
     if (!nll) {
         throw Error(fmt::format("stopped after step {} of an attempt, which saves nothing", trainer.step()));
     }

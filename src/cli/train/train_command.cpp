@@ -32,30 +32,30 @@ constexpr const char* kFooter =
 
 // What may not stand beside what is said by CLI; this is what must.
 void check(const TrainOptions& options) {
-    if (options.source.empty() != options.target.empty()) {
+    if (options.given.source.empty() != options.given.target.empty()) {
         throw Error(fmt::format("--source and --target belong together: --{} is missing",
-                                options.source.empty() ? "source" : "target"));
+                                options.given.source.empty() ? "source" : "target"));
     }
-    for (const std::string& text : {options.source, options.target}) {
+    for (const std::string& text : {options.given.source, options.given.target}) {
         if (!text.empty() && !std::filesystem::is_regular_file(text)) {  // it is read twice
             throw Error(std::filesystem::exists(text) ? fmt::format("'{}' is no file", text)
                                                       : fmt::format("'{}' does not exist", text));
         }
     }
-    if (options.config.empty() && options.source.empty() && !options.resume && !options.finish) {
+    if (options.given.config.empty() && options.given.source.empty() && !options.resume && !options.finish) {
         throw Error("nothing to train with: give a configuration, or two texts with --source and --target");
     }
 }
 
 void add_input(CLI::App& command, TrainOptions& options) {
-    CLI::Option* config = command.add_option("CONFIG", options.config,
+    CLI::Option* config = command.add_option("CONFIG", options.given.config,
                                              "Training configuration (JSON), see assets/configs; with --resume or "
                                              "--finish by default the run's own");
-    CLI::Option* source = command.add_option("--source", options.source,
+    CLI::Option* source = command.add_option("--source", options.given.source,
                                              "Text of one sentence a line: instead of a configuration, which is then "
                                              "chosen by the amount of text");
-    CLI::Option* target = command.add_option("--target", options.target, "Its translation, line by line");
-    CLI::Option* data = command.add_option("--data", options.data,
+    CLI::Option* target = command.add_option("--target", options.given.target, "Its translation, line by line");
+    CLI::Option* data = command.add_option("--data", options.given.data,
                                            "Folder that the configuration's data paths count from (default: its own)");
     for (CLI::Option* text : {source, target}) {
         text->excludes(config)->excludes(data);
@@ -99,36 +99,30 @@ void add_changes(CLI::App& command, TrainOptions& options) {
     CLI::Option* finish = command.get_option("--finish");
     constexpr std::uint64_t kMany = 1'000'000'000;
     command
-        .add_option("--steps", options.steps, "Instead of all limits of the configuration; the first reached counts")
-        ->excludes(finish)
-        ->check(whole_number(1, kMany));
-    command
-        .add_option("--epochs", options.epochs, "Instead of all limits of the configuration; the first reached counts")
-        ->excludes(finish)
-        ->check(real_number(0.001, 1e6));
-    command
-        .add_option("--tokens", options.tokens,
-                    "Of the target side, instead of all limits of the configuration; the first reached counts")
-        ->excludes(finish)
-        ->check(whole_number(1, 1000 * kMany));
-    command
-        .add_option("--minutes", options.minutes,
+        .add_option("--steps", options.given.steps,
                     "Instead of all limits of the configuration; the first reached counts")
         ->excludes(finish)
+        ->check(whole_number(1, kMany));
+    command.add_option("--epochs", options.given.epochs, "The same")->excludes(finish)->check(real_number(0.001, 1e6));
+    command.add_option("--tokens", options.given.tokens, "The same, in target tokens")
+        ->excludes(finish)
+        ->check(whole_number(1, 1000 * kMany));
+    command.add_option("--minutes", options.given.minutes, "The same")
+        ->excludes(finish)
         ->check(real_number(0.001, 1e6));
     command
-        .add_option("--batch", options.batch,
+        .add_option("--batch", options.given.batch,
                     "Tokens of each side in a step, or auto: what the device's memory holds, at most 25000")
         ->excludes(finish)
         ->check(CLI::Validator(wrong_batch, "TOKENS or auto"));
-    add_precision_option(command, options.precision, "f32, tf32, bf16 or f16, instead of the configuration's");
+    add_precision_option(command, options.given.precision, "f32, tf32, bf16 or f16, instead of the configuration's");
     command
-        .add_option("--validate-bleu", options.validate_bleu,
+        .add_option("--validate-bleu", options.given.validate_bleu,
                     "BLEU of the first so many held-out pairs at each validation, translated greedily; 0: none")
         ->check(whole_number(0, kMany));
-    command.add_flag("--watch-gradients", options.watch_gradients,
+    command.add_flag("--watch-gradients", options.given.watch_gradients,
                      "The norm of each layer's gradient in log.jsonl, and where one was not finite");
-    command.add_flag("--tensorboard", options.tensorboard, "Event files in tensorboard/, beside log.jsonl");
+    command.add_flag("--tensorboard", options.given.tensorboard, "Event files in tensorboard/, beside log.jsonl");
 }
 
 }  // namespace

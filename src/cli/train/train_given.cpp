@@ -15,28 +15,7 @@
 namespace headscope {
 namespace {
 
-RunConfig config_of_texts(const TrainOptions& options, const Backend& device, const std::string& folder,
-                          const Say& say) {
-    constexpr std::uint64_t kSeed = 1;
-    const TextParts text =
-        part_texts(options.source, options.target, (std::filesystem::path(folder) / "data").string(), kSeed);
-    say(
-        fmt::format("{} pairs to train on, {} held out to validate with, {} left out for sharing a side with those, {} "
-                    "for an empty side",
-                    text.train, text.valid, text.shared, text.empty));
-    if (text.unlearnable.count() > 0 && options.from.empty()) {
-        say(text.unlearnable.warning());
-    }
-    const nlohmann::json json = default_config(text, device);
-    const std::string file = RunConfig::kept_in(options.output);
-    say(fmt::format(
-        "chosen by the amount of text: {}{}", describe(json),
-        folder == options.output ? fmt::format("; all of it goes into {}, to be edited and given back", file) : ""));
-    return {json, file};
-}
-
-// Of the steps that a configuration asks for, where its number of steps is replaced.
-void adapt_cooldown(const TrainOptions& options, RunConfig& config) {
+void check_cooldown(const ConfigOptions& options, const RunConfig& config) {
     const std::int64_t cooldown = config.count("cooldown_steps");
     const std::int64_t steps = config.count("steps");
     if (options.steps && *options.steps < cooldown) {
@@ -52,7 +31,7 @@ void adapt_cooldown(const TrainOptions& options, RunConfig& config) {
 }
 
 // Any limit of the command line replaces all of the configuration's: whichever stayed might end the run first.
-void replace_limits(const TrainOptions& options, RunConfig& config) {
+void replace_limits(const ConfigOptions& options, RunConfig& config) {
     if (!options.steps && !options.epochs && !options.tokens && !options.minutes) {
         return;
     }
@@ -69,10 +48,8 @@ void replace_limits(const TrainOptions& options, RunConfig& config) {
     replace("--minutes", "minutes", options.minutes);
 }
 
-void apply(const TrainOptions& options, RunConfig& config) {
-    if (!options.overfit) {  // else there is no run to limit
-        replace_limits(options, config);
-    }
+void apply(const ConfigOptions& options, RunConfig& config) {
+    replace_limits(options, config);
     if (options.validate_bleu) {
         config.set_by("--validate-bleu", "validate_bleu", *options.validate_bleu);
     }
@@ -96,18 +73,29 @@ void apply(const TrainOptions& options, RunConfig& config) {
 
 }  // namespace
 
-RunConfig given_config(const TrainOptions& options) {
+RunConfig given_config(const ConfigOptions& options, const std::string& output) {
     RunConfig config =
-        options.config.empty() ? RunConfig::of_run(options.output) : RunConfig::read(options.config, options.data);
+        options.config.empty() ? RunConfig::of_run(output) : RunConfig::read(options.config, options.data);
     apply(options, config);
     return config;
 }
 
-RunConfig given_config(const TrainOptions& options, const Backend& device, const std::string& folder, const Say& say) {
-    if (options.source.empty()) {
-        return given_config(options);
-    }
-    RunConfig config = config_of_texts(options, device, folder, say);
+RunConfig config_of_texts(const ConfigOptions& options, const std::string& output, const Backend& device,
+                          const std::string& folder, const Say& say) {
+    constexpr std::uint64_t kSeed = 1;
+    const TextParts text =
+        part_texts(options.source, options.target, (std::filesystem::path(folder) / "data").string(), kSeed);
+    say(
+        fmt::format("{} pairs to train on, {} held out to validate with, {} left out for sharing a side with those, {} "
+                    "for an empty side{}",
+                    text.train, text.valid, text.shared, text.empty,
+                    text.byte_order_marks > 0 ? "; removed " + counted(text.byte_order_marks, "byte order mark") : ""));
+    const nlohmann::json json = default_config(text, device);
+    const std::string file = RunConfig::kept_in(output);
+    say(fmt::format(
+        "chosen by the amount of text: {}{}", describe(json),
+        folder == output ? fmt::format("; all of it goes into {}, to be edited and given back", file) : ""));
+    RunConfig config(json, file);
     apply(options, config);
     return config;
 }

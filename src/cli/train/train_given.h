@@ -12,11 +12,12 @@
 
 namespace headscope {
 
-// That of --source and --target with what is held out of them in `folder`, else that of the file, or of the run in
-// --output; with what the other options change.
-RunConfig given_config(const TrainOptions& options, const Backend& device, const std::string& folder, const Say& say);
-// The same where there are no texts, which takes no device and writes nothing.
-RunConfig given_config(const TrainOptions& options);
+// The configuration of the file, or of the run in `output`, with what the options change.
+RunConfig given_config(const ConfigOptions& options, const std::string& output);
+// That chosen for the two texts, with what the options change. What is held out of the texts goes into `folder`, which
+// is `output` or stands in for it.
+RunConfig config_of_texts(const ConfigOptions& options, const std::string& output, const Backend& device,
+                          const std::string& folder, const Say& say);
 
 // What the training reads; `given` is null where that is yet to be made of two texts.
 RunInputs inputs_of(const TrainOptions& options, const RunConfig* given);

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -27,7 +29,16 @@ public:
         : options_(options), terminal_(terminal), say_(terminal.say()) {}
 
     void begin() {
-        check();
+        // Complaints about what was given come before anything is made.
+        check_folder();
+        if (!options_.given.of_texts()) {
+            take(given_config(options_.given, options_.output));
+        }
+        check_files();
+        backend_ = open_device(options_.device);
+        if (given_) {
+            check_config();
+        }
         folder_.emplace(options_.output, say_);
         check_folder();  // nobody else writes there any more
         begun_ = holds_checkpoints(options_.output);
@@ -35,26 +46,17 @@ public:
             say_(fmt::format("'{}' holds no checkpoint yet: starting from the beginning", options_.output));
         }
         if (!given_) {
-            given_ = given_config(options_, *backend_, options_.output, say_);
-            check_given();
+            take(config_of_texts(options_.given, options_.output, *backend_, options_.output, say_));
+            check_config();
             given_->keep(options_.output);  // a training that is killed now can still be gone on with
         }
         train();
     }
 
 private:
-    // Complaints about what was given come before anything is made.
-    void check() {
-        check_folder();
-        if (options_.source.empty()) {
-            given_ = given_config(options_);
-            static_cast<void>(given_->parsed());
-        }
-        check_files();
-        backend_ = open_device(options_.device, options_.open_options);
-        if (given_) {
-            check_given();
-        }
+    void take(RunConfig given) {
+        config_ = given.parsed();
+        given_ = std::move(given);
     }
 
     void check_folder() const {
@@ -67,32 +69,36 @@ private:
     }
 
     void check_files() const {
-        refuse_inputs(options_.output, inputs_of(options_, given_ ? &*given_ : nullptr));
-        if (!holds_checkpoints(options_.output)) {
-            require_own_files(options_.output);
+        RunInputs inputs{.files = {}, .config = {}, .parts_texts = options_.given.of_texts()};
+        inputs.config.add(options_.given.config);
+        inputs.files.add({options_.given.source, options_.given.target, options_.from});
+        std::vector<CorpusFiles> corpora = config_.data.train;
+        corpora.push_back(config_.data.valid);
+        for (const CorpusFiles& corpus : corpora) {
+            for (const auto* files : {&corpus.source, &corpus.target, &corpus.tsv}) {
+                inputs.files.add(*files);
+            }
         }
     }
 
-    void check_given() const {
-        const TrainConfig config = given_->parsed();
-        static_cast<void>(arithmetic_of(config, *backend_));
+    void check_config() const {
+        static_cast<void>(arithmetic_of(config_, *backend_));
         if (!options_.from.empty()) {
-            require_first_model(config, options_.from);
+            require_first_model(config_, options_.from);
         }
     }
 
     void train() {
         const fs::path output(options_.output);
         // Without a checkpoint nothing says that a tokenizer left there is of this configuration.
-        TrainingData data = prepare_training_data(
-            given_->parsed(), (output / "tokenizer").string(),
-            {.reuse = begun_, .from_model = options_.from, .warned = !options_.source.empty()}, say_);
-        if (given_->parsed().training.find_batch) {
-            set_batch(*given_,
-                      begun_ ? folder_->recorded_batch() : found_batch(*backend_, given_->parsed(), data, say_));
+        TrainingData data = prepare_training_data(config_, (output / "tokenizer").string(),
+                                                  {.reuse = begun_, .from_model = options_.from}, say_);
+        if (config_.training.find_batch) {
+            RunConfig found = *given_;
+            set_batch(found, begun_ ? folder_->recorded_batch() : found_batch(*backend_, config_, data, say_));
+            take(std::move(found));
         }
-        const TrainConfig config = given_->parsed();
-        Trainer trainer(*backend_, config, std::move(data), options_.output, hooks_for(*backend_, terminal_));
+        Trainer trainer(*backend_, config_, std::move(data), options_.output, hooks_for(*backend_, terminal_));
         if (!options_.from.empty()) {
             trainer.begin_from(options_.from);
         }
@@ -132,7 +138,8 @@ private:
     const TrainOptions& options_;
     Terminal& terminal_;
     Say say_;
-    std::optional<RunConfig> given_;
+    std::optional<RunConfig> given_;  // to be kept
+    TrainConfig config_;              // the same, parsed
     std::unique_ptr<Backend> backend_;
     std::optional<RunFolder> folder_;
     bool begun_ = false;

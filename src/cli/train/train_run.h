@@ -10,24 +10,31 @@
 
 namespace headscope {
 
-struct TrainOptions {
-    OpenOptions open_options;
+// What becomes the configuration.
+struct ConfigOptions {
     std::string config;          // a file; "" for two texts, or for what the run's folder holds
+    std::string data;            // that its data paths count from
     std::string source, target;  // texts to begin with
+    // Those that are not given leave the configuration as it is.
+    std::optional<Precision> precision;
+    std::optional<std::string> batch;  // "auto" or a number
+    std::optional<std::int64_t> steps, tokens, validate_bleu;
+    std::optional<double> epochs, minutes;
+    bool watch_gradients = false;
+    bool tensorboard = false;
+
+    bool of_texts() const { return !source.empty(); }
+};
+
+struct TrainOptions {
+    ConfigOptions given;
     std::string output;
-    std::string data;
     std::string device;
-    std::string from;  // a model to begin with, "" for weights by chance
+    std::string from;  // a model to begin with; "" for random weights
     bool resume = false;
     bool finish = false;
     bool overfit = false;
     bool dry_run = false;
-    bool watch_gradients = false;
-    bool tensorboard = false;
-    std::optional<Precision> precision;  // none: as the configuration says, and so with all that follow
-    std::optional<std::string> batch;    // "auto" or a number
-    std::optional<std::int64_t> steps, tokens, validate_bleu;
-    std::optional<double> epochs, minutes;
 };
 
 void run_training(const TrainOptions& options);
