@@ -13,8 +13,6 @@
 #include <system_error>
 #include <utility>
 
-#include "io/mapped_file.h"
-#include "io/still_named.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -201,6 +199,13 @@ void AtomicFile::fail(const char* doing, int error) const {
     }
     throw Error(fmt::format("cannot write '{}': {} '{}' failed: {}{}", path_, doing, temporary_,
                             std::generic_category().message(error), advice));
+}
+
+bool still_named(int open_file, const std::string& name) {
+    struct stat mine {};
+    struct stat named {};
+    return ::fstat(open_file, &mine) == 0 && ::stat(name.c_str(), &named) == 0 && mine.st_ino == named.st_ino &&
+           mine.st_dev == named.st_dev;
 }
 
 void atomic_write_file(const std::string& path, std::string_view bytes) {

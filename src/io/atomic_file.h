@@ -46,6 +46,10 @@ private:
     bool created_ = false;
 };
 
+// Whether `name` is still that of the open file: whoever waits for a lock may get it on a file that its holder has
+// since removed or renamed.
+bool still_named(int open_file, const std::string& name);
+
 void atomic_write_file(const std::string& path, std::string_view bytes);
 void atomic_copy_file(const std::string& from, const std::string& to);
 

@@ -17,8 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/still_named.h"
-#include "model/model_directory.h"
+#include "io/atomic_file.h"
 #include "support/check.h"
 #include "train/checkpoint.h"
 #include "train/run_totals.h"
