@@ -126,4 +126,8 @@ private:
     std::vector<Hypothesis> finished_;  // at most n_best, best first
 };
 
+// The tokens that, coming next, would end a sequence of `n` tokens that `written` holds already; each once, in order
+// of what was written. n is 1 or more.
+std::vector<std::int32_t> repeating_tokens(const std::vector<std::int32_t>& written, int n);
+
 }  // namespace headscope

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "fake_scorer.h"
-#include "infer/repetition.h"
+#include "infer/hypotheses.h"
 #include "support/check.h"
 
 using namespace headscope;
