@@ -3,13 +3,20 @@
 #include <algorithm>
 #include <array>
 
-#include "eval/exact_match.h"
+#include "eval/line_counts.h"
 #include "eval/white_space.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
+
+std::string_view trimmed(std::string_view line) {
+    constexpr std::string_view kSpaces = " \t\r\n\v\f";
+    const std::size_t first = line.find_first_not_of(kSpaces);
+    return first == std::string_view::npos ? std::string_view()
+                                           : line.substr(first, line.find_last_not_of(kSpaces) - first + 1);
+}
 
 constexpr std::array<std::size_t, 6> kMostWords{5, 10, 15, 20, 30, 40};
 
@@ -28,6 +35,19 @@ std::vector<std::string> chosen(const std::vector<std::string>& lines, const std
 }
 
 }  // namespace
+
+std::size_t count_exact_matches(const std::vector<std::string>& translations,
+                                const std::vector<std::vector<std::string>>& references) {
+    check_line_counts(translations, references);
+    std::size_t matches = 0;
+    for (std::size_t i = 0; i < translations.size(); ++i) {
+        const bool found = std::any_of(references.begin(), references.end(), [&](const auto& reference) {
+            return trimmed(translations[i]) == trimmed(reference[i]);
+        });
+        matches += found ? 1 : 0;
+    }
+    return matches;
+}
 
 Scores score_translations(const std::vector<std::string>& translations,
                           const std::vector<std::vector<std::string>>& references, const BleuOptions& options) {

@@ -1,4 +1,4 @@
-#include "eval/exact_match.h"
+#include "eval/evaluation.h"
 
 #include <catch2/catch.hpp>
 
