@@ -1,8 +1,24 @@
 #include "conformance/report.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "conformance/run.h"
 
 namespace headscope::conformance {
+
+namespace {
+
+bool changes_what_runs(std::string_view name) {
+    constexpr std::array<std::string_view, 4> kOfDrivers{"LP_NATIVE_VECTOR_WIDTH", "VK_ADD_DRIVER_FILES",
+                                                         "VK_DRIVER_FILES", "VK_ICD_FILENAMES"};
+    return name.starts_with("HEADSCOPE_") || std::find(kOfDrivers.begin(), kOfDrivers.end(), name) != kOfDrivers.end();
+}
+
+}  // namespace
 
 bool Result::backward() const {
     return op.find("backward") != std::string::npos;
@@ -45,6 +61,35 @@ bool Report::interrupted() const {
 bool Report::passed() const {
     return !devices.empty() &&
            std::all_of(devices.begin(), devices.end(), [](const DeviceReport& report) { return report.passed(); });
+}
+
+std::string shell_quoted(const std::string& text) {
+    std::string quoted = "'";
+    for (const char letter : text) {
+        quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+    }
+    return quoted + "'";
+}
+
+std::string repeat_command(const std::string& device, const Result& result, const std::string& title) {
+    // "bf16 products" are of --dtype bf16; the oracle's own type is none that one asks for.
+    const std::string dtype = result.precision.substr(0, result.precision.find_first_of(" +"));
+    return fmt::format("headscope conform --device {} --op {}{} --path {} --case {}", device, result.op,
+                       dtype.empty() || dtype == "f64" ? "" : " --dtype " + dtype,
+                       result.path.empty() ? kChosenPath : result.path, shell_quoted(title));
+}
+
+Settings settings_of(const char* const* environment) {
+    Settings found;
+    for (const char* const* each = environment; each != nullptr && *each != nullptr; ++each) {
+        const std::string_view entry = *each;
+        const std::size_t sign = entry.find('=');
+        if (sign != std::string_view::npos && changes_what_runs(entry.substr(0, sign))) {
+            found.emplace_back(entry.substr(0, sign), entry.substr(sign + 1));
+        }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
 }
 
 }  // namespace headscope::conformance

@@ -6,11 +6,11 @@
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/backend.h"
 #include "conformance/compare.h"
-#include "conformance/settings.h"
 #include "conformance/shortfall.h"
 
 namespace headscope::conformance {
@@ -59,6 +59,12 @@ struct Result {
     bool passed() const { return complaints.empty(); }
 };
 
+using Settings = std::vector<std::pair<std::string, std::string>>;  // by name
+
+// Those of an environment ("NAME=value"..) that change what runs: ours, and of drivers how wide they are and where they
+// are looked for.
+Settings settings_of(const char* const* environment);
+
 struct DeviceReport {
     DeviceInfo device;
     std::vector<Result> results;
@@ -85,6 +91,12 @@ struct Report {
     bool passed() const;
     bool interrupted() const;
 };
+
+// The text as one argument for a shell.
+std::string shell_quoted(const std::string& text);
+
+// Runs one case again: headscope conform --device vulkan:0 --op matmul --dtype f16 --path no-subgroups --case '...'
+std::string repeat_command(const std::string& device, const Result& result, const std::string& title);
 
 // For people: a line for each op, precision and path, and every failure.
 std::string report_table(const DeviceReport& report, const RunSettings& settings = {});

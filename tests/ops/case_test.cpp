@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "conformance/repeat.h"
+#include "conformance/report.h"
 #include "conformance/run.h"
 #include "doublings.h"
 #include "registry/registry.h"

@@ -17,7 +17,6 @@
 #include "conformance/cases/catalogue.h"
 #include "conformance/onnx/node_tests.h"
 #include "conformance/run.h"
-#include "conformance/settings.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
 #include "registry/device_list.h"

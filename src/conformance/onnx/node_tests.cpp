@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include "conformance/onnx/node_ops.h"
-#include "conformance/repeat.h"
 #include "support/check.h"
 #include "support/counted.h"
 
