@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "paint/text_width.h"
-#include "support/check.h"
 
 namespace headscope {
 
@@ -54,25 +54,20 @@ std::vector<std::size_t> chosen_or_all(const std::vector<std::size_t>& chosen, s
     return chosen.empty() ? all : chosen;
 }
 
-// Puts primitives down from top to bottom. Coordinates here are in units of the text size; `scale` makes pixels.
+// Puts primitives down from top to bottom.
 class Layout {
 public:
     Layout(const SelectedAttention& attention, const FigureOptions& options)
-        : attention_(attention), options_(options) {
-        HEADSCOPE_CHECK(options.look.text_size > 0.0, "a figure's text size is positive");
+        : attention_(attention), options_(options), ink_(options.look.ink), sketch_(options.look) {
         for (int head = 1; head <= attention.model_heads; ++head) {
-            colours_.push_back(head_colour(options.palette, head, options.look.ink));
+            colours_.push_back(head_colour(options.palette, head, ink_));
         }
         place();
     }
 
-    Drawing draw() {
-        drawing_.width = width_ * options_.look.text_size;
-        drawing_.height = height_ * options_.look.text_size;
-        drawing_.title = attention_.title;
-        rect({Role::Background}, options_.look.ink.paper, 1.0, {0.0, 0.0, width_, height_});
-        text({Role::Title}, options_.look.ink.text,
-             {kMargin, kMargin + 0.8 * kTitle, kTitle, Anchor::Start, false, false, attention_.title});
+    Drawing draw(std::string description) {
+        sketch_.text({Role::Title}, ink_.text,
+                     {kMargin, kMargin + 0.8 * kTitle, kTitle, Anchor::Start, false, false, attention_.title});
         swatches();
         chosen_cells();
         slabs();
@@ -80,9 +75,9 @@ public:
         labels();
         for (std::size_t line = 0; line < note_.size(); ++line) {
             const double y = key_bottom_ + (1.5 + kNoteLine * static_cast<double>(line)) * kNote;
-            text({Role::Note}, options_.look.ink.faint, {kMargin, y, kNote, Anchor::Start, false, false, note_[line]});
+            sketch_.text({Role::Note}, ink_.faint, {kMargin, y, kNote, Anchor::Start, false, false, note_[line]});
         }
-        return std::move(drawing_);
+        return sketch_.finish(width_, height_, attention_.title, std::move(description));
     }
 
 private:
@@ -106,51 +101,38 @@ private:
     static double left(std::size_t column) { return kMargin + static_cast<double>(column) * kPitch; }
     static double centre(std::size_t column) { return left(column) + 0.5 * kPitch; }
 
-    void rect(Mark mark, Colour colour, double alpha, Rect r) {
-        const double s = options_.look.text_size;
-        put(std::move(mark), colour, alpha, Rect{r.x * s, r.y * s, r.width * s, r.height * s});
-    }
-
-    void text(Mark mark, Colour colour, Text t) {
-        t.x *= options_.look.text_size;
-        t.y *= options_.look.text_size;
-        t.size *= options_.look.text_size;
-        put(std::move(mark), colour, 1.0, std::move(t));
-    }
-
-    void put(Mark&& mark, Colour colour, double alpha, Shape2d&& shape) {
+    // Of the layer shown, unless it is of no head.
+    Mark marked(Mark mark) const {
         mark.layer = mark.head > 0 ? attention_.layer : 0;
-        drawing_.primitives.push_back({std::move(mark), colour, alpha, std::move(shape)});
+        return mark;
     }
 
-    std::string tip(const Mark& mark) const {
-        return options_.look.tips ? figure_tip(attention_, mark) : std::string();
-    }
+    std::string tip(const Mark& mark) const { return sketch_.tips() ? figure_tip(attention_, mark) : std::string(); }
 
     void swatches() {
         for (int head = 1; head <= attention_.model_heads; ++head) {
             const bool active = is_on(attention_, head);
-            const Colour full = head_colour(options_.palette, head, options_.look.ink);
+            const Colour full = head_colour(options_.palette, head, ink_);
             const double x = kMargin + (head - 1) % kSwatchesInRow * kSwatch;
             const int row = (head - 1) / kSwatchesInRow;
             const double y = swatch_top_ + row * kSwatch;
             const std::string says = tip({Role::Swatch, head});
-            rect({Role::Swatch, head, -1, -1, says}, active ? full : faded(full, options_.look.ink), 1.0,
-                 {x, y, kSwatch, kSwatch});
-            text({Role::SwatchLabel, head, -1, -1, says}, active ? text_colour_on(full) : options_.look.ink.off,
-                 {x + 0.5 * kSwatch, y + 0.5 * kSwatch + kBaseline * kSwatchNumber, kSwatchNumber, Anchor::Middle,
-                  false, active, std::to_string(head)});
+            sketch_.rect(marked({Role::Swatch, head, -1, -1, says}), active ? full : faded(full, ink_),
+                         {x, y, kSwatch, kSwatch});
+            sketch_.text(marked({Role::SwatchLabel, head, -1, -1, says}), active ? text_colour_on(full) : ink_.off,
+                         {x + 0.5 * kSwatch, y + 0.5 * kSwatch + kBaseline * kSwatchNumber, kSwatchNumber,
+                          Anchor::Middle, false, active, std::to_string(head)});
         }
     }
 
     void chosen_cells() {
         for (const std::size_t query : attention_.chosen) {
-            rect({Role::ChosenWord, 0, static_cast<int>(query)}, options_.look.ink.chosen, 1.0,
-                 {left(query), query_top_, kPitch, query_bottom_ - query_top_});
+            sketch_.rect({Role::ChosenWord, 0, static_cast<int>(query)}, ink_.chosen,
+                         {left(query), query_top_, kPitch, query_bottom_ - query_top_});
         }
         for (const std::size_t key : attention_.chosen_keys) {
-            rect({Role::ChosenWord, 0, -1, static_cast<int>(key)}, options_.look.ink.chosen, 1.0,
-                 {left(key), key_top_, kPitch, key_bottom_ - key_top_});
+            sketch_.rect({Role::ChosenWord, 0, -1, static_cast<int>(key)}, ink_.chosen,
+                         {left(key), key_top_, kPitch, key_bottom_ - key_top_});
         }
     }
 
@@ -170,10 +152,10 @@ private:
             mark.head = attention_.heads[slab];
             const double weight = slab_weight(attention_, mark);
             if (weight >= kFaintest) {
-                const Colour full = head_colour(options_.palette, mark.head, options_.look.ink);
+                const Colour full = head_colour(options_.palette, mark.head, ink_);
                 mark.tip = tip(mark);
-                rect(mark, ground_under_text(full, options_.look.ink, weight), weight,
-                     {x, top + static_cast<double>(slab) * height, kPitch, height});
+                sketch_.rect(marked(mark), ground_under_text(full, ink_, weight),
+                             {x, top + static_cast<double>(slab) * height, kPitch, height}, weight);
             }
         }
     }
@@ -198,37 +180,37 @@ private:
         };
         std::size_t count = queries.size() + keys.size() + attention_.queries.size() + attention_.keys.size();
         each_seen([&](int, std::size_t, std::size_t, double) { ++count; });
-        drawing_.primitives.reserve(drawing_.primitives.size() + count);
+        sketch_.reserve(count);
         each_seen([&](int head, std::size_t query, std::size_t key, double alpha) { line(head, query, key, alpha); });
     }
 
     // The opacity is the weight and nothing else is: neither width nor colour changes with it.
     void line(int head, std::size_t query, std::size_t key, double alpha) {
-        const double s = options_.look.text_size;
         Mark mark{Role::Attention, head, static_cast<int>(query), static_cast<int>(key)};
         mark.tip = tip(mark);
-        put(std::move(mark), colours_[static_cast<std::size_t>(head) - 1], alpha,
-            Line{centre(query) * s, query_bottom_ * s, centre(key) * s, key_top_ * s, kStroke * s});
+        sketch_.line(marked(std::move(mark)), colours_[static_cast<std::size_t>(head) - 1],
+                     {centre(query), query_bottom_, centre(key), key_top_, kStroke}, alpha);
     }
 
     // Both rows read upwards, the upper one from its band's lower edge, the lower one up to its band's upper edge, so
     // that both sit by the lines.
     void labels() {
         for (std::size_t i = 0; i < attention_.queries.size(); ++i) {
-            text({Role::QueryLabel, 0, static_cast<int>(i)}, options_.look.ink.text,
-                 {centre(i) + kBaseline, query_bottom_ - kPadding, kLabel, Anchor::Start, true, false,
-                  attention_.queries[i].label});
+            sketch_.text({Role::QueryLabel, 0, static_cast<int>(i)}, ink_.text,
+                         {centre(i) + kBaseline, query_bottom_ - kPadding, kLabel, Anchor::Start, true, false,
+                          attention_.queries[i].label});
         }
         for (std::size_t i = 0; i < attention_.keys.size(); ++i) {
-            text({Role::KeyLabel, 0, -1, static_cast<int>(i)}, options_.look.ink.text,
-                 {centre(i) + kBaseline, key_top_ + kPadding, kLabel, Anchor::End, true, false,
-                  attention_.keys[i].label});
+            sketch_.text({Role::KeyLabel, 0, -1, static_cast<int>(i)}, ink_.text,
+                         {centre(i) + kBaseline, key_top_ + kPadding, kLabel, Anchor::End, true, false,
+                          attention_.keys[i].label});
         }
     }
 
     const SelectedAttention& attention_;
     const FigureOptions& options_;
-    Drawing drawing_;
+    const Ink& ink_;
+    Sketch sketch_;
     std::vector<Colour> colours_;    // of each head
     std::vector<std::string> note_;  // its lines
     double swatch_top_ = 0.0;
@@ -290,9 +272,7 @@ std::string figure_tip(const SelectedAttention& attention, const Mark& mark) {
 }
 
 Drawing draw_figure(const SelectedAttention& attention, const FigureOptions& options) {
-    Drawing drawing = Layout(attention, options).draw();
-    drawing.description = describe(attention);
-    return drawing;
+    return Layout(attention, options).draw(describe(attention));
 }
 
 }  // namespace headscope

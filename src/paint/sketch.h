@@ -1,6 +1,7 @@
 // Puts down a drawing whose lengths are all multiples of the text size.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ public:
     void line(Mark mark, Colour colour, Line line, double alpha = 1.0);
     void text(Mark mark, Colour colour, Text text);
     void polygon(Mark mark, Colour colour, std::vector<Point> corners, double alpha = 1.0);
+
+    // Room for so many more primitives.
+    void reserve(std::size_t more) { drawing_.primitives.reserve(drawing_.primitives.size() + more); }
 
     // In the middle of a rectangle, as large as `size` or as fits its width.
     void centred(Mark mark, Colour colour, const Rect& within, double size, const std::string& content,
