@@ -10,6 +10,7 @@
 
 #include "backends/vulkan/device/driver_advice.h"
 #include "backends/vulkan/device/driver_probe.h"
+#include "backends/vulkan/device/switches.h"
 #include "backends/vulkan/stream/event.h"
 #include "backends/vulkan/trials/subgroup_trial.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
@@ -52,6 +53,16 @@ VulkanDevices::VulkanDevices(const OpenOptions& open_options) : options_(open_op
 
 void require_vulkan_drivers(const OpenOptions& options) {
     require_drivers(vulkan::Options::from(options), options.settings);
+}
+
+std::vector<std::string> vulkan_settings() {
+    std::vector<std::string> names{"HEADSCOPE_VULKAN_DISABLE"};
+    for (const vulkan::Switch& each : vulkan::switches()) {
+        if (each.is_variable()) {
+            names.emplace_back(each.name);
+        }
+    }
+    return names;
 }
 
 std::unique_ptr<Backend> VulkanDevices::open(int index, const std::string& path) const {

@@ -29,6 +29,9 @@ class Instance;
 // each set of drivers, or where a setting above asks for what there is not: for whoever is about to load them.
 void require_vulkan_drivers(const OpenOptions& options);
 
+// The names of the settings that it reads.
+std::vector<std::string> vulkan_settings();
+
 // One look at what there is, from which devices are listed and opened. A driver costs tenths of a second to load and
 // enumerate, so look once and pass it on. A backend opened from it may outlive it.
 class VulkanDevices {

@@ -4,52 +4,45 @@
 
 #include <algorithm>
 
+#include "registry/registry.h"
 #include "support/edit_distance.h"
 
 namespace headscope {
 
 namespace {
 
-// Ours, and below them those of the system.
+// Ours but for those of Vulkan, and below them those of the system.
 const std::vector<std::string>& known() {
-    static const std::vector<std::string> names = {
-        "HEADSCOPE_CUDA_CHECK",
-        "HEADSCOPE_CUDA_DRIVER",
-        "HEADSCOPE_CUDA_GRAPHS",
-        "HEADSCOPE_CUDA_MODULES",
-        "HEADSCOPE_DEVICE",
-        "HEADSCOPE_MODEL",
-        "HEADSCOPE_SCAN_NAN",
-        "HEADSCOPE_THREADS",
-        "HEADSCOPE_TRACE",
-        "HEADSCOPE_VULKAN_DISABLE",
-        "HEADSCOPE_VULKAN_EMULATE_MATRICES",
-        "HEADSCOPE_VULKAN_HALF_CONVERSIONS",
-        "HEADSCOPE_VULKAN_LOST_AT",
-        "HEADSCOPE_VULKAN_MAX_BINDING",
-        "HEADSCOPE_VULKAN_MAX_GROUPS",
-        "HEADSCOPE_VULKAN_MAX_MEMORY",
-        "HEADSCOPE_VULKAN_ROW_LANES",
-        "HEADSCOPE_VULKAN_SUBGROUP_SIZE",
-        "HEADSCOPE_VULKAN_TILES",
-        "HEADSCOPE_VULKAN_TRIAL_ERROR",
-        "HEADSCOPE_VULKAN_VALIDATION",
-        "CUDA_VISIBLE_DEVICES",
-        "DISPLAY",
-        "HOME",
-        "LP_NATIVE_VECTOR_WIDTH",
-        "VK_ADD_DRIVER_FILES",
-        "VK_DRIVER_FILES",
-        "VK_ICD_FILENAMES",
-        "VK_LOADER_DRIVERS_DISABLE",
-        "VK_LOADER_DRIVERS_SELECT",
-        "WAYLAND_DISPLAY",
-        "XDG_CACHE_HOME",
-        "XDG_CONFIG_DIRS",
-        "XDG_CONFIG_HOME",
-        "XDG_DATA_DIRS",
-        "XDG_DATA_HOME",
-    };
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all = vulkan_settings();
+        all.insert(all.end(), {
+                                  "HEADSCOPE_CUDA_CHECK",
+                                  "HEADSCOPE_CUDA_DRIVER",
+                                  "HEADSCOPE_CUDA_GRAPHS",
+                                  "HEADSCOPE_CUDA_MODULES",
+                                  "HEADSCOPE_DEVICE",
+                                  "HEADSCOPE_MODEL",
+                                  "HEADSCOPE_SCAN_NAN",
+                                  "HEADSCOPE_THREADS",
+                                  "HEADSCOPE_TRACE",
+                                  "CUDA_VISIBLE_DEVICES",
+                                  "DISPLAY",
+                                  "HOME",
+                                  "LP_NATIVE_VECTOR_WIDTH",
+                                  "VK_ADD_DRIVER_FILES",
+                                  "VK_DRIVER_FILES",
+                                  "VK_ICD_FILENAMES",
+                                  "VK_LOADER_DRIVERS_DISABLE",
+                                  "VK_LOADER_DRIVERS_SELECT",
+                                  "WAYLAND_DISPLAY",
+                                  "XDG_CACHE_HOME",
+                                  "XDG_CONFIG_DIRS",
+                                  "XDG_CONFIG_HOME",
+                                  "XDG_DATA_DIRS",
+                                  "XDG_DATA_HOME",
+                              });
+        return all;
+    }();
     return names;
 }
 

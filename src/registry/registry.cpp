@@ -163,6 +163,12 @@ std::vector<DeviceInfo> list_devices(const OpenOptions& options) {
     return devices;
 }
 
+#ifndef HEADSCOPE_WITH_VULKAN
+std::vector<std::string> vulkan_settings() {
+    return {};
+}
+#endif
+
 void require_window_drivers(const OpenOptions& options) {
     require_vulkan_drivers(options);
 }

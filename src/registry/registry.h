@@ -35,6 +35,9 @@ std::unique_ptr<Backend> open_device_by(const std::string& path, const std::stri
 // (registry/device_list.h). Empty where neither says anything.
 std::string asked_device(const std::string& given, const Settings& settings);
 
+// The settings of the Vulkan backend, which lists them itself; none if it was not built in.
+std::vector<std::string> vulkan_settings();
+
 // What open_device("") would take of list_devices(): an id, or HEADSCOPE_DEVICE as it is.
 std::string default_device(const std::vector<DeviceInfo>& devices, const Settings& settings);
 

@@ -116,9 +116,12 @@ expect "which ends nothing" ended_with 0
 HEADSCOPE_SOMETHING=1 HEADSCOPE_TEST_DEVICES=cpu run --version
 expect "others are somebody else's" [ ! -s err ]
 while IFS= read -r name; do
-    expect "the variable $name is known" grep -qF -- "$name" "$repository/src/options/environment.cpp"
+    expect "the variable $name is known" grep -qF -- "$name" "$repository"/src/options/environment.cpp "$repository"/backends/vulkan/{vulkan_backend,device/switches}.cpp
 done < <(grep -rhoE '"HEADSCOPE_[A-Z0-9_]+"|\b(settings|environment)\.(get|has|on)\("[A-Z0-9_]+"' "$repository"/{src,backends,viewer} \
     --include='*.cpp' --include='*.h' --exclude=environment.cpp | grep -oE '"[A-Z0-9_]+"' | sort -u)
+while IFS= read -r name; do
+    expect "the variable $name is documented" grep -qF -- "| \`$name" "$repository/docs/environment.md"
+done < <(grep -oE 'HEADSCOPE_[A-Z0-9_]+' "$repository/src/options/environment.cpp" | sort -u)
 run devices gpu
 expect "and a word too many" refused 'headscope devices does not know what to do with "gpu"'
 run data

@@ -11,7 +11,6 @@
 #include "support/random.h"
 
 using namespace headscope;
-namespace path = headscope::vulkan::path;
 using headscope::vulkan_tests::Environment;
 using headscope::vulkan_tests::usable_device;
 
@@ -78,13 +77,13 @@ TEST_CASE("every kernel of products gives the same bits", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;
     }
-    const std::string path = GENERATE(as<std::string>{}, "", path::kSharedTiles, path::kNoSharedTiles,
-                                      path::kNoSubgroups, path::kNoTexelLoads);
+    const std::string path =
+        GENERATE(as<std::string>{}, "", "shared-tiles", "no-shared-tiles", "no-subgroups", "no-texel-loads");
     INFO("path " << path);
     const VulkanDevices devices(environment_options());
     const auto fast = devices.open(0, path);
     const Environment disable("HEADSCOPE_VULKAN_DISABLE", "vector_loads,subgroups");
-    const auto plain = VulkanDevices(environment_options()).open(0, path::kNoSharedTiles);
+    const auto plain = VulkanDevices(environment_options()).open(0, "no-shared-tiles");
     for (const Sizes& size : {Sizes{1, 20, 12}, Sizes{4, 36, 8}, Sizes{12, 4, 20}, Sizes{36, 28, 16}, Sizes{5, 7, 4},
                               Sizes{20, 20, 6}, Sizes{68, 140, 36}, Sizes{9, 33, 20}}) {
         for (const int transposes : {0, 1, 2, 3}) {
@@ -112,8 +111,8 @@ TEST_CASE("few rows by a weight have the bits of a row alone, however they are l
     }
     const Environment tiles("HEADSCOPE_VULKAN_TILES", "shared");  // which takes a device for one with many cores
     const VulkanDevices devices(environment_options());
-    const auto device = devices.open(0, path::kNoFusedAttention);  // a path that is none to products, but untuned
-    const auto plain = devices.open(0, path::kNoTexelLoads);
+    const auto device = devices.open(0, "no-fused-attention");  // a path that is none to products, but untuned
+    const auto plain = devices.open(0, "no-texel-loads");
     const auto run = [](Backend& backend, std::int64_t rows) {
         const std::int64_t k = 1024;
         const Matmul op{.a = make_from_host(backend, {rows, k}, DType::F32, noise(rows * k, 1)),
@@ -139,9 +138,8 @@ TEST_CASE("a linear layer by one kernel has the bits of a product and what follo
     if (!usable_device()) {
         return;
     }
-    const std::string path =
-        GENERATE(as<std::string>{}, "", path::kSharedTiles, path::kNoSharedTiles, path::kNoSubgroups,
-                 path::kNoTexelLoads, path::kNoVectorLoads, path::kEmulatedMatrices);
+    const std::string path = GENERATE(as<std::string>{}, "", "shared-tiles", "no-shared-tiles", "no-subgroups",
+                                      "no-texel-loads", "no-vector-loads", "cooperative-matrix-emulated");
     INFO("path " << path);
     const VulkanDevices devices(environment_options());
     const auto backend = devices.open(0, path);
@@ -164,7 +162,7 @@ TEST_CASE("a linear layer by one kernel has the bits of a product and what follo
                 backend->run(op);
                 for (const std::string& kernel : backend->take_kernels()) {
                     // A GPU has more cores than so few workgroups would use.
-                    const bool many_cores = path == path::kSharedTiles || !backend->device().software;
+                    const bool many_cores = path == "shared-tiles" || !backend->device().software;
                     const bool in_parts = size.k == 256 && many_cores;
                     CHECK((in_parts || kernel.rfind("matmul", 0) == 0));
                 }
@@ -182,8 +180,8 @@ TEST_CASE("a long sum in parts is the sum", "[vulkan][matmul]") {
         return;
     }
     const VulkanDevices devices(environment_options());
-    const auto tiles = devices.open(0, path::kSharedTiles);  // which takes a device for one with many cores
-    const auto plain = devices.open(0, path::kNoSharedTiles);
+    const auto tiles = devices.open(0, "shared-tiles");  // which takes a device for one with many cores
+    const auto plain = devices.open(0, "no-shared-tiles");
     const std::int64_t k = 1024;
     const bool batches = GENERATE(false, true);  // of one product each
     for (const int transposes : {0, 1, 2, 3}) {
@@ -247,8 +245,8 @@ TEST_CASE("matrices read what is stored in F16 as it is, also where a binding ho
     const bool linear = GENERATE(false, true);
     const Environment binding("HEADSCOPE_VULKAN_MAX_BINDING", "8192");
     const VulkanDevices devices(environment_options());
-    const auto matrices = devices.open(0, path::kEmulatedMatrices);
-    const auto plain = devices.open(0, path::kNoSharedTiles);
+    const auto matrices = devices.open(0, "cooperative-matrix-emulated");
+    const auto plain = devices.open(0, "no-shared-tiles");
     if (const Support f16 = matrices->support(Matmul::kName, DType::F16); f16.level == SupportLevel::None) {
         WARN("SKIPPED: " << f16.reason);
         return;

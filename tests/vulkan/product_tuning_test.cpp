@@ -217,7 +217,7 @@ TEST_CASE("that nothing can be kept is known before anything is measured", "[vul
     options.cache_directory = folder.path.string();
     CHECK(why_not_tuned(options).empty());
     options.tuning = false;
-    CHECK_THAT(why_not_tuned(options), Contains("HEADSCOPE_VULKAN_DISABLE names tuning"));
+    CHECK_THAT(why_not_tuned(options), Contains("remove tuning from HEADSCOPE_VULKAN_DISABLE"));
     options.tuning = true;
     options.cache_directory.clear();
     CHECK_THAT(why_not_tuned(options), Contains("HOME or XDG_CACHE_HOME"));

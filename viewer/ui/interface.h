@@ -23,7 +23,7 @@
 namespace headscope::viewer {
 
 // What is open besides the panels.
-enum class Overlay : std::uint8_t { None, Help, Palette, About, ViewerSettings, Export, Models, SaveView, OpenView };
+enum class Overlay : std::uint8_t { None, Help, Palette, About, Settings, Export, Models, SaveView, OpenView };
 
 struct Interface {
     Window& window;

@@ -59,7 +59,7 @@ void add_commands(Interface& ui) {
         [at] { toggle_overlay(*at, Overlay::Export); });
     add("view.save", "Save this view as a file", "Ctrl+S", true, [at] { toggle_overlay(*at, Overlay::SaveView); });
     add("view.open", "Open a saved view", "Ctrl+Shift+O", true, [at] { toggle_overlay(*at, Overlay::OpenView); });
-    add("settings", "ViewerSettings", "Ctrl+Comma", true, [at] { toggle_overlay(*at, Overlay::ViewerSettings); });
+    add("settings", "Settings", "Ctrl+Comma", true, [at] { toggle_overlay(*at, Overlay::Settings); });
     add("about", "About Headscope", "", true, [at] { toggle_overlay(*at, Overlay::About); });
     add("undo", "Undo", "Ctrl+Z", false, [at] { at->session.undo(); });
     add("redo", "Redo", "Ctrl+Y Ctrl+Shift+Z", false, [at] { at->session.redo(); });

@@ -213,7 +213,7 @@ Content content_of(Overlay overlay) {
         case Overlay::Help: return {"Keys", help};
         case Overlay::Palette: return {"Commands", palette};
         case Overlay::About: return {"About Headscope", about};
-        case Overlay::ViewerSettings: return {"ViewerSettings", settings};
+        case Overlay::Settings: return {"Settings", settings};
         case Overlay::Export: return {"Save this panel", export_panel};
         case Overlay::Models: return {"Open a model", models};
         case Overlay::SaveView: return {"Save this view", [](Interface& ui) { view_file(ui, true); }};

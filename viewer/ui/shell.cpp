@@ -56,7 +56,7 @@ void navigation(Interface& ui) {
         ui.probes.item(name);
     };
     entry("open.palette", "Commands\u2026", Overlay::Palette);
-    entry("open.settings", "ViewerSettings\u2026", Overlay::ViewerSettings);
+    entry("open.settings", "Settings\u2026", Overlay::Settings);
     entry("open.help", "Help", Overlay::Help);
     ImGui::PopStyleVar();
 }

@@ -24,7 +24,7 @@ bool stepper(Interface& ui, const char* name, const std::string& label, int& val
 bool toggle(Interface& ui, const char* name, const char* label, bool& value, const char* tip = nullptr);
 bool button(Interface& ui, const char* name, const char* label, const char* tip = nullptr, bool enabled = true);
 
-// ViewerSettings that stand in two places, see controls.cpp.
+// Settings that stand in two places, see controls.cpp.
 void search_controls(Interface& ui);
 void row_toggles(Interface& ui);
 

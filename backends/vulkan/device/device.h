@@ -54,6 +54,15 @@ struct Capabilities {
     }
 };
 
+inline constexpr const char* kHalfFeature = "half conversions";
+
+// What DeviceInfo::features says of them before a trial, and whether there is to be one.
+struct HalfConversion {
+    bool own = false;
+    const char* says = "by bits";
+};
+HalfConversion half_conversion(const Capabilities& found, const Options& options);
+
 // `rejected` names what is missing, or what the driver failed at; empty if the device can be used.
 struct Probe {
     Capabilities capabilities;

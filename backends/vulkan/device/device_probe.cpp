@@ -9,7 +9,7 @@
 #include "backends/vulkan/device/device.h"
 #include "backends/vulkan/device/device_features.h"
 #include "backends/vulkan/device/listing.h"
-#include "backends/vulkan/trials/half_trial.h"
+#include "backends/vulkan/device/switches.h"
 #include "support/check.h"
 
 namespace headscope::vulkan {
@@ -233,57 +233,19 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
 // Those that choose other kernels, or other ways to start them, than `found` is about to.
 std::vector<std::string> paths_of(const Capabilities& found, const Options& options) {
     std::vector<std::string> paths;
-    if (found.matrices.usable()) {
-        paths.emplace_back(path::kNoCooperativeMatrix);
-        if (!found.software) {
-            paths.emplace_back(path::kLargeMatrixTiles);
+    for (const Switch& each : switches()) {
+        if (each.offered == nullptr || !each.offered(found, options)) {
+            continue;
         }
-    }
-    if (found.subgroup_arithmetic || found.subgroup_shuffles) {
-        paths.emplace_back(path::kNoSubgroups);
+        if (!each.path_takes_value()) {
+            paths.emplace_back(each.path);
+            continue;
+        }
         for (const std::uint32_t size : found.subgroup_sizes.all()) {
-            if (options.subgroup_size == 0 && size != found.subgroup_size) {
-                paths.push_back(path::kSubgroupsOf + std::to_string(size));
+            if (size != found.subgroup_size) {
+                paths.push_back(each.path + std::to_string(size));
             }
         }
-    }
-    if (options.tiles == ProductTiles::Device) {
-        paths.emplace_back(found.software ? path::kSharedTiles : path::kNoSharedTiles);
-        paths.emplace_back(path::kLargeTiles);
-    }
-    if (options.vector_loads) {
-        paths.emplace_back(path::kNoVectorLoads);
-    }
-    if (found.texel_loads) {
-        paths.emplace_back(path::kNoTexelLoads);
-    }
-    if (found.software && options.transfers) {
-        paths.emplace_back(path::kNoTransfers);
-    }
-    if (!options.emulated_matrices) {
-        paths.emplace_back(path::kEmulatedMatrices);
-        paths.emplace_back(path::kEmulatedLargeMatrixTiles);
-    }
-    if (found.storage16 && options.half_conversions == HalfConversions::OfGpus) {
-        paths.emplace_back(found.software ? path::kHalfConversions : path::kNoHalfConversions);
-    }
-    if (options.fused_attention == FusedAttention::WhereFaster) {
-        paths.emplace_back(path::kNoFusedAttention);
-        if (found.software) {
-            paths.emplace_back(path::kFusedAttention);  // any other device's own choice
-        }
-    }
-    if (found.push_descriptors) {
-        paths.emplace_back(path::kNoPushDescriptors);
-    }
-    if (options.row_lanes == 0 && !found.software) {
-        paths.emplace_back(path::kOneSubgroup);  // the software's own choice
-    }
-    if (options.row_lanes == 0 && found.subgroup_size < kMostRowLanes) {
-        paths.emplace_back(path::kSeveralSubgroups);
-    }
-    if (options.max_binding_bytes == 0 && options.max_groups == 0) {
-        paths.emplace_back(path::kSmallBindings);
     }
     return paths;
 }
@@ -330,6 +292,20 @@ void keep_to(const Options& options, Capabilities& found) {
 }
 
 }  // namespace
+
+HalfConversion half_conversion(const Capabilities& found, const Options& options) {
+    if (!found.storage16 || !options.storage16) {
+        return {.says = "no"};
+    }
+    if (options.half_conversions == HalfConversions::Never) {
+        return {.says = "switched off"};
+    }
+    // llvmpipe is no faster by its own.
+    if (found.software && options.half_conversions == HalfConversions::OfGpus) {
+        return {};
+    }
+    return {.own = true, .says = "yes"};
+}
 
 Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int index, const Options& options) {
     Probe result;

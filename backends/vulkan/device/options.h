@@ -78,47 +78,15 @@ struct Options {
     // conversions.
     std::optional<TrialError> trial_error;
 
-    // HEADSCOPE_VULKAN_VALIDATION=1,
-    // HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,vector_loads,texel_loads,transfers,cooperative_matrix,
-    // matrix_trial,subgroup_trial,uniform_control_flow,fused_attention,storage16,half_conversions,half_trial,tuning,
-    // replays,timestamps,pipeline_threads,driver_probe,pipeline_cache,
-    // HEADSCOPE_VULKAN_EMULATE_MATRICES=1, HEADSCOPE_VULKAN_HALF_CONVERSIONS=1, HEADSCOPE_VULKAN_MAX_MEMORY=MiB,
-    // HEADSCOPE_VULKAN_SUBGROUP_SIZE=invocations,
-    // HEADSCOPE_VULKAN_TRIAL_ERROR=millionths or millionths/side, HEADSCOPE_VULKAN_TILES=shared or none,
-    // HEADSCOPE_VULKAN_MAX_BINDING=bytes, HEADSCOPE_VULKAN_MAX_GROUPS=count, HEADSCOPE_VULKAN_ROW_LANES=count (a power
-    // of two, at most 256), HEADSCOPE_VULKAN_LOST_AT=submission; the cache in XDG_CACHE_HOME/headscope, else
-    // HOME/.cache/headscope. Error for a value that means nothing.
+    // By the settings of the switches (switches.h), HEADSCOPE_VULKAN_DISABLE after all others, and the cache in
+    // XDG_CACHE_HOME/headscope, else HOME/.cache/headscope. Error for a value that means nothing.
     static Options from(const OpenOptions& open_options);
 };
 
 // Why what headscope tune would find is not to be kept, or cannot be; empty if it can.
 std::string why_not_tuned(const Options& options);
 
-// A way to have ops run by other kernels than a device takes of itself: DeviceInfo::paths.
-namespace path {
-inline constexpr const char* kNoSubgroups = "no-subgroups";
-inline constexpr const char* kSubgroupsOf = "subgroups-of-";  // and their size, where the device has several
-inline constexpr const char* kSharedTiles = "shared-tiles";
-inline constexpr const char* kNoSharedTiles = "no-shared-tiles";
-inline constexpr const char* kLargeTiles = "large-tiles";
-inline constexpr const char* kNoVectorLoads = "no-vector-loads";
-inline constexpr const char* kNoTexelLoads = "no-texel-loads";
-inline constexpr const char* kNoTransfers = "no-transfers";
-inline constexpr const char* kNoCooperativeMatrix = "no-cooperative-matrix";
-inline constexpr const char* kEmulatedMatrices = "cooperative-matrix-emulated";
-inline constexpr const char* kLargeMatrixTiles = "large-matrix-tiles";
-inline constexpr const char* kEmulatedLargeMatrixTiles = "large-matrix-tiles-emulated";
-inline constexpr const char* kHalfConversions = "half-conversions";  // also where a CPU plays the GPU
-inline constexpr const char* kNoHalfConversions = "no-half-conversions";
-inline constexpr const char* kNoFusedAttention = "no-fused-attention";
-inline constexpr const char* kFusedAttention = "fused-attention";  // also where that is slower, and as on a GPU
-inline constexpr const char* kNoPushDescriptors = "no-push-descriptors";
-inline constexpr const char* kOneSubgroup = "one-subgroup-a-row";
-inline constexpr const char* kSeveralSubgroups = "several-subgroups-a-row";
-inline constexpr const char* kSmallBindings = "small-bindings";  // what is larger goes in parts, and so do grids
-}  // namespace path
-
-// The options with this path of those above, on a device with subgroups of that size.
+// The options with this path of DeviceInfo::paths, or with none for "", on a device with subgroups of that size.
 Options with_path(Options options, const std::string& path, std::uint32_t subgroup_size);
 
 }  // namespace headscope::vulkan

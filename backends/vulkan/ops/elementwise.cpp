@@ -3,7 +3,7 @@
 #include <array>
 #include <bit>
 
-#include "backends/vulkan/ops/conversion.h"
+#include "backends/vulkan/stream/conversion.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
 

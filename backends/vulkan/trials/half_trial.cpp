@@ -8,25 +8,11 @@
 #include <numeric>
 #include <vector>
 
-#include "backends/vulkan/ops/conversion.h"
+#include "backends/vulkan/stream/conversion.h"
 #include "support/check.h"
 #include "tensor/dtype.h"
 
 namespace headscope::vulkan {
-
-HalfConversion half_conversion(const Capabilities& found, const Options& options) {
-    if (!found.storage16 || !options.storage16) {
-        return {.says = "no"};
-    }
-    if (options.half_conversions == HalfConversions::Never) {
-        return {.says = "switched off"};
-    }
-    // llvmpipe is no faster by its own.
-    if (found.software && options.half_conversions == HalfConversions::OfGpus) {
-        return {};
-    }
-    return {.own = true, .says = "yes"};
-}
 
 HalfTrial::HalfTrial(Backend& backend, const Stream& stream, Pipelines& pipelines, const Capabilities& found,
                      const Options& options, DeviceInfo& info)

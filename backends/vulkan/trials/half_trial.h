@@ -11,15 +11,6 @@
 
 namespace headscope::vulkan {
 
-inline constexpr const char* kHalfFeature = "half conversions";
-
-// What DeviceInfo::features says of them before a trial, and whether there is to be one.
-struct HalfConversion {
-    bool own = false;
-    const char* says = "by bits";
-};
-HalfConversion half_conversion(const Capabilities& found, const Options& options);
-
 class HalfTrial {
 public:
     // `backend` runs the trial, on `stream`; `pipelines` are told what came of it, `info` too where that is not what it

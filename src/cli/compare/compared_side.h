@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/model_device.h"
 #include "cli/translate/translation_flags.h"
+#include "engine/model_device.h"
 #include "eval/agreement.h"
 #include "eval/compare_translations.h"
 #include "infer/translation.h"
