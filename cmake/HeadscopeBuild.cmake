@@ -44,19 +44,22 @@ function(headscope_sources result folders)
     set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
-# headscope_library(NAME FOLDERS LINKS...): the static library headscope_NAME of the sources in FOLDERS. A bare name among
-# LINKS is another such library.
+# headscope_library(NAME FOLDERS LINKS...): the library headscope_NAME of the sources in FOLDERS, static unless
+# BUILD_SHARED_LIBS is set. A bare name among LINKS is another such library.
 function(headscope_library name folders)
     headscope_sources(sources "${folders}")
     if(sources)
         set(scope PUBLIC)
-        add_library(headscope_${name} STATIC ${sources})
+        add_library(headscope_${name} ${sources})
     else()
         set(scope INTERFACE)
         add_library(headscope_${name} INTERFACE)
     endif()
     set(HEADSCOPE_SCOPE_${name} ${scope} PARENT_SCOPE)
-    target_link_libraries(headscope_${name} ${scope} headscope_flags)
+    target_link_libraries(headscope_${name} ${scope} $<BUILD_INTERFACE:headscope_flags>)
+    target_include_directories(headscope_${name} ${scope} $<INSTALL_INTERFACE:include/headscope>)
+    target_compile_features(headscope_${name} ${scope} cxx_std_20)
+    set_target_properties(headscope_${name} PROPERTIES EXPORT_NAME ${name})
     headscope_link(headscope_${name} ${scope} ${ARGN})
 endfunction()
 

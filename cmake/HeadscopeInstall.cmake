@@ -1,6 +1,7 @@
-# cmake --install: the programs where programs are, the models where headscope looks for them, and what a desktop wants to
-# know of the viewer.
+# cmake --install: the programs, the models where headscope looks for them, the viewer's desktop entry, and the engine with
+# all below it for other programs.
 include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
 if(TARGET headscope)
     install(TARGETS headscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
@@ -27,3 +28,30 @@ if(TARGET headscope-viewer)
     install(FILES ${desktop}.svg DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
     install(FILES ${desktop}.png DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/256x256/apps)
 endif()
+
+# find_package(Headscope) gives Headscope::engine; pkg-config knows the same as headscope.
+set(rooms support tensor backend registry io text data autograd model infer engine)
+set(libraries HeadscopeSentencePiece HeadscopeZstd HeadscopeUtf8proc HeadscopeDnnl)
+foreach(name IN LISTS rooms ITEMS cpu_memory cpu_reference cpu vulkan cuda)
+    if(TARGET headscope_${name})
+        list(APPEND libraries headscope_${name})
+        get_target_property(type headscope_${name} TYPE)
+        if(NOT type STREQUAL "INTERFACE_LIBRARY")
+            string(APPEND HEADSCOPE_PC_LIBRARIES " -lheadscope_${name}")
+        endif()
+    endif()
+endforeach()
+foreach(room IN LISTS rooms)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headscope
+            FILES_MATCHING PATTERN "*.h")
+endforeach()
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Headscope)
+install(TARGETS ${libraries} EXPORT HeadscopeTargets)
+install(EXPORT HeadscopeTargets NAMESPACE Headscope:: DESTINATION ${package})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/HeadscopeConfig.cmake.in HeadscopeConfig.cmake
+                              INSTALL_DESTINATION ${package})
+write_basic_package_version_file(HeadscopeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/HeadscopeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/HeadscopeConfigVersion.cmake
+        DESTINATION ${package})
+configure_file(${PROJECT_SOURCE_DIR}/cmake/headscope.pc.in headscope.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/headscope.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -58,6 +58,13 @@ void Engine::refuse(const std::vector<Skipped>& all) {
     throw Error("none of the devices can be used to translate:" + reasons);
 }
 
+TranslationOptions Engine::options() const {
+    const Translator& translator = first().translator();
+    return {.search = translator.search_options({}),
+            .compute = first().arithmetic().compute,
+            .split_longer_than = translator.decoding_choices().split_longer_than};
+}
+
 std::vector<Service::Member> Engine::members() const {
     std::vector<Service::Member> members;
     std::map<std::string, int> copies;

@@ -27,6 +27,8 @@ public:
     Engine(const EngineOptions& options, const ModelDevice::Warn& warn);
 
     const ModelDirectory& model() const { return first().translator().model(); }
+    // As the model's decoding.json says, and where it leaves something open, as the paper (6.1).
+    TranslationOptions options() const;
     // For work beside translation. Its backend serves one thread at a time: not while a Service translates on it.
     ModelDevice& first() const { return *devices_.front(); }
     bool several() const { return devices_.size() > 1; }

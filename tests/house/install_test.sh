@@ -37,6 +37,24 @@ rm -r assets
 run view --text 'The cat sleeps.' --render heads.svg --panel heads
 expect "and draws a panel without a window" eval 'ended_with 0 && [ "$(tail -n 1 heads.svg)" = "</svg>" ]'
 
+# Another program.
+example=$repository/docs/examples/translate
+"$headscope" translate <"$repository/assets/examples/everyday.en" >wanted
+model=$prefix/share/headscope/models/en-de
+"$2" -S "$example" -B example -DCMAKE_PREFIX_PATH="$prefix" >out 2>err && "$2" --build example >>out 2>>err
+code=$?
+expect "CMake builds a program with the installed engine" ended_with 0
+example/translate "$model" <"$repository/assets/examples/everyday.en" >out 2>err
+code=$?
+expect "which translates as headscope does" eval 'ended_with 0 && cmp out wanted'
+if needs pkg-config pkg-config; then
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+    pc() { pkg-config --define-prefix "$1" headscope; }
+    eval "${CXX:-c++} $(pc --cflags) '$example/main.cpp' -o by_pkg_config $(pc --libs)" >out 2>err
+    code=$?
+    expect "so does a compiler with what pkg-config says" ended_with 0
+fi
+
 if [ -x "$build/headscope-viewer" ]; then
     expect "the window's program is where headscope looks for it" [ -x "$prefix/libexec/headscope/headscope-viewer" ]
     code=0
