@@ -10,7 +10,6 @@
 
 #include "io/atomic_file.h"
 #include "support/check.h"
-#include "support/environment.h"
 
 namespace headscope {
 
@@ -77,8 +76,8 @@ void InputFiles::refuse_one(const std::optional<struct stat>& written, const std
 
 void InputFiles::refuse(const std::string& output) const {
     refuse_one(regular_stream(STDOUT_FILENO), "", "standard output");
-    if (const std::string trace = environment("HEADSCOPE_TRACE"); !trace.empty()) {
-        refuse_one(regular_file(trace), trace, fmt::format("the trace '{}' (HEADSCOPE_TRACE)", trace));
+    if (!trace_.empty()) {
+        refuse_one(regular_file(trace_), trace_, fmt::format("the trace '{}' (HEADSCOPE_TRACE)", trace_));
     }
     if (!output.empty() && output != "-") {
         const std::string target = AtomicFile::target_of(output);

@@ -7,19 +7,24 @@
 #include <string>
 #include <vector>
 
+#include "support/settings.h"
+
 namespace headscope {
 
 // Files are compared by device and inode, so that hard links, symbolic links and other spellings of a path count.
 class InputFiles {
 public:
+    InputFiles() = default;
+    // Of a command that may write the trace of HEADSCOPE_TRACE.
+    explicit InputFiles(const Settings& settings) : trace_(settings.get("HEADSCOPE_TRACE")) {}
+
     // A file, everything in a folder, or "-" for standard input. An empty path is none; what does not exist is left to
     // its reader to report.
     void add(const std::string& path);
     void add(const std::vector<std::string>& paths);
 
-    // Error where writing `output` would change an input; "-" or an empty path is standard output. That, and the trace
-    // of HEADSCOPE_TRACE, which any command may write, are looked at in any case. To be called before anything is
-    // written.
+    // Error where writing `output` would change an input; "-" or an empty path is standard output. Standard output and
+    // the trace are checked every time. Call it before anything is written.
     void refuse(const std::string& output) const;
 
 private:
@@ -31,6 +36,7 @@ private:
     void add_one(const std::string& path);
     void refuse_one(const std::optional<struct stat>& written, const std::string& path, const std::string& name) const;
 
+    std::string trace_;
     std::vector<File> files_;
 };
 

@@ -9,7 +9,6 @@
 
 #include "io/written_record.h"
 #include "tests/io/temporary_folder.h"
-#include "tests/support/variable.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -76,8 +75,9 @@ TEST_CASE("standard input and output count where they are files", "[inputs]") {
     for (const std::string& message : said) {
         CHECK_THAT(message, Contains("standard output would be written while it is read"));
     }
-    const Variable trace("HEADSCOPE_TRACE", path.c_str());
-    CHECK_THAT(error_of([&] { inputs.refuse(folder.file("another")); }), Contains("the trace '" + path + "'"));
+    InputFiles traced(Settings({{"HEADSCOPE_TRACE", path}}));
+    traced.add(path);
+    CHECK_THAT(error_of([&] { traced.refuse(folder.file("another")); }), Contains("the trace '" + path + "'"));
 
     InputFiles devices;
     devices.add("/dev/null");

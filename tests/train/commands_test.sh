@@ -115,8 +115,6 @@ cp own.kept appended.tsv
 "$headscope" data --tsv appended.tsv --output appended --valid 2 --test 2 --json >>appended.tsv 2>err
 code=$?
 expect "nor is standard output behind what is read" eval 'ended_with 1 && complains "standard output would be written while it is read" && keeps appended.tsv'
-HEADSCOPE_TRACE=appended.tsv run data --tsv appended.tsv --output appended --valid 2 --test 2
-expect "or a trace in its place" refused "the trace 'appended.tsv'"
 mkdir -p stuck/train.tsv.tmp
 run data --tsv own/train.tsv --output stuck --valid 2 --test 2
 expect "what is in the way is named, and not waited for" refused "stuck/train.tsv.tmp' is in the way" "not a regular file"

@@ -78,7 +78,7 @@ viewer::SavedView view_of(const ViewOptions& told, const Settings& settings) {
     if (!options.device.empty()) {
         view.device = options.device;
     }
-    InputFiles inputs;
+    InputFiles inputs(settings);
     inputs.add({options.open, options.script, view.model, view.other_model});
     inputs.refuse(options.render);
     inputs.refuse(options.record);

@@ -247,7 +247,7 @@ void require_agreement(const ComparisonReport& report, std::size_t problems, std
 }
 
 void compare(const CompareOptions& options) {
-    InputFiles inputs;
+    InputFiles inputs(settings_of(options));
     inputs.add(options.tsv.empty() ? options.input : options.tsv);
     inputs.add(find_model(options.model, settings_of(options)));
     inputs.refuse("-");

@@ -179,7 +179,7 @@ conformance::Report run_vectors(const ConformOptions& options) {
 
 void conform(const ConformOptions& options, const ResultOrigin& origin) {
     require_no_scan(options.open_options.settings);
-    InputFiles inputs;
+    InputFiles inputs(options.open_options.settings);
     inputs.add(options.onnx_node_tests);
     inputs.refuse(options.outputs.json);
     inputs.refuse(options.outputs.junit);

@@ -165,7 +165,7 @@ void show_attention(const AttentionOptions& options) {
         parse_head_query(options.find);  // a mistake in it is said before a model is read
     }
     const std::string directory = find_model(options.model, options.open_options.settings);
-    InputFiles inputs;
+    InputFiles inputs(options.open_options.settings);
     inputs.add(directory);
     inputs.refuse(options.output);
     ModelDevice device(options.device, options.precision, {directory}, options.open_options,

@@ -129,7 +129,7 @@ void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     if (options.by_length && files.tsv.empty() && files.source.empty()) {
         throw Error("--by-length needs to know how long the sources are: give --source FILE, or --tsv FILE");
     }
-    InputFiles inputs;
+    InputFiles inputs(options.translation.open_options.settings);
     inputs.add({files.tsv, files.source, files.hypotheses});
     inputs.add(files.references);
     if (files.hypotheses.empty()) {

@@ -118,7 +118,7 @@ void print_stats(const Totals& totals) {
 
 void score(const ScoreOptions& options) {
     PairReader input = open_pairs(options);
-    InputFiles inputs;
+    InputFiles inputs(options.open_options.settings);
     inputs.add({options.tsv, options.source, options.target});
     Pairs pairs = next_pairs(input);
     if (pairs.sources.empty()) {

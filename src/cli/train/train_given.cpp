@@ -100,18 +100,16 @@ RunConfig config_of_texts(const ConfigOptions& options, const std::string& outpu
     return config;
 }
 
-RunInputs inputs_of(const TrainOptions& options, const RunConfig* given) {
-    RunInputs inputs{.files = {}, .config = {}, .parts_texts = !options.source.empty()};
-    (options.resume || options.finish ? inputs.config : inputs.files).add(options.config);
-    inputs.files.add({options.source, options.target, options.from});
-    if (given != nullptr) {
-        const DataConfig data = given->parsed().data;
-        std::vector<CorpusFiles> corpora = data.train;
-        corpora.push_back(data.valid);
-        for (const CorpusFiles& corpus : corpora) {
-            for (const auto* files : {&corpus.source, &corpus.target, &corpus.tsv}) {
-                inputs.files.add(*files);
-            }
+RunInputs inputs_of(const TrainOptions& options, const DataConfig& data) {
+    const InputFiles none(options.open_options.settings);
+    RunInputs inputs{.files = none, .config = none, .parts_texts = options.given.of_texts()};
+    (options.resume || options.finish ? inputs.config : inputs.files).add(options.given.config);
+    inputs.files.add({options.given.source, options.given.target, options.from});
+    std::vector<CorpusFiles> corpora = data.train;
+    corpora.push_back(data.valid);
+    for (const CorpusFiles& corpus : corpora) {
+        for (const auto* files : {&corpus.source, &corpus.target, &corpus.tsv}) {
+            inputs.files.add(*files);
         }
     }
     return inputs;

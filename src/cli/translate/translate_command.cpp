@@ -167,7 +167,7 @@ void translate(TranslateOptions options) {
     options.format.n_best = options.decoding.n_best;
     options.alignment.pieces = options.alignment_units == "pieces";
     const std::vector<std::string> models = find_models(options.models, options.translation.open_options.settings);
-    InputFiles inputs;
+    InputFiles inputs(options.translation.open_options.settings);
     inputs.add({options.input, options.decoding.prefix_file});
     inputs.add(models);
     inputs.refuse("-");
