@@ -12,8 +12,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "backend/trace_file.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "io/byte_order_mark.h"
 #include "options/environment.h"
 #include "support/check.h"
 #include "support/edit_distance.h"
@@ -145,6 +147,9 @@ int main(int argc, char** argv) {
     occupy_standard_streams();
     std::signal(SIGPIPE, SIG_IGN);  // a closed output is an error of write(), see OutputClosed
     std::signal(SIGXFSZ, SIG_IGN);  // as is a file that may not grow
+    on_byte_order_mark([](const std::string& name) {
+        tell(fmt::format("headscope: {} begins with a byte order mark, which was removed", name));
+    });
     for (const std::string& message : misspelt_variables(environ)) {
         tell("headscope: " + message);
     }
@@ -162,12 +167,12 @@ int main(int argc, char** argv) {
         try {
             app.parse(argc, argv);
         } catch (const CLI::Success& asked) {  // help, or the version
-            if (const std::string problem = unknown_command(app); !problem.empty()) {
+            if (const std::string problem = wrong_words(app); !problem.empty()) {
                 throw Error(problem);
             }
             write_asked(app, asked);
         }
-        headscope::TraceFile::require_written();
+        TraceFile::require_written();
         return 0;
     } catch (const CLI::ParseError& error) {
         return refuse(app, error);

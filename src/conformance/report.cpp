@@ -79,16 +79,9 @@ std::string repeat_command(const std::string& device, const Result& result, cons
                        result.path.empty() ? kChosenPath : result.path, shell_quoted(title));
 }
 
-Settings settings_of(const char* const* environment) {
-    Settings found;
-    for (const char* const* each = environment; each != nullptr && *each != nullptr; ++each) {
-        const std::string_view entry = *each;
-        const std::size_t sign = entry.find('=');
-        if (sign != std::string_view::npos && changes_what_runs(entry.substr(0, sign))) {
-            found.emplace_back(entry.substr(0, sign), entry.substr(sign + 1));
-        }
-    }
-    std::sort(found.begin(), found.end());
+RunSettings settings_of(const Settings& settings) {
+    RunSettings found(settings.all().begin(), settings.all().end());
+    std::erase_if(found, [](const auto& each) { return !changes_what_runs(each.first); });
     return found;
 }
 

@@ -12,6 +12,7 @@
 #include "backend/backend.h"
 #include "conformance/compare.h"
 #include "conformance/shortfall.h"
+#include "support/settings.h"
 
 namespace headscope::conformance {
 
@@ -59,11 +60,10 @@ struct Result {
     bool passed() const { return complaints.empty(); }
 };
 
-using Settings = std::vector<std::pair<std::string, std::string>>;  // by name
+using RunSettings = std::vector<std::pair<std::string, std::string>>;  // by name
 
-// Those of an environment ("NAME=value"..) that change what runs: ours, and of drivers how wide they are and where they
-// are looked for.
-Settings settings_of(const char* const* environment);
+// Those that change what runs: ours, and of drivers how wide they are and where they are looked for.
+RunSettings settings_of(const Settings& settings);
 
 struct DeviceReport {
     DeviceInfo device;

@@ -15,7 +15,7 @@ std::unique_ptr<ModelDevice> Engine::opened(const std::string& id, const EngineO
                                             const ModelDevice::Warn& warn, std::vector<Skipped>& skipped) {
     std::unique_ptr<ModelDevice> device;
     try {
-        device = std::make_unique<ModelDevice>(id, options.precision, options.models, warn);
+        device = std::make_unique<ModelDevice>(id, options.precision, options.models, options.open, warn);
         device->load();
         return device;
     } catch (const Error& error) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/open_options.h"
 #include "engine/model_device.h"
 #include "engine/service.h"
 
@@ -17,6 +18,7 @@ struct EngineOptions {
     Precision precision = Precision::F32;
     // Skip devices that do not exist or lack the precision, instead of throwing: for a list that nobody typed.
     bool skip_unusable = false;
+    OpenOptions open = {};
 };
 
 class Engine {

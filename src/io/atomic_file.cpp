@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "io/mapped_file.h"
 #include "support/check.h"
 
 namespace headscope {

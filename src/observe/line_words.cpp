@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "text/utf8.h"
+#include "support/utf8.h"
 #include "text/white_space.h"
 
 namespace headscope {

@@ -7,7 +7,7 @@
 #include <utf8proc.h>
 
 #include "support/check.h"
-#include "text/utf8.h"
+#include "support/utf8.h"
 
 namespace headscope {
 namespace {

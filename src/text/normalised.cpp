@@ -6,9 +6,9 @@
 
 #include <utf8proc.h>
 
-#include "support/check.h"
 #include "support/utf8.h"
 #include "text/case.h"
+#include "text/normal_form.h"
 
 namespace headscope {
 namespace {

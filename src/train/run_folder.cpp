@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "io/atomic_file.h"
+#include "model/model_directory.h"
 #include "support/check.h"
 #include "train/checkpoint.h"
 #include "train/run_totals.h"

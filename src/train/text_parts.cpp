@@ -17,7 +17,6 @@
 #include "support/check.h"
 #include "support/utf8.h"
 #include "text/normalised.h"
-#include "train/unlearnable_lines.h"
 
 namespace headscope {
 namespace {

@@ -8,10 +8,10 @@
 #include <catch2/catch.hpp>
 
 #include "support/random.h"
+#include "support/utf8.h"
 #include "tests/text/sentences.h"
 #include "text/normalised.h"
 #include "text/tokenizer_training.h"
-#include "text/utf8.h"
 #include "text/white_space.h"
 
 using namespace headscope;

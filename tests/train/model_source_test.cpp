@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "explore/explorer.h"
-#include "explore/model_source.h"
 #include "tests/house/open_options.h"
 #include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "backend/trace_file.h"
+#include "io/byte_order_mark.h"
 #include "options/environment.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -52,14 +54,18 @@ viewer::ProgramOptions program_of(const ViewOptions& options, const OpenOptions&
 
 int main(int argc, char** argv) {
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write()
+    on_byte_order_mark([](const std::string& name) {
+        tell(fmt::format("{} begins with a byte order mark, which was removed", name));
+    });
     const OpenOptions open_options{.settings = read_environment(environ),
-                                   .diagnostics = Diagnostics([](Severity, const std::string& text) { fail(text); })};
+                                   .diagnostics = Diagnostics([](Severity, const std::string& text) { tell(text); })};
     CLI::App app("Look at every head, live, in a window.", "headscope-viewer");
     ViewOptions options;
     add_view_options(app, options);
     try {
         app.parse(argc, argv);
         viewer::run_program(program_of(options, open_options));
+        TraceFile::require_written();
         return 0;
     } catch (const CLI::ParseError& error) {
         return app.exit(error);

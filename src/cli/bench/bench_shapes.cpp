@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "io/input_files.h"
 #include "model/model_directory.h"
 #include "options/option_values.h"
 #include "support/check.h"

@@ -21,7 +21,7 @@ void warn(const std::string& message) {
 
 ComparedSide::ComparedSide(const std::string& id, const std::string& model, const TranslationFlags& flags)
     : device_(id, flags.precision, {model}, flags.open_options, warn),
-      options_(translation_options(flags, {}, device_.backend())),
+      options_(translation_options(flags, {}, device_.arithmetic().compute)),
       name_(device_.info().id +
             (flags.precision == Precision::F32 ? "" : std::string(" in ") + name_of(flags.precision))) {}
 

@@ -19,7 +19,6 @@
 #include "observe/head_search.h"
 #include "observe/record_attention.h"
 #include "observe/selection.h"
-#include "observe/words.h"
 #include "options/option_values.h"
 #include "options/precision_option.h"
 #include "support/check.h"
@@ -69,7 +68,6 @@ AttentionSelection checked_selection(const AttentionOptions& options, const Mode
         check_layer(selection.kind, selection.layer, layers);
     }
     check_heads(selection.heads, static_cast<int>(config.heads));
-    std::transform(selection.words.begin(), selection.words.end(), selection.words.begin(), named_word);
     selection.rows = {
         .join_words = !options.pieces, .show_pads = options.pads > 0, .show_special = !options.no_special};
     return selection;

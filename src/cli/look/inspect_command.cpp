@@ -26,7 +26,11 @@ std::string plain(const nlohmann::json& value) {
 }
 
 void inspect(const InspectOptions& options, const Settings& settings) {
-    const ModelDirectory model = open_model_directory(find_model(options.model, settings));
+    const std::string folder = find_model(options.model, settings);
+    InputFiles inputs;
+    inputs.add(folder);
+    inputs.refuse("-");
+    const ModelDirectory model = open_model_directory(folder);
     nlohmann::json facts = to_json(model.config);
     facts["parameters"] = count_parameters(model.config);
     facts["shared_vocabulary"] = model.source_tokenizer == model.target_tokenizer;

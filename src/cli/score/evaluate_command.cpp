@@ -104,10 +104,17 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines,
 
 // What the model makes of the sources, and of the references.
 Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evaluation& evaluation) {
-    const std::vector<std::string> models = find_models(options.models, options.translation.open_options.settings);
-    const TranslationDevices devices({options.translation.device}, options.translation, models,
-                                     [](const std::string& message) { tell("headscope: " + message); });
-    Translations translations = translate_all(devices.all(), devices.options(), set.source);
+    const OpenOptions& open = options.translation.open_options;
+    const std::vector<std::string> models = find_models(options.models, open.settings);
+    const auto warn = [](const std::string& message) { tell("headscope: " + message); };
+    const Engine engine({.devices = {options.translation.device},
+                         .models = models,
+                         .precision = options.translation.precision,
+                         .open = open},
+                        warn);
+    const TranslationOptions translation = translation_options(
+        options.translation, engine.first().translator().decoding_choices(), engine.first().arithmetic().compute);
+    Translations translations = translate_all(Service(engine, warn), translation, set.source);
     if (!options.output.empty()) {
         write_lines(options.output, translations.lines, set);
     }

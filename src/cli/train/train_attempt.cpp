@@ -49,18 +49,18 @@ private:
 // A training that could begin now.
 class Attempt {
 public:
-    Attempt(const TrainOptions& options, const Say& say) : backend_(open_device(options.device)) {
-        RunConfig given = options.given.of_texts()
-                              ? config_of_texts(options.given, options.output, *backend_, folder_.path(), say)
-                              : given_config(options.given, options.output);
+    Attempt(const TrainOptions& options, const Say& say) : backend_(open_device(options.device, options.open_options)) {
+        RunConfig given = options.given.of_texts() ? config_of_texts(options, *backend_, folder_.path(), say)
+                                                   : given_config(options.given, options.output);
         config_ = given.parsed();
+        inputs_of(options, config_.data).files.refuse("-");
         static_cast<void>(arithmetic_of(config_, *backend_));
         if (!options.from.empty()) {
             try_first_model(*backend_, config_, options.from);
         }
-        data_ =
-            prepare_training_data(config_, (fs::path(folder_.path()) / "tokenizer").string(),
-                                  {.reuse = false, .from_model = options.from, .warned = !options.source.empty()}, say);
+        data_ = prepare_training_data(config_, (fs::path(folder_.path()) / "tokenizer").string(),
+                                      {.reuse = false, .from_model = options.from, .warned = options.given.of_texts()},
+                                      say);
         if (config_.training.find_batch) {
             set_batch(given, found_batch(*backend_, config_, data_, say));
             config_ = given.parsed();

@@ -103,11 +103,19 @@ void add_changes(CLI::App& command, TrainOptions& options) {
                     "Instead of all limits of the configuration; the first reached counts")
         ->excludes(finish)
         ->check(whole_number(1, kMany));
-    command.add_option("--epochs", options.given.epochs, "The same")->excludes(finish)->check(real_number(0.001, 1e6));
-    command.add_option("--tokens", options.given.tokens, "The same, in target tokens")
+    command
+        .add_option("--epochs", options.given.epochs,
+                    "Instead of all limits of the configuration; the first reached counts")
+        ->excludes(finish)
+        ->check(real_number(0.001, 1e6));
+    command
+        .add_option("--tokens", options.given.tokens,
+                    "Of the target side, instead of all limits of the configuration; the first reached counts")
         ->excludes(finish)
         ->check(whole_number(1, 1000 * kMany));
-    command.add_option("--minutes", options.given.minutes, "The same")
+    command
+        .add_option("--minutes", options.given.minutes,
+                    "Instead of all limits of the configuration; the first reached counts")
         ->excludes(finish)
         ->check(real_number(0.001, 1e6));
     command

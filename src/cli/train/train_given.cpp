@@ -15,7 +15,8 @@
 namespace headscope {
 namespace {
 
-void check_cooldown(const ConfigOptions& options, const RunConfig& config) {
+// Of the steps that a configuration asks for, where its number of steps is replaced.
+void adapt_cooldown(const ConfigOptions& options, RunConfig& config) {
     const std::int64_t cooldown = config.count("cooldown_steps");
     const std::int64_t steps = config.count("steps");
     if (options.steps && *options.steps < cooldown) {
@@ -80,23 +81,25 @@ RunConfig given_config(const ConfigOptions& options, const std::string& output) 
     return config;
 }
 
-RunConfig config_of_texts(const ConfigOptions& options, const std::string& output, const Backend& device,
-                          const std::string& folder, const Say& say) {
+RunConfig config_of_texts(const TrainOptions& options, const Backend& device, const std::string& folder,
+                          const Say& say) {
     constexpr std::uint64_t kSeed = 1;
-    const TextParts text =
-        part_texts(options.source, options.target, (std::filesystem::path(folder) / "data").string(), kSeed);
+    const TextParts text = part_texts(options.given.source, options.given.target,
+                                      (std::filesystem::path(folder) / "data").string(), kSeed);
     say(
         fmt::format("{} pairs to train on, {} held out to validate with, {} left out for sharing a side with those, {} "
-                    "for an empty side{}",
-                    text.train, text.valid, text.shared, text.empty,
-                    text.byte_order_marks > 0 ? "; removed " + counted(text.byte_order_marks, "byte order mark") : ""));
+                    "for an empty side",
+                    text.train, text.valid, text.shared, text.empty));
+    if (text.unlearnable.count() > 0 && options.from.empty()) {
+        say(text.unlearnable.warning());
+    }
     const nlohmann::json json = default_config(text, device);
-    const std::string file = RunConfig::kept_in(output);
+    const std::string file = RunConfig::kept_in(options.output);
     say(fmt::format(
         "chosen by the amount of text: {}{}", describe(json),
-        folder == output ? fmt::format("; all of it goes into {}, to be edited and given back", file) : ""));
+        folder == options.output ? fmt::format("; all of it goes into {}, to be edited and given back", file) : ""));
     RunConfig config(json, file);
-    apply(options, config);
+    apply(options.given, config);
     return config;
 }
 

@@ -35,7 +35,7 @@ public:
             take(given_config(options_.given, options_.output));
         }
         check_files();
-        backend_ = open_device(options_.device);
+        backend_ = open_device(options_.device, options_.open_options);
         if (given_) {
             check_config();
         }
@@ -46,7 +46,7 @@ public:
             say_(fmt::format("'{}' holds no checkpoint yet: starting from the beginning", options_.output));
         }
         if (!given_) {
-            take(config_of_texts(options_.given, options_.output, *backend_, options_.output, say_));
+            take(config_of_texts(options_, *backend_, options_.output, say_));
             check_config();
             given_->keep(options_.output);  // a training that is killed now can still be gone on with
         }
@@ -69,15 +69,9 @@ private:
     }
 
     void check_files() const {
-        RunInputs inputs{.files = {}, .config = {}, .parts_texts = options_.given.of_texts()};
-        inputs.config.add(options_.given.config);
-        inputs.files.add({options_.given.source, options_.given.target, options_.from});
-        std::vector<CorpusFiles> corpora = config_.data.train;
-        corpora.push_back(config_.data.valid);
-        for (const CorpusFiles& corpus : corpora) {
-            for (const auto* files : {&corpus.source, &corpus.target, &corpus.tsv}) {
-                inputs.files.add(*files);
-            }
+        refuse_inputs(options_.output, inputs_of(options_, config_.data));
+        if (!holds_checkpoints(options_.output)) {
+            require_own_files(options_.output);
         }
     }
 
@@ -91,8 +85,9 @@ private:
     void train() {
         const fs::path output(options_.output);
         // Without a checkpoint nothing says that a tokenizer left there is of this configuration.
-        TrainingData data = prepare_training_data(config_, (output / "tokenizer").string(),
-                                                  {.reuse = begun_, .from_model = options_.from}, say_);
+        TrainingData data = prepare_training_data(
+            config_, (output / "tokenizer").string(),
+            {.reuse = begun_, .from_model = options_.from, .warned = options_.given.of_texts()}, say_);
         if (config_.training.find_batch) {
             RunConfig found = *given_;
             set_batch(found, begun_ ? folder_->recorded_batch() : found_batch(*backend_, config_, data, say_));

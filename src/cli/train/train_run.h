@@ -27,6 +27,7 @@ struct ConfigOptions {
 };
 
 struct TrainOptions {
+    OpenOptions open_options;
     ConfigOptions given;
     std::string output;
     std::string device;

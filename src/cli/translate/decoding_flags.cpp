@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "infer/prepared_line.h"
-#include "io/file_kind.h"
+#include "io/byte_order_mark.h"
 #include "options/option_values.h"
 #include "support/check.h"
 #include "text/lines.h"

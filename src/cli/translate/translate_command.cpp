@@ -173,9 +173,16 @@ void translate(TranslateOptions options) {
     inputs.refuse("-");
     LineProgress progress = make_progress(options);
     const auto warn = [&progress](const std::string& message) { progress.say("headscope: " + message); };
-    const TranslationDevices devices(asked_devices(options.translation.device, options.translation.open_options),
-                                     options.translation, models, warn);
-    if (devices.several() && options.format.alignments) {
+    const OpenOptions& open = options.translation.open_options;
+    const Engine engine({.devices = asked_devices(options.translation.device, open),
+                         .models = models,
+                         .precision = options.translation.precision,
+                         .skip_unusable = asked_device(options.translation.device, open.settings) == "all",
+                         .open = open},
+                        warn);
+    const TranslationOptions translation = translation_options(
+        options.translation, engine.first().translator().decoding_choices(), engine.first().arithmetic().compute);
+    if (engine.several() && options.format.alignments) {
         throw Error("--alignments takes one --device: the weights are looked at where the line was translated");
     }
     const Prefixes prefixes(options.decoding, *engine.model().target_tokenizer);
