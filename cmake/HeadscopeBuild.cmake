@@ -24,6 +24,12 @@ if(HEADSCOPE_SANITIZE)
     target_link_options(headscope_flags INTERFACE -fsanitize=${HEADSCOPE_SANITIZE})
 endif()
 
+# Programs are in bin and libexec/headscope, libraries side by side.
+include(GNUInstallDirs)
+if(BUILD_SHARED_LIBS)
+    set(CMAKE_INSTALL_RPATH $ORIGIN $ORIGIN/../${CMAKE_INSTALL_LIBDIR} $ORIGIN/../../${CMAKE_INSTALL_LIBDIR})
+endif()
+
 # A whole build takes less than half the time where a compiler sees several files of a target at once; changing one file
 # again and again is quicker without. A target whose files share names only as strangers sets UNITY_BUILD OFF.
 option(HEADSCOPE_UNITY "Compile several files of a target at once" ON)

@@ -1,6 +1,5 @@
 # cmake --install: the programs, the models where headscope looks for them, the viewer's desktop entry, and the engine with
 # all below it for other programs.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 if(TARGET headscope)
     install(TARGETS headscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -47,6 +46,15 @@ foreach(room IN LISTS rooms)
 endforeach()
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Headscope)
 install(TARGETS ${libraries} EXPORT HeadscopeTargets)
+if(BUILD_SHARED_LIBS)  # those of the programs alone
+    get_property(targets DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY BUILDSYSTEM_TARGETS)
+    foreach(target IN LISTS targets)
+        get_target_property(type ${target} TYPE)
+        if(type STREQUAL "SHARED_LIBRARY" AND NOT target IN_LIST libraries)
+            install(TARGETS ${target})
+        endif()
+    endforeach()
+endif()
 install(EXPORT HeadscopeTargets NAMESPACE Headscope:: DESTINATION ${package})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/HeadscopeConfig.cmake.in HeadscopeConfig.cmake
                               INSTALL_DESTINATION ${package})
