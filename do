@@ -19,14 +19,15 @@ Headscope: the Transformer on every GPU, with heads you can see.
 
   ./do demo             build, translate the example sentences on every device found, draw attention figures (--preset ci)
   ./do test [NAME..]    build and run the tests, or those of these names alone (ctest -N lists them; --preset debug)
-  ./do check [PART..]   the longer proofs: format shell agreement bleu onnx digits cpuonly sanitize validation conform amd
-                        intel nvidia swiftshader subgroups plain emulation cuda stop damage mutants tidy fuzz
-                        trixie
+  ./do check [PART..]   the longer proofs: format shell docs agreement bleu onnx digits cpuonly shared sanitize
+                        validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage
+                        mutants tidy fuzz trixie
   ./do bench [ARGS..]   headscope bench, built for this machine
   ./do build            only build: build/release/headscope (--all: tests as well; --preset debug)
   ./do install [PREFIX] build and install for this user (PREFIX: ~/.local), as root for all (/usr/local): program, viewer,
                         model, desktop entry
   ./do format           clang-format over every C++ file
+  ./do docs             the public headers as reference pages: out/docs/html/index.html
   ./do packages         install what the distribution has and this machine lacks (demo and test do it, too)
   ./do clean            remove build/ and out/
 
@@ -301,6 +302,13 @@ install_program() { # [PREFIX]
 
 # ----------------------------------------------------------------------------------------------- the rest
 
+docs() {
+    command -v doxygen >/dev/null || need_packages doxygen
+    mkdir -p out/docs
+    doxygen docs/Doxyfile
+    say "out/docs/html/index.html"
+}
+
 sources() { git ls-files '*.h' '*.cpp' '*.cu'; }
 
 main() {
@@ -326,6 +334,7 @@ main() {
             command -v clang-format >/dev/null || need_packages clang-format
             sources | xargs clang-format -i
             ;;
+        docs) docs ;;
         packages)
             need_packages "${PACKAGES[@]}"
             say "nothing is missing"

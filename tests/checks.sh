@@ -3,13 +3,15 @@
 
 # shellcheck disable=SC2154 # MODEL, HEADSCOPE and PACKAGES are ./do's
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev)
-readonly CHECKS=(format shell agreement bleu onnx digits cpuonly sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage mutants tidy fuzz trixie)
+readonly CHECKS=(format shell docs agreement bleu onnx digits cpuonly shared sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage mutants tidy fuzz trixie)
 # How a part of check ends that proved nothing because something that a person has to give is not there.
 readonly SKIPPED=77
 
 check_format() { sources | xargs clang-format --dry-run --Werror; }
 
 check_shell() { git ls-files -z '*.sh' | xargs -0 shellcheck -x ./do .ci/run; }
+
+check_docs() { docs; }
 
 skip() {
     printf 'SKIPPED: %s\n' "$@"
@@ -96,6 +98,11 @@ check_digits() {
 }
 
 # Without the Vulkan backend it builds without a warning, passes its tests, and says what was left out.
+check_shared() {
+    build shared
+    tests/house/install_test.sh build/shared/headscope cmake
+}
+
 check_cpuonly() {
     build cpu-only
     build/cpu-only/headscope devices | tee out/check/devices.txt

@@ -1,4 +1,4 @@
-// Random numbers for choices on the host: shuffles and samples. The same everywhere, unlike <random>'s distributions.
+// Random numbers for choices on the host: shuffles and samples. The same everywhere, unlike those of `<random>`.
 #pragma once
 
 #include <cstdint>
