@@ -17,13 +17,14 @@
 #include "cli/command_line.h"
 #include "io/byte_order_mark.h"
 #include "options/environment.h"
+#include "options/help.h"
 #include "support/check.h"
 #include "support/edit_distance.h"
 
 namespace {
 
 constexpr const char* kExamples =
-    "Each command explains itself with --help.\n\n"
+    "headscope COMMAND --help explains a command.\n\n"
     "Examples:\n"
     "  echo 'The weather is nice today.' | headscope translate\n"
     "  headscope attention --text 'The cat sleeps because it is tired.' --word it -o cat.svg\n"
@@ -31,21 +32,21 @@ constexpr const char* kExamples =
 
 void add_commands(CLI::App& app, const headscope::OpenOptions& open_options, int count, const char* const* words) {
     using namespace headscope;
-    add_train_command(app, open_options);
-    add_plot_command(app);
     add_translate_command(app, open_options);
-    add_evaluate_command(app, open_options, count, words);
     add_score_command(app, open_options);
-    add_compare_command(app, open_options);
-    add_bench_command(app, open_options, count, words);
+    add_evaluate_command(app, open_options, count, words);
+    add_train_command(app, open_options);
+    add_data_command(app);
+    add_make_task_command(app);
+    add_plot_command(app);
     add_attention_command(app, open_options);
     add_view_command(app, open_options, count, words);
     add_inspect_command(app, open_options);
-    add_devices_command(app, open_options);
     add_conform_command(app, open_options, count, words);
+    add_compare_command(app, open_options);
+    add_devices_command(app, open_options);
+    add_bench_command(app, open_options, count, words);
     add_tune_command(app, open_options);
-    add_data_command(app);
-    add_make_task_command(app);
 }
 
 // A file that is opened while a standard stream is closed would get its number, and the stream's text. So a closed one
@@ -158,12 +159,12 @@ int main(int argc, char** argv) {
         .diagnostics = Diagnostics([](Severity, const std::string& text) { tell("headscope: " + text); })};
     CLI::App app("The Transformer on every GPU, with heads you can see.", "headscope");
     app.require_subcommand(1);
-    app.set_version_flag("--version", "headscope " HEADSCOPE_VERSION);
+    app.set_version_flag("--version", "headscope " HEADSCOPE_VERSION, "Print the version and exit")->group("Help");
     app.footer(kExamples);
-    app.get_formatter()->column_width(36);
     app.option_defaults()->disable_flag_override();  // --greedy=3 is a slip, and not --greedy
     try {
         add_commands(app, open_options, argc, argv);
+        format_help(app);
         try {
             app.parse(argc, argv);
         } catch (const CLI::Success& asked) {  // help, or the version

@@ -11,7 +11,7 @@ namespace headscope {
 
 namespace {
 
-// Ours but for those of Vulkan, and below them those of the system.
+// HEADSCOPE_ variables, then those of the system that we use.
 const std::vector<std::string>& known() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> all = vulkan_settings();

@@ -1,4 +1,4 @@
-// The environment variables of the programs: the only place where they are read.
+// The only place where the programs read environment variables.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace headscope {
 
-// Of an environment ("NAME=value", ended by a null) the variables that the library asks for.
+// The variables that the library uses, from a null-terminated list of "NAME=value".
 Settings read_environment(const char* const* environment);
 
-// A message for each variable whose name is nearly one of ours.
+// A warning for each HEADSCOPE_ variable that looks like a misspelling of a known one.
 std::vector<std::string> misspelt_variables(const char* const* environment);
 
 }  // namespace headscope

@@ -11,7 +11,7 @@ namespace headscope {
 
 namespace {
 
-// None where the text is anything else.
+// std::nullopt if the text is not exactly a number.
 template <class Number>
 std::optional<Number> number_in(const std::string& text) {
     Number number{};
@@ -20,7 +20,7 @@ std::optional<Number> number_in(const std::string& text) {
     return problem == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 
-// CLI11 reads these by base 8.
+// CLI11 would read the number as octal.
 bool begins_with_zero(const std::string& text) {
     return text.size() > 1 && text[0] == '0';
 }
@@ -30,7 +30,7 @@ std::string number_text(double number) {
     return fmt::format("{:.10g}", number);
 }
 
-std::string complaint(const char* what, const std::string& least, const std::string& most, const std::string& found) {
+std::string message(const char* what, const std::string& least, const std::string& most, const std::string& found) {
     return fmt::format("expected {} from {} to {}, found {}", what, least, most, found.empty() ? "nothing" : found);
 }
 
@@ -39,8 +39,8 @@ std::string complaint(const char* what, const std::string& least, const std::str
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
     const auto check = [least, most](const std::string& text) {
         const std::optional<std::uint64_t> number = number_in<std::uint64_t>(text);
-        const bool right = number && *number >= least && *number <= most && !begins_with_zero(text);
-        return right ? "" : complaint("a whole number", std::to_string(least), std::to_string(most), text);
+        const bool valid = number && *number >= least && *number <= most && !begins_with_zero(text);
+        return valid ? "" : message("a whole number", std::to_string(least), std::to_string(most), text);
     };
     const bool open = most == kAnyCount || most == std::numeric_limits<std::uint64_t>::max();
     return {check, open ? fmt::format("{} or more", least) : fmt::format("{} to {}", least, most)};
@@ -53,14 +53,14 @@ CLI::Validator seed_number() {
 CLI::Validator real_number(double least, double most) {
     const auto check = [least, most](const std::string& text) {
         const std::optional<double> number = number_in<double>(text);
-        const bool right = number && *number >= least && *number <= most;  // NaN is neither
-        return right ? "" : complaint("a number", number_text(least), number_text(most), text);
+        const bool valid = number && *number >= least && *number <= most;  // false for NaN
+        return valid ? "" : message("a number", number_text(least), number_text(most), text);
     };
     return {check, number_text(least) + " to " + number_text(most)};
 }
 
-std::string something(const std::string& word) {
-    return word.empty() ? "it names nothing" : "";
+std::string not_empty(const std::string& name) {
+    return name.empty() ? "must not be empty" : "";
 }
 
 }  // namespace headscope

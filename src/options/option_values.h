@@ -1,5 +1,5 @@
-// What the value of an option has to be, for its check(). CLI11 asks these before it converts, and by itself would take
-// -1 for a count, nan for a number of any range, and 010 for 8.
+// Validators of option values, for check(). CLI11 runs them before it converts the text; its own accept -1 as a count,
+// nan in any range, and 010 as 8.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,16 @@ class Validator;
 
 namespace headscope {
 
-// As much as an option of any type holds.
+// Fits an option of any integer type.
 inline constexpr std::uint64_t kAnyCount = std::numeric_limits<std::int32_t>::max();
 
-// In decimal digits alone.
+// Decimal digits only.
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most = kAnyCount);
-// What draws by chance begin with: any 64 bits.
+// A random seed: any 64 bits.
 CLI::Validator seed_number();
-// Finite.
 CLI::Validator real_number(double least, double most);
 
-// Of a name: what is wrong with an empty one, or nothing.
-std::string something(const std::string& word);
+// Rejects an empty name.
+std::string not_empty(const std::string& name);
 
 }  // namespace headscope

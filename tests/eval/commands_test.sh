@@ -25,8 +25,8 @@ expect "with its signature" says "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"
 expect "chrF2" says "chrF2 = "
 expect "with its own" says "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no"
 expect "exact matches" says "of 6 sentences"
-expect "perplexity" grep -qE '^perplexity  [0-9.]+ for each of the references. [0-9]+ pieces' out
-expect "and calibration" grep -qE '^calibration error [0-9.]+ % expected in 15 bins' out
+expect "perplexity" grep -qE '^perplexity  [0-9.]+ per piece of the references, over [0-9]+ pieces' out
+expect "and calibration" grep -qE '^calibration error [0-9.]+ % \(ECE, 15 bins\)' out
 cp out scored
 cut -f 1 data/test.tsv >source.txt
 cut -f 2 data/test.tsv >reference.txt
@@ -40,7 +40,7 @@ expect "scores and translations in one file" eval 'ended_with 1 && complains "ca
 code=${PIPESTATUS[0]}
 expect "or in one pipe" refused "'/dev/stdout'" "not a regular file"
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --output -
-expect "but standard output is taken" eval 'refused "--output" "give a file" && [ ! -e ./- ]'
+expect "but standard output is taken" eval 'refused "--output" "needs a file" && [ ! -e ./- ]'
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --batch-tokens 1
 expect "one by one gives the same" same out scored
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --precision f32 --beam 1 --length-penalty 1 --length-penalty-form power --no-repeat-ngram 1 --min-length 2
@@ -78,7 +78,7 @@ run evaluate --source long.txt --reference reference.txt --model "$model" --max-
 expect "a source that is too long makes the exit code 1" ended_with 1
 expect "is named" complains "sentence 1: "
 expect "counted" complains "1 of 6 sentences were not translated"
-expect "and no part of the perplexity" says "without 1 reference that"
+expect "and no part of the perplexity" says "1 reference left out"
 
 # ------------------------------------------------------------------------------- evaluate: of translations
 run evaluate --hypotheses mine --tsv data/test.tsv
@@ -93,7 +93,7 @@ expect "0 is none" says "of 6 sentences"
 run evaluate --hypotheses mine --reference reference.txt --limit -1
 expect "and less than that nothing" refused "--limit: expected a whole number from 0 to 2147483647, found -1"
 run evaluate --help
-expect "as the help says" says "Only the first so many sentences; 0: all"
+expect "as the help says" says "Only the first N sentences; 0: all"
 printf 'Ein Mann , der LÄUFT .\nZwei Hunde spielen im Schnee\n' >theirs.txt
 printf 'ein Mann , der läuft .\nzwei hunde spielen im Schnee .\n' >people.txt
 printf 'Ein Mann , der LÄUFT .\nNiemand\n' >others.txt
@@ -143,7 +143,7 @@ expect "a missing file is named" refused "no-such-file"
 { head -n 2 data/test.tsv; printf '\n'; tail -n 4 data/test.tsv; } >gap.tsv
 { head -n 2 mine; printf '\n'; tail -n 4 mine; } >gap.txt
 run evaluate --hypotheses gap.txt --tsv gap.tsv
-expect "translations are not held against a TSV with an empty line" refused "1 of the lines of 'gap.tsv'" "'gap.txt'"
+expect "translations are not compared with a TSV with an empty line" refused "1 of the lines of 'gap.tsv'" "'gap.txt'"
 run evaluate --tsv gap.tsv --model "$model" --max-extra 8
 expect "which is left out otherwise" same out scored
 expect "not in silence" complains "'gap.tsv': 1 line left out"

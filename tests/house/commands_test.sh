@@ -91,7 +91,7 @@ expect "and a flag that is given one" refused "--greedy takes no value"
 for command in attention compare evaluate translate tune view "bench train"; do
     # shellcheck disable=SC2086 # two words
     run $command --device ''
-    expect "headscope $command without a device's name is refused" refused "--device: it names nothing"
+    expect "headscope $command without a device's name is refused" refused "--device: must not be empty"
 done
 for command in train view "bench train"; do
     # shellcheck disable=SC2086

@@ -88,7 +88,7 @@ left_out() { # EXAMPLE: says why
 
 # All that there are: each command, and each command of a command.
 commands_of() { # COMMAND..
-    "$program" "$@" --help | sed -n '/^Subcommands:$/,/^$/s/^  \([a-z-]*\) .*/\1/p'
+    "$program" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \([a-z][a-z-]*\)   *[A-Z].*/\1/p'
 }
 commands=("")
 for command in $(commands_of); do

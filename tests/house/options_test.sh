@@ -14,10 +14,10 @@ view --record the same
 TEXT
 
 commands_of() { # COMMAND..
-    "$headscope" "$@" --help | sed -n '/^Subcommands:$/,/^$/s/^  \([a-z-]*\) .*/\1/p'
+    "$headscope" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \([a-z][a-z-]*\)   *[A-Z].*/\1/p'
 }
 options_of() { # COMMAND..: "--name" or "-n,--name" of each, but for --help
-    "$headscope" "$@" --help | sed -n '/^Options:$/,/^$/s/^  \(\(-[a-z],\)\?--[a-z0-9-]*\).*/\1/p' | grep -v -- --help
+    "$headscope" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \(\(-[a-z],\)\?--[a-z0-9-]*\).*/\1/p' | grep -v -- --help
 }
 examples_of() { # COMMAND..: the lines of its --help below "Examples:"
     "$headscope" "$@" --help | sed -n '/^Examples\?:$/,$p' | sed -n 's/^  //p'
@@ -56,7 +56,7 @@ excepted() { grep -qE -- "^$1 ${2#-?,} ..*" exceptions; }
 refused_in_words() { refused "$option: " "expected" "headscope $1 --help explains it"; }
 check_numbers() { # COMMAND..
     local option value
-    for option in $("$headscope" $1 --help | sed -n 's/^  \(-[a-z],\)\?\(--[a-z0-9-]*\) \(INT\|UINT\|FLOAT\).*/\2/p'); do
+    for option in $("$headscope" $1 --help | sed -n 's/^  \(-[a-z],\)\?\(--[a-z0-9-]*\) N\( .*\)\?$/\2/p'); do
         numbers=$((numbers + 1))
         for value in x nan inf -1 1e99 ''; do
             run $1 "$option" "$value" </dev/null
@@ -69,7 +69,7 @@ check_values() { # COMMAND..
     local option
     for option in $(options_of $1); do
         option=${option#-?,}
-        if "$headscope" $1 --help | grep -qE -- "^  (-[a-z],)?$option (INT|UINT|FLOAT|TEXT)"; then
+        if "$headscope" $1 --help | grep -qE -- "^  (-[a-z],)?$option [A-Z{]"; then
             run $1 "$option" </dev/null
             expect "headscope $1 $option without a value is refused" refused "$option: expected a value, found none"
         else

@@ -41,7 +41,7 @@ run translate --model "$model" --max-extra 8 --scores --stats input.txt
 expect "scores stand before a tab" grep -qP '^-?\d+\.\d{4}\t' out
 expect "statistics go to standard error" complains " target tokens/s on cpu "
 run translate --model "$model" --max-extra 0 --stats input.txt
-expect "and count what was cut" grep -qE ', [1-9] cut at the longest output' err
+expect "and count what was cut" grep -qE ', [1-9] cut at the maximum length' err
 run translate --model "$model" </dev/null
 expect "nothing in" ended_with 0
 expect "nothing out" quiet
@@ -125,7 +125,7 @@ run translate --help
 takes_several() { [[ "$(tr -s ' \n' ' ' <out)" == *"a list such as vulkan:0,cpu, or all"* ]]; }
 expect "--device says that it takes several" takes_several
 expect "--help shows how" says "headscope translate --greedy"
-expect "and how many lines go together" says "64 lines, then as many as take about 5 seconds (16 to 2048)"
+expect "and how many lines go together" says "64 lines first, then as many as take about 5 seconds (16 to 2048)"
 
 cut -f 1 data/test.tsv >source.txt
 
@@ -146,9 +146,9 @@ expect "a line that cannot be translated makes the exit code 1" ended_with 1
 expect "is named" complains "sentence 7: "
 expect "and the others are compared" says "5 of 5 sentences"
 run compare --model "$model" --device cpu five.txt
-expect "a device is not held against itself" refused "both devices are cpu"
+expect "a device is not compared with itself" refused "both devices are cpu"
 run compare --model "$model" --devices cpu:oracle,cpu --max-extra 8 five.txt
-expect "several devices are held against the first" ended_with 0
+expect "several devices are compared with the first" ended_with 0
 expect "a line for each" grep -qE '^cpu +[0-9.]+ +5 +0 +0 +[0-9.e-]+ +[0-9.e-]+  [0-9.]+$' out
 expect "with the weights by layer" says "encoder 1"
 run compare --model "$model" --devices cpu:oracle,cpu --look 2 --json --max-extra 8 five.txt
@@ -168,25 +168,25 @@ if [ "$usable" = cpu ]; then
     expect "all are no comparison where there is the CPU alone" refused "--devices all is one device"
 else
     expect "all are all that can be used" [ "$(jq -r '.reference, .devices[].device' out | sort)" = "$(sort <<<"$usable")" ]
-    expect "held against the CPU" holds '.reference == "cpu" and .agrees and (.devices | map(.sentences) | unique == [5])'
+    expect "compared with the CPU" holds '.reference == "cpu" and .agrees and (.devices | map(.sentences) | unique == [5])'
 fi
 HEADSCOPE_DEVICE=cpu:oracle,cpu run compare --model "$model" --look 0 --max-extra 8 --json five.txt
 expect "HEADSCOPE_DEVICE may name several" holds '.reference == "cpu:oracle" and (.devices | map(.device) == ["cpu"])'
 HEADSCOPE_DEVICE=cpu,cpu:oracle run compare --model "$model" --with cpu:oracle --look 0 --max-extra 8 five.txt
-expect "which --with is held against" refused "both devices are cpu:oracle"
+expect "which is the same as --with" refused "both devices are cpu:oracle"
 HEADSCOPE_DEVICE=cpu:oracle run compare --model "$model" --look 0 --max-extra 8 --json five.txt
-expect "or one that is held against the CPU" holds '.reference == "cpu" and (.devices | map(.device) == ["cpu:oracle"])'
+expect "or one that is compared with the CPU" holds '.reference == "cpu" and (.devices | map(.device) == ["cpu:oracle"])'
 seq -s ' ' 400 >long.txt
 run compare --model "$model" --device cpu --with cpu:oracle long.txt
 expect "where nothing can be translated it says why" eval 'ended_with 1 && complains "sentence 1: " && complains "there is no sentence to compare"'
 run compare --model "$model" --device cpu --with cpu:oracle </dev/null
 expect "nothing to compare is no agreement" refused "no sentence to compare"
 run compare --model "$model" --device cpu --with '' five.txt
-expect "one without a name is refused" refused "--with: it names nothing"
+expect "one without a name is refused" refused "--with: must not be empty"
 run compare --model "$model" --devices '' five.txt
-expect "so are several" refused "--devices: it names nothing"
+expect "so are several" refused "--devices: must not be empty"
 run compare --help
-expect "a limit of 0 is none" says "Only the first so many sentences; 0: all"
+expect "a limit of 0 is none" says "Only the first N sentences; 0: all"
 run compare --model "$model" --device cpu --with no-such-device five.txt
 expect "a device that is not there is named" refused "no-such-device"
 # Rounding to bfloat16 is more than a tie, for a model that has learnt something and is sure of nothing.
@@ -310,7 +310,7 @@ expect "an op that there is not" refused '"matmull"' 'did you mean "matmul"?' "m
 ops --op softmax
 expect "a part of a name is a guess" refused '"softmax"; did you mean "masked_softmax"?'
 ops --op ''
-expect "and nothing is none" refused "--op: it names nothing"
+expect "and nothing is none" refused "--op: must not be empty"
 ops --device cpu --precision f16 --op matmul
 expect "weights of 16 bits where the device has no more" ended_with 0
 expect "which has products with weights alone" grep -qE '^matmul +8x8x8 nt ' out
@@ -356,7 +356,7 @@ for several in all cpu,cpu; do
     expect "$several is refused where one is taken" refused "\"$several\"" "this takes one device"
 done
 run translate --model "$model" --device cpu,cpu --alignments input.txt
-expect "alignments take one device" refused "--alignments takes one --device"
+expect "alignments take one device" refused "--alignments needs a single --device"
 if ! grep -qx vulkan:0 <<<"$usable"; then
     echo "SKIPPED: devices that are lost: there is no Vulkan device"
 else
@@ -458,15 +458,15 @@ else
     HEADSCOPE_VULKAN_MAX_MEMORY=1 run compare --model "$shipped" --devices cpu,vulkan,cpu:oracle --look 1 --json morning.txt
     expect "and for programs" holds '.devices | map([.device, .agrees, has("failure")]) == [["vulkan:0", false, true], ["cpu:oracle", true, false]]'
     HEADSCOPE_VULKAN_MAX_MEMORY=1 run compare --model "$shipped" --devices vulkan,cpu,cpu:oracle morning.txt
-    expect "but what all are held against may not" refused "out of memory on vulkan:0"
-    # Ever later, until it is lost not while it translates, but while others are held against it.
+    expect "but the reference may not" refused "out of memory on vulkan:0"
+    # Ever later, until it is lost while others are compared with it.
     for at in 10 20 30 40 60 80 100 130 170 220 290 380 500 650 850 1100 1400; do
         lost_at "$at" compare --model "$model" --max-extra 8 --devices vulkan,cpu,cpu:oracle --look 100 --json hundred.txt
         if [ -s out ]; then break; fi
     done
-    expect "what all are held against may be lost later" complains "headscope: vulkan:0, which all are held against, failed: "
+    expect "the reference may be lost later" complains "headscope: the reference vulkan:0 failed: "
     expect "which is no other device's failure" holds '.reference_failure and (.agrees | not) and (.devices | map(.agrees, .failure != "not compared") | any | not)'
-    expect "and an error" eval 'ended_with 1 && complains "headscope: vulkan:0, which all are held against, failed; cpu was not compared"'
+    expect "and an error" eval 'ended_with 1 && complains "headscope: the reference vulkan:0 failed; cpu was not compared"'
     lost_at 2 compare --model "$model" --device vulkan hundred.txt
     expect "compare translates once more, and no more" lost_twice
 fi

@@ -71,7 +71,7 @@ expect "without a score, which would look like a certainty" line_is 1 ""
 expect "in lines that stay in step" lines 2
 translate --n-best 2 < <(printf 'a \xff b\n1 2\n')
 expect "in a list of the best there is none of such a line" eval 'lines 2 && not grep -qv "^1 |||" out'
-expect "and standard error says so" complains "the output has no list of theirs"
+expect "and standard error says so" complains "they have no list in the output"
 translate --n-best 5 input.txt
 expect "a list longer than the beam is refused" refused "5 best translations of a beam of 4"
 translate --n-best 2 --greedy input.txt
@@ -103,7 +103,7 @@ expect "the folder of a training stands for its model" same out plain
 HEADSCOPE_MODEL=tiny run translate --max-extra 8 input.txt
 expect "in the environment, too" same out plain
 run translate --model '' input.txt
-expect "an empty name is no folder" refused "--model: it names nothing"
+expect "an empty name is no folder" refused "--model: must not be empty"
 mkdir -p odd/config.json
 run translate --model odd input.txt
 expect "nor is a folder a file" refused "odd/config.json: it is a folder" "model.safetensors"
@@ -127,7 +127,7 @@ cp out longer
 wants '{"max_extra": 8, "min_length": 7}' --json input.txt
 expect "also where the model says so" same out longer
 wants '{"max_extra": 8, "beam": 2}' --n-best 3 input.txt
-expect "a list is held against its beam" refused "3 best translations of a beam of 2"
+expect "a list is checked against its beam" refused "3 best translations of a beam of 2"
 wants '{"max_extra": 8, "beam": 2}' --greedy input.txt
 cp out first
 translate --greedy input.txt
@@ -201,7 +201,7 @@ expect "what the vocabulary has no piece for is refused" refused "'☃'" "no pie
 printf '1 7\n😀 2\nслово\n3\n' >foreign.txt
 translate foreign.txt
 expect "lines with unknown characters are translated" eval 'ended_with 0 && lines 4'
-expect "and counted" complains "2 of 4 lines contain characters that the vocabulary has no piece for"
+expect "and counted" complains "2 of 4 lines contain characters missing from the vocabulary"
 expect "once" [ "$(wc -l <err)" -eq 1 ]
 translate input.txt
 expect "which others do not have" [ ! -s err ]
@@ -211,9 +211,9 @@ expect "in a file, for its line" ended_with 1
 expect "by its number" complains "line 2: the prefix '☃' has '☃'"
 expect "and the others are translated" eval 'sed -n 1p out | grep -q "^5"'
 translate --prefix-file unknown.txt input.txt
-expect "a file of fewer lines is refused" complains "'unknown.txt' has 2 lines, and the text has more"
+expect "a file of fewer lines is refused" complains "'unknown.txt' has 2 lines, and the input has more"
 translate --prefix-file prefixes.txt < <(printf '1\n')
-expect "and one of more lines is not passed over" complains "'prefixes.txt' has 4 lines, and the text has 1"
+expect "and one of more lines is not passed over" complains "'prefixes.txt' has 4 lines, and the input has 1"
 translate --prefix 3 --prefix-file prefixes.txt input.txt
 expect "one or the other" refused_option "--prefix" "--prefix-file"
 
@@ -400,7 +400,7 @@ expect "F32 is what it is without a precision" same out scored
 score --tsv data/test.tsv --json
 expect "JSON has every token" json '((.tokens | map(.log_probability) | add) - .log_probability | fabs) < 1e-9'
 score --tsv data/test.tsv --stats
-expect "statistics go to standard error" grep -qE '^6 pairs, [0-9]+ target tokens: log P -[0-9.]+, [0-9.]+ nats a token, perplexity [0-9.]+$' err
+expect "statistics go to standard error" grep -qE '^6 pairs, [0-9]+ target tokens: log P -[0-9.]+, [0-9.]+ nats per token, perplexity [0-9.]+$' err
 score --model "$model" --tsv pairs.tsv
 expect "a model twice is that model" same out scored
 printf '1\t2\n\t3\n4\t☃\n' >odd.tsv
@@ -408,7 +408,7 @@ score --tsv odd.tsv
 expect "a pair without a source" ended_with 1
 expect "is named" complains "line 2: the source is empty"
 expect "and gives an empty line" eval 'lines 3 && line_is 2 ""'
-expect "unknown pieces are said" complains "1 of 3 targets contain characters that the vocabulary has no piece for"
+expect "unknown pieces are said" complains "1 of 3 targets contain characters missing from the vocabulary"
 printf '1\t2\n3\t\xe3\x80\x80\n\xef\xbb\xbf\t4\n' >bare.tsv
 score --tsv bare.tsv
 expect "a source that only looks empty is named" complains "line 3: the source is empty"

@@ -260,7 +260,7 @@ expect "and nothing was left behind" absent trial
 
 # ------------------------------------------------------------------------------------------ runs
 run train tiny.json --data data --output heart --overfit-one-batch --steps 20
-expect "a batch not learnt by heart is a failure that says how far it came" refused "nll" "--steps"
+expect "failing to overfit a batch is an error that prints the loss" refused "nll" "--steps"
 expect "of which nothing stays" absent heart
 sed 's/"warmup_steps"/"cooldown_steps": 6, "warmup_steps"/' tiny.json >cooled.json
 run train cooled.json --data data --output heart --overfit-one-batch --steps 4
@@ -453,7 +453,7 @@ rm data/slow.tsv && cp data/valid.tsv data/slow.tsv
 run train --output early --resume --steps 1
 expect "and can be taken up" ended_with 0
 stopped_early --output heartless --overfit-one-batch --steps 1000000
-expect "learning by heart can be stopped" refused "stopped after step 0" "saves nothing"
+expect "overfitting can be stopped" refused "stopped after step 0" "saves nothing"
 
 run train cooled.json --data data --output cool --steps 4
 expect "fewer steps than the cool-down's, named as they were given" refused "--steps 4" "cooldown_steps" "(6)"

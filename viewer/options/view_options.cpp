@@ -87,23 +87,22 @@ viewer::SavedView view_of(const ViewOptions& told, const Settings& settings) {
 
 void add_view_options(CLI::App& command, ViewOptions& options) {
     command.footer(kExamples);
-    command.add_option("path", options.path, "A view that was saved, or the folder of a model or a training")
-        ->check(something);
+    command.add_option("PATH", options.path, "A view that was saved, or the folder of a model or a training")
+        ->check(not_empty);
     command
         .add_option("--model", options.model,
                     "Model directory, or the folder of a training; without it HEADSCOPE_MODEL or the en-de model")
-        ->check(something);
+        ->check(not_empty);
     command.add_option("--device", options.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices")
-        ->check(something);
+        ->check(not_empty);
     add_precision_option(command, options.precision, "f32 (default), tf32, bf16 or f16, where the device has it",
                          training_precisions());
     command.add_option("--text", options.text, "The sentence to begin with")->check(some_text);
     command.add_option("--target", options.target, "Read this translation instead of searching for one");
     command.add_option("--panel", options.panel, "The panel to begin with");
     command.add_option("--open", options.open, "A view that was saved (Ctrl+S)");
-    CLI::Option* render =
-        command.add_option("--render", options.render,
-                           "Write the panel to this .svg, .png or .json file, a matrix also to a .tsv one; no window");
+    CLI::Option* render = command.add_option("--render", options.render,
+                                             "Write the panel to .svg, .png, .json or .tsv (a matrix); no window");
     command.add_option("--scale", options.scale, "Of a .png: 3 is three pixels for one of the .svg")
         ->check(real_number(0.1, 20.0))
         ->capture_default_str();

@@ -12,6 +12,7 @@
 #include "backend/trace_file.h"
 #include "io/byte_order_mark.h"
 #include "options/environment.h"
+#include "options/help.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "viewer/options/view_options.h"
@@ -62,6 +63,7 @@ int main(int argc, char** argv) {
     CLI::App app("Look at every head, live, in a window.", "headscope-viewer");
     ViewOptions options;
     add_view_options(app, options);
+    format_help(app);
     try {
         app.parse(argc, argv);
         viewer::run_program(program_of(options, open_options));

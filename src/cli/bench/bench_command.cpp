@@ -14,8 +14,8 @@
 #include "cli/bench/bench_turns.h"
 #include "cli/command.h"
 #include "infer/hypotheses.h"
+#include "options/common_options.h"
 #include "options/option_values.h"
-#include "options/precision_option.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -24,37 +24,34 @@ namespace headscope {
 namespace {
 
 struct BenchOptions {
-    OpenOptions open_options;
-    std::vector<std::string> devices;
+    CommonOptions common;
     BenchSizes sizes;
     int steps = 3;
     int repeat = 5;
-    Precision precision = Precision::F32;
     bool profile = false;
-    bool json = false;
 
     // Whether one device was asked for, by its name or by none.
     bool one_device() const {
-        return devices.size() < 2 &&
-               !names_several(asked_device(devices.empty() ? "" : devices[0], open_options.settings));
+        return common.devices.size() < 2 && !names_several(asked_device(common.device(), common.open.settings));
     }
 };
 
 void bench(bool training, BenchOptions options, const ResultOrigin& origin) {
     complete(options.sizes);
     const BenchShape& shape = options.sizes.shape;
-    const BenchPlan plan{.open_options = options.open_options,
+    const BenchPlan plan{.open_options = options.common.open,
                          .training = training,
                          .shape = shape,
                          .steps = training ? options.steps : static_cast<int>(shape.target_length)};
-    std::vector<BenchResult> results =
-        measure_devices(plan, open_bench_devices(options.devices, options.precision, training, options.open_options),
-                        options.repeat, options.profile);
+    std::vector<BenchResult> results = measure_devices(
+        plan, open_bench_devices(options.common.devices, options.common.precision, training, options.common.open),
+        options.repeat, options.profile);
     if (options.one_device()) {
         if (!results[0].error.empty()) {
             throw Error(results[0].error);
         }
-        write_output(options.json ? to_json(origin, plan, results[0]).dump(2) + "\n" : to_text(plan, results[0]));
+        write_output(options.common.json ? to_json(origin, plan, results[0]).dump(2) + "\n"
+                                         : to_text(plan, results[0]));
         return;
     }
     std::string errors;
@@ -64,7 +61,7 @@ void bench(bool training, BenchOptions options, const ResultOrigin& origin) {
             errors += (errors.empty() ? "" : "; ") + each.device.id + ": " + each.error;
         }
     }
-    write_output(options.json ? to_json(origin, plan, results).dump(2) + "\n" : to_text(plan, results));
+    write_output(options.common.json ? to_json(origin, plan, results).dump(2) + "\n" : to_text(plan, results));
     if (!errors.empty()) {
         throw Error(errors);
     }
@@ -74,31 +71,30 @@ void add_options(CLI::App& command, BenchKind kind, BenchOptions& options) {
     BenchShape& shape = options.sizes.shape;
     const CLI::Validator any = whole_number(1, 1'000'000);
     add_named_sizes(command, kind, options.sizes);
-    add_bench_device_option(command, options.devices);
     add_model_sizes(command, options.sizes);
-    command.add_option("--sentences", shape.sentences, "In the batch")->check(any)->capture_default_str();
-    command.add_option("--source-length", shape.source_length, "Tokens of each, end counted")
+    command.option_defaults()->group("Batch");
+    command.add_option("--sentences", shape.sentences, "Sentences in the batch")->check(any)->capture_default_str();
+    command.add_option("--source-length", shape.source_length, "Tokens of each source, including <EOS>")
         ->check(any)
         ->capture_default_str();
-    command.add_option("--target-length", shape.target_length, "Tokens of each, end counted")
+    command.add_option("--target-length", shape.target_length, "Tokens of each target, including <EOS>")
         ->check(any)
         ->capture_default_str();
+    options.common.add_device_lists(command);
+    options.common.add_precision(command, kind == BenchKind::Train ? training_precisions() : every_precision());
+    command.option_defaults()->group("Measurement");
     command.add_option("--repeat", options.repeat, "Timed runs; the median counts")
         ->check(whole_number(1, 10'000))
         ->capture_default_str();
-    const bool trains = kind == BenchKind::Train;
-    add_precision_option(command, options.precision,
-                         std::string("f32 (default), tf32, bf16 or f16, where the device has it") +
-                             (trains ? "" : "; i8 for the weights"),
-                         trains ? training_precisions() : every_precision());
-    command.add_flag("--profile", options.profile, "Also the time that the device takes for each op, in another run");
-    command.add_flag("--json", options.json, "For programs: one object");
+    command.add_flag("--profile", options.profile, "Also print the device time of each op, from another run");
+    options.common.add_json(command);
 }
 
 }  // namespace
 
 void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words) {
-    CLI::App* command = app.add_subcommand("bench", "Measure training, translating and single ops on random numbers");
+    CLI::App* command =
+        app.add_subcommand("bench", "Measure the speed of training, translation and single ops")->group("Devices");
     command->require_subcommand(1);
     command->footer(
         "Examples:\n"
@@ -113,18 +109,18 @@ void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count
     const auto origin = [count, words] { return result_origin(count, words); };
 
     auto train = std::make_shared<BenchOptions>();
-    train->open_options = open_options;
+    train->common.open = open_options;
     train->sizes = default_sizes(BenchKind::Train);
     CLI::App* training = command->add_subcommand("train", "Whole training steps: forward, backward, Adam");
     add_options(*training, BenchKind::Train, *train);
-    training->add_option("--steps", train->steps, "Steps of one timed run")
+    training->add_option("--steps", train->steps, "Steps per timed run")
         ->check(whole_number(1, 10'000))
         ->capture_default_str();
     training->add_option("--dropout", train->sizes.shape.dropout)->check(real_number(0.0, 0.99))->capture_default_str();
     training->callback([train, origin] { bench(true, *train, origin()); });
 
     auto translate = std::make_shared<BenchOptions>();
-    translate->open_options = open_options;
+    translate->common.open = open_options;
     translate->sizes = default_sizes(BenchKind::Translate);
     CLI::App* translating = command->add_subcommand("translate", "Encoding and cached decoding of one batch");
     add_options(*translating, BenchKind::Translate, *translate);

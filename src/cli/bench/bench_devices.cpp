@@ -1,21 +1,10 @@
 #include "cli/bench/bench_devices.h"
 
-#include <CLI/CLI.hpp>
-
-#include "options/option_values.h"
 #include "options/precision_option.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 
 namespace headscope {
-
-void add_bench_device_option(CLI::App& command, std::vector<std::string>& devices) {
-    command
-        .add_option("--device", devices,
-                    "cpu, cuda, vulkan, vulkan:1, ...; a list such as cpu,vulkan, or all: every device that can be "
-                    "used, also one that the CPU plays; see headscope devices")
-        ->check(something);
-}
 
 std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision, bool training,
                                             const OpenOptions& open_options) {

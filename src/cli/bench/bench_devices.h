@@ -8,23 +8,16 @@
 #include "backend/open_options.h"
 #include "backend/precision.h"
 
-namespace CLI {
-class App;
-}
-
 namespace headscope {
 
 struct BenchDevice {
-    DeviceInfo info;                   // of one that could not be opened the id alone, as it was asked for
-    std::unique_ptr<Backend> backend;  // none where it could not be opened
+    DeviceInfo info;                   // only the requested id if it could not be opened
+    std::unique_ptr<Backend> backend;  // null if it could not be opened
     Arithmetic arithmetic = {};
     std::string error = {};
 };
 
-// --device, of one device or several.
-void add_bench_device_option(CLI::App& command, std::vector<std::string>& devices);
-
-// As compared_devices() takes them; without any the default. What fails, fails alone and with its reason.
+// The devices of compared_devices(). One that cannot be opened has its reason in `error`.
 std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision, bool training,
                                             const OpenOptions& open_options);
 

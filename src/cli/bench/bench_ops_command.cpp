@@ -14,29 +14,26 @@
 #include "cli/command.h"
 #include "cli/progress_line.h"
 #include "conformance/cases/catalogue.h"
+#include "options/common_options.h"
 #include "options/option_values.h"
-#include "options/precision_option.h"
 #include "support/check.h"
 
 namespace headscope {
 namespace {
 
 struct OpsOptions {
-    OpenOptions open_options;
-    std::vector<std::string> devices;
+    CommonOptions common;
     std::vector<std::string> ops;
     std::vector<std::int64_t> sides;
     BenchSizes sizes;
-    Precision precision = Precision::F32;
     int repeat = 5;
-    bool json = false;
 };
 
 conformance::SpeedPlan plan_of(const OpsOptions& options, ProgressLine& line) {
     conformance::SpeedPlan plan{.ops = options.ops,
                                 .work = workload_of(options.sizes.shape),
                                 .repeat = options.repeat,
-                                .open_options = options.open_options,
+                                .open_options = options.common.open,
                                 .progress = [&line](const std::string& text) { line.show(text); }};
     if (!options.sides.empty()) {
         plan.work.sides = options.sides;
@@ -46,10 +43,11 @@ conformance::SpeedPlan plan_of(const OpsOptions& options, ProgressLine& line) {
 }
 
 void bench_ops(const OpsOptions& options, const ResultOrigin& origin) {
-    OpsResult result{.origin = origin,
-                     .repeat = options.repeat,
-                     .devices = open_bench_devices(options.devices, options.precision, false, options.open_options),
-                     .ops = {}};
+    OpsResult result{
+        .origin = origin,
+        .repeat = options.repeat,
+        .devices = open_bench_devices(options.common.devices, options.common.precision, false, options.common.open),
+        .ops = {}};
     std::vector<conformance::Contender> contenders;
     for (const BenchDevice& device : result.devices) {
         if (device.error.empty()) {
@@ -63,7 +61,7 @@ void bench_ops(const OpsOptions& options, const ResultOrigin& origin) {
         ProgressLine line;
         result.ops = conformance::time_side_by_side(plan_of(options, line), conformance::catalogue(), contenders);
     }
-    write_output(options.json ? to_json(result).dump(2) + "\n" : to_text(result));
+    write_output(options.common.json ? to_json(result).dump(2) + "\n" : to_text(result));
     if (const std::string errors = errors_of(result); !errors.empty()) {
         throw Error(errors);
     }
@@ -88,26 +86,24 @@ conformance::Workload workload_of(const BenchShape& shape) {
 void add_bench_ops_command(CLI::App& bench, const OpenOptions& open_options,
                            const std::function<ResultOrigin()>& origin) {
     auto options = std::make_shared<OpsOptions>();
-    options->open_options = open_options;
+    options->common.open = open_options;
     options->sizes = default_sizes(BenchKind::Ops);
     CLI::App* command = bench.add_subcommand("ops", "Each op in the shapes of a model, on devices side by side");
     add_named_sizes(*command, BenchKind::Ops, options->sizes);
-    add_bench_device_option(*command, options->devices);
-    command->add_option("--op", options->ops, "Only these ops, or families of ops, such as matmul,linear")
+    options->common.add_device_lists(*command);
+    command->add_option("--op", options->ops, "Only these ops or families of ops, such as matmul,linear")
         ->delimiter(',')
-        ->check(something);
-    command
-        ->add_option("--size", options->sides,
-                     "Of square products; again for several. Without it 512 and 1024, and 2048 and 4096 where the "
-                     "device takes less than 1.5 seconds")
+        ->check(not_empty);
+    command->add_option("--size", options->sides, "Side of square products; may be repeated")
+        ->default_str("512 to 4096, while one takes less than 1.5 seconds")
         ->check(whole_number(1, 32768));
-    add_precision_option(*command, options->precision,
-                         "f32 (default), tf32, bf16 or f16, where the device has it; i8 for the weights of products");
-    command->add_option("--repeat", options->repeat, "Turns of each device; the median counts")
+    options->common.add_precision(*command);
+    command->option_defaults()->group("Measurement");
+    command->add_option("--repeat", options->repeat, "Timed runs of each device; the median counts")
         ->check(whole_number(1, 10'000))
         ->capture_default_str();
     add_batch_sizes(*command, options->sizes);
-    command->add_flag("--json", options->json, "For programs: one object");
+    options->common.add_json(*command);
     command->callback([options, origin] { bench_ops(*options, origin()); });
 }
 

@@ -65,6 +65,7 @@ BenchSizes default_sizes(BenchKind kind) {
 }
 
 void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes) {
+    command.option_defaults()->group("Model");
     CLI::Option* config =
         command
             .add_option_function<std::string>(
@@ -74,8 +75,7 @@ void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes) {
                                        [&](const Preset& preset) { return name == preset.name; }),
                          kind, sizes);
                 },
-                "Sizes of model and batch: base or big, the paper's, with 25,000 tokens of each side in a training "
-                "step; or small. The options below change them")
+                "Sizes of model and batch: the paper's base or big, or small; the options below override them")
             ->check(CLI::IsMember({"small", "base", "big"}));
     command
         .add_option_function<std::string>(
@@ -86,22 +86,24 @@ void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes) {
                 inputs.refuse("-");
                 sizes.shape.model = sizes.named = open_model_directory(model_folder(folder)).config;
             },
-            "Sizes of this model, a folder such as assets/models/en-de, filled with random numbers")
-        ->check(something)
+            "Take the sizes of this model directory, with random weights")
+        ->check(not_empty)
         ->excludes(config);
 }
 
 void add_batch_sizes(CLI::App& command, BenchSizes& sizes) {
+    command.option_defaults()->group("Batch");
     constexpr std::uint64_t kMost = 1'000'000;
-    command.add_option("--sentences", sizes.shape.sentences, "In the batch")
+    command.add_option("--sentences", sizes.shape.sentences, "Sentences in the batch")
         ->check(whole_number(1, kMost))
         ->capture_default_str();
-    command.add_option("--length", sizes.shape.source_length, "Tokens of each sentence, end counted")
+    command.add_option("--length", sizes.shape.source_length, "Tokens of each sentence, including <EOS>")
         ->check(whole_number(1, kMost))
         ->capture_default_str();
 }
 
 void add_model_sizes(CLI::App& command, BenchSizes& sizes) {
+    command.option_defaults()->group("Model");
     ModelConfig& model = sizes.shape.model;
     const CLI::Validator any = whole_number(1, 1'000'000);
     command.add_option("--encoder-layers", model.encoder_layers)->check(whole_number(1, 100))->capture_default_str();
@@ -119,7 +121,7 @@ void complete(BenchSizes& sizes) {
     ModelConfig& model = shape.model;
     if (model.d_model != sizes.named.d_model || model.heads != sizes.named.heads) {
         if (model.d_model % model.heads != 0) {
-            throw Error(fmt::format("--d-model {} is no multiple of --heads {}", model.d_model, model.heads));
+            throw Error(fmt::format("--d-model {} is not a multiple of --heads {}", model.d_model, model.heads));
         }
         model.d_k = model.d_v = model.d_model / model.heads;
     }

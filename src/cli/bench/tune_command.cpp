@@ -15,8 +15,8 @@
 #include "cli/progress_line.h"
 #include "conformance/cases/catalogue.h"
 #include "conformance/tune.h"
+#include "options/common_options.h"
 #include "options/option_values.h"
-#include "options/precision_option.h"
 #include "registry/registry.h"
 #include "support/check.h"
 
@@ -27,13 +27,10 @@ using conformance::ProductTuned;
 using conformance::WayTried;
 
 struct TuneOptions {
-    OpenOptions open_options;
-    std::string device;
+    CommonOptions common;
     BenchSizes sizes;
     std::vector<std::int64_t> sides = {512, 1024};
-    Precision precision = Precision::F32;
     int repeat = 5;
-    bool json = false;
 };
 
 constexpr double kMilli = 1e3;
@@ -108,11 +105,11 @@ std::string wrong_ways(const std::vector<ProductTuned>& products) {
 }
 
 void tune(const TuneOptions& options) {
-    const std::unique_ptr<Backend> device = open_device(options.device, options.open_options);
+    const std::unique_ptr<Backend> device = open_device(options.common.device(), options.common.open);
     conformance::TunePlan plan{.work = workload_of(options.sizes.shape),
                                .repeat = options.repeat,
-                               .arithmetic = chosen_arithmetic(*device, options.precision),
-                               .open_options = options.open_options,
+                               .arithmetic = chosen_arithmetic(*device, options.common.precision),
+                               .open_options = options.common.open,
                                .progress = {}};
     plan.work.sides = options.sides;
     std::vector<ProductTuned> products;
@@ -121,8 +118,8 @@ void tune(const TuneOptions& options) {
         plan.progress = [&line](const std::string& text) { line.show(text); };
         products = conformance::tune_products(*device, plan, conformance::matmul_family());
     }
-    write_output(options.json ? to_json(*device, plan.arithmetic, products).dump(2) + "\n"
-                              : to_text(*device, plan.arithmetic, products));
+    write_output(options.common.json ? to_json(*device, plan.arithmetic, products).dump(2) + "\n"
+                                     : to_text(*device, plan.arithmetic, products));
     if (const std::string wrong = wrong_ways(products); !wrong.empty()) {
         throw Error(
             "some ways are not used, since their results are wrong; update the driver, and run headscope conform "
@@ -142,27 +139,26 @@ void tune(const TuneOptions& options) {
 
 void add_tune_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<TuneOptions>();
-    options->open_options = open_options;
+    options->common.open = open_options;
     options->sizes = default_sizes(BenchKind::Ops);
     CLI::App* command =
-        app.add_subcommand("tune", "Find the fastest way to compute a model's products on a device, and keep it");
+        app.add_subcommand("tune", "Find and save the fastest matrix products of a Vulkan device")->group("Devices");
     add_named_sizes(*command, BenchKind::Ops, options->sizes);
-    command->add_option("--device", options->device, "vulkan, vulkan:1, ...; see headscope devices")->check(something);
+    options->common.add_device(*command);
     add_batch_sizes(*command, options->sizes);
-    command->add_option("--size", options->sides, "Of square products; again for several")
+    command->add_option("--size", options->sides, "Side of square products; may be repeated")
         ->check(whole_number(1, 32768))
         ->capture_default_str();
-    add_precision_option(*command, options->precision,
-                         "f32 (default) or bf16, kept together; f16, where the device has it, kept apart",
-                         {Precision::F32, Precision::BF16, Precision::F16});
-    command->add_option("--repeat", options->repeat, "Turns of each way; the median counts")
+    options->common.add_precision(*command, {Precision::F32, Precision::BF16, Precision::F16});
+    command->option_defaults()->group("Measurement");
+    command->add_option("--repeat", options->repeat, "Timed runs of each variant; the median counts")
         ->check(whole_number(1, 10'000))
         ->capture_default_str();
-    command->add_flag("--json", options->json, "For programs: one object");
+    options->common.add_json(*command);
     command->footer(
-        "Every way is held against the double-precision oracle before it is timed. What is fastest is kept by device\n"
-        "and driver in XDG_CACHE_HOME/headscope or HOME/.cache/headscope, and used from then on for products of about\n"
-        "those sizes.\n\n"
+        "Every variant is compared with the double-precision oracle before it is timed. The fastest is saved by "
+        "device\n"
+        "and driver in XDG_CACHE_HOME/headscope or HOME/.cache/headscope, and used for products of similar sizes.\n\n"
         "Examples:\n"
         "  headscope tune --device vulkan\n"
         "  headscope tune --device vulkan --precision f16 --size 2048\n"

@@ -1,4 +1,4 @@
-// headscope compare: whether two devices translate alike.
+// headscope compare: whether devices translate the same.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -17,7 +17,6 @@
 #include "cli/translate/translation_flags.h"
 #include "data/corpus.h"
 #include "engine/model_device.h"
-#include "infer/model_lookup.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
 #include "registry/device_list.h"
@@ -30,24 +29,18 @@ namespace headscope {
 namespace {
 
 struct CompareOptions {
-    std::string model;
-    std::string device, with;
+    CommonOptions common;  // of the devices that are compared with the reference
+    std::string with;
     std::string devices;
     std::size_t look = 50;
-    bool json = false;
     std::string tsv;
     std::string input = "-";
     std::size_t limit = 0;
     double tie = 1e-4;
-    Precision precision = Precision::F32;
-    TranslationFlags translation;
+    TranslationOptions translation;
 };
 
-using Sides = std::array<const ComparedSide*, 2>;  // the one, and what it is held against
-
-const Settings& settings_of(const CompareOptions& options) {
-    return options.translation.open_options.settings;
-}
+using Sides = std::array<const ComparedSide*, 2>;  // a device, and the reference
 
 std::vector<std::string> read_text(const CompareOptions& options) {
     std::vector<std::string> lines = options.tsv.empty() ? read_lines(options.input) : read_tsv(options.tsv).source;
@@ -98,28 +91,31 @@ void require_something(const std::vector<TranslatedSentence>& sentences) {
     if (std::none_of(sentences.begin(), sentences.end(), [](const TranslatedSentence& sentence) {
             return !sentence.source_ids.empty() && sentence.problem.empty();
         })) {
-        throw Error("there is no sentence to compare the devices by: give lines of text, or --tsv FILE");
+        throw Error("there is no sentence to compare the devices with: give lines of text, or --tsv FILE");
     }
 }
 
-// What the others are held against comes first: the CPU, where nobody says.
+std::string asked_of(const CompareOptions& options) {
+    return asked_device(options.devices.empty() ? options.common.device() : options.devices,
+                        options.common.open.settings);
+}
+
+// The reference comes first: the CPU by default.
 std::vector<std::string> compared_ids(const CompareOptions& options) {
-    const std::string asked =
-        asked_device(options.devices.empty() ? options.device : options.devices, settings_of(options));
-    std::vector<std::string> ids = compared_devices({asked}, options.translation.open_options);
+    const std::string asked = asked_of(options);
+    std::vector<std::string> ids = compared_devices({asked}, options.common.open);
     if (asked == "all") {
         std::rotate(ids.begin(), ids.end() - 1, ids.end());
     }
     if (options.devices.empty() && (ids.size() < 2 || !options.with.empty())) {
         ids.insert(ids.begin(), options.with.empty() ? "cpu" : options.with);
     } else if (ids.size() < 2) {
-        throw Error(fmt::format("--devices {} is one device: name those to be held against the first after it",
-                                options.devices));
+        throw Error(fmt::format("--devices {} is one device: add those to compare with it", options.devices));
     }
     return ids;
 }
 
-// One of those that are compared: without a side it could not be opened.
+// A device to compare; `side` is null if it could not be opened.
 struct Contender {
     ComparedDevice device;
     std::unique_ptr<ComparedSide> side;
@@ -144,16 +140,15 @@ void note_failure(ComparedDevice& device, const std::string& why) {
     tell(fmt::format("headscope: {} failed: {}", device.name, why));
 }
 
-// Every device once.
+// Error if a device is named twice.
 Contest open_sides(const CompareOptions& options) {
-    const std::string model = find_model(options.model, settings_of(options));
-    const bool all =
-        asked_device(options.devices.empty() ? options.device : options.devices, settings_of(options)) == "all";
-    TranslationFlags flags = options.translation;
-    flags.greedy = true;
-    flags.choices.split_longer_than = 0;  // differences are followed in whole lines
+    const std::string model = options.common.find_model();
+    const bool all = asked_of(options) == "all";
+    TranslationFlags flags{
+        .common = {.open = options.common.open}, .greedy = true, .choices = {}, .options = options.translation};
+    flags.choices.split_longer_than = 0;  // compare whole lines
     TranslationFlags rounded = flags;
-    rounded.precision = options.precision;
+    rounded.common.precision = options.common.precision;
     const std::vector<std::string> ids = compared_ids(options);
     Contest contest{.reference = std::make_unique<ComparedSide>(ids.front(), model, flags), .others = {}};
     for (auto id = ids.begin() + 1; id != ids.end(); ++id) {
@@ -178,14 +173,14 @@ Contest open_sides(const CompareOptions& options) {
     return contest;
 }
 
-// One device. What one of several fails at is told, and in its line; of one alone it is the end.
+// Compares one device. A failure is reported in its line of the table; if it is the only device, it is an Error.
 void compare(Contest& contest, Contender& contender, const std::vector<std::string>& lines,
              const CompareOptions& options) {
     ComparedDevice& device = contender.device;
     try {
         contender.side->translate(lines);
         device.tokens_a_second = contender.side->tokens_a_second();
-        const ComparedSide::Found found = contender.side->hold_against(*contest.reference, options.look);
+        const ComparedSide::Found found = contender.side->compare_with(*contest.reference, options.look);
         device.agreement = found.agreement;
         device.inner = found.inner;
     } catch (const Error& error) {
@@ -195,12 +190,12 @@ void compare(Contest& contest, Contender& contender, const std::vector<std::stri
         note_failure(device, error.what());
         return;
     }
-    if (!options.json) {
+    if (!options.common.json) {
         print(device.agreement, {contender.side.get(), contest.reference.get()}, lines, options.tie);
     }
 }
 
-// In the order of the devices: a reference that does not come back ends it.
+// In the order of the devices, until the reference fails for good.
 void compare_all(Contest& contest, const std::vector<std::string>& lines, const CompareOptions& options,
                  ComparisonReport& report) {
     for (Contender& contender : contest.others) {
@@ -213,8 +208,7 @@ void compare_all(Contest& contest, const std::vector<std::string>& lines, const 
                 report.reference_failure = contest.reference->failure();
             }
             if (!report.reference_failure.empty()) {
-                tell(fmt::format("headscope: {}, which all are held against, failed: {}", report.reference,
-                                 report.reference_failure));
+                tell(fmt::format("headscope: the reference {} failed: {}", report.reference, report.reference_failure));
                 device.failure = "not compared";
             }
         }
@@ -223,14 +217,14 @@ void compare_all(Contest& contest, const std::vector<std::string>& lines, const 
     }
 }
 
-// Error with all that is wrong.
+// Error that lists everything that is wrong.
 void require_agreement(const ComparisonReport& report, std::size_t problems, std::size_t lines) {
     std::vector<std::string> wrong;
     if (problems > 0) {
-        wrong.push_back(fmt::format("{} of {} sentences were not translated, and not compared", problems, lines));
+        wrong.push_back(fmt::format("{} of {} sentences were not translated", problems, lines));
     }
     if (!report.reference_failure.empty()) {
-        wrong.push_back(report.reference + ", which all are held against, failed");
+        wrong.push_back("the reference " + report.reference + " failed");
     }
     for (const ComparedDevice& device : report.devices) {
         if (!device.failure.empty()) {
@@ -247,9 +241,9 @@ void require_agreement(const ComparisonReport& report, std::size_t problems, std
 }
 
 void compare(const CompareOptions& options) {
-    InputFiles inputs(settings_of(options));
+    InputFiles inputs(options.common.open.settings);
     inputs.add(options.tsv.empty() ? options.input : options.tsv);
-    inputs.add(find_model(options.model, settings_of(options)));
+    inputs.add(options.common.find_model());
     inputs.refuse("-");
     const std::vector<std::string> lines = read_text(options);
     Contest contest = open_sides(options);
@@ -260,7 +254,7 @@ void compare(const CompareOptions& options) {
                             .reference_tokens_a_second = contest.reference->tokens_a_second(),
                             .tie = options.tie};
     compare_all(contest, lines, options, report);
-    write_output(options.json ? comparison_json(report) : "\n" + comparison_table(report));
+    write_output(options.common.json ? comparison_json(report) : "\n" + comparison_table(report));
     require_agreement(report, problems, lines.size());
 }
 
@@ -268,14 +262,17 @@ void compare(const CompareOptions& options) {
 
 void add_compare_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<CompareOptions>();
-    options->translation.open_options = open_options;
-    CLI::App* command = app.add_subcommand("compare", "Hold one device's translations against another's");
+    CommonOptions& common = options->common;
+    common.open = open_options;
+    CLI::App* command =
+        app.add_subcommand("compare", "Compare the translations of two or more devices")->group("Prove");
     command->footer(
-        "Both translate greedily. Where two outputs part, both devices score the two tokens that they chose between,\n"
-        "after the same tokens before: a gap that rounding explains is a tie. Anything more makes the exit code 1.\n"
-        "Then both go through the translations once more, told every token, and logits and attention weights are held\n"
-        "against each other.\n"
-        "Of several devices one that fails has a line that says why (in JSON \"failure\"), and the exit code is 1.\n\n"
+        "All devices translate greedily. Where two outputs diverge, both devices score the two candidate tokens: a "
+        "gap\n"
+        "that rounding explains is a tie, a larger one makes the exit code 1. Then logits and attention weights of "
+        "the\n"
+        "same tokens are compared. A device that fails is reported in its line, and makes the exit code 1.\n"
+        "--devices all includes software devices.\n\n"
         "Examples:\n"
         "  headscope compare --device vulkan assets/examples/everyday.en\n"
         "  headscope compare --device vulkan:1 --with vulkan:0 --tsv test.tsv --limit 500\n"
@@ -283,51 +280,50 @@ void add_compare_command(CLI::App& app, const OpenOptions& open_options) {
         "  headscope compare --devices all text.en\n"
         "  headscope compare --device cpu --with cpu:oracle < text.en\n"
         "  headscope compare --device cpu --precision bf16 --with cpu < text.en");
+    command->option_defaults()->group("Data");
     CLI::Option* input =
-        command->add_option("FILE", options->input, "UTF-8 text, one sentence a line; - is standard input")
+        command->add_option("FILE", options->input, "UTF-8 text, one sentence per line; - is standard input")
             ->capture_default_str();
     command
-        ->add_option(
-            "--tsv", options->tsv,
-            "\"source TAB target\" lines, plain or packed by gzip, zstd, xz or bzip2; the source is translated")
+        ->add_option("--tsv", options->tsv,
+                     "Lines of \"source TAB target\", whose source is translated; may be compressed")
+        ->type_name("FILE")
         ->excludes(input);
-    command->add_option("--model", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model")
-        ->check(something);
-    CLI::Option* device =
-        command->add_option("--device", options->device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices")
-            ->check(something);
-    CLI::Option* with = command->add_option("--with", options->with, "The device to hold it against")
-                            ->check(something)
+    command->add_option("--limit", options->limit, "Only the first N sentences; 0: all")->check(whole_number(0));
+    common.add_model(*command);
+    CLI::Option* device = common.add_device(*command);
+    command->option_defaults()->group("Device");
+    CLI::Option* with = command->add_option("--with", options->with, "The reference to compare --device with")
+                            ->type_name("DEVICE")
+                            ->check(not_empty)
                             ->default_str("cpu");
     command
         ->add_option("--devices", options->devices,
-                     "Several, such as cpu,cuda,vulkan:1: each is held against the first; or all that can be used, "
-                     "also one that the CPU plays: each is held against the CPU")
-        ->check(something)
+                     "Several, such as cpu,cuda,vulkan:1: the first is the reference; or all: the CPU is")
+        ->type_name("LIST")
+        ->check(not_empty)
         ->excludes(device)
         ->excludes(with);
+    common.add_precision(*command)->description("Of every device but the reference, which uses f32");
+    command->option_defaults()->group("Decoding");
     command
-        ->add_option("--look", options->look,
-                     "Of how many sentences logits and attention weights are compared, too; 0: of none")
-        ->check(whole_number(0))
-        ->capture_default_str();
-    command->add_flag("--json", options->json, "One object, for programs");
-    command->add_option("--limit", options->limit, "Only the first so many sentences; 0: all")->check(whole_number(0));
-    command->add_option("--tie", options->tie, "Gap of log probabilities that rounding may explain")
-        ->check(real_number(0.0, 1e6))
-        ->capture_default_str();
-    command
-        ->add_option("--max-extra", options->translation.options.search.max_extra,
-                     "A translation has at most this many pieces more than its source")
+        ->add_option("--max-extra", options->translation.search.max_extra,
+                     "Maximum pieces of a translation beyond the length of its source")
         ->check(whole_number(0, 100'000))
         ->capture_default_str();
-    command
-        ->add_option("--batch-tokens", options->translation.options.batch_tokens, "Source pieces translated at a time")
+    command->add_option("--batch-tokens", options->translation.batch_tokens, "Source pieces translated at a time")
         ->check(whole_number(1, 10'000'000))
         ->capture_default_str();
-    add_precision_option(
-        *command, options->precision,
-        "Of those that are held against another: f32 (default), tf32, bf16, f16 or i8; what does that change?");
+    command->option_defaults()->group("Comparison");
+    command
+        ->add_option("--look", options->look,
+                     "Compare logits and attention weights of this many sentences, too; 0: none")
+        ->check(whole_number(0))
+        ->capture_default_str();
+    command->add_option("--tie", options->tie, "Largest gap of log probabilities that rounding may explain")
+        ->check(real_number(0.0, 1e6))
+        ->capture_default_str();
+    common.add_json(*command);
     command->callback([options] { compare(*options); });
 }
 

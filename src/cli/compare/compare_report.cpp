@@ -26,12 +26,12 @@ std::string site_name(const AttentionSite& site) {
 }
 
 std::string weights_table(const ComparisonReport& report, std::size_t width) {
-    const auto looked_into = std::find_if(report.devices.begin(), report.devices.end(),
-                                          [](const ComparedDevice& device) { return device.inner.sentences > 0; });
-    if (looked_into == report.devices.end()) {
+    const auto inspected = std::find_if(report.devices.begin(), report.devices.end(),
+                                        [](const ComparedDevice& device) { return device.inner.sentences > 0; });
+    if (inspected == report.devices.end()) {
         return "";
     }
-    const InnerDifferences& first = looked_into->inner;
+    const InnerDifferences& first = inspected->inner;
     std::string text = fmt::format("\nAttention weights, the largest difference from {} in {}:\n{:<{}}",
                                    report.reference, counted(first.sentences, "sentence"), "", width);
     for (const SiteDifference& each : first.weights) {
@@ -93,9 +93,9 @@ std::string comparison_table(const ComparisonReport& report) {
     }
     std::string text = fmt::format("{:<{}} {:>10} {:>10} {:>6} {:>10} {:>9} {:>9}  {}\n", "DEVICE", width, "TOKENS/S",
                                    "IDENTICAL", "TIES", "DIFFERENT", "LOG P", "LOGITS", "OF AT MOST");
-    text += fmt::format("{:<{}} {:>10.1f}  all are held against it{}\n", report.reference, width,
-                        report.reference_tokens_a_second,
-                        report.reference_failure.empty() ? "" : ", until it failed: " + report.reference_failure);
+    text +=
+        fmt::format("{:<{}} {:>10.1f}  the reference{}\n", report.reference, width, report.reference_tokens_a_second,
+                    report.reference_failure.empty() ? "" : ", until it failed: " + report.reference_failure);
     for (const ComparedDevice& device : report.devices) {
         if (!device.failure.empty()) {
             text += fmt::format("{:<{}} {:>10}  {}\n", device.name, width, "FAILED", device.failure);

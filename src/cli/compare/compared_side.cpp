@@ -20,10 +20,10 @@ void warn(const std::string& message) {
 }  // namespace
 
 ComparedSide::ComparedSide(const std::string& id, const std::string& model, const TranslationFlags& flags)
-    : device_(id, flags.precision, {model}, flags.open_options, warn),
+    : device_(id, flags.common.precision, {model}, flags.common.open, warn),
       options_(translation_options(flags, {}, device_.arithmetic().compute)),
       name_(device_.info().id +
-            (flags.precision == Precision::F32 ? "" : std::string(" in ") + name_of(flags.precision))) {}
+            (flags.common.precision == Precision::F32 ? "" : std::string(" in ") + name_of(flags.common.precision))) {}
 
 void ComparedSide::translate(const std::vector<std::string>& lines) {
     device_.load();
@@ -32,7 +32,7 @@ void ComparedSide::translate(const std::vector<std::string>& lines) {
 
 void ComparedSide::translate(const Translator& translator, const std::vector<std::string>& lines) {
     if (!lines.empty()) {
-        static_cast<void>(translator.translate({lines.front()}, options_));  // kernels are compiled
+        static_cast<void>(translator.translate({lines.front()}, options_));  // compiles the kernels
     }
     const auto begin = std::chrono::steady_clock::now();
     sentences_ = translator.translate(lines, options_);
@@ -44,37 +44,37 @@ void ComparedSide::translate(const Translator& translator, const std::vector<std
     tokens_a_second_ = seconds > 0.0 ? tokens / seconds : 0.0;
 }
 
-ComparedSide::Found ComparedSide::hold_against(ComparedSide& reference, std::size_t look) {
+ComparedSide::Found ComparedSide::compare_with(ComparedSide& reference, std::size_t look) {
     Found found;
     const auto work = [&] {
         found.agreement = compare_translations({view(), reference.view()});
         found.inner = look_inside(reference, look);
     };
-    // Which of the two devices was lost while both were looked at is not known.
+    // Either of the two devices may be the one that was lost.
     const auto reopen = [&] {
         device_.reopen();
         reference.device_.reopen();
     };
     SecondChance chance;
     with_fresh_device(chance, work, reopen, [&](const std::string& what) {
-        warn(fmt::format("{} and {} were opened again and are compared once more: {}", name_, reference.name_, what));
+        warn(fmt::format("{} and {} were reopened and are compared again: {}", name_, reference.name_, what));
     });
     return found;
 }
 
 std::string ComparedSide::failure() const {
     if (!device_.loaded()) {
-        return "it was lost, and did not come back";
+        return "the device was lost and could not be reopened";
     }
     try {
-        device_.backend().synchronize();  // what is lost stays lost
+        device_.backend().synchronize();  // fails if the device is lost
         return "";
     } catch (const Error& error) {
         return error.what();
     }
 }
 
-// Of the first sentences that the reference has translated.
+// Of the first sentences that the reference translated.
 InnerDifferences ComparedSide::look_inside(const ComparedSide& reference, std::size_t most) const {
     InnerDifferences found;
     for (const TranslatedSentence& sentence : reference.sentences_) {

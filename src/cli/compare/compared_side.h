@@ -1,4 +1,4 @@
-// A device and what it makes of a text, to be held against another's.
+// A device and its translations of a text, to compare with another's.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,19 @@ namespace headscope {
 
 class ComparedSide {
 public:
-    // Opens the device; translate() reads the model. Error where there is no such device, or it has not this precision.
+    // Opens the device; translate() reads the model. Error if there is no such device or it lacks the precision.
     ComparedSide(const std::string& id, const std::string& model, const TranslationFlags& flags);
 
-    // Where the device is lost meanwhile, from the beginning on a fresh one.
+    // If the device is lost, starts again on a reopened one.
     void translate(const std::vector<std::string>& lines);
-    // Both have translated the same lines. `look`: of so many sentences logits and attention weights are compared, too.
+    // Both have translated the same lines. `look`: the number of sentences whose logits and attention weights are
+    // compared.
     struct Found {
         Agreement agreement;
         InnerDifferences inner;
     };
-    Found hold_against(ComparedSide& reference, std::size_t look);
-    // Why it works no more, after an Error that may be another's; empty where it works.
+    Found compare_with(ComparedSide& reference, std::size_t look);
+    // Why the device no longer works, after an Error that may be the other's; empty if it works.
     std::string failure() const;
 
     const std::string& name() const { return name_; }  // "vulkan:0", "cpu in bf16"

@@ -18,6 +18,7 @@
 #include "conformance/onnx/node_tests.h"
 #include "conformance/run.h"
 #include "io/input_files.h"
+#include "options/common_options.h"
 #include "options/option_values.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
@@ -28,13 +29,13 @@ namespace headscope {
 namespace {
 
 constexpr const char* kFooter =
-    "Every op, forward and backward, in every precision, layout and by every code path that the device has, over\n"
-    "shapes and values that break things. NMSE is squared errors over squared values; WORST the largest error of\n"
-    "an element, over what errors of its row are measured against; ALLOWED the largest error, as a share of what\n"
-    "rounding explains: past 100 % it fails, and where no error is allowed at all it is wrong. FASTEST is the best "
-    "of\n"
-    "the shapes timed. The exit code is 0 only where everything that ran passed, and something ran. A GPU takes\n"
-    "minutes, one that the CPU plays up to 50 of them; interrupted, what was found is reported.\n\n"
+    "Runs every op, forward and backward, in every precision, layout and code path of the device. NMSE: squared "
+    "errors\n"
+    "over squared values. WORST: the largest error of an element, relative to its row. ALLOWED: the largest error as "
+    "a\n"
+    "share of what rounding explains; above 100 % it fails. FASTEST: the best of the timed shapes. The exit code is 0\n"
+    "only if something ran and everything passed. A GPU takes minutes, a software device up to 50. Ctrl+C prints the\n"
+    "report so far.\n\n"
     "Examples:\n"
     "  headscope conform --quick\n"
     "  headscope conform --device vulkan:0 --json report.json --junit report.xml\n"
@@ -43,8 +44,7 @@ constexpr const char* kFooter =
     "  headscope conform --onnx-node-tests site-packages/onnx/backend/test/data/node";
 
 struct ConformOptions {
-    OpenOptions open_options;
-    std::vector<std::string> devices;
+    CommonOptions common;
     std::vector<std::string> ops;
     std::vector<std::string> dtypes;
     std::vector<std::string> paths;
@@ -89,12 +89,12 @@ std::vector<std::string> distinct(const std::vector<std::string>& wanted, const 
 // Without a word of the user's, here or in HEADSCOPE_DEVICE, every device that can be used but the CPU, which is what
 // the others are compared with.
 std::vector<std::string> devices_of(const ConformOptions& options) {
-    if (!options.devices.empty() || !asked_device("", options.open_options.settings).empty()) {
-        return distinct(compared_devices(options.devices, options.open_options), options.open_options);
+    if (!options.common.devices.empty() || !asked_device("", options.common.open.settings).empty()) {
+        return distinct(compared_devices(options.common.devices, options.common.open), options.common.open);
     }
     std::vector<std::string> found;
     std::string rejected;
-    for (const DeviceInfo& device : list_devices(options.open_options)) {
+    for (const DeviceInfo& device : list_devices(options.common.open)) {
         if (!device.rejected.empty()) {
             rejected += fmt::format("\n  {}: {}", device.id, device.rejected);
         } else if (device.backend != "cpu") {
@@ -158,7 +158,7 @@ conformance::Report run_catalogue(const ConformOptions& options) {
          .progress = std::ref(tell_doing),
          .stop_requested = stop_requested,
          .open = [&options](const std::string& path,
-                            const std::string& device) { return open_device_by(path, device, options.open_options); }},
+                            const std::string& device) { return open_device_by(path, device, options.common.open); }},
         conformance::catalogue());
 }
 
@@ -172,14 +172,14 @@ conformance::Report run_vectors(const ConformOptions& options) {
                                                                    .name_text = options.case_text,
                                                                    .progress = std::ref(tell_doing),
                                                                    .stop_requested = stop_requested},
-                                                                  *open_device(id, options.open_options)));
+                                                                  *open_device(id, options.common.open)));
     }
     return report;
 }
 
 void conform(const ConformOptions& options, const ResultOrigin& origin) {
-    require_no_scan(options.open_options.settings);
-    InputFiles inputs(options.open_options.settings);
+    require_no_scan(options.common.open.settings);
+    InputFiles inputs(options.common.open.settings);
     inputs.add(options.onnx_node_tests);
     inputs.refuse(options.outputs.json);
     inputs.refuse(options.outputs.junit);
@@ -189,7 +189,7 @@ void conform(const ConformOptions& options, const ResultOrigin& origin) {
     report.version = origin.version;
     report.date = origin.date;
     report.command = origin.command;
-    report.settings = conformance::settings_of(options.open_options.settings);
+    report.settings = conformance::settings_of(options.common.open.settings);
     std::string failures = report.passed() ? "" : summary(report);
     try {
         write_report(report, options.outputs);
@@ -209,48 +209,49 @@ void conform(const ConformOptions& options, const ResultOrigin& origin) {
 
 void add_conform_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words) {
     auto options = std::make_shared<ConformOptions>();
-    options->open_options = open_options;
-    CLI::App* command = app.add_subcommand("conform", "Prove a device's shaders against the double-precision oracle");
+    options->common.open = open_options;
+    CLI::App* command =
+        app.add_subcommand("conform", "Check every op of a device against a double-precision oracle")->group("Prove");
     command->footer(kFooter);
-    command->add_option("--device", options->devices,
-                        "cpu, cuda, vulkan, vulkan:1, ... or all; again for several. Without it, or HEADSCOPE_DEVICE, "
-                        "every GPU, also one that "
-                        "the CPU plays");
+    options->common.add_device_lists(*command)->default_str("HEADSCOPE_DEVICE, or every GPU and software device");
+    command->option_defaults()->group("Cases");
     CLI::Option* op =
-        command->add_option("--op", options->ops, "Only these ops, or families of ops, such as matmul,linear")
+        command->add_option("--op", options->ops, "Only these ops or families of ops, such as matmul,linear")
             ->delimiter(',');
     CLI::Option* dtype = command
                              ->add_option("--dtype", options->dtypes,
-                                          "Only cases in f32, f16, bf16, tf32, i8, i32; or several, such as f32,f16")
+                                          "Only cases in f32, f16, bf16, tf32, i8 or i32; a list such as f32,f16")
                              ->delimiter(',');
     CLI::Option* path =
         command
             ->add_option(
                 "--path", options->paths,
-                "By these paths of the device beside its own choice, such as no-subgroups,large-tiles, or by that "
-                "alone: chosen; else by all, or quickly by none")
+                "Code paths to test besides the device's own choice, such as no-subgroups,large-tiles; chosen: none")
+            ->default_str("all; with --quick none")
             ->delimiter(',');
-    command->add_option("--case", options->case_text, "Only cases whose names hold this text, as complaints have them");
-    CLI::Option* quick = command->add_flag(
-        "--quick", options->quick, "Only by the path that the device chooses and those of --path, and nothing large");
-    CLI::Option* full = command->add_flag("--full", options->full, "By every path: what is done without either");
+    command->add_option("--case", options->case_text, "Only cases whose names contain this text");
+    CLI::Option* quick = command->add_flag("--quick", options->quick,
+                                           "Skip large cases, and all code paths but the device's choice and --path");
+    CLI::Option* full = command->add_flag("--full", options->full, "Test every code path (the default)");
     full->excludes(quick);
-    command->add_flag("--no-speed", options->untimed, "Do not measure how fast the ops are");
+    command->add_flag("--no-speed", options->untimed, "Do not time the ops");
     command
         ->add_option("--onnx-node-tests", options->onnx_node_tests,
-                     "In place of our cases those of ONNX: a folder as onnx/backend/test/data/node of its Python "
-                     "package (docs/conformance.md)")
+                     "Run ONNX's node tests from this folder instead: see docs/conformance.md")
+        ->type_name("FOLDER")
         ->excludes(quick)
         ->excludes(full)
         ->excludes(op)
         ->excludes(path)
         ->excludes(dtype);
+    command->option_defaults()->group("Output");
     command->add_option("--json", options->outputs.json,
-                        "Everything, for programs; - is standard output, without the table");
-    command->add_option("--junit", options->outputs.junit, "JUnit's XML, a suite for each device; - likewise");
+                        "Write the report as JSON to this file; -: standard output, without the table");
+    command->add_option("--junit", options->outputs.junit,
+                        "Write a JUnit report, one suite per device; -: standard output");
     for (CLI::Option* each :
          command->get_options([](const CLI::Option* option) { return option->get_items_expected_max() > 0; })) {
-        each->check(something);
+        each->check(not_empty);
     }
     command->callback([options, count, words] { conform(*options, result_origin(count, words)); });
 }

@@ -127,13 +127,13 @@ void add_devices_command(CLI::App& app, const OpenOptions& open_options) {
         bool usable = false;
     };
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand("devices", "List the devices that --device can name");
+    CLI::App* command = app.add_subcommand("devices", "List the devices")->group("Devices");
     command->footer(
         "HEADSCOPE_DEVICE sets the default; without it, it is the best real GPU, else the CPU. Not listed is\n"
         "cpu:oracle, the CPU in double precision by plain loops: slow, and what devices are proved against.\n\n"
         "Examples:\n  headscope devices\n  for d in $(headscope devices --usable); do echo \"$d\"; done");
-    CLI::Option* json = command->add_flag("--json", options->json, "For programs: an array of one object a device");
-    command->add_flag("--usable", options->usable, "Only the names of those that can be used, one a line")
+    CLI::Option* json = command->add_flag("--json", options->json, "Print JSON instead of text");
+    command->add_flag("--usable", options->usable, "Print only the names of usable devices, one per line")
         ->excludes(json);
     command->callback([options, &open_options] {
         options->usable ? print_usable(open_options) : print_devices(options->json, open_options);

@@ -11,7 +11,6 @@
 #include "cli/command.h"
 #include "cli/look/attention_pictures.h"
 #include "engine/model_device.h"
-#include "infer/model_lookup.h"
 #include "infer/translator.h"
 #include "io/atomic_file.h"
 #include "io/input_files.h"
@@ -19,8 +18,8 @@
 #include "observe/head_search.h"
 #include "observe/record_attention.h"
 #include "observe/selection.h"
+#include "options/common_options.h"
 #include "options/option_values.h"
-#include "options/precision_option.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -30,11 +29,9 @@ namespace {
 constexpr int kPaperLayer = 5;
 
 struct AttentionOptions {
-    OpenOptions open_options = {};
+    CommonOptions common = {};
     std::string text;
     std::string target;
-    std::string model;
-    std::string device;
     std::string kind = "encoder";
     std::string output;
     std::string format;
@@ -42,7 +39,6 @@ struct AttentionOptions {
     std::string theme = "light";
     std::string order = "model";
     std::string find;
-    Precision precision = Precision::F32;
     std::optional<int> beam;
     std::int64_t pads = 0;
     bool pieces = false;
@@ -128,7 +124,7 @@ AttentionRecord look(Backend& backend, const Translator& translator, const Atten
     const RecordedText source = read_text(*model.source_tokenizer, options.text, "--text", model.config);
     const RecordOptions record{.sites = looked_at(selection, model.config),
                                .source_pads = options.pads,
-                               .compute = chosen_arithmetic(backend, options.precision).compute};
+                               .compute = chosen_arithmetic(backend, options.common.precision).compute};
     if (!options.target.empty()) {
         const RecordedText target = read_text(*model.target_tokenizer, options.target, "--target", model.config);
         return record_attention(backend, translator.transformer(), source, target, record);
@@ -162,11 +158,11 @@ void show_attention(const AttentionOptions& options) {
     if (!options.find.empty()) {
         parse_head_query(options.find);  // a mistake in it is said before a model is read
     }
-    const std::string directory = find_model(options.model, options.open_options.settings);
-    InputFiles inputs(options.open_options.settings);
+    const std::string directory = options.common.find_model();
+    InputFiles inputs(options.common.open.settings);
     inputs.add(directory);
     inputs.refuse(options.output);
-    ModelDevice device(options.device, options.precision, {directory}, options.open_options,
+    ModelDevice device(options.common.device(), options.common.precision, {directory}, options.common.open,
                        [](const std::string& message) { tell("headscope: " + message); });
     device.load();
     AttentionSelection selection = checked_selection(options, device.translator().model().config);
@@ -211,88 +207,92 @@ constexpr const char* kExamples =
     "  headscope attention --text 'The cat sleeps.' -o - --format json\n"
     "  headscope attention --text 'The cat sleeps.' --target 'Die Katze schläft.' --kind decoder -o cat.svg";
 
-// What is looked at.
+// What is computed.
 void add_record_options(CLI::App& command, AttentionOptions& options) {
-    command.add_option("--text", options.text, "The sentence that the encoder reads")->required();
-    command.add_option("--target", options.target, "The sentence that the decoder reads");
-    command.add_option("--model", options.model, "Model directory; without it HEADSCOPE_MODEL or the en-de model")
-        ->check(something);
-    command.add_option("--device", options.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices")
-        ->check(something);
-    add_precision_option(command, options.precision, "f32 (default), tf32, bf16, f16 or i8, where the device has it");
+    command.option_defaults()->group("Data");
+    command.add_option("--text", options.text, "The source sentence")->required();
+    command.add_option("--target", options.target, "The target sentence; without it the model translates");
     command.add_option("--kind", options.kind, "encoder, decoder or cross")->capture_default_str();
-    command.add_option("--pads", options.pads, "Show so many pads behind the source, as Figure 3 does")
+    command.add_option("--pads", options.pads, "Append this many pads to the source, as in Figure 3")
         ->check(whole_number(0, 64));
-    command
-        .add_option("--beam", options.beam,
-                    "Hypotheses kept while translating (default: the model's decoding.json, or 4)")
-        ->check(whole_number(1, SearchOptions::kMaxBeam));
+    command.add_option("--beam", options.beam, "Hypotheses kept while translating")
+        ->check(whole_number(1, SearchOptions::kMaxBeam))
+        ->default_str("the model's decoding.json, or 4");
+    options.common.add_model(command);
+    options.common.add_device(command);
+    options.common.add_precision(command);
 }
 
 // Which of it is shown.
 void add_choice_options(CLI::App& command, AttentionOptions& options) {
+    command.option_defaults()->group("Selection");
     AttentionSelection& selection = options.selection;
-    CLI::Option* layer =
-        command.add_option("--layer", selection.layer, "From 1; without it 5, as in the paper, or the last")
-            ->check(whole_number(1));
-    CLI::Option* heads = command.add_option("--heads", selection.heads, "From 1, separated by commas; without it all")
+    CLI::Option* layer = command.add_option("--layer", selection.layer, "Layer, from 1")
+                             ->check(whole_number(1))
+                             ->default_str("5 as in the paper, or the last");
+    CLI::Option* heads = command.add_option("--heads", selection.heads, "Heads, from 1, such as 1,5")
+                             ->default_str("all")
                              ->delimiter(',')
                              ->check(check_number);
-    CLI::Option* find = command.add_option("--find", options.find, "Heads found by a rule, see below")->excludes(heads);
-    command.add_option("--best", options.best, "So many of the found layer's heads, best first")
+    CLI::Option* find =
+        command.add_option("--find", options.find, "Search for heads by a rule, see below")->excludes(heads);
+    command.add_option("--best", options.best, "Show this many heads of the layer that was found, best first")
         ->needs(find)
         ->check(whole_number(1, 64))
         ->capture_default_str();
-    command.add_option("--rank", options.rank, "Begin with the head found second, third, ...")
+    command.add_option("--rank", options.rank, "Start with this result of the search, from 1")
         ->needs(find)
         ->check(whole_number(1, 4096))
         ->capture_default_str();
-    CLI::Option* word = command.add_option("--word", selection.words,
-                                           "Draw this word's lines alone; its:2 is the second of several \"its\"");
-    CLI::Option* position = command.add_option("--position", selection.positions, "The same by column")
-                                ->delimiter(',')
-                                ->check(check_number);
-    CLI::Option* pieces = command.add_flag("--pieces", options.pieces, "One column a piece of the vocabulary");
-    command.add_flag("--words", options.words, "One column a word (the default)")->excludes(pieces);
-    command.add_flag("--no-special", options.no_special,
-                     "Leave <BOS> and <EOS> out, and renormalise the other weights");
-    CLI::Option* matrix = command.add_flag("--matrix", options.matrix, "One head as a heat-map");
-    command.add_flag("--log", options.picture.logarithmic, "The heat-map's colours by the logarithm")->needs(matrix);
-    CLI::Option* all = command.add_flag("--all-heads", options.all_heads, "Every head of every layer, small");
+    CLI::Option* word =
+        command.add_option("--word", selection.words, "Draw only the lines of this word; its:2 is the second \"its\"");
+    CLI::Option* position =
+        command.add_option("--position", selection.positions, "Draw only the lines of these columns")
+            ->delimiter(',')
+            ->check(check_number);
+    CLI::Option* pieces = command.add_flag("--pieces", options.pieces, "One column per piece");
+    command.add_flag("--words", options.words, "One column per word (the default)")->excludes(pieces);
+    command.add_flag("--no-special", options.no_special, "Leave out <BOS> and <EOS>, and renormalise the weights");
+    CLI::Option* matrix = command.add_flag("--matrix", options.matrix, "Draw one head as a heat map");
+    command.add_flag("--log", options.picture.logarithmic, "Logarithmic colours in the heat map")->needs(matrix);
+    CLI::Option* all = command.add_flag("--all-heads", options.all_heads, "Draw every head of every layer, small");
     for (CLI::Option* other : {matrix, layer, heads, find, word, position}) {
         all->excludes(other);
     }
-    command.add_option("--sort", options.order, "model, entropy, distance, sharpness or diagonal")
+    command
+        .add_option("--sort", options.order, "Order of --all-heads: model, entropy, distance, sharpness or diagonal")
         ->needs(all)
         ->capture_default_str();
 }
 
 // How it looks.
 void add_look_options(CLI::App& command, AttentionOptions& options) {
+    command.option_defaults()->group("Output");
     FigureOptions& figure = options.picture.figure;
-    command.add_flag("--overview", figure.overview, "Without a word: each line at weight / active heads");
-    command.add_option("--palette", options.palette, "okabe-ito is for readers with a colour blindness")
+    command.add_flag("--overview", figure.overview, "Without --word: draw each line at weight / active heads");
+    command.add_option("--palette", options.palette, "Colours; okabe-ito suits colour-blind readers")
         ->check(CLI::IsMember({"paper", "okabe-ito"}))
         ->capture_default_str();
-    command.add_option("--theme", options.theme, "light, as paper is, or dark")
+    command.add_option("--theme", options.theme, "Background")
         ->check(CLI::IsMember({"light", "dark"}))
         ->capture_default_str();
-    command.add_option("--text-size", figure.look.text_size, "Pixels; all lengths follow")
+    command.add_option("--text-size", figure.look.text_size, "Font size in pixels; all lengths scale with it")
         ->check(real_number(1.0, 1000.0))
         ->capture_default_str();
-    command.add_option("--scale", options.picture.scale, "Pixels of a PNG for each of the drawing's")
+    command.add_option("--scale", options.picture.scale, "PNG pixels per unit of the drawing")
         ->check(real_number(0.05, 100.0))
         ->capture_default_str();
-    command.add_option("-o,--output", options.output, "An .svg, .png or .json file; - is standard output");
-    command.add_option("--format", options.format, "What -o - writes: svg (default), png or json");
+    command.add_option("-o,--output", options.output, "An .svg, .png or .json file; -: standard output");
+    command.add_option("--format", options.format, "Format of -o -: svg, png or json");
 }
 
 }  // namespace
 
 void add_attention_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<AttentionOptions>();
-    options->open_options = open_options;
-    CLI::App* command = app.add_subcommand("attention", "Draw what the heads look at, like the paper's figures");
+    options->common.open = open_options;
+    CLI::App* command =
+        app.add_subcommand("attention", "Draw the attention of every head, like the paper's figures")->group("Look");
     command->footer(kExamples);
     add_record_options(*command, *options);
     add_choice_options(*command, *options);

@@ -52,18 +52,16 @@ void inspect(const InspectOptions& options, const Settings& settings) {
 
 void add_inspect_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<InspectOptions>();
-    CLI::App* command = app.add_subcommand("inspect", "Say what a model is made of");
+    CLI::App* command = app.add_subcommand("inspect", "Print the configuration and size of a model")->group("Look");
     command->footer(
         "The keys are those of config.json with its defaults, the number of parameters, and whether both languages\n"
         "share a vocabulary.\n\n"
         "Examples:\n  headscope inspect runs/my-model\n  headscope inspect --key heads");
     CLI::Option* place =
-        command->add_option("MODEL", options->model, "Model directory; without it HEADSCOPE_MODEL or the en-de model")
-            ->check(something);
-    command->add_option("--model", options->model, "The same, as other commands have it")
-        ->check(something)
-        ->excludes(place);
-    command->add_option("--key", options->key, "The value of this one alone, for programs");
+        command->add_option("MODEL", options->model, "Model directory (default: HEADSCOPE_MODEL, or the en-de model)")
+            ->check(not_empty);
+    command->add_option("--model", options->model, "The same")->check(not_empty)->excludes(place);
+    command->add_option("--key", options->key, "Print only the value of this key");
     command->callback([options, &open_options] { inspect(*options, open_options.settings); });
 }
 

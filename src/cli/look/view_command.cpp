@@ -72,7 +72,7 @@ std::vector<std::string> told_to_view(int count, const char* const* words) {
 
 void add_view_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words) {
     auto options = std::make_shared<ViewOptions>();
-    CLI::App* command = app.add_subcommand("view", "Look at every head, live, in a window");
+    CLI::App* command = app.add_subcommand("view", "Look at every head, live, in a window")->group("Look");
     add_view_options(*command, *options);
     command->callback([options, &open_options, told = told_to_view(count, words)] {
         const viewer::SavedView view = view_of(*options, open_options.settings);  // what is wrong with it is said here

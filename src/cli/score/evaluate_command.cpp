@@ -1,4 +1,4 @@
-// headscope evaluate: how close translations are to those of people.
+// headscope evaluate: scores translations against references.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -10,7 +10,6 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
-#include "cli/models_option.h"
 #include "cli/score/evaluation_report.h"
 #include "cli/score/test_set.h"
 #include "cli/translate/translation_flags.h"
@@ -26,16 +25,14 @@ namespace headscope {
 namespace {
 
 struct EvaluateOptions {
-    std::vector<std::string> models;  // none: see find_models
     TranslationFlags translation;
     TestSetFiles files;
     BleuOptions bleu;
     std::string output;
     bool by_length = false;
-    bool json = false;
 };
 
-// Says how far a long evaluation is: the first time after kEvery seconds.
+// Prints the progress of a long evaluation every few seconds.
 class Progress {
 public:
     explicit Progress(std::size_t sentences) : sentences_(sentences) {}
@@ -43,7 +40,7 @@ public:
         const auto now = std::chrono::steady_clock::now();
         if (now - last_ >= kEvery) {
             last_ = now;
-            tell(fmt::format("{} of {} sentences are translated", finished, sentences_));
+            tell(fmt::format("{} of {} sentences translated", finished, sentences_));
         }
     }
 
@@ -56,7 +53,7 @@ private:
 struct Translations {
     std::vector<std::string> lines;
     std::size_t problems = 0;
-    std::optional<TranslatedBy> by;  // none where they were given
+    std::optional<TranslatedBy> by;  // std::nullopt for --hypotheses
 };
 
 // A source that cannot be translated counts as an empty translation.
@@ -83,7 +80,7 @@ Translations translate_all(const LineTranslator& translator, const TranslationOp
     return translations;
 }
 
-// Lines that the test set leaves out stay empty, so that the file goes with the source.
+// Lines that the test set leaves out stay empty, so that line numbers match the source.
 void write_lines(const std::string& path, const std::vector<std::string>& lines, const TestSet& set) {
     std::string text;
     std::size_t written = 0;
@@ -102,23 +99,20 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines,
     atomic_write_file(path, text);
 }
 
-// What the model makes of the sources, and of the references.
+// Translates the sources, and computes the probabilities of the references.
 Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evaluation& evaluation) {
-    const OpenOptions& open = options.translation.open_options;
-    const std::vector<std::string> models = find_models(options.models, open.settings);
+    const CommonOptions& common = options.translation.common;
+    const std::vector<std::string> models = common.find_models();
     const auto warn = [](const std::string& message) { tell("headscope: " + message); };
-    const Engine engine({.devices = {options.translation.device},
-                         .models = models,
-                         .precision = options.translation.precision,
-                         .open = open},
-                        warn);
+    const Engine engine(
+        {.devices = {common.device()}, .models = models, .precision = common.precision, .open = common.open}, warn);
     const TranslationOptions translation = translation_options(
         options.translation, engine.first().translator().decoding_choices(), engine.first().arithmetic().compute);
     Translations translations = translate_all(Service(engine, warn), translation, set.source);
     if (!options.output.empty()) {
         write_lines(options.output, translations.lines, set);
     }
-    translations.by = {models, engine.first().info(), options.translation.precision, translation};
+    translations.by = {models, engine.first().info(), common.precision, translation};
     engine.first().run([&](Backend& backend, const Translator& translator) {
         evaluation.forced = force_references(backend, translator, set.source, set.references, translation);
     });
@@ -128,19 +122,20 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
 void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     const TestSetFiles& files = options.files;
     if (options.output == "-") {
-        throw Error("--output: standard output has the scores: give a file; translate writes translations there");
+        throw Error("--output needs a file: standard output has the scores");
     }
     if (!files.hypotheses.empty() && !files.source.empty() && !options.by_length) {
-        throw Error("--source is of no use beside --hypotheses but for --by-length: give one of the two alone");
+        throw Error("--source with --hypotheses is only used by --by-length: leave one of the two out");
     }
     if (options.by_length && files.tsv.empty() && files.source.empty()) {
-        throw Error("--by-length needs to know how long the sources are: give --source FILE, or --tsv FILE");
+        throw Error("--by-length needs the sources: give --source FILE or --tsv FILE");
     }
-    InputFiles inputs(options.translation.open_options.settings);
+    const CommonOptions& common = options.translation.common;
+    InputFiles inputs(common.open.settings);
     inputs.add({files.tsv, files.source, files.hypotheses});
     inputs.add(files.references);
     if (files.hypotheses.empty()) {
-        inputs.add(find_models(options.models, options.translation.open_options.settings));
+        inputs.add(common.find_models());
     }
     inputs.refuse("-");
     inputs.refuse(options.output);
@@ -158,65 +153,78 @@ void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     if (options.by_length) {
         evaluation.by_length = score_by_length(set.source, translations.lines, set.references, options.bleu);
     }
-    write_output(options.json ? evaluation_json(evaluation, origin, translations.by) : evaluation_table(evaluation));
+    write_output(common.json ? evaluation_json(evaluation, origin, translations.by) : evaluation_table(evaluation));
     if (translations.problems > 0) {
-        throw Error(fmt::format("{} of {} sentences were not translated and counted as empty", translations.problems,
+        throw Error(fmt::format("{} of {} sentences were not translated; they count as empty", translations.problems,
                                 set.source.size()));
     }
 }
 
+void add_files(CLI::App& command, TestSetFiles& files) {
+    command.option_defaults()->group("Data");
+    CLI::Option* tsv = command.add_option("--tsv", files.tsv, "Lines of \"source TAB reference\"; may be compressed")
+                           ->type_name("FILE");
+    command.add_option("--source", files.source, "Sentences to translate, one per line")
+        ->type_name("FILE")
+        ->excludes(tsv);
+    command.add_option("--reference", files.references, "Reference translations, one per line; may be repeated")
+        ->type_name("FILE")
+        ->allow_extra_args(false)
+        ->excludes(tsv);
+    command.add_option("--limit", files.limit, "Only the first N sentences; 0: all")->check(whole_number(0));
+}
+
 void add_scoring(CLI::App& command, EvaluateOptions& options) {
+    command.option_defaults()->group("Scores");
     command
         .add_option_function<std::string>(
             "--tokenize",
             [&options](const std::string& name) {
                 options.bleu.tokens = name == "none" ? BleuTokens::None : BleuTokens::Mteval13a;
             },
-            "What BLEU takes for words: 13a (default), or none for texts that are tokenised already")
-        ->check(CLI::IsMember({"13a", "none"}));
-    command.add_flag("--lowercase", options.bleu.lowercase, "BLEU and chrF2 without regard to case");
-    command.add_flag("--by-length", options.by_length, "Also a table by the number of words of the source");
-    command.add_flag("--json", options.json, "For programs: one object, with what it takes to have its numbers again");
+            "BLEU's tokenizer; none: the text is tokenized already")
+        ->check(CLI::IsMember({"13a", "none"}))
+        ->default_str("13a");
+    command.add_flag("--lowercase", options.bleu.lowercase, "Ignore case in BLEU and chrF2");
+    command.add_flag("--by-length", options.by_length, "Also print the scores by the number of source words");
 }
 
 }  // namespace
 
 void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words) {
     auto options = std::make_shared<EvaluateOptions>();
-    options->translation.open_options = open_options;
-    CLI::App* command = app.add_subcommand("evaluate", "Score translations against references: BLEU, chrF2 and more");
+    CommonOptions& common = options->translation.common;
+    common.open = open_options;
+    CLI::App* command = app.add_subcommand("evaluate", "Score translations against references: BLEU, chrF2 and more")
+                            ->group("Translate");
     command->footer(
-        "BLEU and chrF2 are sacreBLEU's, with its signatures. A model is also told the references: perplexity is\n"
-        "unsmoothed, the calibration error is how far the likeliest piece's probability is from how often it is "
-        "right. Several models are one by the mean of their probabilities. Lines with an empty side are left out:\n"
-        "JSON has their number as lines_left_out, and as left_out that of references too long for the model.\n\n"
+        "Translates with a model, or scores --hypotheses. BLEU and chrF2 equal sacreBLEU's, with its signatures.\n"
+        "With a model it also prints the perplexity of the references (unsmoothed) and the calibration error: the gap\n"
+        "between the probability of the most likely piece and how often it is right. Lines with an empty side are\n"
+        "left out. docs/translating.md describes the JSON.\n\n"
         "Examples:\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --beam 4 --by-length\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --model runs/my-model\n"
         "  headscope evaluate --source test.en --reference test.de --output mine.de\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --lowercase --json");
-    TestSetFiles& files = options->files;
-    CLI::Option* tsv = command->add_option(
-        "--tsv", files.tsv, "\"source TAB reference\" lines, plain or packed by gzip, zstd, xz or bzip2");
-    command->add_option("--source", files.source, "Sentences to translate, one a line")->excludes(tsv);
-    command
-        ->add_option("--reference", files.references,
-                     "Their translations by people, one a line; may be given several times")
-        ->allow_extra_args(false)
-        ->excludes(tsv);
+    add_files(*command, options->files);
     CLI::Option* hypotheses =
-        command->add_option("--hypotheses", files.hypotheses, "Score these translations; no model is used");
-    hypotheses->excludes(command->add_option("--output", options->output, "Also write the translations to this file"));
-    command->add_option("--limit", files.limit, "Only the first so many sentences; 0: all")->check(whole_number(0));
-    add_scoring(*command, *options);
+        command->add_option("--hypotheses", options->files.hypotheses, "Score these translations; no model is used")
+            ->type_name("FILE");
     const std::size_t before = command->get_options().size();
-    add_models_option(*command, options->models, "translate and are told the references together");
+    common.add_models(*command);
+    common.add_device(*command);
+    common.add_precision(*command);
     add_search_flags(*command, options->translation);
+    command->option_defaults()->group("Output");
+    command->add_option("--output", options->output, "Also write the translations to this file")->type_name("FILE");
     const std::vector<CLI::Option*> all = command->get_options({});
     for (std::size_t i = before; i < all.size(); ++i) {
-        hypotheses->excludes(all[i]);  // options of a model that would not be used
+        hypotheses->excludes(all[i]);  // they need a model
     }
+    add_scoring(*command, *options);
+    common.add_json(*command);
     command->callback([options, count, words] { evaluate(*options, result_origin(count, words)); });
 }
 

@@ -25,14 +25,13 @@ std::string words_of(const LengthScores& one) {
 std::string forced_lines(const ForcedReferences& forced) {
     const ForcedStatistics& of = forced.statistics;
     std::string text = fmt::format(
-        "perplexity  {:.3f} for each of the references' {} pieces, ends of sentences among them ({:.4f} nats)\n"
-        "calibration error {:.2f} % expected in {} bins: the likeliest piece has a probability of {:.1f} % and is "
-        "right "
-        "{:.1f} % of the time\n",
+        "perplexity  {:.3f} per piece of the references, over {} pieces including <EOS> ({:.4f} nats)\n"
+        "calibration error {:.2f} % (ECE, {} bins): the most likely piece has probability {:.1f} % on average and is "
+        "right {:.1f} % of the time\n",
         of.perplexity(), of.tokens(), of.nll(), 100.0 * of.expected_calibration_error(), kCalibrationBins,
         100.0 * of.confidence(), 100.0 * of.accuracy());
     if (forced.left_out > 0) {
-        text += fmt::format("            without {} that the model cannot be told: empty or too long\n",
+        text += fmt::format("            {} left out: empty or too long for the model\n",
                             counted(forced.left_out, "reference"));
     }
     return text;
@@ -136,7 +135,7 @@ std::string evaluation_json(const Evaluation& evaluation, const ResultOrigin& or
         of_length.update(scores_json(one.scores));
         json["by_source_length"].push_back(std::move(of_length));
     }
-    // A folder's name may be no UTF-8.
+    // The name of a folder may not be UTF-8.
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

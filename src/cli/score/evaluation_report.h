@@ -1,4 +1,4 @@
-// What headscope evaluate prints.
+// The output of headscope evaluate.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,16 @@
 
 namespace headscope {
 
-// What made the translations, where it was not given them.
+// How the translations were made, without --hypotheses.
 struct TranslatedBy {
     std::vector<std::string> models;  // their directories
     DeviceInfo device;
     Precision precision = Precision::F32;
-    TranslationOptions options;  // as the model and the command line have it together
+    TranslationOptions options;  // of the command line and the model together
 };
 
 std::string evaluation_table(const Evaluation& evaluation);
-// One object, with a line end: the scores, and what it takes to have them again.
+// One object with a newline: the scores, and what is needed to reproduce them.
 std::string evaluation_json(const Evaluation& evaluation, const ResultOrigin& origin,
                             const std::optional<TranslatedBy>& by);
 

@@ -1,4 +1,4 @@
-// headscope score: how likely a model finds translations that are there already.
+// headscope score: the probability that a model gives to existing translations.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -11,14 +11,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "cli/models_option.h"
 #include "cli/translate/unknown_note.h"
 #include "data/pair_reader.h"
 #include "engine/model_device.h"
 #include "infer/scored_pair.h"
 #include "io/input_files.h"
+#include "options/common_options.h"
 #include "options/option_values.h"
-#include "options/precision_option.h"
 #include "support/check.h"
 #include "support/counted.h"
 
@@ -26,16 +25,13 @@ namespace headscope {
 namespace {
 
 struct ScoreOptions {
-    OpenOptions open_options;
-    std::vector<std::string> models;  // none: see find_model
-    std::string device, tsv, source, target;
+    CommonOptions common;
+    std::string tsv, source, target;
     std::int64_t batch_tokens = 1024;
-    Precision precision = Precision::F32;
-    bool json = false;
     bool stats = false;
 };
 
-// Some lines of both sides.
+// The same lines of both sides.
 struct Pairs {
     std::vector<std::string> sources, targets;
 };
@@ -62,7 +58,7 @@ Pairs next_pairs(PairReader& reader) {
 }
 
 bool has_empty_target(const ScoredPair& pair) {
-    return pair.target_ids.size() == 1;  // its end
+    return pair.target_ids.size() == 1;  // <EOS>
 }
 
 struct Totals {
@@ -111,23 +107,23 @@ std::string text_of(const ScoredPair& pair) {
 
 void print_stats(const Totals& totals) {
     const double nll = -totals.log_probability / static_cast<double>(totals.tokens);
-    tell(fmt::format("{}, {}: log P {:.4f}, {:.4f} nats a token, perplexity {:.4f}",
+    tell(fmt::format("{}, {}: log P {:.4f}, {:.4f} nats per token, perplexity {:.4f}",
                      counted(totals.pairs - totals.problems - totals.empty, "pair"),
                      counted(totals.tokens, "target token"), totals.log_probability, nll, std::exp(nll)));
 }
 
 void score(const ScoreOptions& options) {
     PairReader input = open_pairs(options);
-    InputFiles inputs(options.open_options.settings);
+    InputFiles inputs(options.common.open.settings);
     inputs.add({options.tsv, options.source, options.target});
     Pairs pairs = next_pairs(input);
     if (pairs.sources.empty()) {
         throw Error(input.name() + " holds no sentence to score");
     }
-    const std::vector<std::string> models = find_models(options.models, options.open_options.settings);
+    const std::vector<std::string> models = options.common.find_models();
     inputs.add(models);
     inputs.refuse("-");
-    ModelDevice device(options.device, options.precision, models, options.open_options,
+    ModelDevice device(options.common.device(), options.common.precision, models, options.common.open,
                        [](const std::string& message) { tell("headscope: " + message); });
     device.load();
     Totals totals;
@@ -143,9 +139,9 @@ void score(const ScoreOptions& options) {
             if (!scored[i].problem.empty()) {
                 tell(fmt::format("headscope: line {}: {}", totals.pairs, scored[i].problem));
             }
-            text += options.json ? json_of(*device.translator().model().target_tokenizer, totals.pairs,
-                                           pairs.sources[i], pairs.targets[i], scored[i])
-                                 : text_of(scored[i]);
+            text += options.common.json ? json_of(*device.translator().model().target_tokenizer, totals.pairs,
+                                                  pairs.sources[i], pairs.targets[i], scored[i])
+                                        : text_of(scored[i]);
         }
         write_output(text);
     }
@@ -154,15 +150,16 @@ void score(const ScoreOptions& options) {
              unknown_note(totals.unknown, totals.pairs, "targets", "scored with the probability of the unknown piece"));
     }
     if (totals.empty > 0) {
-        tell(fmt::format(
-            "headscope: {} of {} targets are empty: scored as the end of the sentence alone, and left out of --stats",
-            totals.empty, totals.pairs));
+        tell(
+            fmt::format("headscope: {} of {} targets are empty: only the end of the sentence is scored, and --stats "
+                        "leaves them out",
+                        totals.empty, totals.pairs));
     }
     if (options.stats && totals.tokens > 0) {
         print_stats(totals);
     }
     if (totals.problems > 0) {
-        throw Error(fmt::format("{} of {} pairs were not scored; their lines of the output are empty", totals.problems,
+        throw Error(fmt::format("{} of {} pairs were not scored; their lines in the output are empty", totals.problems,
                                 totals.pairs));
     }
 }
@@ -171,37 +168,37 @@ void score(const ScoreOptions& options) {
 
 void add_score_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<ScoreOptions>();
-    options->open_options = open_options;
-    CLI::App* command = app.add_subcommand("score", "How likely a model finds given translations");
+    CommonOptions& common = options->common;
+    common.open = open_options;
+    CLI::App* command = app.add_subcommand("score", "Print the probability of given translations")->group("Translate");
     command->footer(
-        "Writes \"log P TAB nll\" for each pair: the natural logarithm of the target's probability, its end included,\n"
-        "and what that loses on each of its pieces. Nothing is searched, and no length penalty is applied.\n"
-        "A pair that cannot be scored (too long for the model, not UTF-8, without a source) is named, gives an empty\n"
-        "line, and makes the exit code 1. An empty target is scored as the end of the sentence alone; it is counted\n"
-        "on standard error, left out of --stats, and has \"empty_target\": true in JSON.\n\n"
+        "Prints \"log P TAB nll\" for each pair: the natural logarithm of the target's probability, and the mean loss\n"
+        "per piece. Both include the end of the sentence; no length penalty applies. A pair that cannot be scored is\n"
+        "reported on standard error, gives an empty line, and makes the exit code 1. For an empty target only the end\n"
+        "of the sentence is scored. --json prints one object per pair, described in docs/translating.md.\n\n"
         "Examples:\n"
         "  headscope score --source test.en --target test.de\n"
         "  headscope score --tsv test.tsv --stats\n"
         "  headscope score --tsv test.tsv --json --model runs/my-model");
-    CLI::Option* tsv = command->add_option(
-        "--tsv", options->tsv,
-        "\"source TAB target\" lines; plain or packed by gzip, zstd, xz or bzip2, as all files here");
-    command->add_option("--source", options->source, "Sentences, one a line")->excludes(tsv);
-    command->add_option("--target", options->target, "Their translations, one a line")->excludes(tsv);
-    add_models_option(*command, options->models, "score together by the mean of their probabilities");
-    command->add_option("--device", options->device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices")
-        ->check(something);
+    command->option_defaults()->group("Data");
+    CLI::Option* tsv =
+        command
+            ->add_option("--tsv", options->tsv, "Lines of \"source TAB target\"; may be compressed, as all files here")
+            ->type_name("FILE");
+    command->add_option("--source", options->source, "Sentences, one per line")->type_name("FILE")->excludes(tsv);
+    command->add_option("--target", options->target, "Their translations, one per line")
+        ->type_name("FILE")
+        ->excludes(tsv);
+    common.add_models(*command);
+    common.add_device(*command);
+    common.add_precision(*command);
+    command->option_defaults()->group("Device");
     command->add_option("--batch-tokens", options->batch_tokens, "Pieces of the longer side scored at a time")
         ->check(whole_number(1, 10'000'000))
         ->capture_default_str();
-    add_precision_option(
-        *command, options->precision,
-        "f32 (default), tf32, bf16 or f16: what numbers are stored and multiplied in, where the device "
-        "has it; i8: the weights alone");
-    command->add_flag("--json", options->json,
-                      "Write an object for each pair: source, target, log_probability, nll, tokens with theirs, and "
-                      "empty_target or problem where there is one");
-    command->add_flag("--stats", options->stats, "Say on standard error what all pairs together have");
+    common.add_json(*command);
+    command->option_defaults()->group("Output");
+    command->add_flag("--stats", options->stats, "Print the totals of all pairs on standard error");
     command->callback([options] { score(*options); });
 }
 

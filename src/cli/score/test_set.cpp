@@ -18,7 +18,7 @@ namespace headscope {
 
 namespace {
 
-void tell_left_out(const std::string& file, std::int64_t lines) {
+void report_left_out(const std::string& file, std::int64_t lines) {
     if (lines > 0) {
         tell(fmt::format("headscope: '{}': {} left out, empty or with an empty side", file, counted(lines, "line")));
     }
@@ -28,11 +28,11 @@ TestSet read_pairs(const TestSetFiles& files) {
     ParallelText text = read_tsv(files.tsv);
     if (text.dropped_empty > 0 && !files.hypotheses.empty()) {
         throw Error(fmt::format(
-            "{} of the lines of '{}' are empty or have an empty side, so that the lines of '{}' could not be told "
-            "to belong to the others: take them out of both",
+            "{} of the lines of '{}' are empty or have an empty side, so the lines of '{}' cannot be matched to them: "
+            "remove them from both",
             text.dropped_empty, files.tsv, files.hypotheses));
     }
-    tell_left_out(files.tsv, text.dropped_empty);
+    report_left_out(files.tsv, text.dropped_empty);
     return {.source = std::move(text.source),
             .references = {std::move(text.target)},
             .hypotheses = {},
@@ -43,10 +43,8 @@ TestSet read_pairs(const TestSetFiles& files) {
 void check_lengths(const std::string& first_file, const std::vector<std::string>& first, const std::string& second_file,
                    const std::vector<std::string>& second) {
     if (first.size() != second.size()) {
-        throw Error(
-            fmt::format("'{}' has {} lines and '{}' has {}: line i of one must be the translation of line i of the "
-                        "other",
-                        first_file, first.size(), second_file, second.size()));
+        throw Error(fmt::format("'{}' has {} lines and '{}' has {}: line i of one must translate line i of the other",
+                                first_file, first.size(), second_file, second.size()));
     }
 }
 
@@ -87,7 +85,7 @@ void leave_out_empty(TestSet& set, const std::string& compared) {
     remove(set.source);
     remove(set.hypotheses);
     std::for_each(set.references.begin(), set.references.end(), remove);
-    tell_left_out(compared, std::ssize(set.left_out));
+    report_left_out(compared, std::ssize(set.left_out));
     set.lines_left_out += std::ssize(set.left_out);
 }
 

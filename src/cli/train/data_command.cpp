@@ -156,7 +156,7 @@ void check(const DataOptions& options) {
     for (const auto* files : {&options.tsv, &options.source, &options.target}) {
         for (const std::string& file : *files) {
             if (!std::filesystem::is_regular_file(file)) {  // it is read twice
-                throw Error(std::filesystem::exists(file) ? fmt::format("'{}' is no file", file)
+                throw Error(std::filesystem::exists(file) ? fmt::format("'{}' is not a file", file)
                                                           : fmt::format("'{}' does not exist", file));
             }
         }
@@ -200,14 +200,14 @@ void add_parts(CLI::App& command, DataOptions& options) {
     command.add_option("--test", options.sizes.test, "Test pairs")
         ->check(whole_number(0, 1'000'000))
         ->capture_default_str();
-    CLI::Option* last = command.add_flag("--last", options.sizes.last,
-                                         "Hold out the last pairs, as of documents in order, not any by chance");
+    CLI::Option* last =
+        command.add_flag("--last", options.sizes.last, "Hold out the last pairs instead of random ones");
     command.add_option("--seed", options.sizes.seed, "Which pairs are held out")
         ->excludes(last)
         ->check(seed_number())
         ->capture_default_str();
     command.add_option("--exclude", options.exclude,
-                       "Held-out pairs of elsewhere (TSV): no training pair shares a side with them");
+                       "Other held-out pairs (TSV): no training pair shares a side with them");
 }
 
 void add_filters(CLI::App& command, DataOptions& options) {
@@ -220,15 +220,16 @@ void add_filters(CLI::App& command, DataOptions& options) {
         ->check(real_number(0.0, 1e6))
         ->capture_default_str();
     command.add_flag("--keep-identical", options.keep_identical, "Keep pairs whose sides are the same");
-    command.add_flag("--keep-duplicates", options.keep_duplicates, "Keep pairs that were there before");
-    command.add_flag("--json", options.json, "The counts for programs: one object");
+    command.add_flag("--keep-duplicates", options.keep_duplicates, "Keep repeated pairs");
+    command.add_flag("--json", options.json, "Print JSON instead of text");
 }
 
 }  // namespace
 
 void add_data_command(CLI::App& app) {
     auto options = std::make_shared<DataOptions>();
-    CLI::App* command = app.add_subcommand("data", "Split parallel text into training, validation and test files");
+    CLI::App* command =
+        app.add_subcommand("data", "Split parallel text into training, validation and test files")->group("Train");
     command->footer(
         "Files are plain or packed by gzip, zstd, xz or bzip2. No held-out pair shares a side with a training pair:\n"
         "sides are compared without case, punctuation, white space and format characters, whatever their Unicode "

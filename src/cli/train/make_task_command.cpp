@@ -46,7 +46,7 @@ void make_digits(const DigitsOptions& options) {
 
 void add_make_task_command(CLI::App& app) {
     auto options = std::make_shared<DigitsOptions>();
-    CLI::App* command = app.add_subcommand("make-task", "Generate a small task with a known answer");
+    CLI::App* command = app.add_subcommand("make-task", "Generate a small task with a known answer")->group("Train");
     command->require_subcommand(1);
     command->footer("Example:\n  headscope make-task digits --output data/digits");
     CLI::App* digits =

@@ -111,24 +111,23 @@ void plot(PlotOptions options) {
 
 void add_plot_command(CLI::App& app) {
     auto options = std::make_shared<PlotOptions>();
-    CLI::App* command = app.add_subcommand("plot", "Draw the losses, learning rates and BLEU of trainings");
+    CLI::App* command =
+        app.add_subcommand("plot", "Draw the losses, learning rates and BLEU of trainings")->group("Train");
     command->footer(
-        "A training's folder has a log.jsonl, which is read as far as it is written. Losses are per token, "
-        "unsmoothed;\n"
-        "several trainings share their axes.\n\n"
+        "Reads log.jsonl of each folder, also of a training that still runs. Losses are per token and unsmoothed.\n"
+        "Several trainings share their axes.\n\n"
         "Examples:\n"
         "  headscope plot out/digits -o digits.svg\n"
         "  headscope plot out/digits --from 10 --log -o digits.png\n"
         "  headscope plot runs/first runs/second -o both.svg");
     command->add_option("RUN", options->runs, "The folders of trainings, or their log.jsonl")->required();
-    command->add_option("-o,--output", options->output, "An .svg or .png file; - is SVG on standard output")
-        ->required();
-    command->add_option("--from", options->plot.from, "Leave the steps before this one out")->check(whole_number(0));
+    command->add_option("-o,--output", options->output, "An .svg or .png file; -: SVG on standard output")->required();
+    command->add_option("--from", options->plot.from, "Skip the steps before this one")->check(whole_number(0));
     command->add_flag("--log", options->plot.logarithmic, "Losses on a logarithmic axis");
-    command->add_option("--theme", options->theme, "light, as paper is, or dark")
+    command->add_option("--theme", options->theme, "Background")
         ->check(CLI::IsMember({"light", "dark"}))
         ->capture_default_str();
-    command->add_option("--scale", options->scale, "Pixels of a PNG for each of the drawing's")
+    command->add_option("--scale", options->scale, "PNG pixels per unit of the drawing")
         ->check(real_number(0.05, 100.0))
         ->capture_default_str();
     command->callback([options] { plot(*options); });

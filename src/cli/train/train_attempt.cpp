@@ -49,7 +49,8 @@ private:
 // A training that could begin now.
 class Attempt {
 public:
-    Attempt(const TrainOptions& options, const Say& say) : backend_(open_device(options.device, options.open_options)) {
+    Attempt(const TrainOptions& options, const Say& say)
+        : backend_(open_device(options.common.device(), options.common.open)) {
         RunConfig given = options.given.of_texts() ? config_of_texts(options, *backend_, folder_.path(), say)
                                                    : given_config(options.given, options.output);
         config_ = given.parsed();
@@ -104,12 +105,12 @@ void overfit_one_batch(const TrainOptions& options, Terminal& terminal) {
         throw Error(fmt::format("stopped after step {} of an attempt, which saves nothing", trainer.step()));
     }
     if (!(*nll < kEnough)) {
-        throw Error(
-            fmt::format("one batch was not learnt by heart: nll {:.4f} per token, expected less than {}: something "
-                        "in the set-up is wrong, or --steps is too low",
-                        *nll, kEnough));
+        throw Error(fmt::format(
+            "cannot overfit one batch: nll {:.4f} per token, expected less than {}: something in the set-up is "
+            "wrong, or --steps is too low",
+            *nll, kEnough));
     }
-    terminal.say()("one batch was learnt by heart: the set-up can learn");
+    terminal.say()("one batch was overfitted: the set-up can learn");
 }
 
 }  // namespace headscope

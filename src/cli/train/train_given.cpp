@@ -104,7 +104,7 @@ RunConfig config_of_texts(const TrainOptions& options, const Backend& device, co
 }
 
 RunInputs inputs_of(const TrainOptions& options, const DataConfig& data) {
-    const InputFiles none(options.open_options.settings);
+    const InputFiles none(options.common.open.settings);
     RunInputs inputs{.files = none, .config = none, .parts_texts = options.given.of_texts()};
     (options.resume || options.finish ? inputs.config : inputs.files).add(options.given.config);
     inputs.files.add({options.given.source, options.given.target, options.from});

@@ -35,7 +35,7 @@ public:
             take(given_config(options_.given, options_.output));
         }
         check_files();
-        backend_ = open_device(options_.device, options_.open_options);
+        backend_ = open_device(options_.common.device(), options_.common.open);
         if (given_) {
             check_config();
         }
@@ -124,7 +124,7 @@ private:
         if (end == RunEnd::Stopped) {
             throw Error(
                 trainer.step() == 0
-                    ? "stopped by a signal before the first step: there is no checkpoint yet; --resume begins anew"
+                    ? "stopped by a signal before the first step: there is no checkpoint yet; --resume starts again"
                     : fmt::format("stopped after step {} by a signal; the step is checkpointed, and --resume continues",
                                   trainer.step()));
         }

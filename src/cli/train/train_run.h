@@ -5,8 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "backend/open_options.h"
-#include "backend/precision.h"
+#include "options/common_options.h"
 
 namespace headscope {
 
@@ -27,10 +26,9 @@ struct ConfigOptions {
 };
 
 struct TrainOptions {
-    OpenOptions open_options;
+    CommonOptions common;
     ConfigOptions given;
     std::string output;
-    std::string device;
     std::string from;  // a model to begin with; "" for random weights
     bool resume = false;
     bool finish = false;

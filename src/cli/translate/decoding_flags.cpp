@@ -12,47 +12,48 @@
 namespace headscope {
 
 void add_decoding_flags(CLI::App& command, DecodingFlags& flags, TranslationFlags& search) {
+    command.option_defaults()->group("Decoding");
     CLI::Option* beam = command.get_option("--beam");
     CLI::Option* greedy = command.get_option("--greedy");
     CLI::Option* n_best = command
                               .add_option("--n-best", search.options.search.n_best,
-                                          "Write so many translations of each line, best first; at most --beam")
+                                          "Print this many translations of each line, best first; at most --beam")
                               ->check(whole_number(1, SearchOptions::kMaxBeam))
                               ->excludes(greedy)
                               ->each([&flags](const std::string&) { flags.n_best = true; });
     command
         .add_flag("--n-best-duplicates", search.options.search.n_best_duplicates,
-                  "Let a list hold a text several times, once for each way that it was cut into pieces")
+                  "Keep translations with the same text that differ in their pieces")
         ->needs(n_best);
-    CLI::Option* prefix = command.add_option("--prefix", flags.prefix,
-                                             "Every translation begins with this text, whatever the model says");
+    CLI::Option* prefix = command.add_option("--prefix", flags.prefix, "Begin every translation with this text");
     command
         .add_option("--prefix-file", flags.prefix_file,
-                    "The same line by line: line i of this file begins the translation of line i, or is empty")
+                    "Begin the translation of line i with line i of this file, which may be empty")
+        ->type_name("FILE")
         ->excludes(prefix);
-    CLI::Option* sample = command.add_flag("--sample", flags.sample, "Draw each piece by chance instead of searching")
+    CLI::Option* sample = command.add_flag("--sample", flags.sample, "Sample each piece randomly instead of searching")
                               ->excludes(beam)
                               ->excludes(greedy)
                               ->excludes(n_best);
     command
         .add_option("--temperature", flags.sampling.temperature,
-                    "Log probabilities are divided by this before drawing: below 1 favours what is likely")
+                    "Divide log probabilities by this before sampling; below 1 favours likely pieces")
         ->check(real_number(0.0, 1e6))
         ->capture_default_str()
         ->needs(sample);
-    command.add_option("--top-k", flags.sampling.top_k, "Draw from so many of the likeliest pieces; 0: all")
+    command.add_option("--top-k", flags.sampling.top_k, "Sample from this many of the most likely pieces; 0: all")
         ->check(whole_number(0))
         ->capture_default_str()
         ->needs(sample);
     command
         .add_option("--top-p", flags.sampling.top_p,
-                    "Draw from the fewest of the likeliest pieces (of --top-k) that have this share of probability")
+                    "Sample from the fewest of the most likely pieces with this total probability")
         ->check(real_number(0.0, 1.0))
         ->capture_default_str()
         ->needs(sample);
     command
         .add_option("--seed", flags.sampling.seed,
-                    "The same seed draws the same, whatever device and batch; each line has draws of its own")
+                    "Random seed; the output does not depend on the device or the batch size")
         ->check(seed_number())
         ->capture_default_str()
         ->needs(sample);
@@ -71,10 +72,8 @@ std::string Prefixes::of(std::int64_t line) const {
         return all_;
     }
     if (line > static_cast<std::int64_t>(each_.size())) {
-        throw Error(
-            fmt::format("'{}' has {} lines, and the text has more: give a line for each, empty where nothing is "
-                        "to be said",
-                        file_, each_.size()));
+        throw Error(fmt::format("'{}' has {} lines, and the input has more: add a line for each, empty for no prefix",
+                                file_, each_.size()));
     }
     return each_[static_cast<std::size_t>(line - 1)];
 }
@@ -82,8 +81,8 @@ std::string Prefixes::of(std::int64_t line) const {
 void Prefixes::check_used(std::int64_t lines) const {
     if (static_cast<std::int64_t>(each_.size()) > lines) {
         throw Error(
-            fmt::format("'{}' has {} lines, and the text has {}: all lines were translated, but the two may not "
-                        "belong together",
+            fmt::format("'{}' has {} lines, and the input has {}: all lines were translated, but the files may not "
+                        "match",
                         file_, each_.size(), lines));
     }
 }

@@ -1,4 +1,4 @@
-// What only headscope translate asks of a search: lists, prefixes and chance.
+// Decoding options of `headscope translate` alone: n-best lists, prefixes and sampling.
 #pragma once
 
 #include <memory>
@@ -15,24 +15,24 @@ class App;
 namespace headscope {
 
 struct DecodingFlags {
-    bool n_best = false;  // a list was asked for, be it of one
+    bool n_best = false;  // --n-best was given, even as 1
     bool sample = false;
     Sampling sampling;
     std::string prefix, prefix_file;
 };
 
-// Beside those of add_search_flags, which `command` has already and `search` goes to.
+// Call after add_search_flags(); `search` is what that fills.
 void add_decoding_flags(CLI::App& command, DecodingFlags& flags, TranslationFlags& search);
 
-// What translations begin with, line by line.
+// The prefix of each line's translation.
 class Prefixes {
 public:
-    // Reads the file. Error for a prefix of all lines that `tokenizer` has no pieces for.
+    // Reads the file. Error if `tokenizer` cannot encode --prefix.
     Prefixes(const DecodingFlags& flags, const Tokenizer& tokenizer);
 
-    // Error where the file has no line for it.
+    // Error if the file has no such line.
     std::string of(std::int64_t line) const;
-    // Error where the file has more lines than were translated.
+    // Error if the file has more lines than were translated.
     void check_used(std::int64_t lines) const;
 
 private:

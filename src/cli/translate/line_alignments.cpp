@@ -18,7 +18,7 @@ std::vector<std::int32_t> without_end(std::vector<std::int32_t> ids, std::int32_
     return ids;
 }
 
-// What is aligned at a time: the sentences of a line that was split, or the line.
+// The sentences of a line that was split, or the line itself.
 std::span<const TranslatedSentence> parts_of(const StreamedLine& line) {
     return line.sentence.parts.empty() ? std::span(&line.sentence, 1) : std::span(line.sentence.parts);
 }
@@ -29,13 +29,13 @@ std::vector<std::int64_t> numbered_from(std::int64_t first, std::size_t count) {
     return units;
 }
 
-// One side of a line, as its parts are linked one after the other.
+// One side of a line, whose parts are linked one after the other.
 class Side {
 public:
     Side(const Tokenizer& tokenizer, std::string_view line, bool by_piece)
         : by_piece_(by_piece), words_(by_piece ? std::vector<ByteSpan>() : kept_words(tokenizer, line)) {}
 
-    // Of the next pieces, whose spans count from byte `begin` of the line.
+    // The units of the next pieces, whose spans count from byte `begin` of the line.
     std::vector<std::int64_t> units(std::vector<ByteSpan> pieces, std::size_t begin) {
         if (by_piece_) {
             pieces_ += static_cast<std::int64_t>(pieces.size());
@@ -53,7 +53,7 @@ private:
     std::int64_t pieces_ = 0;
 };
 
-// Of each part of a line.
+// The units of each part of a line.
 std::vector<std::vector<std::int64_t>> source_units(const Tokenizer& tokenizer, const StreamedLine& line,
                                                     bool by_piece) {
     Side side(tokenizer, *line.source, by_piece);

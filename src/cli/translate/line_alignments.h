@@ -1,5 +1,5 @@
-// The alignments of a stream's lines: of every translation that is written, sentence by sentence where a line was
-// split.
+// Word alignments of translated lines, for every translation of the n-best list. A line that was split is aligned
+// sentence by sentence.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace headscope {
 
-// [line][translation]: of all translations of each list. `budget`: padded tokens at a time.
+// [line][translation]. `budget`: padded tokens at a time.
 std::vector<std::vector<Alignment>> align_lines(Context& ctx, const Translator& translator,
                                                 const std::vector<StreamedLine>& lines, const AlignmentOptions& options,
                                                 std::int64_t budget);

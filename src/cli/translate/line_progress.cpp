@@ -39,9 +39,9 @@ void LineProgress::done(std::int64_t lines) {
     }
 }
 
-void LineProgress::say(const std::string& message) {
+void LineProgress::message(const std::string& text) {
     clear();
-    tell(message);
+    tell(text);
 }
 
 void LineProgress::finish() {

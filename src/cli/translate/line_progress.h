@@ -1,4 +1,4 @@
-// How far a long run through lines is, on standard error.
+// Progress of a long run through lines, on standard error.
 #pragma once
 
 #include <chrono>
@@ -11,15 +11,15 @@ namespace headscope {
 // "1200 of 5000 lines (24 %), 153.2 lines/s, 25 s left"
 std::string progress_text(std::int64_t done, std::optional<std::int64_t> all, double seconds);
 
-// On a terminal one line that is rewritten; elsewhere a line at times, and one at the end.
+// Rewrites one line on a terminal; otherwise prints a line every ten seconds, and one at the end.
 class LineProgress {
 public:
-    // `all`: how many lines there are, where that is known.
+    // `all`: the total number of lines, if known.
     LineProgress(bool shown, std::optional<std::int64_t> all);
 
-    void done(std::int64_t lines);  // so many more
-    // A message for people, which does not collide with a line that is rewritten.
-    void say(const std::string& message);
+    void done(std::int64_t lines);  // adds to the count
+    // Prints a message without breaking the progress line.
+    void message(const std::string& text);
     void finish();
 
 private:
@@ -31,7 +31,7 @@ private:
     bool terminal_;
     std::optional<std::int64_t> all_;
     std::int64_t done_ = 0;
-    std::size_t written_ = 0;  // characters of the line that is rewritten
+    std::size_t written_ = 0;  // characters of the progress line
     Clock::time_point start_ = Clock::now();
     Clock::time_point last_ = start_;
 };

@@ -17,7 +17,6 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
-#include "cli/models_option.h"
 #include "cli/translate/decoding_flags.h"
 #include "cli/translate/line_alignments.h"
 #include "cli/translate/line_progress.h"
@@ -49,15 +48,14 @@ struct TranslateOptions {
     DecodingFlags decoding;
     OutputFormat format;
     AlignmentOptions alignment;
-    std::vector<std::string> models;  // none: see find_model
     std::string input = "-";
     std::string alignment_units = "words";
-    bool progress = false;  // of neither: where somebody looks
+    bool progress = false;  // if neither is given: see make_progress()
     bool no_progress = false;
     bool stats = false;
 };
 
-// Standard input, or a file that is closed at the end.
+// Standard input, or a file that is closed in the destructor.
 class Input {
 public:
     explicit Input(const std::string& path) : owned_(path != "-") {
@@ -82,7 +80,7 @@ private:
     int descriptor_ = STDIN_FILENO;
 };
 
-// None of what is no file, or cannot be read to its end: that is told where it is translated.
+// std::nullopt if this is not a regular file or cannot be read; translating it will report why.
 std::optional<std::int64_t> lines_of_file(const std::string& path) {
     if (path == "-" || !std::filesystem::is_regular_file(path)) {
         return {};
@@ -101,14 +99,14 @@ std::optional<std::int64_t> lines_of_file(const std::string& path) {
     }
 }
 
-// Where nobody asked: for files, on a terminal that the translations do not go to.
+// By default progress is shown for files, on a terminal, if the translations go elsewhere.
 LineProgress make_progress(const TranslateOptions& options) {
-    const bool looked_at = options.input != "-" && ::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0;
-    const bool shown = options.progress || (looked_at && !options.no_progress);
+    const bool watched = options.input != "-" && ::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0;
+    const bool shown = options.progress || (watched && !options.no_progress);
     return {shown, shown ? lines_of_file(options.input) : std::nullopt};
 }
 
-// Translations as they come, to standard output.
+// Writes translations to standard output as they come.
 class Writer {
 public:
     Writer(const TranslateOptions& options, const TranslationOptions& translation, const Engine& engine)
@@ -146,14 +144,14 @@ void print_stats(const StreamTotals& totals, const Engine& engine, const std::ve
     for (const Service::Share& share : engine.several() ? shares : std::vector<Service::Share>{}) {
         tell(fmt::format("{}: {} in {}, {}{}", share.name, counted(share.sentences, "sentence"),
                          counted(share.batches, "batch", "batches"), counted(share.target_tokens, "target token"),
-                         share.failure.empty() ? "" : "; it failed: " + share.failure));
+                         share.failure.empty() ? "" : "; failed: " + share.failure));
     }
     tell(fmt::format(
         "{}, {} source and {} target tokens in {:.2f} s: {:.1f} target tokens/s on {} ({}); ready after "
-        "{:.2f} s, first translation after {:.2f} s, {} cut at the longest output, {:.0f} MiB on the device at most",
+        "{:.2f} s, first translation after {:.2f} s, {} cut at the maximum length, at most {:.0f} MiB on the device",
         counted(totals.lines, "line"), totals.source_tokens, totals.target_tokens, totals.seconds,
         totals.seconds > 0.0 ? static_cast<double>(totals.target_tokens) / totals.seconds : 0.0,
-        engine.several() ? "all of them" : device.id,
+        engine.several() ? "all" : device.id,
         engine.several() ? "several devices; the memory is the first's" : device.name, ready, first, totals.cut,
         static_cast<double>(engine.first().peak_bytes()) / kMebi));
 }
@@ -166,24 +164,25 @@ void translate(TranslateOptions options) {
     }
     options.format.n_best = options.decoding.n_best;
     options.alignment.pieces = options.alignment_units == "pieces";
-    const std::vector<std::string> models = find_models(options.models, options.translation.open_options.settings);
-    InputFiles inputs(options.translation.open_options.settings);
+    const CommonOptions& common = options.translation.common;
+    options.format.json = common.json;
+    const std::vector<std::string> models = common.find_models();
+    InputFiles inputs(common.open.settings);
     inputs.add({options.input, options.decoding.prefix_file});
     inputs.add(models);
     inputs.refuse("-");
     LineProgress progress = make_progress(options);
-    const auto warn = [&progress](const std::string& message) { progress.say("headscope: " + message); };
-    const OpenOptions& open = options.translation.open_options;
-    const Engine engine({.devices = asked_devices(options.translation.device, open),
+    const auto warn = [&progress](const std::string& message) { progress.message("headscope: " + message); };
+    const Engine engine({.devices = asked_devices(common.device(), common.open),
                          .models = models,
-                         .precision = options.translation.precision,
-                         .skip_unusable = asked_device(options.translation.device, open.settings) == "all",
-                         .open = open},
+                         .precision = common.precision,
+                         .skip_unusable = asked_device(common.device(), common.open.settings) == "all",
+                         .open = common.open},
                         warn);
     const TranslationOptions translation = translation_options(
         options.translation, engine.first().translator().decoding_choices(), engine.first().arithmetic().compute);
     if (engine.several() && options.format.alignments) {
-        throw Error("--alignments takes one --device: the weights are looked at where the line was translated");
+        throw Error("--alignments needs a single --device: it reads the weights where the line was translated");
     }
     const Prefixes prefixes(options.decoding, *engine.model().target_tokenizer);
     const Writer writer(options, translation, engine);
@@ -207,79 +206,65 @@ void translate(TranslateOptions options) {
         translate_stream(translator, input, sinks, translation, [&](std::int64_t line) { return prefixes.of(line); });
     progress.finish();
     if (totals.unknown > 0) {
-        warn(unknown_note(totals.unknown, totals.lines, "lines", "translated with the unknown piece in their place"));
+        warn(unknown_note(totals.unknown, totals.lines, "lines", "translated as the unknown piece"));
     }
     if (options.stats) {
         print_stats(totals, engine, service.shares(), ready, first.value_or(0.0));
     }
     prefixes.check_used(totals.lines);
     if (totals.problems > 0) {
-        const char* written = options.format.json     ? "\"problem\" in the output says why"
-                              : options.format.n_best ? "the output has no list of theirs"
-                                                      : "their lines of the output are empty";
+        const char* written = options.format.json     ? "see \"problem\" in the output"
+                              : options.format.n_best ? "they have no list in the output"
+                                                      : "their lines in the output are empty";
         throw Error(fmt::format("{} of {} lines were not translated; {}", totals.problems, totals.lines, written));
     }
 }
 
 void add_output_flags(CLI::App& command, TranslateOptions& options) {
-    CLI::Option* scores = command.add_flag("--scores", options.format.scores,
-                                           "Write \"score TAB translation\"; the score is log P / penalty");
-    scores->excludes(command.get_option("--n-best"));
+    CLI::Option* json = options.translation.common.add_json(command);
+    command.option_defaults()->group("Output");
     command
-        .add_flag("--json", options.format.json,
-                  "Write an object for each line: source, translation, score, log_probability, tokens, and n_best, "
-                  "alignment, cut, remark or problem where there is one")
-        ->excludes(scores);
+        .add_flag("--scores", options.format.scores, "Print \"score TAB translation\"; the score is log P / penalty")
+        ->excludes(command.get_option("--n-best"))
+        ->excludes(json);
     CLI::Option* alignments =
         command.add_flag("--alignments", options.format.alignments,
-                         "Write \" ||| 0-0 1-2\" behind a translation: words of the two lines as written, parted by "
-                         "spaces and tabs and counted from 0, as cross-attention links them");
-    command
-        .add_option("--alignment-layer", options.alignment.layer,
-                    "Decoder layer to align by, from 1; without it the last but one")
+                         "Append \" ||| 0-0 1-2\": source and target words linked by cross-attention, from 0");
+    command.add_option("--alignment-layer", options.alignment.layer, "Decoder layer to align by, from 1")
         ->check(whole_number(1))
+        ->default_str("the last but one")
         ->needs(alignments);
-    command
-        .add_option("--alignment-heads", options.alignment.heads,
-                    "Its heads whose mean is taken, such as 1,5; without it all")
+    command.add_option("--alignment-heads", options.alignment.heads, "Heads to average, such as 1,5")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(whole_number(1))
+        ->default_str("all")
         ->needs(alignments);
-    command.add_option("--alignment-units", options.alignment_units, "What is linked: words or pieces")
+    command.add_option("--alignment-units", options.alignment_units, "What to link")
         ->check(CLI::IsMember({"words", "pieces"}))
         ->capture_default_str()
         ->needs(alignments);
+    command.add_flag("--stats", options.stats, "Print counts and speeds on standard error");
+    CLI::Option* progress =
+        command.add_flag("--progress", options.progress,
+                         "Print progress on standard error; the default for a FILE if that is a terminal");
+    command.add_flag("--no-progress", options.no_progress, "Do not print progress")->excludes(progress);
 }
 
 }  // namespace
 
 void add_translate_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<TranslateOptions>();
-    options->translation.open_options = open_options;
-    CLI::App* command = app.add_subcommand("translate", "Translate text, one sentence a line");
-    const std::string windows = fmt::format(
-        "{} lines, then as many as take about {:.0f} seconds ({} to {}). No line waits for a later window.\n",
-        WindowSize::kFirst, WindowSize::kSeconds, WindowSize::kSmallest, WindowSize::kLargest);
-    command->footer(
-        "Reads FILE or standard input and writes one line for each, in order, as soon as it and all before it are\n"
-        "translated. So that lines of similar length go together, those that are there already are taken in "
-        "windows:\n" +
-        windows +
-        "A line of more pieces than the model takes is split at the ends of its sentences, and joined again. Standard\n"
-        "error says so. A line that cannot be translated (too long and without an end to split it at, not UTF-8) is\n"
-        "named, gives an empty line (without a score; in a list of the best none), and makes the exit code 1.\n"
-        "At the end it says how many lines contain characters that the vocabulary has no piece for, such as emoji.\n"
-        "Several devices (--device vulkan:0,cpu or all) share the lines, each at its own pace, and keep their order.\n"
-        "One that fails is named, and the others do its work.\n"
-        "A list of the best (--n-best) is written as Moses and Marian do, lines counted from 0:\n"
-        "  0 ||| translation ||| LogP= -1.2345 ||| -0.6789\n"
-        "Its translations are different texts; --n-best-duplicates keeps those that differ in their pieces alone.\n"
-        "That of a line that was split begins with its sentences' best, and leaves out what would score higher.\n"
-        "Links (--alignments) count words that spaces and tabs part, as Moses and fast_align read lines. Other white\n"
-        "space parts none, and words of nothing else (a lone no-break space) are not counted, so that links are also\n"
-        "in range for readers that split at any white space. Words that the tokenizer drops are not linked.\n"
-        "An empty line has one translation in every form of output, an empty text of score 0.\n\n"
+    options->translation.common.open = open_options;
+    CLI::App* command = app.add_subcommand("translate", "Translate text, one sentence per line")->group("Translate");
+    command->footer(fmt::format(
+        "Writes one line for each input line, in order, as soon as it is translated. Lines are read ahead to batch\n"
+        "those of similar length: {} lines first, then as many as take about {:.0f} seconds ({} to {}).\n"
+        "A line too long for the model is split into sentences. A line that cannot be translated is reported on\n"
+        "standard error, gives an empty line, and makes the exit code 1.\n"
+        "Several devices share the lines; if one fails, the others do its work.\n"
+        "--n-best prints lists like those of Moses and Marian: 0 ||| translation ||| LogP= -1.2345 ||| -0.6789\n"
+        "--json prints one object per line. docs/translating.md explains every kind of output.\n\n"
         "Examples:\n"
         "  echo 'The weather is nice today.' | headscope translate\n"
         "  headscope translate --greedy --stats assets/examples/everyday.en\n"
@@ -289,22 +274,18 @@ void add_translate_command(CLI::App& app, const OpenOptions& open_options) {
         "  headscope translate --alignments < text.en\n"
         "  headscope translate --prefix 'Guten' < text.en\n"
         "  headscope translate --sample --temperature 0.8 --top-p 0.9 --seed 7 < text.en\n"
-        "  headscope translate --model runs/my-model --model runs/my-model < text.en");
+        "  headscope translate --model runs/my-model --model runs/my-model < text.en",
+        WindowSize::kFirst, WindowSize::kSeconds, WindowSize::kSmallest, WindowSize::kLargest));
     command
         ->add_option("FILE", options->input,
-                     "UTF-8 text, plain or packed by gzip, zstd, xz or bzip2; - is standard input")
+                     "UTF-8 text, plain or compressed with gzip, zstd, xz or bzip2; - is standard input")
         ->capture_default_str();
-    add_models_option(*command, options->models, "translate together by the mean of their probabilities");
-    add_search_flags(*command, options->translation,
-                     "a list such as vulkan:0,cpu, or all that can be used but one that the CPU plays, shares the "
-                     "lines; ");
+    options->translation.common.add_models(*command);
+    options->translation.common.add_device_list(*command);
+    options->translation.common.add_precision(*command);
+    add_search_flags(*command, options->translation);
     add_decoding_flags(*command, options->decoding, options->translation);
     add_output_flags(*command, *options);
-    command->add_flag("--stats", options->stats, "Say on standard error how much was translated how fast");
-    CLI::Option* progress =
-        command->add_flag("--progress", options->progress,
-                          "Say on standard error how far it is; without it for a FILE, where that is a terminal");
-    command->add_flag("--no-progress", options->no_progress, "Say nothing of that")->excludes(progress);
     command->callback([options] { translate(*options); });
 }
 

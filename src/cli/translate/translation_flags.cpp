@@ -9,29 +9,28 @@ namespace headscope {
 
 namespace {
 
-// Help says what holds where nobody chose.
+// For --help: the default of an option that the model may set.
 template <class Value>
-std::string open_choice(const char* what, const Value& fallback) {
-    return fmt::format("{} (default: the model's decoding.json, or {})", what, fallback);
+std::string model_or(const Value& fallback) {
+    return fmt::format("the model's decoding.json, or {}", fallback);
 }
 
 }  // namespace
 
-void add_search_flags(CLI::App& command, TranslationFlags& flags, const std::string& several) {
-    command
-        .add_option("--device", flags.device, "cpu, cuda, vulkan, vulkan:1, ...; " + several + "see headscope devices")
-        ->check(something);
+void add_search_flags(CLI::App& command, TranslationFlags& flags) {
+    command.option_defaults()->group("Decoding");
     const SearchOptions fallback;
     DecodingChoices& choices = flags.choices;
-    CLI::Option* beam =
-        command.add_option("--beam", choices.beam, open_choice("Hypotheses kept for each sentence", fallback.beam))
-            ->check(whole_number(1, SearchOptions::kMaxBeam));
-    command.add_flag("--greedy", flags.greedy, "The likeliest piece each time: beam 1, fastest")->excludes(beam);
+    CLI::Option* beam = command.add_option("--beam", choices.beam, "Hypotheses kept for each sentence")
+                            ->check(whole_number(1, SearchOptions::kMaxBeam))
+                            ->default_str(model_or(fallback.beam));
+    command.add_flag("--greedy", flags.greedy, "Take the most likely piece each time; the fastest, same as --beam 1")
+        ->excludes(beam);
     command
         .add_option("--length-penalty", choices.length_penalty,
-                    open_choice("Scores are log P / ((5 + length) / 6)^this; 0 favours short translations",
-                                fallback.length_penalty))
-        ->check(real_number(0.0, SearchOptions::kMaxLengthPenalty));
+                    "Exponent a of the score log P / ((5 + length) / 6)^a; 0 favours short translations")
+        ->check(real_number(0.0, SearchOptions::kMaxLengthPenalty))
+        ->default_str(model_or(fallback.length_penalty));
     command
         .add_option_function<std::string>(
             "--length-penalty-form",
@@ -39,38 +38,31 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags, const std::str
                 choices.length_penalty_form =
                     name == kLengthPenaltyForms[1] ? LengthPenaltyForm::Power : LengthPenaltyForm::Gnmt;
             },
-            open_choice("gnmt, as above, or power: log P / length^--length-penalty", kLengthPenaltyForms[0]))
-        ->check(CLI::IsMember({kLengthPenaltyForms[0], kLengthPenaltyForms[1]}));
+            "gnmt: the score above; power: log P / length^a")
+        ->check(CLI::IsMember({kLengthPenaltyForms[0], kLengthPenaltyForms[1]}))
+        ->default_str(model_or(kLengthPenaltyForms[0]));
     command
-        .add_option("--max-extra", choices.max_extra,
-                    open_choice("A translation has at most this many pieces more than its source", fallback.max_extra))
-        ->check(whole_number(0, SearchOptions::kMaxExtra));
+        .add_option("--max-extra", choices.max_extra, "Maximum pieces of a translation beyond the length of its source")
+        ->check(whole_number(0, SearchOptions::kMaxExtra))
+        ->default_str(model_or(fallback.max_extra));
+    command.add_option("--min-length", choices.min_length, "Minimum pieces of a translation")
+        ->check(whole_number(0, SearchOptions::kMaxMinLength))
+        ->default_str(model_or(fallback.min_length));
     command
         .add_option("--no-repeat-ngram", choices.no_repeat_ngram,
-                    open_choice("No sequence of so many pieces stands twice in a translation; 0 allows any",
-                                fallback.no_repeat_ngram))
-        ->check(whole_number(0, SearchOptions::kMaxNoRepeatNgram));
-    command
-        .add_option(
-            "--min-length", choices.min_length,
-            open_choice("A translation has at least this many pieces; 0 allows an empty one", fallback.min_length))
-        ->check(whole_number(0, SearchOptions::kMaxMinLength));
+                    "Never repeat a sequence of this many pieces in a translation; 0: off")
+        ->check(whole_number(0, SearchOptions::kMaxNoRepeatNgram))
+        ->default_str(model_or(fallback.no_repeat_ngram));
     command
         .add_option("--split-longer-than", choices.split_longer_than,
-                    open_choice("A line of more pieces is translated sentence by sentence; 0: none is, and one of more "
-                                "than the model takes is refused",
-                                "what the model takes"))
-        ->check(whole_number(0, DecodingChoices::kMaxSplit));
+                    "Translate a line of more pieces sentence by sentence; 0: never, lines too long are errors")
+        ->check(whole_number(0, DecodingChoices::kMaxSplit))
+        ->default_str(model_or("the model's longest input"));
     command
-        .add_option(
-            "--batch-tokens", flags.options.batch_tokens,
-            "Source pieces translated at a time, lengths counted in eights: more is faster and takes more memory")
+        .add_option("--batch-tokens", flags.options.batch_tokens,
+                    "Source pieces translated at a time; more is faster and takes more memory")
         ->check(whole_number(1, 10'000'000))
         ->capture_default_str();
-    add_precision_option(
-        command, flags.precision,
-        "f32 (default), tf32, bf16 or f16: what numbers are stored and multiplied in, where the device "
-        "has it; f16 where it has not: the weights alone; i8: the weights alone, in products of I8");
 }
 
 TranslationOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model, Compute compute) {
@@ -78,7 +70,7 @@ TranslationOptions translation_options(const TranslationFlags& flags, const Deco
     options.search = flags.choices.over(model.over(options.search));
     options.split_longer_than =
         flags.choices.split_longer_than ? flags.choices.split_longer_than : model.split_longer_than;
-    options.tells_unsplit = flags.choices.split_longer_than.has_value();  // not what the model's author chose
+    options.tells_unsplit = flags.choices.split_longer_than.has_value();  // not if the model chose it
     if (flags.greedy || options.search.sampling) {
         options.search.beam = 1;
     }

@@ -1,12 +1,9 @@
-// The options that every command that translates has.
+// The options of every command that translates.
 #pragma once
 
-#include <string>
-
-#include "backend/open_options.h"
 #include "infer/decoding_choices.h"
 #include "infer/translator.h"
-#include "options/precision_option.h"
+#include "options/common_options.h"
 
 namespace CLI {
 class App;
@@ -15,20 +12,16 @@ class App;
 namespace headscope {
 
 struct TranslationFlags {
-    OpenOptions open_options;
-    std::string device;  // empty: see open_device
+    CommonOptions common;
     bool greedy = false;
-    Precision precision = Precision::F32;
-    DecodingChoices choices;     // what was given; goes before what the model wants
-    TranslationOptions options;  // all else
+    DecodingChoices choices;     // given on the command line; takes precedence over the model's
+    TranslationOptions options;  // everything else
 };
 
-// All but --model, of which some commands take several. `several`: what --device says of several devices, where the
-// command takes them.
-void add_search_flags(CLI::App& command, TranslationFlags& flags, const std::string& several = "");
+// --beam, --length-penalty and so on.
+void add_search_flags(CLI::App& command, TranslationFlags& flags);
 
-// What the flags say together, and the model where they leave it open; `compute` is the device's. Error for what is not
-// possible.
+// The flags, with the model's choices as defaults; `compute` is the device's. Error if they contradict each other.
 TranslationOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model, Compute compute);
 
 }  // namespace headscope

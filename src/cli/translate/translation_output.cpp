@@ -22,7 +22,7 @@ Json pieces_of(const Tokenizer& tokenizer, const Translation& translation) {
     return pieces;
 }
 
-// What a translation is, for the line itself and for each of a list.
+// The fields of a translation, for the line itself and for each entry of an n-best list.
 void put(Json& json, const Tokenizer& tokenizer, const Translation& translation, const Alignment* alignment) {
     json["translation"] = translation.text;
     json["score"] = translation.score;
@@ -63,7 +63,7 @@ std::string json_line(const OutputFormat& format, const Tokenizer& tokenizer, co
     return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// With what stands before and behind it in its line.
+// The translation with its other columns.
 std::string text_line(const OutputFormat& format, std::int64_t number, const Translation& translation,
                       const Alignment* alignment) {
     const std::string aligned = alignment == nullptr ? "" : " ||| " + to_pharaoh(*alignment);

@@ -1,4 +1,4 @@
-// How translations are written: plain, as Moses and Marian write lists of the best, or as JSON.
+// Formats translations: as plain text, n-best lists like those of Moses and Marian, or JSON.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ struct OutputFormat {
     bool json = false;
     bool scores = false;      // "score TAB translation"
     bool n_best = false;      // "line ||| translation ||| LogP= x ||| score", lines from 0
-    bool alignments = false;  // " ||| 0-0 1-2" behind a translation
+    bool alignments = false;  // " ||| 0-0 1-2" after a translation
 };
 
-// alignments[i]: of each translation of the line's list, its best alone where none was asked for; empty where
-// alignments were not. Every line ends with LF. What was not translated is an empty line, whatever else a line has, and
-// no line in a list of the best: a score of nothing would look like a certainty.
+// alignments[i]: of translation i of the line; empty without alignments. Every line ends with LF. A line that was not
+// translated is printed as an empty line, without a score, which would look like a real one; an n-best list has no
+// entry for it.
 std::string format_line(const OutputFormat& format, const Tokenizer& target, const StreamedLine& line,
                         const std::vector<Alignment>& alignments);
 
