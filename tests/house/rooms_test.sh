@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The README lists the rooms of src/ in their order. A file includes only its own room and those before it; the backends
-# see no further than src/backend, and of src/ only the registry names them.
+# The README lists the rooms of src/ in order. A file includes only its own room and those before it. Backends include
+# nothing after src/backend, and only the registry includes backends. Within backends/vulkan the folders have an order, too.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readme=${1:-README.md}
@@ -20,6 +20,12 @@ git ls-files 'src/*.h' 'src/*.cpp' 'viewer/*.h' 'viewer/*.cpp' 'backends/*.h' 'b
         BEGIN {
             count = split(list, names, " ")
             for (i = 1; i <= count; ++i) place[names[i]] = i
+            # The folders of the Vulkan backend; files beside them come between trials and ops.
+            split("device stream products trials vulkan ops", names, " ")
+            for (i in names) wing_place[names[i]] = i
+        }
+        function wing_of(path,   parts) {
+            return split(path, parts, "/") == 4 ? parts[3] : "vulkan"
         }
         function room_of(path,   parts) {
             split(path, parts, "/")
@@ -28,8 +34,9 @@ git ls-files 'src/*.h' 'src/*.cpp' 'viewer/*.h' 'viewer/*.cpp' 'backends/*.h' 'b
         {
             from = room_of($1)
             to = room_of($2)
-            if (to == "kernels.h" || from == to) next
-            if (from == "backends") wrong = place[to] > place["backend"]
+            if ($1 ~ /^backends\/vulkan/ && $2 ~ /^backends\/vulkan/ && wing_place[wing_of($2)] > wing_place[wing_of($1)]) wrong = 1
+            else if (to == "kernels.h" || from == to) next
+            else if (from == "backends") wrong = place[to] > place["backend"]
             else if (to == "backends") wrong = from != "registry"
             else wrong = !(to in place) || place[to] > place[from]
             if (wrong) { print "FAILED: " $1 " includes " $2; failures++ }
