@@ -12,7 +12,7 @@
 #include "backends/vulkan/device/driver_probe.h"
 #include "backends/vulkan/device/switches.h"
 #include "backends/vulkan/stream/event.h"
-#include "backends/vulkan/trials/subgroup_trial.h"
+#include "backends/vulkan/trials/device_trial.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
 
@@ -76,26 +76,20 @@ std::unique_ptr<Backend> VulkanDevices::open(int index, const std::string& path)
                                 index, devices.size()));
     }
     const VkPhysicalDevice physical = devices[static_cast<std::size_t>(index)];
-    vulkan::Probe probed = vulkan::probe(instance_->functions(), physical, index, options);
+    const vulkan::TrialDevice device{
+        .probe =
+            [&](const vulkan::Options& with) { return vulkan::probe(instance_->functions(), physical, index, with); },
+        .open = [&](const vulkan::Probe& probed, const vulkan::Options& with) -> std::unique_ptr<Backend> {
+            return std::make_unique<vulkan::VulkanBackend>(instance_, physical, probed, with);
+        }};
     if (!path.empty()) {
-        options = vulkan::with_path(options, path, probed.capabilities.subgroup_size);
-        probed = vulkan::probe(instance_->functions(), physical, index, options);
+        options = vulkan::with_path(options, path, device.probe(options).capabilities.subgroup_size);
     }
+    const vulkan::Probe probed = vulkan::pass_trials(device, options);
     if (!probed.info.rejected.empty()) {
         throw Error(fmt::format("{} ({}) cannot be used: {}", probed.info.id, probed.info.name, probed.info.rejected));
     }
-    auto backend = std::make_unique<vulkan::VulkanBackend>(instance_, physical, probed, options);
-    const std::string complaint =
-        vulkan::subgroups_on_trial(probed.capabilities, options) ? vulkan::subgroup_complaint(*backend) : "";
-    if (complaint.empty()) {
-        return backend;
-    }
-    // Opened anew, since kernels, matrices and paths are chosen by what there is.
-    backend.reset();
-    options.subgroups = false;
-    vulkan::Probe without = vulkan::probe(instance_->functions(), physical, index, options);
-    vulkan::report_disabled_subgroups(probed.info, complaint, without.info, options.diagnostics);
-    return std::make_unique<vulkan::VulkanBackend>(instance_, physical, std::move(without), options);
+    return device.open(probed, options);
 }
 
 }  // namespace headscope
@@ -105,24 +99,6 @@ namespace headscope::vulkan {
 namespace {
 
 constexpr const char* kNoStorage16 = "no 16-bit storage buffers (storageBuffer16BitAccess)";
-
-// Of the emulation: no two sizes are alike that could be mixed up, and an invocation has 16 entries of a matrix.
-constexpr MatrixSizes kEmulatedSizes{16, 8, 16};
-constexpr std::uint32_t kEmulatedSubgroup = 8;
-
-std::optional<MatrixDevice> matrix_device(const Capabilities& found, const Options& options) {
-    if (!options.emulated_matrices && !found.matrices.usable()) {
-        return std::nullopt;
-    }
-    const VkPhysicalDeviceLimits& limits = found.properties.limits;
-    return MatrixDevice{.sizes = options.emulated_matrices ? kEmulatedSizes : found.matrices.sizes,
-                        .subgroup_size = options.emulated_matrices ? kEmulatedSubgroup : found.subgroup_size,
-                        .shared_bytes = limits.maxComputeSharedMemorySize,
-                        .most_invocations = limits.maxComputeWorkGroupInvocations,
-                        .software = found.software && !options.emulated_matrices,  // which shows the way of a GPU
-                        .emulated = options.emulated_matrices,
-                        .side = options.matrix_side};
-}
 
 ProductDevice product_device(const Capabilities& found, const Options& options) {
     return {.software = found.software,
@@ -162,11 +138,8 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
       memory_(std::make_shared<Memory>(device_, options.max_memory_bytes)),
       pipelines_(device_, options.cache_directory, pipeline_threads(options)),
       stream_(device_, memory_, pipelines_, options.lost_at_submission),
-      replays_(kMostReplays),
-      info_(device_.info()),
-      half_trial_(*this, stream_, pipelines_, device_.capabilities(), options, info_),
-      matrices_(std::make_unique<MatrixProducts>(*this, product_device_, pipelines_, device_.capabilities().storage16,
-                                                 options, info_)) {
+      replays_(kMostReplays) {
+    pipelines_.convert_halves(half_conversion(device_.capabilities(), options).own);
     memory_->make_room = [this] { return make_room(); };
     memory_->awaited = [this](std::uint32_t block) { return stream_.awaits(block); };
 }
@@ -188,9 +161,6 @@ void VulkanBackend::trim() {
 
 Tensor VulkanBackend::empty(const Shape& shape, DType dtype) {
     stream_.require_submitted();
-    if (dtype == DType::F16) {
-        half_trial_.hold();
-    }
     const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
     return make_tensor(memory_->allocate(bytes), shape, dtype);
 }
@@ -268,8 +238,12 @@ Support VulkanBackend::products(Compute compute) const {
     switch (compute) {
         case Compute::F32: return {};
         case Compute::TF32: return {SupportLevel::None, "the vulkan backend has no TF32"};
+        case Compute::F16:
+            if (product_device_.matrices && !product_device_.matrices->emulated) {
+                return {};
+            }
+            [[fallthrough]];
         case Compute::BF16: return {SupportLevel::Composed, "operands are rounded, then multiplied in F32"};
-        case Compute::F16: return matrices_->support();
     }
     HEADSCOPE_CHECK(false, "unknown compute type");
 }

@@ -13,13 +13,11 @@
 #include "backend/replays.h"
 #include "backends/vulkan/device/device.h"
 #include "backends/vulkan/device/options.h"
-#include "backends/vulkan/products/matrix_products.h"
 #include "backends/vulkan/products/product_plan.h"
 #include "backends/vulkan/products/product_tuning.h"
 #include "backends/vulkan/stream/memory.h"
 #include "backends/vulkan/stream/pipelines.h"
 #include "backends/vulkan/stream/stream.h"
-#include "backends/vulkan/trials/half_trial.h"
 #include "shaders/include/params.h"
 
 namespace headscope::vulkan {
@@ -42,7 +40,7 @@ public:
     VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysicalDevice physical, Probe probed,
                   const Options& options);
 
-    const DeviceInfo& device() const override { return info_; }
+    const DeviceInfo& device() const override { return device_.info(); }
     Tensor empty(const Shape& shape, DType dtype) override;
     void upload(const Tensor& to, const void* from, std::size_t bytes) override;
     void download(const Tensor& from, void* to, std::size_t bytes) override;
@@ -127,15 +125,12 @@ private:
 
     const Options options_;
     const Device device_;
-    ProductDevice product_device_;  // whose matrices a trial may cut down
+    const ProductDevice product_device_;
     ProductTuning tuning_;
     const std::shared_ptr<Memory> memory_;
     Pipelines pipelines_;
     Stream stream_;
     Replays<Recording> replays_;
-    DeviceInfo info_;  // the device's, and what trials said
-    HalfTrial half_trial_;
-    const std::unique_ptr<MatrixProducts> matrices_;
 };
 
 std::uint32_t u32(std::int64_t value);  // CheckFailure outside [0, 2^32)

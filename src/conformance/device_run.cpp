@@ -161,7 +161,7 @@ void DeviceRun::examine(const Family& family, const Group& group, const Case& st
 void DeviceRun::examine(Bench& bench, Examination& examination, Seen& seen, const std::function<Result&()>& result_of) {
     const Case& stored = examination.stated();
     const Stopwatch::Clock::time_point begin = Stopwatch::Clock::now();
-    const Standing standing = standing_of(bench.backend(), stored);  // what has a trial is tried by this
+    const Standing standing = standing_of(bench.backend(), stored);
     if (standing.level == SupportLevel::None) {
         if (bench.path().empty()) {
             Result& result = result_of();

@@ -52,7 +52,7 @@ HEADSCOPE_REAL_VULKAN=${HEADSCOPE_REAL_VULKAN:-$(PATH=$PATH:/usr/sbin:/sbin ldco
 }
 export HEADSCOPE_REAL_VULKAN
 # Nothing is computed, so no trial can pass, and nothing is worth keeping.
-export HEADSCOPE_VULKAN_DISABLE=matrix_trial,half_trial,subgroup_trial,tuning,pipeline_cache,driver_probe
+export HEADSCOPE_VULKAN_DISABLE=trials,tuning,pipeline_cache,driver_probe
 unset DISPLAY WAYLAND_DISPLAY HEADSCOPE_DEVICE
 node=$(mktemp /tmp/gpu.XXXXXX) # Intel's driver keeps 19 characters of its name
 readonly node

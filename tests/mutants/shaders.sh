@@ -128,7 +128,7 @@ has_matrices() {
 if "$texts_alone" || has_matrices; then
     mutant matmul vulkan 'a matrix is read along its rows, not its columns' shaders/matmul_cooperative.comp \
         'gl_CooperativeMatrixLayoutColumnMajor' 'gl_CooperativeMatrixLayoutRowMajor' \
-        HEADSCOPE_VULKAN_DISABLE=matrix_trial
+        HEADSCOPE_VULKAN_DISABLE=trials
 elif is_wanted matmul vulkan; then
     row matmul vulkan SKIPPED 'matmul_cooperative.comp: no cooperative matrices, or a compiler that does not know them'
 fi

@@ -47,8 +47,8 @@ private:
     // It has the layer only where a test gives it one, which then asks for it.
     Environment validation_{"HEADSCOPE_VULKAN_VALIDATION", "0"};
     Environment device_{"HEADSCOPE_DEVICE", ""};
-    // Which computes nothing: it would fail.
-    Environment no_trial_{"HEADSCOPE_VULKAN_DISABLE", disabled_and("subgroup_trial")};
+    // The fake computes nothing, so its trials would fail.
+    Environment no_trial_{"HEADSCOPE_VULKAN_DISABLE", disabled_and("trials")};
     // That it does not crash says nothing of the real drivers.
     TemporaryFolder caches_;
     Environment cache_{"XDG_CACHE_HOME", caches_.file("")};

@@ -143,7 +143,6 @@ TEST_CASE("a linear layer by one kernel has the bits of a product and what follo
     INFO("path " << path);
     const VulkanDevices devices(environment_options());
     const auto backend = devices.open(0, path);
-    (void)backend->products(Compute::F16);  // holds the trial, whose kernels are not what is asked for
     for (const Sizes& size : {Sizes{1, 40, 64}, Sizes{3, 37, 64}, Sizes{3, 37, 20}, Sizes{40, 70, 50},
                               Sizes{33, 64, 32}, Sizes{6, 70, 256}}) {
         for (const Activation activation : {Activation::None, Activation::Relu}) {
@@ -251,7 +250,6 @@ TEST_CASE("matrices read what is stored in F16 as it is, also where a binding ho
         WARN("SKIPPED: " << f16.reason);
         return;
     }
-    (void)matrices->products(Compute::F16);  // holds the trial, whose kernels are not what is asked for
     // 40 x 40 elements are 6,400 bytes in F32; 60 x 60 are 7,200 in F16, and twice as many in F32. One of three is.
     for (const Sizes& size : {Sizes{40, 40, 40}, Sizes{60, 20, 60}, Sizes{20, 60, 60}, Sizes{60, 60, 20}}) {
         INFO(size.m << " x " << size.n << " x " << size.k << (linear ? " of a layer" : ""));

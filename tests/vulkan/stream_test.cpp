@@ -3,7 +3,6 @@
 #include "backends/vulkan/stream/stream.h"
 
 #include <catch2/catch.hpp>
-#include <thread>
 
 #include "backends/vulkan/vulkan_backend.h"
 #include "fake_loader.h"
@@ -173,38 +172,4 @@ TEST_CASE("a submission that fails is told for good, and what is lost stays lost
     CHECK_THROWS_AS(made.stream.synchronize(), DeviceLost);
     CHECK_THROWS_AS(made.stream.fill(x, 2), DeviceLost);
     CHECK_THROWS_AS(made.stream.synchronize(), DeviceLost);
-}
-
-TEST_CASE("the trial of matrices takes another kernel's failure for no verdict, and its own for one",
-          "[vulkan][stream]") {
-    const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
-    const Environment emulate("HEADSCOPE_VULKAN_EMULATE_MATRICES", "1");
-    const Environment try_them("HEADSCOPE_VULKAN_TRIAL_ERROR", "0");
-    // Without threads a kernel is compiled where it is used, and fails there.
-    const bool threads = std::thread::hardware_concurrency() > 1;
-    for (const bool own : {false, true}) {
-        FakeLoader fake(
-            {.devices = 2, .opens = true, .fails_to_compile = own ? 2 : 1, .compiles_nothing = threads && !own});
-        const Warnings said;
-        const auto backend = open_vulkan_device(1, said.diagnostics());
-        const Tensor x = backend->empty({4}, DType::F32);
-        const AddScaled other{.a = x, .out = x, .alpha = 2.0F};
-        const auto fails = Catch::Contains("the kernel add_scaled");
-        if (own) {
-            backend->run(other);
-            CHECK_THAT(backend->products(Compute::F16).reason, Catch::Contains("since its cooperative matrices err"));
-            CHECK_THAT(said.text(), Catch::Contains("cannot compile the kernel matmul_cooperative_emulated"));
-            CHECK_NOTHROW(backend->synchronize());
-            continue;
-        }
-        if (threads) {
-            backend->run(other);
-            let_compile(fake, true);
-        } else {
-            CHECK_THROWS_WITH(backend->run(other), fails);
-        }
-        CHECK_THROWS_WITH(backend->products(Compute::F16), fails);
-        CHECK_THROWS_WITH(backend->synchronize(), fails);
-        CHECK(said.text().empty());
-    }
 }

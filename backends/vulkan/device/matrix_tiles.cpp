@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/vulkan/device/options.h"
+#include "backends/vulkan/device/device.h"
 
 namespace headscope::vulkan {
 
@@ -14,6 +14,10 @@ constexpr std::uint32_t kStridedHalves = kDepth + 8;
 constexpr std::uint32_t kHalf = 2;         // bytes
 constexpr std::uint32_t kFewestPairs = 4;  // of an operand, that an invocation stages: two terms of four rows
 constexpr std::uint32_t kRowsOfSubgroups = 2;
+
+// Of the emulation: no two sizes are equal, so that mixing them up shows; each invocation has 16 entries of a matrix.
+constexpr MatrixSizes kEmulatedSizes{16, 8, 16};
+constexpr std::uint32_t kEmulatedSubgroup = 8;
 
 bool divides(std::uint32_t part, std::uint32_t whole) {
     return part != 0 && whole % part == 0;
@@ -30,6 +34,23 @@ std::uint64_t count(const MatrixTile& tile, std::uint32_t m, std::uint32_t n, st
 
 }  // namespace
 
+std::optional<MatrixDevice> matrix_device(const Capabilities& found, const Options& options) {
+    const bool emulated = options.emulated_matrices;
+    if (!emulated && !found.matrices.usable()) {
+        return std::nullopt;
+    }
+    const VkPhysicalDeviceLimits& limits = found.properties.limits;
+    MatrixDevice device{.sizes = emulated ? kEmulatedSizes : found.matrices.sizes,
+                        .subgroup_size = emulated ? kEmulatedSubgroup : found.subgroup_size,
+                        .shared_bytes = limits.maxComputeSharedMemorySize,
+                        .most_invocations = limits.maxComputeWorkGroupInvocations,
+                        .software = found.software && !emulated,  // the emulation runs as on a GPU
+                        .emulated = emulated,
+                        .side = options.matrix_side,
+                        .wrong = options.wrong_tiles};
+    return matrix_tiles(device).empty() ? std::nullopt : std::optional(device);
+}
+
 bool has_room(const MatrixDevice& device, const MatrixTile& tile) {
     const MatrixSizes& sizes = device.sizes;
     const std::uint32_t lanes = tile.subgroups * device.subgroup_size;
@@ -44,8 +65,8 @@ bool has_room(const MatrixDevice& device, const MatrixTile& tile) {
 std::vector<MatrixTile> matrix_tiles(const MatrixDevice& device) {
     // Of software, whose registers are memory, the smallest alone: larger ones gain nothing, and take minutes to
     // compile.
-    std::vector<MatrixTile> tiles{{}, {64, 8}, {kLargeMatrixSide, 4}, {kLargeMatrixSide, 8}};
-    tiles.resize(device.software ? 1 : tiles.size());
+    std::vector<MatrixTile> tiles(kMatrixTiles.begin(),
+                                  device.software ? kMatrixTiles.begin() + 1 : kMatrixTiles.end());
     std::erase_if(tiles, [&](const MatrixTile& tile) {
         return !has_room(device, tile) ||
                std::find(device.wrong.begin(), device.wrong.end(), tile) != device.wrong.end();

@@ -3,18 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "backends/vulkan/device/cooperative_matrix.h"
+#include "backends/vulkan/device/options.h"
 
 namespace headscope::vulkan {
-
-// side x side outputs of a workgroup of so many subgroups.
-struct MatrixTile {
-    std::uint32_t side = 64;
-    std::uint32_t subgroups = 4;
-    bool operator==(const MatrixTile&) const = default;
-};
 
 // Matrices that a subgroup's invocations share: a device's own, or those of the emulation.
 struct MatrixDevice {
@@ -27,6 +22,10 @@ struct MatrixDevice {
     std::uint32_t side = 0;              // of all tiles, where there are such; 0 for the choice
     std::vector<MatrixTile> wrong = {};  // that failed their trial
 };
+
+struct Capabilities;
+// The device's matrices or, if the options ask for it, emulated ones. Null if there are none, or all tiles failed.
+std::optional<MatrixDevice> matrix_device(const Capabilities& found, const Options& options);
 
 bool has_room(const MatrixDevice& device, const MatrixTile& tile);
 

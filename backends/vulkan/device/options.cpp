@@ -59,9 +59,11 @@ Options Options::from(const OpenOptions& open_options) {
         if (!value.empty() && !each.apply(options, value)) {
             throw Error(fmt::format("{} is \"{}\"; expected {}", each.name, value, each.value));
         }
+        options.given += value.empty() ? "" : fmt::format("{}={} ", each.name, value);
     }
     options.tuning = overrides_product_choice(options) == nullptr;
     disable(options, settings.get(kDisable));
+    options.given += settings.get(kDisable);
     return options;
 }
 
@@ -91,6 +93,7 @@ Options with_path(Options options, const std::string& path, std::uint32_t subgro
                               : *found->path_value != '\0' ? found->path_value
                                                            : std::to_string(subgroup_size);
     HEADSCOPE_CHECK(found->apply(options, value), "a path with a wrong value: " + path);
+    options.given += " " + path;
     return options;
 }
 

@@ -153,7 +153,7 @@ void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
         const Tensor grad_residual_part = grad_residual.narrow(0, first, count);
         Launch launch = row_launch(Kernel::AddLayerNormBackward, static_cast<std::uint64_t>(count), params.columns);
         if (options_.row_lanes == 0 && device_.capabilities().subgroup_sizes.share_registers()) {
-            // Two fours of each invocation and their gradients are what its share of the registers holds.
+            // With fewer lanes Mesa 22.3 spills 9 to 15 registers of a row of 512 on Intel (./do check intel).
             launch.specialisation.local_size = std::clamp(std::bit_floor(params.columns / 8), 32U, 256U);
         }
         launch = by_fours(launch, params.columns,

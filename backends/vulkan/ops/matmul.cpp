@@ -203,13 +203,13 @@ ProductShape VulkanBackend::shape_of(const Matmul& op, const MatmulParams& param
     shape.storage = op.a.dtype;
     // Operands in F32 are rounded to F16 where they are staged, those in F16 are staged as they are.
     const bool in_f16 = op.a.dtype == DType::F16 || (op.a.dtype == DType::F32 && op.compute == Compute::F16);
-    shape.matrices = in_f16 && takes_matrices(product_device_, shape) && matrices_->usable();
+    shape.matrices = in_f16 && takes_matrices(product_device_, shape);
     return shape;
 }
 
 void VulkanBackend::multiply(const Matmul& op, const Epilogue& epilogue) {
     const ProductShape shape = shape_of(op, params_of(op), epilogue);
-    const ProductChoice choice = matrices_->on_trial() ? *matrices_->on_trial() : tuning_.choose(shape);
+    const ProductChoice choice = tuning_.choose(shape);
     if (choice.parts > 1) {
         multiply_in_parts(op, choice, epilogue);
     } else {

@@ -173,7 +173,7 @@ ProductPlan plan_tiles(const ProductDevice& device, const ProductShape& shape, s
 std::vector<ProductChoice> by_matrices(const std::vector<MatrixTile>& tiles) {
     std::vector<ProductChoice> choices;
     for (const MatrixTile& tile : tiles) {
-        choices.push_back({.kernel = ProductKernel::Matrices, .block = tile.side, .subgroups = tile.subgroups});
+        choices.push_back(matrix_choice(tile));
     }
     return choices;
 }
@@ -246,7 +246,7 @@ ProductChoice choose_product(const ProductDevice& device, const ProductShape& sh
         return {ProductKernel::Rows};  // whose invocations share the sum as it is
     }
     if (shape.matrices) {
-        choice = by_matrices({choose_matrix_tile(*device.matrices, shape.m, shape.n, shape.batch)}).front();
+        choice = matrix_choice(choose_matrix_tile(*device.matrices, shape.m, shape.n, shape.batch));
     } else if (takes_tiles(device, shape)) {
         choice = {ProductKernel::Tiles, choose_tile(device, shape)};
     } else if (takes_subgroups(device, shape) && !(shape.texels && shape.m <= kFewRows)) {

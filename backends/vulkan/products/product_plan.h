@@ -40,7 +40,7 @@ struct ProductShape {
     bool texels = false;         // the operands can come through texel buffers
     bool whole = false;          // its sums cannot be cut: parts are added in contiguous F32 alone
     DType storage = DType::F32;  // of the operands
-    bool matrices = false;       // the device's matrices are to take it: takes_matrices(), and they are right
+    bool matrices = false;       // the device's matrices compute it: takes_matrices()
 };
 
 enum class ProductKernel : std::uint8_t {
@@ -68,6 +68,11 @@ bool loads_b_in_fours(const ProductDevice& device, const ProductShape& shape);
 
 // Whether matrices are worth while: below their size a tile would be nearly all edge.
 bool takes_matrices(const ProductDevice& device, const ProductShape& shape);
+
+// The whole product in one tile's kernel.
+inline ProductChoice matrix_choice(const MatrixTile& tile) {
+    return {.kernel = ProductKernel::Matrices, .block = tile.side, .subgroups = tile.subgroups};
+}
 
 // "tiles 8, 4 parts"
 std::string to_string(const ProductChoice& choice);

@@ -1,5 +1,3 @@
-#include "backends/vulkan/trials/subgroup_trial.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,13 +8,13 @@
 #include <span>
 #include <vector>
 
-#include "backends/vulkan/stream/pipelines.h"
+#include "backends/vulkan/trials/device_trial.h"
 
 namespace headscope::vulkan {
 
 namespace {
 
-// Within [-1, 1], so that a short row's sum of exponentials lacks at least a part in 2500 where it lacks one.
+// Values in [-1, 1]: a term that is missing in a short row's sum of exponentials changes it by 1/2500 or more.
 std::vector<float> wave(const Shape& shape, float step) {
     std::vector<float> values(static_cast<std::size_t>(shape.elements()));
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -31,7 +29,7 @@ double log_sum(std::span<const float> scores) {
 }
 
 std::string compared(const char* kernel, const std::vector<float>& got, const std::vector<double>& wanted) {
-    // Sums in F32 err by some 2^-20 here; without one of its terms a weight of 33 is off by 2^-13.
+    // F32 rounding errors are about 2^-20 here; a missing term changes one of 33 weights by 2^-13.
     constexpr double kAllowed = 0x1p-15;
     double worst = 0.0;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -40,7 +38,7 @@ std::string compared(const char* kernel, const std::vector<float>& got, const st
     }
     return worst <= kAllowed
                ? ""
-               : fmt::format("{} by subgroups is off by {:.1e}, and {:.1e} is allowed", kernel, worst, kAllowed);
+               : fmt::format("{} by subgroups is off by {:.1e}, tolerance {:.1e}", kernel, worst, kAllowed);
 }
 
 // The first length is the longest.
@@ -62,18 +60,18 @@ std::string softmax_complaint(Backend& backend, const std::vector<std::int32_t>&
     return compared(MaskedSoftmax::kName, to_host<float>(backend, op.weights), wanted);
 }
 
-// Rows that subgroups fill, do not fill and take in two steps.
+// Rows that fill a subgroup, do not fill it, and need two steps.
 std::string short_rows_complaint(Backend& backend) {
     return softmax_complaint(backend, {33, 1, 17, 32});
 }
 
-// Rows that are walked through, by some invocations in a step more than by the others, which have to wait for them
-// before they sum. Where they do not, weights of 2^-10 are off by an eighth or more.
+// Rows for which some invocations loop once more than others, which must wait before the sum. If they do not, weights
+// of 2^-10 are off by an eighth or more.
 std::string long_rows_complaint(Backend& backend) {
     return softmax_complaint(backend, {2117, 2061});
 }
 
-// One row by several subgroups; which is the largest they find by whole numbers.
+// One row shared by several subgroups, with a maximum of integers (indices).
 std::string top_k_complaint(Backend& backend) {
     constexpr std::int64_t kClasses = 301;
     constexpr std::ptrdiff_t kBest = 3;
@@ -98,7 +96,7 @@ std::string top_k_complaint(Backend& backend) {
     return compared(LogSoftmaxTopK::kName, got, wanted);
 }
 
-// As decoding has it: neighbours exchange what they have of a key.
+// One query, as in decoding: neighbours exchange their parts of a key.
 std::string attention_complaint(Backend& backend) {
     if (backend.support(Attention::kName, DType::F32).level != SupportLevel::Native) {
         return "";
@@ -132,38 +130,13 @@ std::string attention_complaint(Backend& backend) {
 
 }  // namespace
 
-bool subgroups_on_trial(const Capabilities& found, const Options& options) {
-    // On llvmpipe it would add some 30 ms to every start, and our own tests prove a CPU's. Submissions that are counted
-    // are the user's.
-    return found.subgroup_arithmetic && !found.software && options.subgroup_trial && options.lost_at_submission == 0;
-}
-
-std::string subgroup_complaint(Backend& backend) {
-    try {
-        for (const auto& complaint :
-             {short_rows_complaint, long_rows_complaint, top_k_complaint, attention_complaint}) {
-            if (std::string why = complaint(backend); !why.empty()) {
-                return why;
-            }
+std::string subgroup_complaint(Backend& backend, const Options& /*options*/) {
+    for (const auto& complaint : {short_rows_complaint, long_rows_complaint, top_k_complaint, attention_complaint}) {
+        if (std::string why = complaint(backend); !why.empty()) {
+            return why;
         }
-    } catch (const CannotCompile& error) {
-        return error.what();
     }
     return "";
-}
-
-void report_disabled_subgroups(const DeviceInfo& before, const std::string& why, DeviceInfo& now,
-                               const Diagnostics& diagnostics) {
-    HEADSCOPE_CHECK(before.features.size() == now.features.size(), "a device has its features with or without a trial");
-    for (std::size_t i = 0; i < now.features.size(); ++i) {
-        if (now.features[i].second != before.features[i].second) {
-            now.features[i].second = "not used, since its subgroups fail their trial";
-        }
-    }
-    diagnostics.warn(
-        fmt::format("{} ({}) does without its subgroups: {}; update its driver, or switch them off with "
-                    "HEADSCOPE_VULKAN_DISABLE=subgroups",
-                    now.id, now.name, why));
 }
 
 }  // namespace headscope::vulkan
