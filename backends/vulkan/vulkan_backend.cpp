@@ -313,7 +313,7 @@ void VulkanBackend::require_types(const char* op, std::initializer_list<const Te
     if (!is_narrow(stored)) {
         require(first == own.end() ? Tensor{} : **first, DType::F32);
     } else if (!device_.capabilities().storage16) {
-        throw Error(fmt::format("{} ({}) has {}, which {} of {} needs: say f32, or choose another --device",
+        throw Error(fmt::format("{} ({}) has {}, which {} of {} needs: use f32, or choose another --device",
                                 device_.info().id, device_.info().name, kNoStorage16, op, (*first)->to_string()));
     }
     for (const Tensor* tensor : own) {

@@ -1,11 +1,11 @@
-// How an op with several gradient outputs is told where they go.
+// Tells an op with several gradient outputs where to write them.
 #pragma once
 
 #include "autograd/variable.h"
 
 namespace headscope {
 
-// Points an op's gradient output at that of `at`; leaves it undefined where `at` wants none.
+// Points an op's gradient output at the gradient of `at`, or leaves it undefined if `at` does not require one.
 inline void aim(Backend& backend, const Var& at, Tensor& tensor, Write& write) {
     if (at.requires_grad()) {
         const GradientTarget to = at.gradient_target(backend);

@@ -1,4 +1,4 @@
-// Products of two variables and attention, which is made of them. Paper 3.2.1 and 3.2.2.
+// Products of two variables, and attention, which is composed of them. Paper 3.2.1 and 3.2.2.
 #include <cmath>
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace headscope {
 
 namespace {
 
-// out = alpha op(a) op(b), where `out` is any view of a variable that wants a gradient if a or b does.
+// out = alpha op(a) op(b). `out` may be any view of a variable, which requires a gradient if a or b does.
 void matmul_into(Context& ctx, const Var& a, const Var& b, const Var& out, const Product& product) {
     ctx.backend.run(Matmul{.a = a.value(),
                            .b = b.value(),
@@ -60,7 +60,7 @@ bool observed(const Context& ctx, const AttentionSite& site) {
     return ctx.observer != nullptr && ctx.observer->wants(site);
 }
 
-// Hands the weights out; what comes back goes on in their place.
+// Passes the weights to the observer; what it returns replaces them.
 Var attention_site(Context& ctx, const Var& weights, AttentionView view) {
     if (!observed(ctx, view.site)) {
         return weights;
@@ -102,7 +102,7 @@ Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask) {
 
 namespace {
 
-// The op of its own, whose weights no one sees; `out` is [batch, queries, heads * d_v].
+// The fused op, which never exposes its weights; `out` is [batch, queries, heads * d_v].
 Var attend_fused(Context& ctx, const Var& Q, const Var& K, const Var& V, Attention op, const Tensor& out,
                  bool recorded) {
     const std::int64_t heads = Q.shape()[1];
@@ -145,8 +145,8 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
     const DType dtype = Q.value().dtype;
     const Tensor out = ctx.backend.empty({Q.shape()[0], Q.shape()[2], heads * d_v}, dtype);
     const bool recorded = wants_gradient(ctx, Q, K) || wants_gradient(ctx, K, V);
-    // What composes the way back would make the weights twice: with a tape it is better off keeping them. Neither does
-    // one op write the gradients of one variable in two roles.
+    // A composed backward would compute the weights a second time, so with a tape it is better to keep them. Also, one
+    // op does not write the gradients of one variable in two roles.
     const bool goes_back =
         !recorded || (ctx.backend.support(AttentionBackward::kName, dtype).level == SupportLevel::Native &&
                       !may_overlap(Q.value(), K.value()) && !may_overlap(Q.value(), V.value()) &&
@@ -166,7 +166,7 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
         const Tensor value = seen_keys(ctx.backend, x.value(), mask, Q.shape()[2]);
         return value.buffer == x.value().buffer ? x : x.with_value(value);
     };
-    // Scores are masked after their product, so the keys matter on the way back alone.
+    // Scores are masked after their product, so unseen keys matter only in the backward pass.
     const Var keys = recorded ? seen(K) : K;
     const Var values = seen(V);
     const Var scores = matmul(ctx, Q, keys, {.transpose_b = true, .alpha = scale});

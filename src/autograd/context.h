@@ -18,23 +18,23 @@ struct AttentionSite {
     bool operator==(const AttentionSite&) const = default;
 };
 
-// What an observer is shown of one attention, all of it on the device.
+// What an observer gets of one attention, all of it on the device.
 struct AttentionView {
     AttentionSite site;
     Tensor weights;  // [batch, heads, queries, keys], before dropout
-    Tensor queries;  // [batch, heads, queries, d_k], of which the weights were made
+    Tensor queries;  // [batch, heads, queries, d_k]; the weights are made of them
     Tensor keys;     // [batch, heads, keys, d_k]
     AttentionMask mask;
     float scale = 1.0F;  // of the products of queries and keys
 };
 
-// Looks at attention weights, and may replace them, before dropout and before they meet V.
+// Reads attention weights and may replace them, before dropout and before the product with V.
 class AttentionObserver {
 public:
     virtual ~AttentionObserver() = default;
-    // Only where this is true are the weights materialised for the observer's sake.
+    // The weights are materialised for the observer only where this is true.
     virtual bool wants(const AttentionSite& site) const = 0;
-    // Returns the weights that go on: those of `view`, or others of their shape.
+    // Returns the weights to use: those of `view`, or others of their shape.
     virtual Tensor observe(Backend& backend, const AttentionView& view) = 0;
 };
 
@@ -51,11 +51,11 @@ struct Regularisation {
 
 struct Context {
     Backend& backend;
-    Tape* tape = nullptr;  // none: inference
+    Tape* tape = nullptr;  // null: inference
     Regularisation regularisation = {};
     AttentionObserver* observer = nullptr;
     Compute compute = Compute::F32;  // of products, see Matmul::compute
-    // Told what runs now ("encoder.0.self_attention"), for traces and NaN messages; may be empty.
+    // Called with the part that runs now ("encoder.0.self_attention"), for traces and NaN messages; may be empty.
     std::function<void(const std::string&)> label = {};
 };
 

@@ -91,7 +91,8 @@ void embed_backward(Backend& backend, const EmbedOperands& operands, const Tenso
                                   .write = table.write});
     }
     if (operands.positions.requires_grad()) {
-        // Row i is the sum over the batch; rows past the length get nothing, but have to be 0 on the first writing.
+        // Row i is the sum over the batch. Rows past the length get no gradient but must be set to 0 by the first
+        // write.
         const GradientTarget table = operands.positions.gradient_target(backend);
         if (table.write == Write::Overwrite) {
             backend.run(Fill{.out = table.tensor, .value = 0.0F});
@@ -138,7 +139,7 @@ Var bias_activation(Context& ctx, const Var& x, const Var& bias, Activation acti
     if (!bias.defined() && activation == Activation::None && rule.rate == 0.0F) {
         return x;
     }
-    // What the way back has to see: the sign of the result for Relu, x itself for Gelu and Swish.
+    // What backward needs: the sign of the result for ReLU, x itself for Gelu and Swish.
     const bool keeps_x = activation == Activation::Gelu || activation == Activation::Swish;
     const Tensor out = keeps_x ? ctx.backend.empty(x.shape(), x.value().dtype) : x.value();
     const Tensor bias_value = bias.defined() ? bias.value() : Tensor();
@@ -269,7 +270,7 @@ Var embed(Context& ctx, const EmbedOperands& operands) {
     Var y(out, recorded);
     if (recorded) {
         HEADSCOPE_CHECK(operands.order.defined() || !operands.table.requires_grad(),
-                        "the way back through an embedding needs the positions sorted by id");
+                        "the backward of an embedding needs the positions sorted by id");
         HEADSCOPE_CHECK(!operands.first.defined(), "a tape records whole sequences, from position 0");
         ctx.tape->record(
             "embed", {operands.table, operands.positions},

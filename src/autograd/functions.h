@@ -1,14 +1,14 @@
-// Differentiable functions: each runs its op at once and, with a tape, records the way back.
-// Results have their input's dtype, which the embedding takes from the weights: it is the parameters that make a model
-// one of F16 or BF16 activations. Statistics and the gradients of parameters stay F32.
-// "Spends x" means that the result may stand in x's memory: x's value is not to be read afterwards.
+// Differentiable functions: each runs its op at once and, with a tape, records its backward. Results have their input's
+// dtype; an embedding has that of its weights, so the parameters decide whether activations are F16 or BF16. Statistics
+// and the gradients of parameters stay F32. "Spends x" means that the result may reuse x's memory: x's value must not
+// be read afterwards.
 #pragma once
 
 #include "autograd/context.h"
 
 namespace headscope {
 
-// The rule of one of the model's dropouts; the identity where the pass has no dropout.
+// The rule of one of the model's dropouts; the identity if the pass has no dropout.
 DropoutRule dropout_rule(const Context& ctx, float rate, std::uint32_t site);
 
 // alpha * op(a) . op(b), see backend/ops/matmul.h.
@@ -25,7 +25,7 @@ Var linear(Context& ctx, const Var& x, const Var& weight);
 // Dropout(f(x + bias)): x [batch, length, columns], bias [columns] or undefined. Spends x for None and Relu.
 Var bias_activation(Context& ctx, const Var& x, const Var& bias, Activation activation, const DropoutRule& rule = {});
 
-// Both, Dropout(f(x . W^T + bias)): by one op where the device has one, nothing drops and f is None or Relu, else one
+// Both: Dropout(f(x . W^T + bias)). One op if the device has it, nothing is dropped and f is None or Relu; else one
 // after the other. x [batch, length, in], weight [out, in], bias [out] or undefined.
 Var linear_activation(Context& ctx, const Var& x, const Var& weight, const Var& bias, Activation activation,
                       const DropoutRule& rule = {});
@@ -41,24 +41,24 @@ Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var
 // Spends scores [batch, heads, queries, keys].
 Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask);
 
-// `dropout` leaves x as it was, `dropout_spending` does not.
+// `dropout` leaves x unchanged, `dropout_spending` does not.
 Var dropout(Context& ctx, const Var& x, const DropoutRule& rule);
 Var dropout_spending(Context& ctx, const Var& x, const DropoutRule& rule);
 
 // scale * table[ids] + positions: ids I32 [batch, length], table [vocabulary, d_model], result [batch, length, d_model]
-// of the table's dtype, or where that is for weights alone of the backend's real().
+// of the table's dtype, or of the backend's real() if that dtype is only for weights.
 struct EmbedOperands {
     Tensor ids;
-    Tensor order = {};  // I32 [batch * length], see EmbedBackward; needed where the table wants a gradient
+    Tensor order = {};  // I32 [batch * length], see EmbedBackward; needed if the table requires a gradient
     Var table;
-    Var positions = {};  // [max_length, d_model], optional; learned where it wants a gradient
-    Tensor first = {};   // I32 [1], the first position, 0 where undefined; without a tape only
+    Var positions = {};  // [max_length, d_model], optional; learned if it requires a gradient
+    Tensor first = {};   // I32 [1], the first position, 0 if undefined; only without a tape
     float scale = 1.0F;
 };
 Var embed(Context& ctx, const EmbedOperands& operands);
 
 // Equation 1 for all heads: Q [batch, heads, queries, d_k], K [batch, heads, keys, d_k], V [batch, heads, keys, d_v];
-// result [batch, queries, heads * d_v], the heads side by side.
+// result [batch, queries, heads * d_v], with the heads next to each other.
 Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, const Var& V, const AttentionMask& mask,
            const DropoutRule& rule = {});
 

@@ -27,7 +27,7 @@ void Tape::backward(Backend& backend) {
         try {
             entry.backward(backend);
         } catch (const CheckFailure& failure) {
-            throw CheckFailure("on the way back through " + entry.name + ": " + failure.what());
+            throw CheckFailure("in the backward of " + entry.name + ": " + failure.what());
         }
         for (const Var& parameter : entry.parameters) {
             if (--pending_[parameter.identity()] == 0 && on_final_gradient) {

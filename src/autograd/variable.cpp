@@ -24,9 +24,9 @@ struct Region {
     bool inside(const Region& other) const { return overlap(other) == area(); }
 };
 
-// What all views of one variable share.
+// State shared by all views of one variable.
 struct GradientState {
-    Tensor tensor;  // contiguous, `shape`; undefined until the first writer comes, but for parameters
+    Tensor tensor;  // contiguous, `shape`; undefined until the first write, except for parameters
     Shape shape;
     DType dtype = DType::F32;
     bool parameter = false;
@@ -47,7 +47,7 @@ struct Var::Node {
     Tensor value;  // undefined after without_value()
     Tensor scales;
     std::string name;
-    std::shared_ptr<GradientState> state;  // null: wants no gradient
+    std::shared_ptr<GradientState> state;  // null: requires no gradient
     Region region;
     // This view of the root's gradient.
     Shape shape;
@@ -90,7 +90,7 @@ Region narrowed(const Region& region, const Shape& shape, int dimension, std::in
     HEADSCOPE_CHECK(dim == 0 && shape[0] > 0,
                     "a variable that wants a gradient is narrowed along its first or last dimension, not along " +
                         std::to_string(dim) + " of " + shape.to_string());
-    if (region.rows == 1) {  // a stretch of a flat buffer
+    if (region.rows == 1) {  // a range of a flat buffer
         const std::int64_t step = region.columns / shape[0];
         part.column += start * step;
         part.columns = size * step;
@@ -135,7 +135,7 @@ Var Var::named(std::string name) const {
 
 Var Var::with_value(Tensor value) const {
     HEADSCOPE_CHECK(defined() && value.contiguous() && value.shape == shape(),
-                    "another value of a variable has its shape, this is " + value.to_string());
+                    "a replaced value must have the variable's shape, found " + value.to_string());
     Var copy(std::make_shared<Node>(*node_));
     copy.node_->value = std::move(value);
     return copy;

@@ -9,47 +9,47 @@
 
 namespace headscope {
 
-// Where a gradient is to be written, and whether this is the first to write there.
+// Where a gradient is written, and whether this is the first write there.
 struct GradientTarget {
     Tensor tensor;
     Write write = Write::Overwrite;
 };
 
-// A handle; copies share the value and the gradient. A view (narrow, heads, reshape) shares its parent's gradient
-// buffer, each region with its own "already written" mark, so that packed q/k/v are views on the way back as well.
-// Variables that want a gradient are narrowed along their first or their last dimension alone.
+// A handle; copies share value and gradient. A view (narrow, heads, reshape) shares its parent's gradient buffer; each
+// region has its own "already written" mark, so packed q/k/v are views in the backward pass too. Variables that require
+// a gradient can be narrowed only along their first or last dimension.
 class Var {
 public:
     Var() = default;
-    // An intermediate or an input; wants a gradient if `requires_grad`.
+    // An intermediate or an input; requires a gradient if `requires_grad`.
     explicit Var(Tensor value, bool requires_grad = false);
-    // A parameter: its gradient lives in `grad`, of a dtype of its own, is kept over micro-batches, and is marked
-    // unwritten by `forget_gradient`.
+    // A parameter: its gradient lives in `grad`, which may have another dtype, is kept over micro-batches, and is
+    // marked unwritten by `forget_gradient`.
     static Var parameter(Tensor value, Tensor grad, std::string name);
-    // The same variable under a name of its own; views of a flat buffer of parameters get theirs so.
+    // The same variable with a name; views of a flat buffer of parameters are named this way.
     Var named(std::string name) const;
-    // The same gradient for another value of this shape: a parameter's copy in 16 bits.
+    // The same gradient for another value of this shape: a parameter's 16-bit copy.
     Var with_value(Tensor value) const;
-    // The same with the scales of its rows: a weight in I8, which wants no gradient.
+    // The same with row scales: an I8 weight, which requires no gradient.
     Var with_scales(Tensor scales) const;
-    // The same gradient without the value: what closures keep that need no more, so that the value's memory is free.
+    // The same gradient without the value, for closures that do not need it, so that its memory is freed.
     Var without_value() const;
 
     bool defined() const;
     const Tensor& value() const;
-    const Tensor& scales() const;  // [rows] of a weight in I8, else undefined
+    const Tensor& scales() const;  // [rows] of an I8 weight, else undefined
     const Shape& shape() const;
     bool requires_grad() const;
     const std::string& name() const;  // parameters only
 
-    // The gradient; nothing may be asked of a variable that no one wrote to (has_gradient).
+    // gradient() requires has_gradient(): that someone has written to it.
     bool has_gradient() const;
     Tensor gradient() const;
-    // Allocates on first use. The first writer of a region is told Overwrite, the next ones Accumulate.
+    // Allocates on first use. The first writer of a region gets Overwrite, later ones Accumulate.
     GradientTarget gradient_target(Backend& backend) const;
-    // Adds a finished gradient. Where it is the first, its tensor itself becomes the gradient: nobody else may use it.
+    // Adds a finished gradient. The first one becomes the gradient itself, so nobody else may use its tensor.
     void add_gradient(Backend& backend, const Tensor& gradient) const;
-    // Lets the gradient (of a parameter: its written marks only) and, for intermediates, nothing else go.
+    // Drops the gradient; of a parameter only its written marks.
     void forget_gradient() const;
 
     Var reshape(const Shape& to) const;

@@ -7,7 +7,7 @@
 namespace headscope {
 
 std::uint64_t Arena::rounded(std::uint64_t bytes) const {
-    // An empty tensor owns a place too: a descriptor needs something to point at.
+    // Empty tensors get a place too: a descriptor must point at something.
     const std::uint64_t least = bytes == 0 ? 1 : bytes;
     return (least + alignment_ - 1) / alignment_ * alignment_;
 }

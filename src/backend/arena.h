@@ -1,5 +1,5 @@
-// Which bytes of which block belong to whom: best fit with coalescing, in plain C++ so that it can be tested without a
-// device. The same sequence of sizes gives the same places.
+// Allocates byte ranges of blocks: best fit with coalescing, in plain C++ so that it can be tested without a device.
+// The same sequence of sizes gives the same places.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace headscope {
 
-// What is recorded to run again (Backend::replay) writes to the same places each time: they are nobody else's.
+// Recordings (Backend::replay) write to the same places each time they run, so nothing else may use those.
 enum class Pool : std::uint8_t { Ops, Recordings };
 
 struct Place {
     std::uint32_t block = 0;
     std::uint64_t offset = 0;
-    std::uint64_t bytes = 0;  // what was asked for, rounded up to the alignment
+    std::uint64_t bytes = 0;  // as requested, rounded up to the alignment
 };
 
 class Arena {
@@ -25,10 +25,10 @@ public:
     explicit Arena(std::uint64_t alignment) : alignment_(alignment) {}
 
     std::uint64_t rounded(std::uint64_t bytes) const;
-    // A block of this many bytes, all free. Numbers of removed blocks are used again.
+    // Adds a free block of this size. Numbers of removed blocks are reused.
     std::uint32_t add_block(std::uint64_t bytes);
     void remove_block(std::uint32_t block);
-    // The smallest free range that fits, the lowest among equals; none if every block is too full.
+    // The smallest free range that fits, the lowest of equal ones; std::nullopt if no block has one.
     std::optional<Place> take(std::uint64_t bytes);
     void give_back(const Place& place);
     std::vector<std::uint32_t> empty_blocks() const;
@@ -36,7 +36,7 @@ public:
 private:
     using Range = std::pair<std::uint32_t, std::uint64_t>;  // block, offset
     struct Block {
-        std::uint64_t bytes = 0;                        // 0: no such block
+        std::uint64_t bytes = 0;                        // 0: no block
         std::map<std::uint64_t, std::uint64_t> free{};  // offset -> bytes
     };
     void add_free(std::uint32_t block, std::uint64_t offset, std::uint64_t bytes);

@@ -19,12 +19,12 @@ std::int64_t span_of(const Tensor& tensor) {
     return tensor.elements() == 0 ? 0 : last + 1;
 }
 
-// All that lies between a view's first and last element, as one contiguous tensor.
+// The range from a view's first to its last element, as one contiguous tensor.
 Tensor spanning(const Tensor& tensor) {
     return make_tensor(tensor.buffer, Shape{span_of(tensor)}, tensor.dtype, tensor.offset);
 }
 
-// Calls visit(i, place) for the i-th element of a view in row-major order; place counts from its first element.
+// Calls visit(i, place) for the i-th element of a view in row-major order; place is relative to its first element.
 template <class Visit>
 void for_each_place(const Tensor& tensor, Visit&& visit) {
     std::array<std::int64_t, kMaxRank> size{1, 1, 1, 1};
@@ -52,7 +52,7 @@ std::vector<std::byte> download_bytes(Backend& backend, const Tensor& tensor) {
     return bytes;
 }
 
-// Of a stream that was waited for.
+// For streams that were waited for.
 class HostEvent final : public Event {
 public:
     bool reached() override { return true; }
@@ -110,7 +110,7 @@ void from_host(Backend& backend, const Tensor& tensor, const std::vector<T>& val
     }
     const Tensor whole = spanning(tensor);
     const std::size_t width = size_of(tensor.dtype);
-    // What lies between the rows of a strided view goes back as it was.
+    // What lies between the rows of a strided view is written back unchanged.
     std::vector<std::byte> bytes = tensor.contiguous()
                                        ? std::vector<std::byte>(static_cast<std::size_t>(whole.elements()) * width)
                                        : download_bytes(backend, whole);

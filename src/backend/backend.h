@@ -1,4 +1,4 @@
-// The seam: one small abstract class that every device fulfils. It knows nothing of models.
+// The seam: one small abstract class that every device implements. It knows nothing of models.
 #pragma once
 
 #include <cstddef>
@@ -25,39 +25,38 @@ struct DeviceInfo {
     bool software = false;  // a GPU interface emulated on the CPU, such as llvmpipe
     bool gpu = false;       // a real GPU
     std::uint64_t memory_bytes = 0;
-    // Lengths that are multiples of it pay: shapes repeat, so that commands can be replayed. 1 where padding only
-    // costs.
+    // Lengths should be multiples of this: shapes repeat, so that commands can be replayed. 1 if padding only costs
+    // time.
     std::int64_t length_multiple = 8;
-    bool trains_faster_in_bf16 = false;                         // by products with operands rounded to BF16
+    bool trains_faster_in_bf16 = false;                         // with operands of products rounded to BF16
     std::vector<std::pair<std::string, std::string>> limits;    // name, value
     std::vector<std::pair<std::string, std::string>> features;  // name, "yes", "no" or a value
     std::string rejected;                                       // why it cannot be used; empty for a usable device
-    // Ways to have ops run by other kernels than the device takes of itself, for proofs: open_device_by() takes one.
+    // Ways to run ops by other kernels than the device chooses, for proofs: open_device_by() takes one.
     std::vector<std::string> paths = {};
 };
 
-// A device has no more memory. Smaller batches may do.
+// The device is out of memory. Smaller batches may fit.
 class OutOfMemory : public Error {
 public:
     using Error::Error;
 };
 
-// A device hung, was reset or was unplugged, or its driver has no memory to go on with: nothing works on this backend
-// any more. A fresh one may (of CUDA none does within the process, whose backend throws a plain Error).
+// The device hung, was reset or unplugged, or its driver is out of memory: this backend is unusable. A new one may work
+// (not for CUDA within the same process, so that its backend throws a plain Error).
 class DeviceLost : public Error {
 public:
     using Error::Error;
 };
 
-// How a backend runs an op in a dtype. Reports count neither of the last two as a native pass.
+// How a backend runs an op in a dtype. Only Native counts as a native pass in reports.
 enum class SupportLevel : std::uint8_t { Native, Composed, None };
 struct Support {
     SupportLevel level = SupportLevel::Native;
     std::string reason;  // for Composed and None
 };
 
-// A mark in a backend's stream, reached when all that was enqueued before it has been carried out. The backend outlives
-// its events.
+// A mark in a backend's stream, reached when all work enqueued before it is done. The backend outlives its events.
 class Event {
 public:
     Event() = default;
@@ -65,14 +64,14 @@ public:
     Event& operator=(const Event&) = delete;
     virtual ~Event() = default;
 
-    virtual bool reached() = 0;  // does not wait for it
+    virtual bool reached() = 0;  // does not wait
     virtual void wait() = 0;
-    // The device's time from `earlier`, an event of the same backend, to this one. Both have to be reached.
+    // The device's time from `earlier`, an event of the same backend, to this one. Both must have been reached.
     virtual double seconds_since(const Event& earlier) const = 0;
 };
 
-// One in-order stream: run and upload enqueue, only download and synchronize wait. One thread owns a backend.
-// Memory given out lives as long as its tensors; the backend outlives them all.
+// One in-order stream: run and upload enqueue; only download and synchronize wait. One thread owns a backend. Memory
+// lives as long as its tensors; the backend outlives them all.
 class Backend {
 public:
     Backend() = default;
@@ -85,55 +84,53 @@ public:
     // The dtype of activations and master parameters: F32, or F64 for the oracle.
     virtual DType real() const { return DType::F32; }
 
-    // Uninitialised memory from the arena; OutOfMemory when the device has no more, naming what was asked for and what
-    // is in use.
+    // Uninitialised memory from the arena. OutOfMemory names the size requested and the memory in use.
     virtual Tensor empty(const Shape& shape, DType dtype) = 0;
 
     // Copies contiguous host memory to a contiguous tensor of the same size in bytes. The source may be reused on
     // return.
     virtual void upload(const Tensor& to, const void* from, std::size_t bytes) = 0;
-    // Waits for all that was enqueued, then copies a contiguous tensor to host memory.
+    // Waits for all enqueued work, then copies a contiguous tensor to host memory.
     virtual void download(const Tensor& from, void* to, std::size_t bytes) = 0;
     virtual void synchronize() = 0;
 
-    // A mark at what was enqueued so far. Not within a replay(). By default it waits for all of it, and takes the
-    // host's clock for the device's.
+    // Marks the work enqueued so far. Not allowed within replay(). The default waits for that work and uses the host's
+    // clock.
     virtual std::shared_ptr<Event> record_event();
-    // Native: an event takes the device's own time and holds nobody up. Composed: record_event() waits, and why.
+    // Native: an event has the device's own time and does not wait. Composed: record_event() waits, with the reason.
     virtual Support events() const;
 
-    // Runs `body`, which enqueues ops and does nothing else that matters. A backend may keep what body enqueued and,
-    // when the same comes again, enqueue that at once without calling body: so `name` says which ops these are, and
-    // `operands` are all the memory that they touch but for what body itself allocates, which must not outlive it. The
-    // same name over the same operands (addresses, shapes, dtypes) has to mean the same ops; what changes is read from
-    // the operands.
-    // Two things whose operands may look alike, one after the other, tell themselves apart by a new_identity().
+    // Runs `body`, which only enqueues ops. A backend may keep what body enqueued and, the next time, enqueue that
+    // without calling body. So `name` identifies the ops, and `operands` are all the memory that they touch, except
+    // what body itself allocates, which must not outlive it. The same name with the same operands (addresses, shapes,
+    // dtypes) must mean the same ops; values that change are read from operands. Callers whose operands may look alike
+    // add a new_identity().
     virtual void replay(const std::string& name, const std::vector<Tensor>& operands,
                         const std::function<void()>& body);
 
     std::uint64_t new_identity() { return ++identities_; }
 
-    // The kernels that were enqueued since the last call, each once and with what it was specialised for, in the order
-    // of their names. From the first call on; empty where the backend does not tell.
+    // The kernels enqueued since the last call, each once with its specialisation, sorted by name. Recording starts
+    // with the first call; empty if the backend does not report kernels.
     virtual std::vector<std::string> take_kernels() { return {}; }
 
-    // Null where there is but one way to compute a product.
+    // Null if there is only one way to compute a product.
     virtual ProductWays* product_ways() { return nullptr; }
 
-    // Bytes in use by live tensors now, and the most there ever were.
+    // Bytes used by live tensors now, and the peak.
     struct MemoryUse {
         std::size_t live = 0;
         std::size_t peak = 0;
     };
     virtual MemoryUse memory() const = 0;
 
-    // `op` is an op struct's kName, `dtype` that of its operands (ops/common.h: of T).
+    // `op` is an op struct's kName, `dtype` that of its operands (T in ops/common.h).
     virtual Support support(const std::string& op, DType dtype) const = 0;
-    // How F32 operands are multiplied that are rounded first (Matmul::compute). Native: the device has such products,
-    // and they are faster. Without a word of the backend's: F32 alone.
+    // Products of F32 operands that are rounded first (Matmul::compute). Native: the device has such products, and they
+    // are faster. The default supports only F32.
     virtual Support products(Compute compute) const;
-    // Whether Matmul, Linear and Embed take weights that are stored in `dtype`, F16 or I8, beside operands of real()
-    // (ops/common.h). Without a word of the backend's: none.
+    // Whether Matmul, Linear and Embed take weights stored in `dtype`, F16 or I8, next to operands of real()
+    // (ops/common.h). The default supports none.
     virtual Support weights(DType dtype) const;
 
 #define HEADSCOPE_DECLARE(Op) virtual void run(const Op& op) = 0;
@@ -149,7 +146,7 @@ private:
     std::uint64_t identities_ = 0;
 };
 
-// Host values in any numeric type to and from a tensor of any dtype, converted on the host. Contiguous or strided
+// Copies host values of a numeric type to and from a tensor of any dtype, converting on the host. Contiguous or strided
 // tensors; for weights, ids, tests and reports, not for hot paths. `T` is float, double or std::int32_t.
 template <class T>
 std::vector<T> to_host(Backend& backend, const Tensor& tensor);

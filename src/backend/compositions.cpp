@@ -1,4 +1,4 @@
-// The fused ops as compositions of core ops: how a backend without kernels for them runs them, and their oracle.
+// The fused ops composed of core ops: the default of backends without kernels for them, and their oracle.
 #include "backend/compositions.h"
 
 namespace headscope {
@@ -59,7 +59,7 @@ void Backend::run(const AttentionBackward& op) {
     if (!op.grad_q.defined() && !op.grad_k.defined()) {
         return;
     }
-    // Of the weights, then of the scores.
+    // The gradient of the weights, then of the scores.
     const Tensor v = seen_keys(*this, op.v, op.mask, op.q.dim(2));
     run(Matmul{.a = op.grad_out, .b = v, .out = scratch, .transpose_b = true, .compute = op.compute});
     if (drops) {
@@ -85,7 +85,7 @@ void Backend::run(const AttentionBackward& op) {
     }
 }
 
-// Gelu and Swish read what the product wrote; the others stand in its place.
+// Gelu and Swish read the product's result; the other activations replace it.
 void Backend::run(const Linear& op) {
     const bool in_place = op.activation == Activation::None || op.activation == Activation::Relu;
     const Tensor product = in_place ? op.y : empty(op.y.shape, op.y.dtype);

@@ -5,8 +5,8 @@
 
 namespace headscope {
 
-// Keys or values [batch, heads, keys, depth] as operands of products: zeros (MaskKeys) where none of the queries may
-// look, so that NaN and infinity there do not get past a weight of 0. x itself where the mask leaves no key unseen.
+// Keys or values [batch, heads, keys, depth] as operands of products: zeros (MaskKeys) at keys that no query may see,
+// since a weight of 0 does not cancel NaN and infinity. x itself if the mask leaves no key unseen.
 Tensor seen_keys(Backend& backend, const Tensor& x, const AttentionMask& mask, std::int64_t queries);
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// One host value to and from its stored form in any dtype.
+// Converts one host value to and from its stored form in any dtype.
 #pragma once
 
 #include <bit>
@@ -12,8 +12,8 @@
 
 namespace headscope {
 
-// A float between `value` and zero or at `value`, its last bit set where bits were lost: rounding it again to a 16-bit
-// type gives what rounding `value` at once would have given.
+// `value` rounded towards zero, with the last bit set if bits were lost: rounding that again to a 16-bit type gives the
+// same as rounding `value` directly.
 inline float round_to_odd(double value) {
     const auto nearest = static_cast<float>(value);
     if (std::isnan(value) || static_cast<double>(nearest) == value) {
@@ -26,7 +26,7 @@ inline float round_to_odd(double value) {
     return std::bit_cast<float>(bits | 1U);
 }
 
-// What the buffer holds of a tensor's dtype, with the way to and from a number.
+// How a buffer stores a dtype, with conversions to and from a number.
 struct StoredF16 {
     std::uint16_t bits;
     operator float() const { return from_f16(bits); }
@@ -58,7 +58,7 @@ decltype(auto) visit_stored(DType dtype, Visit&& visit) {
     HEADSCOPE_CHECK(false, "unknown dtype");
 }
 
-// The number stored at the byte address `from`, and back.
+// Reads and writes the number stored at a byte address.
 template <class T>
 T load_as(DType dtype, const void* from) {
     return visit_stored(dtype, [&](auto stored) {

@@ -42,8 +42,8 @@ struct Instrumented::Impl {
     std::string label;
     std::map<std::string, OpTime> times;
     std::vector<TraceEvent> events;
-    std::shared_ptr<TraceFile> trace;  // null where nobody asks
-    double first_begin = 0.0;          // of the first op, on the trace's clock
+    std::shared_ptr<TraceFile> trace;  // null if not requested
+    double first_begin = 0.0;          // of the first op, by the trace's clock
     std::deque<Timed> pending;
     std::shared_ptr<Event> last_begin;  // of what was traced last
     double last_begin_seconds = 0.0;    // since the first op
@@ -51,7 +51,7 @@ struct Instrumented::Impl {
     bool timed() const { return options.time || !options.trace_file.empty(); }
 
     void add(Timed op) {
-        // Far more than any device lets a host be ahead of it: the older half has long been carried out.
+        // Far more than a device lets the host run ahead: the older half is done by then.
         constexpr std::size_t kMostPending = 4096;
         pending.push_back(std::move(op));
         if (pending.size() == kMostPending) {
@@ -59,7 +59,7 @@ struct Instrumented::Impl {
         }
     }
 
-    // The first `count` pending ops into the totals.
+    // Adds the first `count` pending ops to the totals.
     void settle(std::size_t count) {
         if (count == 0) {
             return;
@@ -78,7 +78,7 @@ struct Instrumented::Impl {
         total.seconds += seconds;
         if (trace != nullptr) {
             constexpr double kMicro = 1e6;
-            // From op to op: clocks tell short times more exactly than long ones.
+            // Measured from op to op: clocks are more precise for short times than for long ones.
             last_begin_seconds += last_begin == nullptr ? 0.0 : op.begin->seconds_since(*last_begin);
             last_begin = op.begin;
             events.push_back({op.op, op.label, kMicro * last_begin_seconds, kMicro * seconds});
@@ -113,7 +113,7 @@ Instrumented::~Instrumented() {
     if (impl_->trace != nullptr) {
         try {
             impl_->settle(impl_->pending.size());
-        } catch (const Error&) {  // a device that was lost: what is known is written
+        } catch (const Error&) {  // lost device: write what is known
         }
         const DeviceInfo& device = impl_->inner->device();
         impl_->trace->add(device.id + " " + device.name, impl_->first_begin, impl_->events);
@@ -190,7 +190,7 @@ Support Instrumented::events() const {
 
 void Instrumented::replay(const std::string& name, const std::vector<Tensor>& operands,
                           const std::function<void()>& body) {
-    // Who times, traces or scans wants to see every op.
+    // Timing, tracing and scanning have to see every op.
     if (impl_->timed() || impl_->options.scan_for_nan) {
         body();
     } else {

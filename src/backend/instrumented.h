@@ -1,4 +1,4 @@
-// The decorator that sees every op: validates it always; times, traces or scans for NaN on request.
+// The decorator that sees every op: always validates it; times, traces or scans for NaN on request.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace headscope {
 
 struct InstrumentOptions {
-    bool time = false;            // between events around every op (Backend::events), a total for each name
+    bool time = false;            // events around every op (Backend::events), totals by name
     bool scan_for_nan = false;    // downloads every real output; Error names the op, the output and the label
     std::string trace_file = {};  // Chrome trace format, written when the backend is destroyed; implies time
 };
@@ -28,7 +28,7 @@ public:
 
     // What the model is doing ("encoder.0.self_attention"), for traces and NaN messages.
     void set_label(std::string label);
-    // Of all ops so far, for which it waits.
+    // Totals of all ops so far; waits for them.
     const std::map<std::string, OpTime>& times();
 
     const DeviceInfo& device() const override;

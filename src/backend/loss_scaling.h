@@ -1,5 +1,6 @@
-// F16 has no numbers below 6e-8: gradients are multiplied by a loss scale on their way back, and divided once they are
-// sums in F32. The scale grows until a gradient overflows, falls back, and so stays as large as the run allows.
+// F16 has no numbers below 6e-8. So the loss, and with it every gradient, is multiplied by a scale, and gradients are
+// divided by it once they are F32 sums. The scale grows until a gradient overflows, then falls back, and so stays as
+// large as possible.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +8,21 @@
 namespace headscope {
 
 struct LossScaling {
-    std::int32_t growth_interval = 0;  // this many good steps in a row let the scale grow; 0: it never moves
+    std::int32_t growth_interval = 0;  // good steps in a row after which the scale grows; 0: it never changes
     float growth = 2.0F;
     float backoff = 0.5F;      // after a gradient that was not finite
     float least = 1.0F;        // it never falls below
     float most = 16777216.0F;  // 2^24; it never grows beyond
 };
 
-// The slots LossScale and GoodSteps of StepScalars.
+// The LossScale and GoodSteps slots of StepScalars.
 template <class Real>
 struct LossScaleState {
     Real scale;
     Real good_steps;
 };
 
-// The state after a step whose gradient was finite or not. One function for every device: it calls nothing.
+// The state after a step with finite or non-finite gradient. All devices share this function; it calls nothing.
 template <class Real>
 constexpr LossScaleState<Real> next_loss_scale(const LossScaleState<Real>& now, bool finite, const LossScaling& rule) {
     if (rule.growth_interval == 0) {

@@ -47,7 +47,7 @@ Outputs outputs_of(const EditAttention& op) {
     return {{"out", op.out}};
 }
 Outputs outputs_of(const CacheAppend& op) {
-    // What is appended; the rest of the cache may be noise.
+    // Only the appended rows; the rest of the cache may be garbage.
     return {{"cache (the rows of x)", op.x}};
 }
 Outputs outputs_of(const MaskKeys& op) {
@@ -81,7 +81,7 @@ Outputs outputs_of(const Linear& op) {
     return {{"y", op.y}};
 }
 Outputs outputs_of(const Attention& op) {
-    return {{"out", op.out}};  // log_sums may be left as they were
+    return {{"out", op.out}};  // log_sums may stay unchanged
 }
 Outputs outputs_of(const AttentionBackward& op) {
     return {{"grad_q", op.grad_q}, {"grad_k", op.grad_k}, {"grad_v", op.grad_v}};

@@ -1,4 +1,4 @@
-// Which of an op's operands it writes, with the names of the fields.
+// Which operands an op writes, with the names of the fields.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@ namespace headscope {
 
 struct NamedTensor {
     const char* name;
-    Tensor tensor;  // not defined where an optional output is absent
+    Tensor tensor;  // undefined if an optional output is absent
 };
 
 #define HEADSCOPE_DECLARE(Op) std::vector<NamedTensor> outputs_of(const Op& op);

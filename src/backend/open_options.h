@@ -1,4 +1,4 @@
-// What a device is opened with.
+// Options for opening a device.
 #pragma once
 
 #include "support/diagnostics.h"

@@ -6,7 +6,7 @@ namespace headscope {
 
 namespace {
 
-// The last element's place, counted from the first.
+// The last element's place, relative to the first.
 std::int64_t reach(const Tensor& tensor) {
     std::int64_t last = 0;
     for (int dim = 0; dim < tensor.rank(); ++dim) {
@@ -15,7 +15,7 @@ std::int64_t reach(const Tensor& tensor) {
     return last;
 }
 
-// With every stride that is a multiple of `period` left out: where in its period a view begins, and how far it reaches.
+// Ignoring every stride that is a multiple of `period`: where within its period a view begins, and how far it reaches.
 struct Window {
     std::int64_t begin;
     std::int64_t end;
@@ -32,8 +32,8 @@ Window window_of(const Tensor& tensor, std::int64_t period) {
     return {begin, begin + last};
 }
 
-// Two views of one packed tensor (q and k of a q/k/v product) interleave: their elements never share a place modulo
-// the packed row's length.
+// Two views of one packed tensor (q and k of a q/k/v product) interleave: their elements never share a place modulo the
+// length of a packed row.
 bool interleave(const Tensor& a, const Tensor& b) {
     if (a.dtype != b.dtype) {
         return false;
@@ -208,7 +208,7 @@ void OperandChecks::dropout(const DropoutRule& rule, const Tensor& x) const {
     if (rule.rate == 0.0F) {
         return;
     }
-    constexpr std::uint32_t kAll = 65536;  // of the 16 bits a draw has
+    constexpr std::uint32_t kAll = 65536;  // the 16 bits of a draw
     expect(dropout_threshold(rule.rate) < kAll,
            [&] { return "the dropout rate " + std::to_string(rule.rate) + " would drop everything"; });
     indices("the dropout's step", rule.step, Shape{1});

@@ -1,4 +1,4 @@
-// Every op of the contract, family by family.
+// Every op of the contract, by family.
 #pragma once
 
 #include "backend/ops/attention.h"

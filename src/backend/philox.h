@@ -1,5 +1,5 @@
-// Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011). shaders/include/philox.glsl is
-// its twin.
+// Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011). The same as
+// shaders/include/philox.glsl.
 #pragma once
 
 #include <array>

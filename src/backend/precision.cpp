@@ -6,7 +6,7 @@ namespace headscope {
 
 namespace {
 
-// Whether every op that a model runs on activations takes them in `dtype`; else the first reason why not.
+// Whether all ops that a model runs on activations support `dtype`; else the first reason why not.
 Support storage_support(const Backend& backend, DType dtype) {
     for (const char* op : {
 #define HEADSCOPE_NAME(Op) Op::kName,
@@ -40,7 +40,7 @@ Arithmetic arithmetic_for(const Backend& backend, Precision precision, const std
         return {};
     }
     if (precision == Precision::I8) {
-        throw Error(option + ": 8 bits are for the weights of a model that translates: say f32, tf32, bf16 or f16");
+        throw Error(option + ": i8 is only for the weights of a model that translates: use f32, tf32, bf16 or f16");
     }
     std::string lacks;
     if (precision != Precision::TF32) {
@@ -60,7 +60,7 @@ Arithmetic arithmetic_for(const Backend& backend, Precision precision, const std
         lacks += (lacks.empty() ? "no fast " : " and no fast ") + std::string(name_of(compute)) + " products (" +
                  products.reason + ")";
     }
-    throw Error(option + ": " + backend.device().id + " has " + lacks + ": say f32, or choose another --device");
+    throw Error(option + ": " + backend.device().id + " has " + lacks + ": use f32, or choose another --device");
 }
 
 Arithmetic inference_arithmetic_for(const Backend& backend, Precision precision, const std::string& option) {
@@ -73,7 +73,7 @@ Arithmetic inference_arithmetic_for(const Backend& backend, Precision precision,
     }
     if (const Support support = backend.weights(dtype); support.level == SupportLevel::None) {
         throw Error(option + ": " + backend.device().id + " has no " + name_of(dtype) + " weights (" + support.reason +
-                    "): say f32, or choose another --device");
+                    "): use f32, or choose another --device");
     }
     return {.storage = dtype, .weights_alone = true};
 }

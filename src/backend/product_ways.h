@@ -1,4 +1,4 @@
-// Where a backend has several ways to compute a product, what somebody who tries them needs: `headscope tune`.
+// For `headscope tune`: the ways in which a backend can compute a product.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@ class ProductWays {
 public:
     virtual ~ProductWays() = default;
 
-    // Products are computed in this way from now on, wherever it is one of theirs; empty: as the backend chooses.
+    // Computes products in this way from now on, where possible; empty: the backend chooses.
     virtual void force(const std::string& way) = 0;
-    // Those of the product that was enqueued last, the backend's own choice first.
+    // The ways for the last enqueued product, the backend's own choice first.
     virtual std::vector<std::string> ways() const = 0;
-    // The backend's choice from now on for products like the last, on this device and driver. False where it holds for
-    // this process alone, since it could not be written to disk.
+    // Makes `way` the backend's choice for products like the last, on this device and driver. False if it could not be
+    // saved, so that it holds only in this process.
     virtual bool keep(const std::string& way, double seconds) = 0;
-    // Why nothing that is found now is to be kept; empty where it is.
+    // Why tuning results cannot be saved; empty if they can.
     virtual std::string not_to_be_kept() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// What products of F32 operands may be rounded to and their weights stored in, and who has that.
+// The default support for rounded products and narrow weights.
 #include "backend/backend.h"
 
 namespace headscope {
@@ -17,11 +17,11 @@ Support Backend::products(Compute compute) const {
     if (compute == Compute::F32) {
         return {};
     }
-    return {SupportLevel::None, std::string("it multiplies F32 operands as they are, not in ") + name_of(compute)};
+    return {SupportLevel::None, std::string("it multiplies F32 operands without rounding them to ") + name_of(compute)};
 }
 
 Support Backend::weights(DType dtype) const {
-    return {SupportLevel::None, std::string("it multiplies F32 activations by no weights in ") + name_of(dtype)};
+    return {SupportLevel::None, std::string("it cannot multiply F32 activations by weights in ") + name_of(dtype)};
 }
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// How real numbers become I8: symmetric, a scale for each row, the largest magnitude of a row at 127.
+// Real numbers to I8: symmetric, one scale for each row, whose largest magnitude becomes 127.
 #pragma once
 
 #include <cmath>
@@ -13,19 +13,19 @@ struct RowScale {
     float inverse = 0.0F;  // 0 for a row of zeros
 };
 
-// Of a row whose largest magnitude is this. What is smaller than 2^-100, whose inverse would not be a number, is 0.
+// Of a row with this largest magnitude. Below 2^-100, whose inverse overflows, everything becomes 0.
 inline RowScale row_scale(float largest) {
     constexpr float kMost = 127.0F;
     constexpr float kSmallest = 0x1p-100F;
     return largest < kSmallest ? RowScale{} : RowScale{largest / kMost, kMost / largest};
 }
 
-// To nearest, ties to even. The value is finite and no larger than its row's largest.
+// To nearest, ties to even. The value is finite and at most its row's largest.
 inline std::int8_t quantised(float value, float inverse) {
     return static_cast<std::int8_t>(std::nearbyint(value * inverse));
 }
 
-// One row, all of it finite; its scale.
+// Quantises a row of finite numbers and returns its scale.
 inline float quantise_row(std::span<const float> row, std::int8_t* to) {
     float largest = 0.0F;
     for (const float value : row) {

@@ -17,7 +17,7 @@ void append(std::string& key, const Value& value) {
 }  // namespace
 
 std::string not_in_a_replay(const std::string& what) {
-    return "the body of a replay enqueues ops and nothing else; it " + what;
+    return "the body of a replay may only enqueue ops; it " + what;
 }
 
 std::string replay_key(const std::string& name, const std::vector<Tensor>& operands,

@@ -1,5 +1,5 @@
-// Which runs of ops come again (Backend::replay), and what a backend keeps of them: bookkeeping alone, tested without a
-// device.
+// Which sequences of ops repeat (Backend::replay), and which recordings a backend keeps: bookkeeping only, testable
+// without a device.
 #pragma once
 
 #include <algorithm>
@@ -19,21 +19,21 @@
 
 namespace headscope {
 
-// Where a tensor's first element lies: a block of a backend's memory, and the byte in it.
+// A tensor's first element: a block of a backend's memory and the byte in it.
 struct Address {
     std::uint64_t block = 0;
     std::uint64_t byte = 0;
 };
 
-// The name of a run and where its operands lie: two runs of one key are the same ops over the same memory. Bytes, not
-// text: one is made at every step of decoding, of every parameter.
+// A sequence's name and the addresses of its operands: equal keys mean the same ops over the same memory. Bytes, not
+// text: it is computed at every step of decoding, for every parameter.
 std::string replay_key(const std::string& name, const std::vector<Tensor>& operands,
                        const std::function<Address(const Tensor&)>& address_of);
 
-// Why a backend refuses what it was asked for within a replay: `what` it was, in the past tense.
+// The error for an operation that is not allowed within a replay: `what` was done, in the past tense.
 std::string not_in_a_replay(const std::string& what);
 
-// Within its life a backend's `Memory` gives from another pool.
+// While it lives, a backend's `Memory` allocates from another pool.
 template <class Memory>
 class PoolScope {
 public:
@@ -47,31 +47,30 @@ private:
     const Pool before_;
 };
 
-// Thrown by what makes a recording, or launches it, where that cannot be, on a device that works: op by op the same is
-// computed.
+// Thrown if a recording cannot be made or launched on a working device: the ops run one by one instead.
 class NotRecorded : public Error {
 public:
     using Error::Error;
 };
 
-// The same of something that the run itself makes ready where it is not recorded: the next one can be.
+// The same, but the next attempt can succeed, since running the ops prepares what was missing.
 class NotRecordedYet : public NotRecorded {
 public:
     using NotRecorded::NotRecorded;
 };
 
-// `Recording` is whatever a run is kept as. A run is kept when it comes for the second time, since many never come
-// again; of those kept, the one not used for longest makes room for the next. Where one could not be kept, for
-// lack of memory or because the device refused (NotRecorded), all are run as they come for a while, twice as long each
-// time, so that what a recording costs is not paid in vain again and again, and memory that comes free is made use of.
+// `Recording` is what a backend keeps. A sequence is recorded when it comes for the second time, since many never
+// repeat; the least recently used recording is evicted. After a failure (out of memory or NotRecorded) nothing is
+// recorded for a while, twice as long each time, so that failures cost little and memory that becomes free is used
+// again.
 template <class Recording>
 class Replays {
 public:
-    // `pause`: runs until the next attempt after the first that failed.
+    // `pause`: sequences until the next attempt after the first failure.
     explicit Replays(std::size_t most, std::uint64_t pause = 256) : most_(most), pause_(pause) {}
 
     enum class Turn : std::uint8_t { Run, Record, Launch };
-    // What to do with a run of this key.
+    // What to do with a sequence of this key.
     Turn next(const std::string& key) {
         Entry& entry = entries_[key];
         entry.used = ++clock_;
@@ -86,7 +85,7 @@ public:
         return ++entry.runs == 1 ? Turn::Run : Turn::Record;
     }
 
-    // Whether a run of this key was launched: what was kept, or what is kept from now on (record()).
+    // Whether a recording was launched: an existing one, or a new one (record()).
     template <class Memory, class Make, class Launch>
     bool replay(const std::string& key, Memory& memory, const Make& make, const Launch& launch) {
         switch (next(key)) {
@@ -96,9 +95,9 @@ public:
         }
     }
 
-    // Launches what `make` records, whose ops have `memory` of the recordings' own, and keeps it. False where that
-    // cannot be, and op by op the same is computed, a little slower; where there was too little memory, what was kept
-    // has made room, and it was tried again. CheckFailure if something allocated by `make` outlives it.
+    // Launches and keeps what `make` records; its ops use the recordings' memory pool. False if that fails; the caller
+    // then runs the ops one by one. If memory ran out, old recordings were dropped and it was tried again. CheckFailure
+    // if something allocated by `make` outlives it.
     template <class Memory, class Make, class Launch>
     bool record(const std::string& key, Memory& memory, const Make& make, const Launch& launch) {
         try {
@@ -107,7 +106,7 @@ public:
             }
         } catch (const NotRecordedYet&) {
             return false;
-        } catch (const NotRecorded&) {  // there was memory enough
+        } catch (const NotRecorded&) {  // not for lack of memory
         }
         postpone();
         return false;
@@ -115,7 +114,7 @@ public:
     const std::shared_ptr<const Recording>& recording(const std::string& key) const {
         return entries_.at(key).recording;
     }
-    // A run that is not worth keeping: the next of this key is taken for the first, too. It may be forgotten already.
+    // The sequence is not worth recording: its next run counts as the first again. The key may be forgotten already.
     void disregard(const std::string& key) {
         if (const auto entry = entries_.find(key); entry != entries_.end()) {
             entry->second.runs = 0;
@@ -141,7 +140,7 @@ private:
         return made;
     }
 
-    // False where there was too little memory: what can be spared has been freed.
+    // False if memory ran out: everything that can be spared has been freed.
     template <class Memory, class Make, class Launch>
     bool keep(const std::string& key, Memory& memory, const Make& make, const Launch& launch) {
         try {
@@ -157,16 +156,16 @@ private:
         }
     }
 
-    // False where that cannot be: then it is kept no longer.
+    // False if that fails; the recording is then dropped.
     template <class Memory, class Launch>
     bool relaunch(const std::string& key, Memory& memory, const Launch& launch) {
         try {
-            const std::shared_ptr<const Recording> kept = recording(key);  // which may go for the sake of memory
+            const std::shared_ptr<const Recording> kept = recording(key);  // may be evicted to free memory
             launch(kept);
             return true;
         } catch (const OutOfMemory&) {
             memory.free_blocks();
-        } catch (const NotRecorded&) {  // there was memory enough
+        } catch (const NotRecorded&) {  // not for lack of memory
         }
         entries_.erase(key);
         postpone();
@@ -192,8 +191,8 @@ private:
     }
 
     std::size_t most_;
-    std::uint64_t pause_;        // the next one
-    std::uint64_t waiting_ = 0;  // runs until something may be kept again
+    std::uint64_t pause_;        // after the next failure
+    std::uint64_t waiting_ = 0;  // sequences until recording resumes
     std::uint64_t clock_ = 0;
     std::unordered_map<std::string, Entry> entries_;
 };

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kBegin = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
 constexpr const char* kEnd = "]}\n";
 
-// The file may be anything, also what the command is about to read.
+// The file might be anything, even the command's input.
 void require_replaceable(const std::string& path) {
     if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path)) {
         throw Error("the trace file " + path + " is not a regular file: name another file");
@@ -27,11 +27,11 @@ void require_replaceable(const std::string& path) {
     std::string begin(kBegin.size(), '\0');
     there.read(begin.data(), static_cast<std::streamsize>(begin.size()));
     if (there.gcount() > 0 && begin != kBegin) {
-        throw Error("the trace file " + path + " is there already and holds no trace: name another file");
+        throw Error("the trace file " + path + " exists and is not a trace: name another file");
     }
 }
 
-// Of the process, as the file is: backends come and go, and know nothing of each other.
+// One for the process, like the file: backends come and go and do not know each other.
 struct Files {
     std::mutex mutex;
     std::map<std::string, std::shared_ptr<TraceFile>> by_path;
@@ -56,7 +56,7 @@ std::shared_ptr<TraceFile> TraceFile::at(const std::string& path) {
 void TraceFile::require_written() {
     const std::lock_guard<std::mutex> lock(files().mutex);
     for (const auto& [path, file] : files().by_path) {
-        if (file == nullptr) {  // could not be begun
+        if (file == nullptr) {  // could not be created
             continue;
         }
         const std::lock_guard<std::mutex> of_file(file->mutex_);
@@ -68,7 +68,7 @@ void TraceFile::require_written() {
 
 TraceFile::TraceFile(const std::string& path) : path_(path) {
     require_replaceable(path);
-    std::ofstream(path, std::ios::binary);  // empties it
+    std::ofstream(path, std::ios::binary);  // truncates it
     append_to_file(path, std::string(kBegin) + kEnd);
 }
 

@@ -1,4 +1,4 @@
-// The Chrome trace of a process: one file, whatever number of backends it opens, at once or one after the other.
+// The Chrome trace of a process: one file for all backends that it opens, at once or one after the other.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace headscope {
 
-// What one backend did, as a row of its own in chrome://tracing and Perfetto.
+// An op of a backend, whose ops are one row in chrome://tracing and Perfetto.
 struct TraceEvent {
     const char* op;
     std::string label;
@@ -20,18 +20,18 @@ struct TraceEvent {
 
 class TraceFile {
 public:
-    // The one at `path`, which the first who asks in this process begins anew. Error if it cannot be written.
+    // The trace at `path`; the first call in a process creates the file. Error if it cannot be written.
     static std::shared_ptr<TraceFile> at(const std::string& path);
 
-    // Error where the trace of a backend could not be written.
+    // Error if the trace of a backend could not be written.
     static void require_written();
 
     explicit TraceFile(const std::string& path);
 
-    // Microseconds since the file was begun.
+    // Microseconds since the file was created.
     double now() const;
-    // The ops of a backend whose first one began at `begin`. The file is whole after it, without them where it cannot
-    // be written, which require_written() tells: backends end where nothing can be thrown. Any thread may call it.
+    // Adds the ops of a backend whose first one began at `begin`, and leaves a complete file. Failures are reported by
+    // require_written(), since destructors of backends cannot throw. Any thread may call it.
     void add(const std::string& device, double begin, const std::vector<TraceEvent>& events);
 
 private:

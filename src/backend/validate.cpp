@@ -60,7 +60,7 @@ void validate(const Matmul& op) {
     check.expect(op.b.dtype == op.a.dtype ||
                      (op.a.rank() == 2 && !op.transpose_a && op.transpose_b && op.compute == Compute::F32),
                  [&] {
-                     return "b is stored in less than a, which goes for one product a . b^T in F32 alone, found a " +
+                     return "b is narrower than a, which is only supported for a single F32 product a . b^T, found a " +
                             op.a.to_string() + " and b " + op.b.to_string();
                  });
     if (op.out.defined() && op.out.dtype == check.wide()) {
@@ -95,7 +95,7 @@ void validate(const Linear& op) {
     check.weight("weight", op.weight, "weight_scales", op.weight_scales);
     check.rank("weight", op.weight, 2, 2);
     check.expect(op.weight.dtype == op.x.dtype || op.compute == Compute::F32, [&] {
-        return "weight is stored in less than x, which goes for products in F32 alone, found " + op.weight.to_string();
+        return "weight is narrower than x, which is only supported for F32 products, found " + op.weight.to_string();
     });
     const std::int64_t columns = op.weight.dim(0);
     check.shape("weight", op.weight, Shape{columns, op.x.dim(1)});
@@ -116,7 +116,7 @@ void validate(const BiasActivation& op) {
         check.full("bias", op.bias, Shape{op.x.dim(2)});
         check.apart("y", op.y, {&op.bias});
     }
-    // The way back of Gelu and Swish needs x.
+    // The backward of Gelu and Swish needs x.
     if (op.activation == Activation::None || op.activation == Activation::Relu) {
         check.same_or_apart("y", op.y, op.x);
     } else {

@@ -1,5 +1,5 @@
 // The contract of every op as code: ranks, shapes, dtypes, strides, aliasing. A CheckFailure names the op, the operand,
-// what was expected and what was found. Run by the decorator for every op on every backend.
+// what was expected and what was found. The decorator runs it for every op on every backend.
 #pragma once
 
 #include "backend/ops.h"

@@ -15,7 +15,7 @@ void check_mask(const OperandChecks& check, const AttentionMask& mask, std::int6
     }
 }
 
-// What Attention and its way back have in common.
+// Common to Attention and its backward.
 template <class Op>
 void check_attention(OperandChecks& check, const Op& op) {
     check.real("q", op.q);

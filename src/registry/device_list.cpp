@@ -11,7 +11,7 @@ namespace headscope {
 std::vector<std::string> device_list(const std::string& wanted, const std::vector<DeviceInfo>& devices) {
     std::vector<std::string> ids;
     if (wanted == "all") {
-        std::set<std::string> cards;  // by their backend's first device of that name
+        std::set<std::string> cards;  // by the backend that first lists a device of that name
         std::string backend_before;
         std::set<std::string> before;
         for (const DeviceInfo& device : devices) {

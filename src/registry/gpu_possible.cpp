@@ -18,7 +18,7 @@ bool driver_named(const Settings& settings) {
     return std::any_of(kNames.begin(), kNames.end(), [&](const char* name) { return !settings.get(name).empty(); });
 }
 
-// True for a folder that cannot be read: what is not seen is possible.
+// True for a folder that cannot be read: a GPU may be there.
 template <class Wanted>
 bool any_entry(const std::string& folder, const Wanted& wanted) {
     std::error_code error;

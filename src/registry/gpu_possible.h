@@ -1,4 +1,4 @@
-// Whether a look for a real GPU is worth its time.
+// Whether it is worth looking for a real GPU.
 #pragma once
 
 #include <string>

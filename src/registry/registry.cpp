@@ -45,7 +45,7 @@ InstrumentOptions instrument_options(const Settings& settings) {
     return options;
 }
 
-// Behind what is wrong, in lines of its own.
+// Appended to errors: the devices, one per line.
 std::string what_there_is(const std::vector<DeviceInfo>& devices) {
     std::string text = "\nThere is:";
     for (const DeviceInfo& device : devices) {
@@ -54,7 +54,7 @@ std::string what_there_is(const std::vector<DeviceInfo>& devices) {
     return text;
 }
 
-// One look at a backend's devices. open() takes the place in the list, and a path.
+// The devices of a backend. open() takes an index of the list, and a path.
 struct Look {
     std::vector<DeviceInfo> list;
     std::function<std::unique_ptr<Backend>(int, const std::string&)> open;
@@ -67,7 +67,7 @@ Look look_at(const OpenOptions& options) {
                 if constexpr (requires { devices->open(index, path); }) {
                     return devices->open(index, path);
                 } else {
-                    return devices->open(index);  // require_path() lets none through: its devices name none
+                    return devices->open(index);  // never with a path: its devices list none, see require_path()
                 }
             }};
 }
@@ -77,7 +77,7 @@ struct GpuBackend {
     Look (*look)(const OpenOptions&);
 };
 
-// The first with a real GPU has the default device: CUDA is faster than Vulkan on the same card.
+// The first with a real GPU provides the default device: CUDA is faster than Vulkan on the same card.
 constexpr std::array kGpuBackends{GpuBackend{"cuda", look_at<CudaDevices>},
                                   GpuBackend{"vulkan", look_at<VulkanDevices>}};
 
@@ -122,7 +122,7 @@ std::unique_ptr<Backend> open_best(const OpenOptions& options) {
     return open_cpu(cpu_options(options.settings));
 }
 
-// "vulkan" is the first usable one, "vulkan:1" that very one.
+// "vulkan" is the first usable one, "vulkan:1" exactly that one.
 std::unique_ptr<Backend> open_named(const GpuBackend& backend, const std::string& wanted, const std::string& path,
                                     const OpenOptions& options) {
     auto opened = open_first(

@@ -1,4 +1,4 @@
-// Element types. F64 exists for the oracle alone; F16 and BF16 are storage, sums are F32.
+// Element types. F64 is only for the oracle; F16 and BF16 are storage, sums are F32.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ std::size_t size_of(DType dtype);
 // "F32", as safetensors spells it.
 const char* name_of(DType dtype);
 
-// Rounding to the 16-bit types and back: to nearest, ties to even; NaN stays NaN.
+// Conversion to and from the 16-bit types: to nearest, ties to even; NaN stays NaN.
 std::uint16_t to_f16(float value);
 float from_f16(std::uint16_t bits);
 std::uint16_t to_bf16(float value);

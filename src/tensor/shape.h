@@ -17,14 +17,14 @@ public:
     Shape(std::initializer_list<std::int64_t> dims);  // each >= 0, at most kMaxRank of them
 
     int rank() const { return rank_; }
-    // Negative counts from the end: shape[-1] is the innermost.
+    // Negative indices count from the end: shape[-1] is the innermost.
     std::int64_t operator[](int dim) const { return dims_[static_cast<std::size_t>(index(dim))]; }
     void set(int dim, std::int64_t size);
     std::int64_t elements() const;
     bool operator==(const Shape& other) const = default;
     std::string to_string() const;  // "[2, 8, 33, 64]"
 
-    // Of a dimension that is counted from either end, from the outermost. Error when there is none.
+    // Converts an index that may count from the end. Error if out of range.
     int index(int dim) const {
         const int from_outermost = dim < 0 ? dim + rank_ : dim;
         if (from_outermost < 0 || from_outermost >= rank_) {
@@ -35,7 +35,7 @@ public:
 
 private:
     [[noreturn]] void refuse(int dim) const;
-    std::array<std::int64_t, kMaxRank> dims_{};  // entries past rank_ stay 0, so that == is right
+    std::array<std::int64_t, kMaxRank> dims_{};  // entries past rank_ stay 0, so that == works
     int rank_ = 0;
 };
 

@@ -85,7 +85,7 @@ Tensor Tensor::swap(int first, int second) const {
 
 Tensor Tensor::heads(std::int64_t count) const {
     HEADSCOPE_CHECK(rank() == 3 && count > 0 && shape[2] % count == 0,
-                    "cannot see " + to_string() + " as " + std::to_string(count) + " heads");
+                    "cannot view " + to_string() + " as " + std::to_string(count) + " heads");
     return split(2, shape[2] / count).swap(1, 2);
 }
 

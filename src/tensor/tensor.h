@@ -11,8 +11,8 @@
 
 namespace headscope {
 
-// Memory of one backend. The last owner to let go gives it back to that backend's arena; a backend
-// runs its ops in order, so memory given back may be handed out again at once.
+// Memory of one backend. The last owner returns it to that backend's arena; ops run in order, so it may be reused at
+// once.
 class Buffer {
 public:
     Buffer() = default;
@@ -33,19 +33,19 @@ struct Tensor {
     std::int64_t elements() const { return shape.elements(); }
     int rank() const { return shape.rank(); }
     std::int64_t dim(int index) const { return shape[index]; }
-    // Negative counts from the end.
+    // Negative indices count from the end.
     std::int64_t stride(int index) const { return strides[static_cast<std::size_t>(shape.index(index))]; }
     bool contiguous() const;
 
-    // The same elements in another shape. Contiguous tensors only.
+    // The same elements in another shape. Only for contiguous tensors.
     Tensor reshape(const Shape& to) const;
     // Entries [start, start + size) of one dimension.
     Tensor narrow(int dimension, std::int64_t start, std::int64_t size) const;
-    // One dimension split in two: [.., a*b, ..] to [.., a, b, ..]; b is given.
+    // Splits one dimension: [.., a*b, ..] to [.., a, b, ..]; b is given.
     Tensor split(int dimension, std::int64_t inner) const;
-    // Two dimensions exchanged; the innermost must stay in place.
+    // Swaps two dimensions; the innermost must stay in place.
     Tensor swap(int first, int second) const;
-    // [batch, length, heads * depth] seen as [batch, heads, length, depth]. Paper 3.2.2.
+    // Views [batch, length, heads * depth] as [batch, heads, length, depth]. Paper 3.2.2.
     Tensor heads(std::int64_t count) const;
 
     // "F32 [2, 8, 33, 64] strides [..] offset 0"

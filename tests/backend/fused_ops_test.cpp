@@ -56,7 +56,7 @@ TEST_CASE("attention drops its weights between softmax and the second product", 
     CHECK(fixture.ran == Names{"matmul", "masked_softmax", "dropout", "matmul"});
 }
 
-TEST_CASE("the way back of attention composes no more than the gradients that are asked for", "[fused]") {
+TEST_CASE("composed attention backward computes only the requested gradients", "[fused]") {
     Fixture fixture;
     AttentionBackward op = fixture.back();
     const Names weights{"matmul", "masked_softmax"};

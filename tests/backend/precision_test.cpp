@@ -55,7 +55,7 @@ TEST_CASE("bf16 is storage where the device has it, else fast products, else ref
     Claiming device;
     CHECK(arithmetic_for(device, Precision::F32, "") == Arithmetic{});
     CHECK(refusal(device, Precision::BF16) ==
-          "the option: test has no BF16 storage (no fill in BF16) and no fast BF16 products (slow): say f32, or choose "
+          "the option: test has no BF16 storage (no fill in BF16) and no fast BF16 products (slow): use f32, or choose "
           "another --device");
     device.fast = Compute::BF16;
     CHECK(arithmetic_for(device, Precision::BF16, "") == Arithmetic{.compute = Compute::BF16});
@@ -70,7 +70,7 @@ TEST_CASE("bf16 is storage where the device has it, else fast products, else ref
 TEST_CASE("f16 is storage alone, tf32 products alone", "[precision]") {
     Claiming device;
     device.fast = Compute::F16;
-    CHECK_THAT(refusal(device, Precision::F16), Contains("no F16 storage (no fill in F16): say f32"));
+    CHECK_THAT(refusal(device, Precision::F16), Contains("no F16 storage (no fill in F16): use f32"));
     device.storage = DType::F16;
     CHECK(arithmetic_for(device, Precision::F16, "") == Arithmetic{.storage = DType::F16});
     CHECK_THAT(refusal(device, Precision::TF32), Contains("test has no fast TF32 products (slow)"));
@@ -83,7 +83,7 @@ TEST_CASE("a model that is only read may have narrow weights beside activations 
     const auto read = [&](Precision precision) { return inference_arithmetic_for(device, precision, "the option"); };
     CHECK(read(Precision::F32) == Arithmetic{});
     CHECK_THROWS_WITH(read(Precision::F16),
-                      "the option: test has no F16 weights (too narrow): say f32, or choose another --device");
+                      "the option: test has no F16 weights (too narrow): use f32, or choose another --device");
     CHECK_THROWS_WITH(read(Precision::I8), Contains("test has no I8 weights (too narrow)"));
     CHECK_THROWS_WITH(read(Precision::BF16), Contains("no BF16 storage"));
     device.narrow = DType::I8;
@@ -95,7 +95,7 @@ TEST_CASE("a model that is only read may have narrow weights beside activations 
     device.storage = DType::F16;  // the whole of it, where there is that
     CHECK(read(Precision::F16) == Arithmetic{.storage = DType::F16});
     CHECK(activations_beside(device, DType::F16) == DType::F16);
-    CHECK_THAT(refusal(device, Precision::I8), Contains("the option: 8 bits are for the weights of a model that"));
+    CHECK_THAT(refusal(device, Precision::I8), Contains("the option: i8 is only for the weights of a model that"));
 }
 
 TEST_CASE("an arithmetic says what it is", "[precision]") {

@@ -116,7 +116,7 @@ TEST_CASE("dropout wants its step and its ordinals", "[validate]") {
     CHECK_THAT(refusal(Dropout{.x = longer, .y = longer, .rule = rule}), Contains("at most 65536"));
 }
 
-TEST_CASE("the way back of attention refuses two gradients in one place", "[validate]") {
+TEST_CASE("attention backward rejects two gradients in one place", "[validate]") {
     const Tensor x = make({2, 3, 5, 4});
     const Tensor out = make({2, 3, 5, 4});
     const Tensor sums = make({2, 3, 5});
@@ -177,7 +177,7 @@ TEST_CASE("masks, indices and scalars are checked", "[validate]") {
                Contains("loss must be F64"));
 }
 
-TEST_CASE("weights may be stored in less than what they are multiplied by, in one way alone", "[validate]") {
+TEST_CASE("weights may be narrower than activations in exactly one form", "[validate]") {
     const Tensor x = make({3, 4});
     const Tensor y = make({3, 6});
     const Tensor scales = make({6});
@@ -191,10 +191,11 @@ TEST_CASE("weights may be stored in less than what they are multiplied by, in on
                Contains("b_scales belongs to I8 alone"));
     CHECK_THAT(refusal(Matmul{.a = x, .b = eight, .out = y, .transpose_b = true, .b_scales = make({4})}),
                Contains("b_scales must have the shape [6]"));
-    CHECK_THAT(refusal(Matmul{.a = x, .b = make({4, 6}, DType::F16), .out = y}), Contains("one product a . b^T"));
+    CHECK_THAT(refusal(Matmul{.a = x, .b = make({4, 6}, DType::F16), .out = y}),
+               Contains("a single F32 product a . b^T"));
     CHECK_THAT(refusal(Matmul{.a = x, .b = half, .out = y, .transpose_b = true, .compute = Compute::BF16}),
-               Contains("in F32 alone"));
-    CHECK_THAT(refusal(Linear{.x = x, .weight = half, .y = y, .compute = Compute::TF32}), Contains("in F32 alone"));
+               Contains("a single F32 product"));
+    CHECK_THAT(refusal(Linear{.x = x, .weight = half, .y = y, .compute = Compute::TF32}), Contains("for F32 products"));
     CHECK_THAT(refusal(Matmul{.a = make({3, 4}, DType::F16),
                               .b = eight,
                               .out = make({3, 6}, DType::F16),

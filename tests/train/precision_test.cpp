@@ -51,7 +51,7 @@ TEST_CASE("a device without 16-bit storage refuses f16, naming the key", "[preci
     DigitsRun run(folder, settings_for(folder, "f16", 2), "out", "cpu");
     CHECK_THAT(error_of([&] { run.start(); }),
                Contains("digits.json: \"training.precision\" (--precision) f16: cpu has no F16 storage (it computes in "
-                        "F32 alone): say f32, or choose another --device"));
+                        "F32 alone): use f32, or choose another --device"));
 }
 
 TEST_CASE("a device without fast BF16 products says how a run goes on without", "[precision]") {

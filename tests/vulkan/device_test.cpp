@@ -206,13 +206,13 @@ TEST_CASE("without 16-bit storage buffers f16 is refused, and says what is missi
         CHECK_THROWS_WITH(arithmetic_for(*device, precision, "--precision"),
                           Catch::Contains("--precision: " + device->device().id + " has no " + storage +
                                           " storage (no 16-bit storage buffers (storageBuffer16BitAccess))") &&
-                              Catch::Contains("say f32, or choose another --device"));
+                              Catch::Contains("use f32, or choose another --device"));
     }
     const Tensor half = device->empty({16}, DType::F16);
     CHECK_THROWS_WITH(
         device->run(AddScaled{.a = half, .out = half, .alpha = 2.0F}),
         Catch::Contains("no 16-bit storage buffers (storageBuffer16BitAccess), which add_scaled of F16") &&
-            Catch::Contains("say f32, or choose another --device"));
+            Catch::Contains("use f32, or choose another --device"));
 }
 
 TEST_CASE("small bindings and small grids change nothing but the order of sums", "[vulkan][device]") {

@@ -1,4 +1,4 @@
-// Bias with activation, and the column sum that is a bias's gradient. Contiguous operands.
+// Bias with activation, and the column sum that is the gradient of a bias. Contiguous operands.
 #pragma once
 
 #include "backend/ops/common.h"
@@ -15,8 +15,8 @@ struct BiasActivation {
     DropoutRule dropout = {};
 };
 
-// grad_x = f'(x + bias) * Dropout(grad_y). For Relu x may be the forward's y (its sign is all that counts) with
-// no bias given; for Gelu and Swish x is the forward's x. grad_x may be grad_y.
+// grad_x = f'(x + bias) * Dropout(grad_y). For Relu x may be the forward's y (only its sign matters), without a bias;
+// for Gelu and Swish x is the forward's x. grad_x may be grad_y.
 struct BiasActivationBackward {
     static constexpr const char* kName = "bias_activation_backward";
     Tensor x;          // T [batch, length, columns]
@@ -28,7 +28,7 @@ struct BiasActivationBackward {
     Write write = Write::Overwrite;
 };
 
-// out[c] = sum over rows of x[r, c], in a fixed order. The gradient of a bias; with rank-1 out of size 1, a total.
+// out[c] = sum over rows of x[r, c], in a fixed order: the gradient of a bias, or with one column a total.
 struct SumRows {
     static constexpr const char* kName = "sum_rows";
     Tensor x;    // T [rows, columns]; rows may be 0

@@ -17,11 +17,11 @@
 
 namespace headscope {
 
-// Every gradient output says whether it is the first to write its tensor. Overwrite never reads the
-// output (which may hold noise); Accumulate adds to it.
+// Whether a gradient output is written for the first time. Overwrite never reads the output (which may hold garbage);
+// Accumulate adds to it.
 enum class Write : std::uint8_t { Overwrite, Accumulate };
 
-// The element-wise non-linearities. Gelu is the exact x * Phi(x); Swish is x * sigmoid(x).
+// Element-wise activations. Gelu is the exact x * Phi(x); Swish is x * sigmoid(x).
 enum class Activation : std::uint8_t { None, Relu, Gelu, Swish };
 
 // Which elements dropout lets through, decided by Philox4x32-10 so that every backend draws the same
@@ -37,10 +37,10 @@ struct DropoutRule {
     std::uint32_t seed = 0;
     std::uint32_t site = 0;  // which dropout of the model; distinct for each
     Tensor step = {};        // I32 [1] on the device: the training step
-    Tensor ordinals = {};    // I32 [batch]: each sentence's ordinal in the whole batch of the step
+    Tensor ordinals = {};    // I32 [batch]: each sentence's index in the whole batch of the step
 };
 
-// round(rate * 65536), what a DropoutRule compares 16 random bits with.
+// round(rate * 65536), with which a DropoutRule compares 16 random bits.
 std::uint32_t dropout_threshold(float rate);
 
 }  // namespace headscope

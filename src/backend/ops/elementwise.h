@@ -20,7 +20,7 @@ struct Copy {
     Write write = Write::Overwrite;
 };
 
-// out = alpha * a + beta * b. Without b the second term is absent. out may be a or b. One shape.
+// out = alpha * a + beta * b; without b, out = alpha * a. out may be a or b. Equal shapes.
 struct AddScaled {
     static constexpr const char* kName = "add_scaled";
     Tensor a;       // T
@@ -30,8 +30,8 @@ struct AddScaled {
     float beta = 1.0F;
 };
 
-// y = x where the rule keeps it, scaled, else exactly 0. The way back is the same op on the gradient.
-// x [batch, length, columns] or [batch, heads, queries, keys]. y may be x. Paper 5.4.
+// y = x, scaled, where the rule keeps it, else exactly 0. The backward is the same op on the gradient. x [batch,
+// length, columns] or [batch, heads, queries, keys]. y may be x. Paper 5.4.
 struct Dropout {
     static constexpr const char* kName = "dropout";
     Tensor x;  // T

@@ -5,8 +5,8 @@
 
 namespace headscope {
 
-// sum = residual + Dropout(x);  y = gain * (sum - mean) * rstd + bias, with rstd = 1 / sqrt(variance + epsilon) and
-// the variance divided by columns. Paper 3.1 and 5.4. Pre-norm layers go on with both sum and y.
+// sum = residual + Dropout(x);  y = gain * (sum - mean) * rstd + bias, with rstd = 1 / sqrt(variance + epsilon) and the
+// variance divided by columns. Paper 3.1 and 5.4. Pre-norm layers use both sum and y.
 struct AddLayerNorm {
     static constexpr const char* kName = "add_layer_norm";
     Tensor x;              // T [batch, length, columns]
@@ -14,18 +14,18 @@ struct AddLayerNorm {
     Tensor gain;           // [columns]
     Tensor bias;           // [columns]
     Tensor sum;            // out, as x; may be x or residual
-    Tensor y;              // out, as x; a buffer of its own
-    Tensor mean;           // out [batch, length], kept for the way back
+    Tensor y;              // out, as x; a separate buffer
+    Tensor mean;           // out [batch, length], kept for backward
     Tensor rstd;           // out [batch, length]
     float epsilon = 1e-6F;
-    DropoutRule dropout = {};  // on x alone
+    DropoutRule dropout = {};  // only on x
 };
 
-// grad_sum is what the norm's input receives: the norm's own gradient plus grad_sum_out (what came to `sum` directly,
-// pre-norm only). grad_residual = grad_sum, grad_x = Dropout(grad_sum).
+// grad_sum is the gradient of the norm's input: the norm's own plus grad_sum_out (the gradient of `sum`, pre-norm
+// only). grad_residual = grad_sum, grad_x = Dropout(grad_sum).
 struct AddLayerNormBackward {
     static constexpr const char* kName = "add_layer_norm_backward";
-    Tensor sum;                 // T [batch, length, columns], from the forward
+    Tensor sum;                 // T [batch, length, columns], from forward
     Tensor gain;                // [columns]
     Tensor mean;                // [batch, length]
     Tensor rstd;                // [batch, length]

@@ -5,8 +5,8 @@
 
 namespace headscope {
 
-// Where the smoothing mass epsilon goes: evenly over all classes, the true one among them (Szegedy et al.), or over
-// the other classes only (tensor2tensor).
+// How the smoothing mass epsilon is spread: evenly over all classes including the true one (Szegedy et al.), or only
+// over the other classes (tensor2tensor).
 enum class Smoothing : std::uint8_t { AllClasses, OtherClasses };
 
 // For each row with target t >= 0 and p = softmax(logits):

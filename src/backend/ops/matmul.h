@@ -1,12 +1,12 @@
-// Products: forward and backward need the same op, with all four transposes.
+// Products: forward and backward use the same op, with all four transposes.
 #pragma once
 
 #include "backend/ops/common.h"
 
 namespace headscope {
 
-// What a product of F32 operands rounds them to before it multiplies; sums stay F32 (F64 in the oracle). TF32 has F32's
-// range with 10 bits of fraction. Backend::products() says what a device has.
+// What F32 operands of a product are rounded to before multiplying; sums stay F32 (F64 in the oracle). TF32 has F32's
+// range with 10 bits of fraction. Backend::products() reports what a device supports.
 enum class Compute : std::uint8_t { F32, TF32, BF16, F16 };
 
 // "TF32"
@@ -27,13 +27,13 @@ struct Matmul {
     bool transpose_b = false;
     float alpha = 1.0F;
     float beta = 0.0F;
-    Compute compute = Compute::F32;  // nothing to 16-bit operands, which are multiplied as they are
-    Tensor b_scales = {};            // [n], where b is I8
+    Compute compute = Compute::F32;  // ignored for 16-bit operands, which are multiplied as they are
+    Tensor b_scales = {};            // [n], if b is I8
 };
 
-// Fused, with a composition as its default body: y = f(x . W^T + bias), half of equation 2 in one pass over y. Paper
-// 3.3. Rows of x and of the weight may lie apart; y is contiguous. A kernel may round the bias to T before it adds it,
-// and where the activation is Relu a NaN may become 0, as in the max(0, x) of the libraries.
+// Fused, with a composition as default: y = f(x . W^T + bias), half of equation 2 in one pass over y. Paper 3.3. Rows
+// of x and of the weight may be strided; y is contiguous. A kernel may round the bias to T before adding it, and with
+// Relu a NaN may become 0, as in the max(0, x) of libraries.
 struct Linear {
     static constexpr const char* kName = "linear";
     Tensor x;          // T [rows, in]
@@ -42,7 +42,7 @@ struct Linear {
     Tensor y;          // out T [rows, out]
     Activation activation = Activation::None;
     Compute compute = Compute::F32;  // as Matmul's
-    Tensor weight_scales = {};       // [out], where weight is I8
+    Tensor weight_scales = {};       // [out], if weight is I8
 };
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// The step of section 5.3 with nothing read back by the host. Contiguous operands.
+// The optimizer step of section 5.3; the host reads nothing back. Contiguous operands.
 #pragma once
 
 #include "backend/loss_scaling.h"
@@ -6,7 +6,7 @@
 
 namespace headscope {
 
-// out[0] = sum of x^2 in a fixed order, or out[0] += it.
+// out[0] = sum of x^2 in a fixed order, or out[0] += that.
 struct SquareSum {
     static constexpr const char* kName = "square_sum";
     Tensor x;    // any shape
@@ -14,7 +14,7 @@ struct SquareSum {
     Write write = Write::Overwrite;
 };
 
-// What a step knows of itself on the device, [StepScalars::Count].
+// A step's scalars on the device, [StepScalars::Count].
 struct StepScalars {
     enum Slot : int {
         LearningRate,     // host writes; equation 3
@@ -22,10 +22,10 @@ struct StepScalars {
         Correction2,      // host writes 1 - beta2^t
         GradientDivisor,  // host writes the target tokens of the whole step
         GradientScale,    // StepControl writes: clip / (divisor * LossScale)
-        Skip,             // StepControl writes 1 where the gradient is not finite, else 0
-        GradientNorm,     // StepControl writes the norm of the gradient, divided and not scaled, before clipping
-        LossScale,        // what the gradient that comes in was multiplied with, 1 for nothing; StepControl moves it
-        GoodSteps,        // since LossScale last moved; StepControl counts
+        Skip,             // StepControl writes 1 if the gradient is not finite, else 0
+        GradientNorm,     // StepControl writes the norm of the unscaled gradient, divided, before clipping
+        LossScale,        // the factor of the incoming gradient, 1 for none; StepControl updates it
+        GoodSteps,        // steps since LossScale last changed; StepControl counts
         Count
     };
 };
@@ -41,10 +41,10 @@ struct StepControl {
     LossScaling scaling = {};
 };
 
-// With g = grad * GradientScale:  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;
-// parameter -= LearningRate * (m / Correction1) / (sqrt(v / Correction2) + epsilon). Nothing changes where Skip is 1.
-// `working` is the new parameter rounded to 16 bits, what products read; a step that is skipped leaves it alone, too.
-// One launch covers every parameter: they live in one flat buffer. Kingma & Ba, algorithm 1; paper 5.3.
+// With g = grad * GradientScale:  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2; parameter -= LearningRate * (m /
+// Correction1) / (sqrt(v / Correction2) + epsilon). Nothing changes if Skip is 1. `working`, also unchanged then, is
+// the new parameter rounded to 16 bits for products. One launch covers every parameter: they share one flat buffer.
+// Kingma & Ba, algorithm 1; paper 5.3.
 struct Adam {
     static constexpr const char* kName = "adam";
     Tensor parameter;     // in and out [n]

@@ -1,12 +1,12 @@
-// What beam search needs of a device. Paper 6.1.
+// Ops for beam search. Paper 6.1.
 #pragma once
 
 #include "backend/ops/common.h"
 
 namespace headscope {
 
-// The k largest entries of log_softmax(logits) of each row, largest first; equal values by smaller index. A NaN counts
-// as less than everything, and as nothing in the sum. Contiguous.
+// The k largest entries of log_softmax(logits) of each row, largest first; equal values by smaller index. A NaN ranks
+// below everything and is left out of the sum. Contiguous.
 struct LogSoftmaxTopK {
     static constexpr const char* kName = "log_softmax_top_k";
     static constexpr int kMaxK = 64;
@@ -15,7 +15,8 @@ struct LogSoftmaxTopK {
     Tensor indices;  // out I32 [rows, k]
 };
 
-// out[r, ...] = x[index[r], ...]: a beam's caches follow its back-pointers. x and out may be strided; out is not x.
+// out[r, ...] = x[index[r], ...]: reorders a beam's caches by its back-pointers. x and out may be strided; out is not
+// x.
 struct GatherRows {
     static constexpr const char* kName = "gather_rows";
     Tensor x;      // [rows_in, ...], of any dtype
