@@ -1,4 +1,4 @@
-// A device by one of its paths, and what was found out there.
+// A device opened by one of its paths, and its results.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ public:
     Bench(const Plan& plan, std::string id, std::string path)
         : plan_(plan), id_(std::move(id)), path_(std::move(path)) {}
 
-    // Opened when it is first used, and again after close().
+    // Opened on first use, and again after close().
     Backend& backend() {
         if (backend_ == nullptr) {
             backend_ = plan_.open(path_, id_);
@@ -36,8 +36,8 @@ public:
         backend_.reset();
         kernels_.clear();
     }
-    // The device as it was when it was last seen. Some of what it can do shows only when it is used: what was found out
-    // before a close() stays until it is found out again.
+    // The device as last seen. Some of its abilities show only in use: what was found before a close() stays until it
+    // is found again.
     DeviceInfo info() const {
         if (backend_ == nullptr) {
             return info_;
@@ -50,14 +50,14 @@ public:
         }
         return now;
     }
-    // The kernels that it was given since it was opened, as far as it tells.
+    // The kernels that ran since it was opened, if the device reports them.
     const std::set<std::string>& kernels() const { return kernels_; }
     void add_kernels(const std::vector<std::string>& names) { kernels_.insert(names.begin(), names.end()); }
-    // Of tensors, since it was opened: what its pool may still hold.
+    // Peak bytes of tensors since it was opened: what its pool may still hold.
     std::size_t peak_bytes() const { return backend_ == nullptr ? 0 : backend_->memory().peak; }
     const std::string& path() const { return path_; }
 
-    // Without opening it anew: of a device that was lost, too.
+    // Works without opening the device, also for a lost one.
     Result& result(const Family& family, const Group& group, const Case& stated) {
         const std::string precision = precision_of(stated, real_);
         auto [at, is_new] = places_.try_emplace({family.name, group.name, stated.op, precision}, results_.size());
@@ -78,7 +78,7 @@ private:
     std::string id_;
     std::string path_;
     std::unique_ptr<Backend> backend_;
-    DeviceInfo opened_;  // as it was just opened
+    DeviceInfo opened_;  // just after opening
     DeviceInfo info_;    // when it was closed
     DType real_ = DType::F32;
     std::set<std::string> kernels_;

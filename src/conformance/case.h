@@ -1,5 +1,5 @@
-// What a test of an op states: operands by name and shape, and how the op is made of them. The harness (harness.h,
-// gradients.h) gives everything else: values, memory, layouts, writes, aliases, devices and tolerances.
+// A test of an op: named operands with shapes, and how to make the op from them. The harness (harness.h, gradients.h)
+// adds the rest: values, memory, layouts, writes, aliases, devices and tolerances.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,19 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 using Values = std::vector<double>;
 using HostValues = std::map<std::string, Values>;
 
-// Makes `count` values; they are rounded to the operand's dtype afterwards.
+// Makes `count` values; they are then rounded to the operand's dtype.
 using Generator = std::function<Values(std::int64_t count, Random& random)>;
 
 Generator normal(double deviation = 1.0);
 Generator uniform(double low, double high);
 Generator integers(std::int64_t low, std::int64_t high);  // low <= value < high
 Generator these(Values values);                           // repeated as often as needed
-// Multiples of 0.1, half a step off zero where `odd`: the sum of an odd and an even one is never near a kink at 0.
+// Multiples of 0.1, plus half a step if `odd`: the sum of an odd and an even one is never close to a kink at 0.
 Generator grid(bool odd);
 
 enum class Role {
     In,        // never changes
-    Out,       // overwritten, whatever it held
+    Out,       // overwritten, whatever it contained
     Gradient,  // its op takes a Write (or matmul's beta): tested both ways
     InOut,     // read, then changed
 };
@@ -46,19 +46,19 @@ struct Operand {
     Shape shape;
     Role role = Role::In;
     Generator values = normal();
-    std::optional<DType> dtype = {};  // otherwise the case's storage, or the backend's own real type
+    std::optional<DType> dtype = {};  // default: the case's storage, or the backend's real type
     bool is_full = false;
     bool may_stride = false;
     bool is_exact = false;
     bool is_narrow = false;
-    double share = 1.0;  // of it, that the op has to touch: what a speed in bytes counts
+    double share = 1.0;  // of it, that the op must touch: counted in speeds in bytes
 
     Operand filled(Generator generator) const;
     Operand typed(DType type) const;
-    Operand full() const;  // the header gives it no T: the backend's own real type, whatever the case's storage
-    Operand narrow(DType type) const;  // a weight stored in less than T (ops/common.h)
-    Operand strided() const;           // the header lets it be strided
-    Operand exact() const;  // when overwritten it must equal the oracle's value rounded to its dtype, bit for bit
+    Operand full() const;              // not T in its header: the backend's real type, whatever the storage
+    Operand narrow(DType type) const;  // a weight narrower than T (ops/common.h)
+    Operand strided() const;           // its header allows strides
+    Operand exact() const;             // when overwritten, equals the oracle's value rounded to its dtype bit for bit
     bool written() const { return role != Role::In; }
 };
 
@@ -72,47 +72,46 @@ Operand indices(std::string name, const Shape& shape, Generator values);  // an 
 class Operands {
 public:
     std::map<std::string, Tensor> tensors;
-    std::set<std::string> accumulated;  // gradients that are added to
+    std::set<std::string> accumulated;  // gradients that are accumulated
 
     const Tensor& operator[](const std::string& name) const;
-    Tensor maybe(const std::string& name) const;  // not defined where the case has no such operand
+    Tensor maybe(const std::string& name) const;  // undefined if the case has no such operand
     Write write(const std::string& name) const;
 };
 
 struct Case {
     using Run = std::function<void(Backend&, const Operands&)>;
-    // Whether `got` may stand for `expected` at one place of an output, given all the inputs.
+    // Whether `got` is acceptable in place of `expected` at one index of an output, given all inputs.
     using Accept = std::function<bool(const std::string& output, std::size_t index, double got, const HostValues&)>;
 
     std::string op;
     std::string name;
     std::vector<Operand> operands;
     Run run;
-    Run magnitude;       // the same op without signs, on absolute values: what rounding errors are measured against
-    double terms = 1.0;  // the length of the longest sum
-    double cancelling = 0.0;                                   // the size of terms that cancel within the op
-    std::vector<std::pair<std::string, std::string>> aliases;  // outputs that may be the very view of an input
+    Run magnitude;            // the same op on absolute values: the scale of rounding errors
+    double terms = 1.0;       // the length of the longest sum
+    double cancelling = 0.0;  // the size of terms that cancel within the op
+    std::vector<std::pair<std::string, std::string>> aliases;  // outputs that may be the same view as an input
     Accept accept;
     std::optional<DType> storage = {};    // of the operands that are T
-    std::optional<Compute> compute = {};  // of a product of F32 operands
-    double operand_roundoff = 0.0;        // how far apart two devices may round an operand of that
-    bool one_layout = false;              // tried contiguous alone
-    double arithmetic = 0.0;              // operations of one run, where it is those that cost and not the bytes
+    std::optional<Compute> compute = {};  // of a product with F32 operands
+    double operand_roundoff = 0.0;        // by how much devices may differ in rounding an operand for that
+    bool one_layout = false;              // only contiguous
+    double arithmetic = 0.0;              // operations of one run, if those limit the speed and not bytes
 
     const Operand& operand(const std::string& operand_name) const;
     std::string title() const;
-    // The same case with its T operands of this dtype.
+    // The same case with its T operands stored in this dtype.
     Case stored_in(DType type) const;
-    // What an operand is made of on a backend with this real type; the oracle has no 16-bit operands but those that
-    // the case names.
+    // An operand's dtype on a backend with this real type; the oracle has only the 16-bit operands that the case names.
     DType dtype_of(const Operand& operand, DType real = DType::F32) const;
     Case may_be(const std::string& output, const std::string& input) const;
     Case sums(double count) const;
     Case cancels(double size) const;
-    // The same with more rows than one dimension of a grid has groups. That is what it tries, whatever the layout.
+    // The same with more rows than one dimension of a grid has workgroups. Only tested in one layout.
     Case past_a_grid() const;
     Case named(std::string other_name) const;
-    // The same with `value` at one place of an operand: how NaN and infinity spread.
+    // The same with `value` at one index of an operand, to see how NaN and infinity spread.
     Case holding(double value, const std::string& operand_name, std::size_t index) const;
 };
 
@@ -133,10 +132,10 @@ Case make_case(std::string name, std::vector<Operand> operands, Build build) {
     return made;
 }
 
-// Every operand's values, the same on every device: they depend on the case's and the operand's names alone.
+// The values of all operands; they depend only on the names of case and operand, so all devices get the same.
 HostValues generate(const Case& stated);
 
-// The operands a dropout needs and the rule over them. Ordinals are neither 0, 1, 2.. nor in order.
+// The operands that a dropout needs, and its rule. Ordinals are not just 0, 1, 2..
 std::vector<Operand> with_dropout(std::vector<Operand> operands, std::int64_t batch, float rate);
 DropoutRule rule(const Operands& operands, float rate);
 

@@ -46,7 +46,7 @@ std::string power_of_two(double value) {
     return fmt::format("2^{:.0f}", std::log2(value));
 }
 
-// The sum of squares of what two results differ by, beside that of one of them.
+// The sum of squared differences of two results, and the sum of squares of one of them.
 struct Squares {
     double error = 0.0;
     double value = 0.0;

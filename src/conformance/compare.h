@@ -20,22 +20,22 @@
 
 namespace headscope::conformance {
 
-// How far one result is from another. Infinitely where no tolerance can be met: of what must be exact and is not, of an
-// exact 0 that is none, and (all three) of a NaN or an infinity that stands where it should not.
+// How far one result is from another. Infinite if no tolerance can be met: a value that must be exact and is not, an
+// exact 0 that is not 0, and (all three) NaN or infinity in the wrong place.
 struct Closeness {
-    double of_bound = 0.0;        // the largest error over what it may be: at most 1
+    double of_bound = 0.0;        // the largest error relative to its bound: at most 1 passes
     double worst_relative = 0.0;  // the largest error of an element over its m
     double nmse = 0.0;            // squared errors over squared values, of the whole tensor
 
-    void widen(const Closeness& other);  // to the worse of the two, number by number
+    void widen(const Closeness& other);  // the worse of the two, number by number
 };
 
 struct Comparison {
-    std::string complaint;  // empty where all is well
+    std::string complaint;  // empty if correct
     Closeness closeness;
 };
 
-// What an output's errors may be, over m: of an element, and of the tensor as a whole.
+// The allowed errors of an output over m: of an element, and of the whole tensor.
 struct Tolerance {
     double element = 0.0;
     double tensor = 0.0;
@@ -43,10 +43,10 @@ struct Tolerance {
 };
 Tolerance tolerance_of(const Case& stated, const Operand& output);
 
-// Whether nothing but the oracle's value rounded to the output's dtype will do, so that no magnitude is asked for.
+// Whether only the oracle's value rounded to the output's dtype is accepted, so that no magnitude is needed.
 bool must_be_exact(const Case& stated, const Operand& output, bool accumulated);
 
-// The largest finite |value| of an element's row; of the whole tensor where rows have one element.
+// The largest finite |value| of an element's row; of the whole tensor if rows have one element.
 Values row_magnitude(const Shape& shape, const Values& values);
 
 Comparison compare(const Case& stated, const Operand& output, bool accumulated, const Values& expected,

@@ -16,7 +16,7 @@ namespace headscope::conformance {
 
 namespace {
 
-// Takes units until none is left. What ended it before, if anything did: it cannot be opened any more.
+// Takes units until none is left. Returns why it ended early, if it did: the device can no longer be opened.
 std::string take(DeviceRun& run, const std::vector<Unit>& units, std::atomic<std::size_t>& next) {
     try {
         for (std::size_t at = next++; at < units.size(); at = next++) {
@@ -32,7 +32,7 @@ std::string take(DeviceRun& run, const std::vector<Unit>& units, std::atomic<std
     }
 }
 
-// Why it ended early, if it did.
+// Returns why it ended early, if it did.
 std::string time_all(DeviceRun& run, const std::vector<Family>& families) {
     try {
         for (const Family& family : families) {
@@ -46,7 +46,7 @@ std::string time_all(DeviceRun& run, const std::vector<Family>& families) {
     }
 }
 
-// Path by path, the device's own choice first; there in the order of the units, and what was timed behind its family.
+// By path, the device's own choice first; within a path by unit, with timings after their family.
 void put_in_order(const DeviceInfo& device, const std::vector<Family>& families, std::vector<Result>& results) {
     const auto place = [&](const Result& result) {
         const auto path = std::find(device.paths.begin(), device.paths.end(), result.path) - device.paths.begin();
@@ -60,7 +60,7 @@ void put_in_order(const DeviceInfo& device, const std::vector<Family>& families,
                      [&](const Result& a, const Result& b) { return place(a) < place(b); });
 }
 
-// One after the other, even where two threads ask.
+// One call at a time, even from two threads.
 Plan guarded(const Plan& plan, std::mutex& mutex) {
     Plan copy = plan;
     copy.open = [&plan, &mutex](const std::string& path, const std::string& device) {
@@ -85,8 +85,8 @@ DeviceReport examine_all(const Plan& plan, const std::string& id, const std::vec
     std::atomic<std::size_t> next = 0;
     std::string failure;
     std::vector<Result> others;
-    // A CPU that plays Vulkan spends its time on compiling, each kernel on one thread; a whole run would hold too many
-    // kernels for two.
+    // Software Vulkan spends its time on compiling, one thread for each kernel; in a full run two would hold too many
+    // kernels.
     if (first.compiles_in_software() && !plan.full && std::thread::hardware_concurrency() > 1) {
         DeviceRun second(shared, id, losses);
         auto beside = std::async(std::launch::async, [&] { return take(second, units, next); });

@@ -1,4 +1,4 @@
-// What a plan finds out about one device.
+// A plan's results on one device.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace headscope::conformance {
 
-// Every case that the plan has for the device, by every path, and then the time of those that are timed. Of a device
-// that cannot be opened, or not again, too: `failure` says why, and what was found before stays.
+// Runs every case that the plan has for the device by every path, then the timings. Also reports a device that cannot
+// be opened (again): `failure` has the reason, and earlier results stay.
 DeviceReport report_of(const Plan& plan, const std::string& id, const std::vector<Family>& families);
 
 }  // namespace headscope::conformance

@@ -15,14 +15,14 @@ namespace headscope::conformance {
 
 namespace {
 
-constexpr const char* kSpeed = "speed";  // Result::group of what is timed
-constexpr std::size_t kFewCases = 4;     // of a group: each is tried in every storage
+constexpr const char* kSpeed = "speed";  // Result::group of timings
+constexpr std::size_t kFewCases = 4;     // of a group: each runs in every storage
 
-// What is timed: enough work for the device, and not too much.
+// What is timed: enough work for the device, but not too much.
 const Workload kOnCpus;
 const Workload kOnGpus{.sentences = 256, .parameters = 60'000'000, .sides = {4096}};
 
-// Adds what it takes from `begin` to the end of a scope.
+// Adds the time from `begin` to the end of a scope.
 class Stopwatch {
 public:
     using Clock = std::chrono::steady_clock;
@@ -36,7 +36,7 @@ private:
     const Clock::time_point begin_;
 };
 
-// By turns every second case of a group of many is tried in one of the storages in 16 bits.
+// Every second case of a large group runs in only one of the 16-bit storages, in turn.
 bool skips(const Case& stored, std::size_t turn) {
     return stored.storage && turn % 4 != (*stored.storage == DType::F16 ? 0 : 2);
 }
@@ -112,7 +112,8 @@ DeviceReport DeviceRun::report() const {
     return report;
 }
 
-// A GPU's kernels are small, and what it chooses itself holds no more memory than a model would.
+// Not for GPUs, whose kernels are small, nor for the device's own choice, which holds no more memory than a model
+// would.
 void DeviceRun::close_full(Bench& bench) const {
     const bool kernels = info_.software && bench.kernels().size() > plan_.kernels_held;
     const bool memory = (info_.software || !bench.path().empty()) && bench.peak_bytes() > plan_.bytes_held;
@@ -121,7 +122,7 @@ void DeviceRun::close_full(Bench& bench) const {
     }
 }
 
-// Before each step, which is a case by one path: tells what it is, unless nobody wants it any more.
+// Before each step (a case by one path): reports progress, and throws if a stop was requested.
 void DeviceRun::begin(const Bench& bench, const Group& group, const Case& stored) const {
     if (plan_.stop_requested()) {
         throw Error("it was interrupted");
@@ -136,12 +137,12 @@ void DeviceRun::begin(const Bench& bench, const Group& group, const Case& stored
     }
 }
 
-// Quickly, where a CPU plays the device and compiling takes the time.
+// In quick runs of software devices, where compiling takes most of the time.
 bool DeviceRun::by_turns() const {
     return info_.software && !plan_.full && plan_.dtypes.empty();
 }
 
-// `turn`: of this case, where not every storage is tried.
+// `turn`: the number of this case, if not every storage is tried.
 void DeviceRun::examine(const Family& family, const Group& group, const Case& stated, std::optional<std::size_t> turn) {
     for (const Case& stored : stored_cases(group, stated)) {
         if (!asks_for(plan_, family, stored) || (turn && skips(stored, *turn))) {
@@ -189,7 +190,7 @@ void DeviceRun::examine(Bench& bench, Examination& examination, Seen& seen, cons
     }
 }
 
-// What comes is tried on a fresh one; a device that is lost again and again is given up.
+// Later cases get a fresh device; a device that is lost repeatedly is given up.
 void DeviceRun::lose(Bench& bench) {
     constexpr int kMostLosses = 8;
     bench.close();
@@ -198,7 +199,7 @@ void DeviceRun::lose(Bench& bench) {
     }
 }
 
-// Where `step` loses the device the case has failed, and what comes has a fresh one.
+// If `step` loses the device, the case has failed and later ones get a fresh device.
 void DeviceRun::unless_lost(Bench& bench, const Family& family, const Group& group, const Case& stored,
                             const std::function<void()>& step) {
     begin(bench, group, stored);
@@ -212,7 +213,7 @@ void DeviceRun::unless_lost(Bench& bench, const Family& family, const Group& gro
     }
 }
 
-// A path that runs what was run already, by the lists of kernels that were `seen`, shows nothing.
+// A path whose lists of kernels were all `seen` before would show nothing new.
 bool DeviceRun::is_new(Bench& bench, Seen& seen, const std::function<std::vector<std::string>()>& kernels_of) const {
     if (benches_.size() == 1) {
         return true;
@@ -222,7 +223,7 @@ bool DeviceRun::is_new(Bench& bench, Seen& seen, const std::function<std::vector
         bench.add_kernels(kernels);
         return seen.insert(kernels).second;
     } catch (const std::exception&) {
-        return true;  // the run itself says what is wrong
+        return true;  // the run itself reports the problem
     }
 }
 
@@ -230,16 +231,16 @@ void DeviceRun::time(const Family& family, const Group& group, const Case& store
     const HostValues values = generate(stored);
     Seen seen;
     for (Bench& bench : benches_) {
-        bool failed = true;  // where it is lost
+        bool failed = true;  // stays true if the device is lost
         unless_lost(bench, family, group, stored, [&] { failed = !time(bench, family, group, stored, values, seen); });
         close_full(bench);
         if (failed) {
-            break;  // what is too much for one path would be for the others
+            break;  // too large for one path means too large for the others
         }
     }
 }
 
-// False where it fails.
+// False if it failed.
 bool DeviceRun::time(Bench& bench, const Family& family, const Group& group, const Case& stored,
                      const HostValues& values, Seen& seen) {
     const Stopwatch::Clock::time_point begin = Stopwatch::Clock::now();

@@ -1,4 +1,4 @@
-// One device's part of a plan: every case by every path, each where it shows something new.
+// One device's part of a plan: every case by every path that shows something new.
 #pragma once
 
 #include <atomic>
@@ -19,22 +19,22 @@ namespace headscope::conformance {
 
 class DeviceRun {
 public:
-    // `losses`: how often the device was lost, in every run of it. Error for a device that cannot be opened, and from
-    // what follows for one that cannot be opened again, or once the plan asks for an end.
+    // `losses`: how often the device was lost, in all its runs. Error if the device cannot be opened; the calls below
+    // throw if it cannot be opened again, or once the plan requests a stop.
     DeviceRun(const Plan& plan, const std::string& id, std::atomic<int>& losses);
 
     bool compiles_in_software() const { return info_.software && info_.backend == "vulkan"; }
 
-    // `turn`: of the first case, another one for each group.
+    // `turn`: of the first case, different for each group.
     void examine(const Family& family, const Group& group, std::size_t turn);
-    // What the family times.
+    // Times the family's speeds.
     void time(const Family& family);
 
-    // What was found so far: the device's own choice first, then path by path.
+    // The results so far: the device's own choice first, then by path.
     DeviceReport report() const;
 
 private:
-    using Seen = std::set<std::vector<std::string>>;  // the lists of kernels that were run
+    using Seen = std::set<std::vector<std::string>>;  // lists of kernels that ran already
 
     void begin(const Bench& bench, const Group& group, const Case& stored) const;
     void unless_lost(Bench& bench, const Family& family, const Group& group, const Case& stored,
@@ -53,7 +53,7 @@ private:
     const Plan& plan_;
     std::unique_ptr<Backend> oracle_;
     DeviceInfo info_;
-    std::vector<Bench> benches_;  // the first is what the device chooses
+    std::vector<Bench> benches_;  // the first is the device's own choice
     std::atomic<int>& losses_;
 };
 

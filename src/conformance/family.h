@@ -13,9 +13,9 @@ namespace headscope::conformance {
 // Cases of one class of shapes, layouts or values.
 struct Group {
     std::string name;  // "transposes"
-    std::string says;  // what holds where they pass: "products of all four transposes"
+    std::string says;  // what passing shows: "products of all four transposes"
     std::vector<Case> (*cases)() = nullptr;
-    bool is_large = false;  // takes long, and as much memory as it does in F32: 16 bits of it would show nothing
+    bool is_large = false;  // slow, and as large in F32: 16-bit storage would show nothing new
 };
 
 // The Transformer whose shapes are timed, and how it computes.
@@ -28,20 +28,20 @@ struct Workload {
     std::int64_t vocabulary = 8000;
     std::int64_t parameters = 1'000'000;
     std::vector<std::int64_t> sides = {512};  // of square products
-    bool every_product = false;               // of a layer, of its way back and of decoding; else one of a kind
+    bool every_product = false;               // of a layer, its backward and decoding; else one of each kind
     Compute compute = Compute::F32;           // of products of F32
-    DType weights = DType::F32;               // what those of products and embeddings are stored in
+    DType weights = DType::F32;               // the dtype of weights of products and embeddings
 
     std::int64_t rows() const { return sentences * length; }
     std::int64_t d_k() const { return d_model / heads; }
 };
 
 struct Family {
-    std::string name;  // the stem of its files everywhere: "matmul"
+    std::string name;  // the stem of its files: "matmul"
     std::vector<Group> groups = {};
-    // Every way back of the family's ops.
+    // All backward passes of the family's ops.
     std::vector<Differentiation> (*differentiations)() = nullptr;
-    // What to time, each under a name that no other case of its op has.
+    // What to time, each with a name that is unique within its op.
     std::vector<Case> (*speeds)(const Workload& work) = nullptr;
 };
 

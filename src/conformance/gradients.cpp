@@ -10,7 +10,7 @@ namespace headscope::conformance {
 
 namespace {
 
-// The forward's inputs, and the number L = sum over outputs of <cotangent, output> that is differentiated.
+// The forward's inputs, and the scalar L = sum over outputs of <cotangent, output> to differentiate.
 class Loss {
 public:
     Loss(Backend& oracle, const Differentiation& stated) : oracle_(oracle), stated_(stated) {
@@ -21,7 +21,7 @@ public:
         }
     }
 
-    // Makes `name` count: without a cotangent an output has no share in L.
+    // Includes `name` in L: outputs without a cotangent do not contribute.
     const Values& cotangent(const std::string& name) {
         const Operand& output = stated_.forward.operand(name);
         Random random(output.shape.elements() + 17);
@@ -43,7 +43,7 @@ public:
         return total;
     }
 
-    // dL/dt at t = 0 where input + t * direction stands for each input; of fourth order.
+    // dL/dt at t = 0 with input + t * direction in place of each input, to fourth order.
     double derivative(const HostValues& direction) {
         constexpr double kStep = 1e-3;
         const auto at = [&](double t) {
@@ -74,9 +74,9 @@ private:
 
 constexpr const char* kPrefix = "grad_";
 
-// Runs the way back step by step and returns every gradient of an input of the forward.
+// Runs the backward step by step and returns the gradients of the forward's inputs.
 HostValues run_backward(Backend& oracle, const Differentiation& stated, Loss& loss) {
-    loss();  // outputs that the way back reads
+    loss();  // outputs that the backward reads
     Operands known = loss.tensors();
     for (const Operand& output : stated.forward.operands) {
         const std::string name = kPrefix + output.name;
@@ -118,7 +118,7 @@ HostValues run_backward(Backend& oracle, const Differentiation& stated, Loss& lo
     return gradients;
 }
 
-// Differences of fourth order with steps of 1e-3 are good to about 1e-12 of the fifth derivative.
+// Fourth-order differences with steps of 1e-3 are accurate to about 1e-12 of the fifth derivative.
 constexpr double kTolerance = 1e-8;
 
 bool is_close(double difference, double gradient, double scale) {

@@ -102,7 +102,7 @@ const std::vector<HostValues>& Examination::moved_values() {
     return moved_;
 }
 
-// How far the results move when the inputs move by one rounding each, over that rounding.
+// How much the results change when each input changes by one rounding, relative to that rounding.
 HostValues Examination::sensitivity(const std::set<std::string>& accumulated, const HostValues& results) {
     HostValues most;
     for (const HostValues& moved : moved_values()) {
@@ -128,7 +128,7 @@ const Examination::Expected& Examination::expected(const std::set<std::string>& 
         return expected_[accumulated] = std::move(found);
     }
     if (is_exact(case_, accumulated)) {
-        found.magnitudes = found.results;  // which nobody looks at
+        found.magnitudes = found.results;  // unused
         return expected_[accumulated] = std::move(found);
     }
     found.magnitudes = sensitivity(accumulated, found.results);
@@ -204,7 +204,7 @@ Outcome Examination::on(Backend& device) {
 
 std::vector<std::string> Examination::kernels_on(Backend& device) const {
     device.take_kernels();
-    // A kernel stays within what it was given whatever the numbers are there, but not whatever the indices are.
+    // Kernels stay in bounds whatever numbers they read, but not whatever indices.
     const bool has_indices = std::any_of(case_.operands.begin(), case_.operands.end(), [&](const Operand& operand) {
         return case_.dtype_of(operand) == DType::I32 && !operand.written();
     });
@@ -256,8 +256,8 @@ std::vector<DType> storages_of(const Backend& device, const Case& stated) {
 
 namespace {
 
-// Each where vectors can be loaded, and again where they cannot. The types of 16 bits go the same ways and share that
-// out: what one of them tries aligned, the other tries misaligned.
+// Each with aligned memory for vector loads, and with misaligned memory. The 16-bit types share the same paths, so they
+// split this: what one tests aligned, the other tests misaligned.
 std::vector<Variant> aligned_and_not(std::vector<Variant> variants, std::optional<DType> storage) {
     const std::size_t count = variants.size();
     if (!storage) {
@@ -269,14 +269,14 @@ std::vector<Variant> aligned_and_not(std::vector<Variant> variants, std::optiona
     }
     const std::size_t turn = *storage == DType::F16 ? 1 : 0;
     if (turn == 0) {
-        variants.push_back(variants.front());  // the first is what is timed, aligned
+        variants.push_back(variants.front());  // the first is the one that is timed, aligned
         variants.back().misaligned = true;
     }
     for (std::size_t i = 1; i < count; ++i) {
         variants[i].misaligned = i % 2 == turn;
     }
     if (turn == 1 && count == 2) {
-        variants.push_back(variants[1]);  // what is added, aligned, which has no second chance
+        variants.push_back(variants[1]);  // accumulating and aligned, which has no second variant
         variants.back().misaligned = false;
     }
     return variants;
@@ -297,7 +297,7 @@ std::vector<Variant> variants_of(const Case& stated) {
     if (!all.empty()) {
         variants.push_back({.accumulated = all});
     }
-    if (all.size() > 1) {  // each beside others that overwrite
+    if (all.size() > 1) {  // each next to others that overwrite
         variants.push_back({.accumulated = gradients_of(stated, 0, 2)});
         variants.push_back({.accumulated = gradients_of(stated, 1, 2)});
     }

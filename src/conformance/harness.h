@@ -1,5 +1,5 @@
-// Holds a device against the double-precision oracle, one case at a time: in every layout its operands may have,
-// overwriting and adding, in place where the op allows it, with sentinels round every operand, twice for equal bits.
+// Compares a device with the double-precision oracle, one case at a time: in every layout that operands may have,
+// overwriting and accumulating, in place where allowed, with sentinels around every operand, twice for equal bits.
 #pragma once
 
 #include <map>
@@ -17,44 +17,44 @@ namespace headscope::conformance {
 // Every way in which the harness runs a case.
 std::vector<Variant> variants_of(const Case& stated);
 
-// The storages that a case may be tried in beside a backend's own real type: none where no operand may be of them.
+// The 16-bit storages in which a case may run; empty if no operand may be stored so.
 std::vector<DType> storages_of(const Case& stated);
-// Those of them in which the device has the case's op.
+// Those in which the device has the case's op.
 std::vector<DType> storages_of(const Backend& device, const Case& stated);
 
 // How a device runs a case.
 struct Standing {
-    SupportLevel level = SupportLevel::Native;  // the least of what the case needs
+    SupportLevel level = SupportLevel::Native;  // the lowest of what the case needs
     std::set<Shortfall> shortfalls;
-    bool owed = false;  // none, of what every backend has to have
+    bool owed = false;  // unsupported, though every backend must have it
 };
 Standing standing_of(const Backend& device, const Case& stated);
 
-// What became of a case on one device.
+// The result of a case on one device.
 struct Outcome {
     int runs = 0;         // variants
-    int failed_runs = 0;  // those with complaints
+    int failed_runs = 0;  // with complaints
     Closeness closeness;
     std::vector<std::string> kernels;     // Backend::take_kernels
-    std::vector<std::string> complaints;  // every promise that the device breaks, in words
-    bool lost = false;                    // the device with it: DeviceLost was among them, and ended it
+    std::vector<std::string> complaints;  // all violations, in words
+    bool lost = false;                    // DeviceLost was thrown and ended it
 };
 
-// One case, on one device after the other: the oracle is asked once.
+// One case, for several devices: the oracle computes it once.
 class Examination {
 public:
-    // `oracle` is "cpu:oracle", or a device in F32 that stands for it: then the results of a case that is stored in 16
-    // bits are what it makes of the same numbers in F32.
+    // `oracle` is "cpu:oracle", or an F32 device in its place: a case stored in 16 bits is then compared with its
+    // results for the same numbers in F32.
     Examination(Backend& oracle, const Case& stated);
 
     const Case& stated() const { return case_; }
     Outcome on(Backend& device);
-    // What the device would run, for a caller that has seen these kernels at work. Empty where the backend does not
-    // tell.
+    // The kernels that the device would run, so that a caller can skip those it has seen. Empty if the backend does not
+    // report kernels.
     std::vector<std::string> kernels_on(Backend& device) const;
 
 private:
-    // The oracle's results and what errors in them are measured against.
+    // The oracle's results and the scale of errors.
     struct Expected {
         HostValues results;
         HostValues magnitudes;
@@ -70,7 +70,7 @@ private:
     const Case case_;
     const Case unstored_;  // for the oracle
     const HostValues values_;
-    std::vector<HostValues> moved_;  // those values by one rounding each, some times over
+    std::vector<HostValues> moved_;  // the values changed by one rounding each, several times
     std::map<std::set<std::string>, Expected> expected_;
 };
 

@@ -36,13 +36,13 @@ Backend* Judge::reference_for(const Backend& device, const Case& stated) const {
     return in_f32 && device.device().backend != "cpu" ? cpu_.get() : nullptr;
 }
 
-// The same for one device after the other, so that the reference is asked once.
+// Shared by successive devices, so that the reference computes it once.
 Examination& Judge::examination(Backend& reference, const Case& stated) {
     constexpr double kRoundingsOfBoth = 4.0;  // the root of which is how much farther apart two roundings are
     const std::string title = reference.device().id + " " + precision_of(stated) + " " + stated.title();
     if (title != title_) {
         Case once = reference.real() == DType::F32 ? stated.sums(kRoundingsOfBoth * stated.terms) : stated;
-        once.one_layout = true;  // the one that is timed
+        once.one_layout = true;  // the timed one
         examination_.emplace(reference, once);
         title_ = title;
     }

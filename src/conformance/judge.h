@@ -1,4 +1,4 @@
-// Whether results are right, before their speed is worth a word.
+// Checks results before their speed is reported.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,20 @@
 namespace headscope::conformance {
 
 struct Verdict {
-    std::string reference = {};  // the device that the results were compared with; empty: they were with none
+    std::string reference = {};  // the device compared with; empty: none
     Outcome outcome = {};
 };
 
 class Judge {
 public:
-    // `options` open the CPU.
+    // `options` are for opening the CPU.
     explicit Judge(const OpenOptions& options = {});
 
-    // Whether there is anything that so large a case can be held against.
+    // Whether there is a reference for a case of this size.
     bool can_judge(const Backend& device, const Case& stated) const { return reference_for(device, stated) != nullptr; }
 
-    // Of a case in the layout that is timed, against the oracle where that takes a second or two, else against the CPU
-    // in F32, which has the same numbers where the case is stored in 16 bits.
+    // Checks the layout that is timed against the oracle if that takes a second or two, else against the CPU in F32
+    // with the same numbers.
     Verdict verdict(Backend& device, const Case& stated);
 
 private:

@@ -12,11 +12,11 @@ namespace headscope::conformance {
 
 namespace {
 
-// A NaN as F32, F16 and BF16 and a huge I32, so that a read outside shows in the result.
+// NaN as F32, F16 and BF16 and a huge I32, so that an out-of-bounds read shows in the result.
 constexpr std::byte kSentinelLow{0xC5};
 constexpr std::byte kSentinelHigh{0x7F};
-// A multiple of every vector's length and of no descriptor's alignment (256 bytes are 64 elements of F32); and an odd
-// one.
+// A multiple of every vector's length but not of a descriptor's alignment (256 bytes are 64 elements of F32); and an
+// odd number.
 constexpr std::int64_t kGuardAligned = 80;
 constexpr std::int64_t kGuardOdd = 67;
 constexpr std::int64_t kGuardAfter = 41;
@@ -165,7 +165,7 @@ void Placement::place(const std::vector<const Operand*>& group, Layout layout) {
     std::int64_t guard = variant_.misaligned ? kGuardOdd : kGuardAligned;
     std::int64_t member_step = columns;
     if (layout == Layout::Packed) {
-        // The packed row begins at a multiple of its own length, as it does in a tensor of such rows.
+        // The packed row begins at a multiple of its own length, as in a tensor of such rows.
         member_step = shape.rank() == 4 ? shape[1] * columns : columns;
         const std::int64_t row = std::max<std::int64_t>(member_step * members, 1);
         guard = (guard + row - 1) / row * row;

@@ -35,7 +35,7 @@ std::string failure_of(const Result& result) {
                        escape_xml(fmt::format("{}", fmt::join(lines, "\n"))));
 }
 
-// The numbers. Both Jenkins and GitLab show a test's output; properties of a test not every reader has.
+// The numbers. Jenkins and GitLab both show a test's output; not every reader shows its properties.
 std::string numbers_of(const Result& result) {
     std::string text;
     if (result.runs > 0) {
@@ -67,7 +67,7 @@ std::string property(const std::string& name, const std::string& value) {
     return fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", escape_xml(name), escape_xml(value));
 }
 
-// xs:dateTime as JUnit's schema has it: UTC, which nothing says.
+// JUnit's schema wants xs:dateTime in UTC without a zone.
 std::string timestamp_of(const std::string& date) {
     return date.ends_with('Z') ? date.substr(0, date.size() - 1) : date;
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kComplaintsShown = 3;  // of each result; the JSON has all
 
-// What a line shows: the results of one op in one precision by one path, whatever their group.
+// A line of the table: the results of one op in one precision by one path, over all groups.
 struct Line {
     std::string op, precision, path;
     SupportLevel level = SupportLevel::Native;
@@ -49,7 +49,7 @@ std::vector<Line> lines_of(const DeviceReport& report) {
         line.closeness.widen(result.closeness);
         line.speeds.insert(line.speeds.end(), result.speeds.begin(), result.speeds.end());
     }
-    // What is of one op stands together, as ops first came.
+    // Lines of one op are adjacent; ops are in order of first appearance.
     std::map<std::string, std::size_t> first;
     for (const Line& line : lines) {
         first.try_emplace(line.op, first.size());
@@ -69,7 +69,7 @@ std::string verdict(const Line& line) {
     return line.level == SupportLevel::Composed ? "passed, composed" : "passed";
 }
 
-// An error that no tolerance allows has no number.
+// An error beyond any tolerance has no number.
 std::string measured(double value, std::string text) {
     return std::isfinite(value) ? std::move(text) : "wrong";
 }
@@ -138,10 +138,10 @@ std::string failures(const DeviceReport& report) {
     return text;
 }
 
-// What 100 % of each precision's largest errors are, and why as much.
+// What 100 % means for each precision, with the reason.
 std::string allowed(const DeviceReport& report) {
     std::map<std::string, Tolerance> most;
-    std::vector<std::string> precisions;  // as they first came
+    std::vector<std::string> precisions;  // in order of first appearance
     for (const Result& result : report.results) {
         if (result.runs == 0) {
             continue;
@@ -161,7 +161,7 @@ std::string allowed(const DeviceReport& report) {
     return text;
 }
 
-// Of which no case of this run says whether they are right.
+// Timed kernels that no case of this run checks.
 std::string unproven(const DeviceReport& report) {
     const std::size_t count = report.unproven().size();
     return count == 0 ? ""
@@ -169,7 +169,7 @@ std::string unproven(const DeviceReport& report) {
                                     counted(count, "kernel"));
 }
 
-// What is not native, and why: what lacks alike in one line.
+// What is not native, and why: equal reasons share a line.
 std::string shortfalls(const DeviceReport& report) {
     std::map<std::tuple<SupportLevel, std::string, std::string>, std::set<std::string>> lines;
     for (const Result& result : report.results) {
@@ -186,7 +186,7 @@ std::string shortfalls(const DeviceReport& report) {
     return text;
 }
 
-// Tests of others that were left out, by op and reason.
+// ONNX tests that were skipped, by op and reason.
 std::string skipped(const DeviceReport& report) {
     std::map<std::pair<std::string, std::string>, int> lines;
     int total = 0;

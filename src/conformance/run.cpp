@@ -38,7 +38,7 @@ void require_paths(const std::vector<std::string>& wanted, const DeviceInfo& dev
     }
 }
 
-// A slip of the finger, or a part of a name.
+// A typo, or a part of a name.
 std::string meant_by(const std::string& op, const std::vector<std::string>& names) {
     if (std::string guess = nearest(op, names); !guess.empty()) {
         return guess;
@@ -76,7 +76,7 @@ bool asks_for(const Plan& plan, const Family& family, const Case& stated) {
     }
     const std::string precision = precision_of(stated);
     return plan.dtypes.empty() || std::any_of(plan.dtypes.begin(), plan.dtypes.end(), [&](const std::string& dtype) {
-               // Whole words: "f16" is none of "bf16 products".
+               // Whole words: "f16" must not match "bf16 products".
                return (" " + precision + " ").find(" " + dtype + " ") != std::string::npos ||
                       ("+" + precision + "+").find("+" + dtype + "+") != std::string::npos;
            });
@@ -115,7 +115,7 @@ Report run(const Plan& plan, const std::vector<Family>& families) {
     require_known(plan, families);
     Report report;
     report.scope = plan.full ? "full" : "quick";
-    for (const std::string& id : plan.devices) {  // what is not there is told before minutes are spent on others
+    for (const std::string& id : plan.devices) {  // report missing devices before spending minutes on others
         require_paths(plan.paths, plan.open("", id)->device());
     }
     for (const std::string& id : plan.devices) {

@@ -1,4 +1,4 @@
-// The whole catalogue on devices: what `headscope conform` does.
+// Runs the whole catalogue on devices: `headscope conform`.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace headscope::conformance {
 
-// What the way that a device chooses of itself is called where paths are named.
+// The name of the device's own choice among paths.
 inline constexpr const char* kChosenPath = "chosen";
 
-// What is being done.
+// The current step.
 struct Doing {
-    std::string text;    // for someone who waits
-    std::string repeat;  // the command that does it again
+    std::string text;    // for people
+    std::string repeat;  // the command that repeats it
 };
 
 struct Plan {
@@ -27,28 +27,28 @@ struct Plan {
     std::vector<std::string> ops = {};     // names of ops or families; empty for all
     std::vector<std::string> dtypes = {};  // "f32", "f16", "bf16", "tf32", "i8"; empty for all
     std::vector<std::string> paths =
-        {};  // beside the device's own choice, which is "chosen"; empty for all of a full run, else none
-    std::string case_text = {};  // what the titles of cases hold, as complaints have them; empty for all
-    bool full = true;            // by every path of a device, and what is too large to be quick
+        {};                      // next to the device's own choice, "chosen"; empty: all in a full run, else none
+    std::string case_text = {};  // a part of the titles of cases, as complaints have them; empty for all
+    bool full = true;            // with all paths and large cases
     bool timed = true;
-    std::function<void(const Doing& doing)> progress = {};  // asked by every thread that does something
-    // Whether to end after the case at hand: what was found by then is reported, and that it was interrupted.
+    std::function<void(const Doing& doing)> progress = {};  // called by several threads
+    // Whether to stop after the current case; results so far are reported as interrupted.
     std::function<bool()> stop_requested = [] { return false; };
-    // What a path holds before it is opened anew: kernels, where the CPU plays the device (there each takes megabytes,
-    // and all paths have thousands), and bytes of tensors, which its pool would keep from the other paths.
+    // What a path may hold before it is reopened: kernels, on software devices (each takes megabytes, and all paths
+    // have thousands), and bytes of tensors, which its pool would keep from the other paths.
     std::size_t kernels_held = 64;
     std::size_t bytes_held = std::size_t{128} << 20U;
     std::function<std::unique_ptr<Backend>(const std::string& path, const std::string& device)> open =
         [](const std::string& path, const std::string& device) { return open_device_by(path, device); };
 };
 
-// Error for a device, path, op, dtype or case that is not there, and where the plan leaves nothing to do.
+// Error for an unknown device, path, op, dtype or case, and if the plan is empty.
 Report run(const Plan& plan, const std::vector<Family>& families);
 
-// Error for a name of an op or family that is not among those known, which it lists.
+// Error for an unknown op or family; lists those known.
 void require_known_ops(const std::vector<std::string>& wanted, const std::vector<std::string>& known);
 
-// Whether the plan names a case's op or family, what it computes in and, where it names cases, the case.
+// Whether the plan includes a case, by its op or family, its precision and its title.
 bool asks_for(const Plan& plan, const Family& family, const Case& stated);
 
 // In UTC: "2026-11-22T13:40:05Z"

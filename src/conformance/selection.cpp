@@ -39,7 +39,7 @@ void require_dtypes(const Plan& plan) {
     }
 }
 
-// Every case of these ops and dtypes, whatever its text.
+// Every case of these ops and dtypes, whatever its title.
 std::vector<std::string> titles_of(Plan plan, const std::vector<Family>& families) {
     plan.case_text.clear();
     std::vector<std::string> titles;

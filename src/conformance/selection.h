@@ -1,4 +1,4 @@
-// What a plan picks of the catalogue.
+// What a plan selects from the catalogue.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace headscope::conformance {
 
-// A group of a family: what a thread takes.
+// A group of a family: a thread's unit of work.
 struct Unit {
     const Family& family;
     const Group& group;
 };
 std::vector<Unit> units_of(const Plan& plan, const std::vector<Family>& families);
 
-// The case in F32 and in every storage that it may be tried in.
+// The case in F32 and in every storage in which it may run.
 std::vector<Case> stored_cases(const Group& group, const Case& stated);
 
-// Error for an op, a dtype or the text of a case that no case of the plan has.
+// Error for an op, dtype or title that matches no case of the plan.
 void require_known(const Plan& plan, const std::vector<Family>& families);
 
 }  // namespace headscope::conformance

@@ -11,7 +11,7 @@ namespace headscope::conformance {
 struct Shortfall {
     SupportLevel level = SupportLevel::None;  // or Composed
     std::string dtype;                        // "F16"
-    std::string why;                          // the backend's own words
+    std::string why;                          // the backend's reason
     std::string what;                         // an op, "products" or "weights"
 
     auto operator<=>(const Shortfall&) const = default;

@@ -85,7 +85,7 @@ private:
         }
     }
 
-    // The case in place on a device, checked; nothing where it is not to be timed there.
+    // The case set up on a device and checked; null if it is not timed there.
     std::unique_ptr<TimedCase> prepare(std::size_t index, const Case& stated, DeviceSpeed& found) {
         Backend& device = contenders_[index].backend;
         found.precision = precision_of(stated, device.real());

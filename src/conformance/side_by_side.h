@@ -1,4 +1,4 @@
-// Several devices that run the same cases turn by turn, so that whatever else the machine does hits all of them alike.
+// Several devices run the same cases in turn, so that other load on the machine affects all alike.
 #pragma once
 
 #include <functional>
@@ -19,14 +19,14 @@ struct Contender {
     Arithmetic arithmetic = {};
 };
 
-// What became of a case on one device.
+// The result of a case on one device.
 struct DeviceSpeed {
     std::string precision = {};               // precision_of()
-    SupportLevel level = SupportLevel::None;  // None, and no error: nothing was to be timed, and `reason` says why
-    std::string reason = {};                  // of what is not native or was left out
-    std::optional<Speed> speed = {};          // none where the results were wrong
-    std::vector<double> seconds = {};         // of one run, whenever it was its turn
-    std::string checked = {};                 // the device that the results were compared with; empty: they are numbers
+    SupportLevel level = SupportLevel::None;  // None without error: not timed, with a `reason`
+    std::string reason = {};                  // why it is not native, or was left out
+    std::optional<Speed> speed = {};          // std::nullopt if the results were wrong
+    std::vector<double> seconds = {};         // of one run, at each turn
+    std::string checked = {};                 // the device compared with; empty: only checked to be numbers
     Closeness closeness = {};                 // to that device's
     std::vector<std::string> kernels = {};    // Backend::take_kernels
     std::string error = {};
@@ -43,12 +43,12 @@ struct SpeedPlan {
     std::vector<std::string> ops = {};  // names of ops or families; empty for all
     Workload work = {};
     int repeat = 5;
-    double most_seconds = 1.5;      // of one run: what would take longer, going by what was timed before, is left out
-    OpenOptions open_options = {};  // of the CPU that results are compared with
-    std::function<void(const std::string& line)> progress = {};  // what is being done, for someone who waits
+    double most_seconds = 1.5;      // of one run; skipped if an estimate from earlier ones is longer
+    OpenOptions open_options = {};  // for the CPU, the reference
+    std::function<void(const std::string& line)> progress = {};  // the current step, for people
 };
 
-// Every case that the families time, checked and timed on each. Error for an op that no family times.
+// Checks and times all speeds of the families on each device. Error for an op without any.
 std::vector<OpSpeeds> time_side_by_side(const SpeedPlan& plan, const std::vector<Family>& families,
                                         const std::vector<Contender>& contenders);
 

@@ -12,7 +12,7 @@ namespace headscope::conformance {
 
 namespace {
 
-// Every operand once, and once more where it is read and changed.
+// Every operand once, and twice if it is read and changed.
 double bytes_of(const Case& stated, DType real) {
     double bytes = 0.0;
     for (const Operand& operand : stated.operands) {
@@ -48,7 +48,7 @@ double seconds_each(Backend& device, int count, const std::function<void()>& run
 int runs_in_a_row(Backend& device, const std::function<void()>& run) {
     constexpr double kLongEnough = 0.02;  // seconds
     constexpr int kMost = 100'000;
-    constexpr double kMostAtOnce = 10.0;  // times as many: the first runs may be slow
+    constexpr double kMostAtOnce = 10.0;  // growth factor: the first runs may be slow
     int count = 1;
     while (count < kMost) {
         const double all = count * seconds_each(device, count, run);

@@ -12,26 +12,26 @@
 
 namespace headscope::conformance {
 
-// What the family times, as a model of this arithmetic runs it: where its weights alone are narrow, what has weights.
+// What the family times for a model of this arithmetic; if only its weights are narrow, what has weights.
 std::vector<Case> speed_cases(const Family& family, Workload work, const Arithmetic& arithmetic);
 
-// Of one of `count` runs in a row; the last is waited for.
+// Of one of `count` consecutive runs; waits for the last.
 double seconds_each(Backend& device, int count, const std::function<void()>& run);
 
-// How many runs in a row take so long that starting them and waiting for the last is nothing beside it.
+// How many consecutive runs make the cost of starting and waiting negligible.
 int runs_in_a_row(Backend& device, const std::function<void()>& run);
 
-// A case on a device, its operands contiguous and overwritten, to be timed as often as somebody wants.
+// A case on a device, contiguous and overwriting, ready to be timed.
 class TimedCase {
 public:
-    // Runs it, which does not count. `values`: generate(stated).
+    // Runs it once as a warm-up. `values`: generate(stated).
     TimedCase(Backend& device, const Case& stated, const HostValues& values);
     TimedCase(const TimedCase&) = delete;
     TimedCase& operator=(const TimedCase&) = delete;
 
-    double seconds() const;               // of one run, of several in a row
-    Speed speed(double one_takes) const;  // where a run takes so many seconds
-    // What is wrong with the outputs at first sight, in words: no numbers, or nothing but 0. Empty where nothing is.
+    double seconds() const;               // of one run, from several consecutive ones
+    Speed speed(double one_takes) const;  // for a run of this many seconds
+    // A quick check of the outputs: NaN, or nothing but 0. Empty if fine.
     std::string nonsense() const;
 
 private:
@@ -42,7 +42,7 @@ private:
     int runs_ = 1;
 };
 
-// What the device runs when it is timed, for a caller that has timed these kernels: Backend::take_kernels of one run.
+// The kernels that timing runs, so that a caller can skip those already timed: Backend::take_kernels of one run.
 std::vector<std::string> timed_kernels(Backend& device, const Case& stated, const HostValues& values);
 
 // The median of several measurements. `values`: generate(stated).

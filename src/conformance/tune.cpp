@@ -14,7 +14,7 @@ namespace headscope::conformance {
 
 namespace {
 
-constexpr double kNoise = 0.03;  // of a time, that another has to be below
+constexpr double kNoise = 0.03;  // another way must be faster by more
 
 class Tuner {
 public:
@@ -53,7 +53,7 @@ private:
         return verdict.outcome.complaints.empty() ? "" : verdict.outcome.complaints.front();
     }
 
-    // Turn by turn, so that whatever else the machine does hits all ways alike.
+    // In turn, so that other load on the machine affects all ways alike.
     void time(const TimedCase& timed, ProductTuned& found) {
         std::vector<std::vector<double>> seconds(found.ways.size());
         for (int turn = 0; turn < plan_.repeat; ++turn) {

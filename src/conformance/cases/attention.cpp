@@ -1,4 +1,4 @@
-// MaskedSoftmax and its way back, CacheAppend, MaskKeys, Attention.
+// MaskedSoftmax and its backward, CacheAppend, MaskKeys, Attention.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -78,11 +78,11 @@ struct Manner {
     std::vector<Operand> operands(std::vector<Operand> own, std::int64_t batch) const {
         return with_dropout(with_mask(std::move(own), rule, batch), batch, rate);
     }
-    // What both ways of a fused kernel are measured against.
+    // The error scale of both the fused forward and backward.
     Case measured(Case stated, const Heads& size) const {
         if (compute != Compute::F32) {
             stated.compute = compute;
-            stated.operand_roundoff = 0x1p-6;  // thrice on the way in BF16; a device may leave the operands as they are
+            stated.operand_roundoff = 0x1p-6;  // three BF16 roundings; a device may also not round operands
         }
         return stated.sums(size.terms());
     }
@@ -92,7 +92,7 @@ std::string title_of(const Heads& size, const Manner& manner) {
     return fmt::format("{} d_v {}{}", size.q().to_string(), size.v().to_string(), manner.title());
 }
 
-// q, k and v. What no query may look at is garbage.
+// q, k and v, with garbage at keys that no query may see.
 std::vector<Operand> heads_of(const Heads& size, const Manner& manner) {
     return {in("q", size.q()).strided(), with_unseen_garbage(in("k", size.k()).strided(), manner.rule, size.queries),
             with_unseen_garbage(in("v", size.v()).strided(), manner.rule, size.queries)};
@@ -117,7 +117,7 @@ Case attention(const Heads& size, const Manner& manner = {}) {
                            size);
 }
 
-// The way back after the device's own forward, whose out and log_sums it reads. `gradients`: of "qkv".
+// The backward after the device's own forward, whose out and log_sums it reads. `gradients`: of "qkv".
 Case attention_backward(const Heads& size, const Manner& manner = {}, const std::string& gradients = "qkv") {
     std::vector<Operand> operands = heads_of(size, manner);
     operands.push_back(in("grad_out", size.out()).strided());
@@ -158,7 +158,7 @@ Case attention_backward(const Heads& size, const Manner& manner = {}, const std:
     return manner.measured(stated, size);
 }
 
-// The same into columns of longer rows, which begin where no vector may, whatever what is read does.
+// The same into columns of longer rows, at misaligned offsets, however the inputs are laid out.
 Case into_columns(Case stated) {
     std::vector<std::string> written;
     for (Operand& operand : stated.operands) {
@@ -180,7 +180,7 @@ Case into_columns(Case stated) {
     return stated;
 }
 
-// Each with the rule that it is there for.
+// Each with the rule that it tests.
 std::vector<std::pair<Heads, Manner>> fused_sizes() {
     std::vector<std::pair<Heads, Manner>> all;
     for (const Heads& size : {Heads{1, 1, 1, 1, 1, 1},
@@ -206,16 +206,16 @@ std::vector<std::pair<Heads, Manner>> fused_sizes() {
         {{1, 2, 3, 257, 64, 64}, {}},
         {{1, 2, 5, 9, 32, 32}, {.rule = {.lengths = true}, .rate = 0.1F}},  // the paper's models and ours
         {{1, 2, 5, 9, 64, 64}, {.rule = {.lengths = true}, .rate = 0.1F}},
-        {{1, 8, 128, 128, 64, 64}, {}},                         // weights that small bindings do not hold
+        {{1, 8, 128, 128, 64, 64}, {}},                         // weights larger than small bindings
         {{3, 1, 1, 300, 64, 65}, {.rule = {.lengths = true}}},  // decoding
         {{1, 2, 1, 130, 128, 16}, {.rule = {.causal = true, .offset = 128}, .rate = 0.3F}},
         {{1, 1, 3, 33, 256, 5}, {.rule = {.causal = true, .offset = 20}}},
         {{4, 1, 33, 65, 16, 16}, {.rule = {.lengths = true}, .compute = Compute::BF16}},
         {{1, 2, 1, 65, 64, 64}, {.compute = Compute::BF16}},
-        {{1, 1, 5, 9000, 8, 8}, {.rate = 0.1F}},  // llvmpipe leaves a kernel whose loops have run 65,535 times
+        {{1, 1, 5, 9000, 8, 8}, {.rate = 0.1F}},  // llvmpipe leaves kernels whose loops ran 65,535 times
         {{1, 1, 9000, 5, 8, 8}, {.rate = 0.1F}},
         {{1, 1, 1, 9000, 8, 8}, {.rate = 0.1F}},
-        {{2, 2, 3, 0, 4, 5}, {}},  // no key at all: 0
+        {{2, 2, 3, 0, 4, 5}, {}},  // no keys: 0
         {{2, 2, 6, 0, 4, 5}, {}},
         {{2, 0, 3, 4, 4, 5}, {}},
         {{2, 2, 0, 4, 4, 5}, {}},
@@ -233,7 +233,7 @@ std::vector<Case> softmax_cases() {
     }
     cases.push_back(softmax({2, 3, 5, 33}, {.lengths = true}, 30.0));
     cases.push_back(softmax({3, 1, 345, 9}, {.lengths = true}));   // many short rows
-    cases.push_back(softmax({2, 8, 70, 128}, {.lengths = true}));  // many rows that are kept between two looks
+    cases.push_back(softmax({2, 8, 70, 128}, {.lengths = true}));  // many rows that are kept between two passes
     cases.push_back(softmax({2, 8, 70, 123}, {.causal = true}));
     cases.push_back(softmax({4, 8, 3000, 2}, {.causal = true}).past_a_grid());
     return cases;
@@ -260,7 +260,7 @@ std::vector<Case> special_values_cases() {
         cases.push_back(softmax({1, 2, 3, 33}, {}).holding(value, "scores", 40));
         cases.push_back(softmax_backward({1, 2, 3, 33}).holding(value, "grad_weights", 40));
     }
-    // The second query's, which sees two keys: the others have exactly 0 beside its NaN.
+    // Of the second query, which sees two keys: the others have exactly 0 next to its NaN.
     cases.push_back(softmax({1, 1, 5, 8}, {.causal = true}).holding(kNan, "scores", 8));
     cases.push_back(attention({1, 2, 3, 9, 8, 8}, {.rule = {.causal = true}}).holding(kNan, "q", 9));
     cases.push_back(attention({1, 2, 3, 9, 8, 8}).holding(kNan, "v", 9));
@@ -269,14 +269,14 @@ std::vector<Case> special_values_cases() {
         cases.push_back(attention({1, 1, 9, 40, 8, 8}).holding(value, "k", 9));
         cases.push_back(attention({1, 1, 2, 200, 1, 8}).holding(value, "k", 150));
     }
-    // With infinity it depends on the order of the sums which of the gradients are NaN.
+    // With infinity the order of the sums decides which gradients are NaN.
     cases.push_back(attention_backward({1, 1, 9, 40, 8, 8}).holding(kNan, "grad_out", 9));
     cases.push_back(attention_backward({1, 1, 9, 40, 8, 8}).holding(kNan, "v", 9));
     return cases;
 }
 
 std::vector<Case> lost_keys_cases() {
-    // More of them than any kernel looks at in one go; each row of scores is k times a positive number.
+    // More than any kernel handles in one step; each row of scores is k times a positive number.
     std::vector<Case> cases;
     for (const std::int64_t queries : {2, 9}) {
         for (const std::int64_t lost : {140, 200}) {
@@ -300,7 +300,7 @@ std::vector<Case> softmax_back_cases() {
         cases.push_back(softmax_backward(shape));
     }
     for (const std::int64_t keys : {32, 64, 96, 123, 128}) {
-        cases.push_back(softmax_backward({2, 8, 64, keys}));  // many rows that are kept between two looks
+        cases.push_back(softmax_backward({2, 8, 64, keys}));  // many rows that are kept between two passes
     }
     cases.push_back(softmax_backward({3, 1, 345, 9}));  // many short rows
     return cases;
@@ -327,7 +327,7 @@ std::vector<Case> masked_keys_cases() {
             cases.push_back(mask_keys(size, rule));
         }
     }
-    cases.push_back(mask_keys({1, 2, 3, 5000, 20, 1}, {.causal = true, .offset = 4200}));  // a head in parts
+    cases.push_back(mask_keys({1, 2, 3, 5000, 20, 1}, {.causal = true, .offset = 4200}));  // a head in several parts
     cases.push_back(mask_keys({2, 2, 3, 0, 4, 4}, {.lengths = true}));
     cases.push_back(mask_keys({2, 0, 3, 4, 4, 4}, {.lengths = true}));
     return cases;
@@ -385,7 +385,7 @@ std::vector<Case> extreme_cases() {
     return cases;
 }
 
-// As long as the shipped model's max_length.
+// The length of the shipped model's max_length.
 std::vector<Case> longest_cases() {
     const Heads size{1, 2, 512, 512, 32, 32};
     const Manner causal{.rule = {.causal = true}};
@@ -404,13 +404,13 @@ std::vector<Case> size_cases() {
     return cases;
 }
 
-// A beam's keys of one step, into the middle of its cache.
+// A beam's keys of one step, appended to the middle of its cache.
 Case append_of_a_step(const Workload& work) {
     constexpr std::int64_t kBeam = 4;
     const Shape x{kBeam * work.sentences, work.heads, 1, work.d_k()};
     Case stated = cache_append(x, work.length, work.length / 2)
                       .named(fmt::format("{}x{}x1x{} into {}", x[0], x[1], x[3], work.length));
-    // Of the cache it writes one position, and reads none.
+    // It writes one position of the cache and reads none.
     stated.operands.back().share = 0.5 / static_cast<double>(work.length);
     return stated;
 }
@@ -424,7 +424,7 @@ std::vector<Case> speeds(const Workload& work) {
     Case back = attention_backward(size, manner).named(whole.name);
     const double product = 2.0 * static_cast<double>(weights.elements()) * static_cast<double>(size.d_k);
     whole.arithmetic = 2 * product;
-    back.arithmetic = 7 * product;  // its own forward, too
+    back.arithmetic = 7 * product;  // its own forward included
     const Case masked =
         mask_keys(size, {}).named(fmt::format("{}x{}x{}x{}", size.batch, size.heads, size.keys, size.d_k));
     return {softmax(weights, {}).named(shape),
@@ -446,11 +446,11 @@ Family attention_family() {
                     {"special-values", "NaN and infinity in an allowed score show in its row", special_values_cases},
                     {"lost-keys", "keys with scores of minus infinity are passed over; rows that have no other show it",
                      lost_keys_cases},
-                    {"softmax-back", "the way back of softmax", softmax_back_cases},
+                    {"softmax-back", "the backward of softmax", softmax_back_cases},
                     {"cache", "appending to a cache", cache_cases},
                     {"masked-keys", "keys and values that no query may look at become 0", masked_keys_cases},
                     {"fused", "attention in one op", fused_cases},
-                    {"fused-back", "the way back of attention in one op", fused_back_cases},
+                    {"fused-back", "the backward of attention in one op", fused_back_cases},
                     {"extreme", "softmax of scores of 1e4 and more", extreme_cases},
                     {"longest", "softmax and attention over the longest sentence", longest_cases},
                     {"sizes", "attention of sizes that no tile divides", size_cases},

@@ -1,4 +1,4 @@
-// BiasActivation, its way back, SumRows.
+// BiasActivation, its backward, SumRows.
 #include <fmt/format.h>
 
 #include <array>
@@ -50,7 +50,7 @@ Case forward(const Layer& layer) {
     return in_place ? stated.may_be("y", "x") : stated;
 }
 
-// `x` names what stands for x: for Relu that may be y, with no bias.
+// `x` names the operand used as x: for Relu that may be y, without a bias.
 Case backward(const Layer& layer, const char* x) {
     std::vector<Operand> operands{in(x, layer.shape).filled(grid(true)), in("grad_y", layer.shape),
                                   gradient("grad_x", layer.shape)};
@@ -70,7 +70,7 @@ Case backward(const Layer& layer, const char* x) {
         .may_be("grad_x", "grad_y");
 }
 
-// Where exponentials leave a float's range, in either direction.
+// Where exponentials overflow or underflow.
 Case far_out(Case stated) {
     stated.name += " far out";
     stated.operands[0].values = these({-1000, -104, -100, -95, -89, -88.5, -87, -40, 40, 87, 88.5, 89, 100, 1000});
@@ -180,7 +180,7 @@ std::vector<Differentiation> differentiations() {
             all.push_back({forward(plain), {backward(plain, "x")}});
         }
     }
-    // The forward's y in place of x: its sign is all that counts, and what was dropped has no gradient anyway.
+    // The forward's y as x: only its sign matters, and dropped elements have no gradient.
     for (const float rate : {0.0F, 0.3F}) {
         const Layer with{shape, Activation::Relu, true, rate};
         const Layer without{shape, Activation::Relu, false, rate};
@@ -203,7 +203,7 @@ Family bias_family() {
             .groups =
                 {
                     {"activations", "bias with activation", activations_cases},
-                    {"activations-back", "the way back through an activation", activations_back_cases},
+                    {"activations-back", "the backward of an activation", activations_back_cases},
                     {"models", "the feed-forward layers of the paper's models", models_cases},
                     {"column-sums", "column sums", column_sums_cases},
                     {"special-values", "NaN and infinity spread through activations", special_values_cases},

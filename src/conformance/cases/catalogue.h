@@ -1,4 +1,4 @@
-// Every case that a device is held to, by family.
+// All cases that devices must pass, by family.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@ namespace headscope::conformance {
 
 const std::vector<Family>& catalogue();
 
-// One source file beside this one for each.
+// Each has a source file here.
 Family elementwise_family();
 Family matmul_family();
 Family linear_family();

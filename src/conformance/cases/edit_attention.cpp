@@ -11,8 +11,8 @@ namespace headscope::conformance {
 
 namespace {
 
-// Every rule there is, in an order that no number of heads or queries falls in with: names, keys that the masks allow
-// and forbid, a key that no sentence has, and numbers that mean nothing.
+// All rules, in an order that does not repeat with heads or queries: constants, allowed and forbidden keys, a key out
+// of range, and unknown numbers.
 Case edit_attention(const Shape& shape, const Rule& rule) {
     return make_case(fmt::format("{}{}", shape.to_string(), rule.title()),
                      with_mask({in("weights", shape).filled(uniform(0.0, 1.0)),
@@ -36,7 +36,7 @@ std::vector<Case> edited_cases() {
         }
     }
     cases.push_back(edit_attention({4, 8, 3000, 2}, {.causal = true}));
-    // What is edited away is gone, whatever it was; what is kept is kept.
+    // Replaced values are gone, whatever they were; kept ones stay.
     Case garbage = edit_attention({2, 3, 5, 7}, {.lengths = true});
     garbage.name += " over NaN";
     garbage.operands[0].values = these({kNan});

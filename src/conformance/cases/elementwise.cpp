@@ -23,7 +23,7 @@ Case fill(const Shape& shape, DType dtype, float value) {
                      [=](const Operands& t) { return Fill{.out = t["out"], .value = value}; });
 }
 
-// Columns out of longer rows, as the rows of a cache are: loaded by fours all the same.
+// Columns of longer rows, like the rows of a cache, which still allow vec4 loads.
 Case fill_columns(std::int64_t first, std::int64_t count) {
     return make_case(fmt::format("columns {} to {} of 64", first, first + count),
                      {in_out("out", {3, 64}).strided().exact()},
@@ -76,14 +76,14 @@ Case dropout(const Shape& shape, float rate, const char* from = "x", const char*
         .may_be(to, from);
 }
 
-// A device may take a denormal for 0.
+// A device may flush a denormal to 0.
 Case::Accept flushed(const std::string& input) {
     return [input](const std::string& /*output*/, std::size_t index, double got, const HostValues& inputs) {
         return got == 0.0 && std::abs(inputs.at(input)[index]) <= 0x1p-126;
     };
 }
 
-// Numbers that show how a conversion rounds: ties, the borders of each format, what lies beyond, and no numbers.
+// Numbers that show how a conversion rounds: ties, the limits of each format, overflow, and NaN.
 Values awkward() {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     return {0.0,         -0.0,       1.0,         1 + 0x1p-11,
@@ -185,7 +185,7 @@ std::vector<Differentiation> differentiations() {
     return all;
 }
 
-// 128 MiB and a little: more than a binding of some devices.
+// A little more than 128 MiB: more than a binding of some devices.
 std::vector<Case> huge_cases() {
     const Shape shape{67200, 500};
     return {fill(shape, DType::F32, 1.1F).past_a_grid(), copy_real(shape).past_a_grid(),
@@ -205,7 +205,7 @@ std::vector<Case> denormal_cases() {
     return {copied, scaled};
 }
 
-// Subnormal in F16 alone, which no device may take for 0: one by one and by fours.
+// Subnormal only in F16, so that no device may flush it: one by one and by vec4.
 std::vector<Case> subnormal_halves_cases() {
     std::vector<Case> cases;
     for (const Shape& shape : {Shape{3, 33}, Shape{4, 64}}) {

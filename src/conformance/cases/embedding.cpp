@@ -18,14 +18,14 @@ struct Table {
     std::int64_t max_length = 0;  // 0: no positions
     std::int64_t first = -1;      // none given
     float scale = 1.0F;
-    Values ids = {};             // otherwise random ones
+    Values ids = {};             // random by default
     DType weights = DType::F32;  // what the table is stored in
 
     std::string title() const {
         return fmt::format("[{}, {}] of {} [{}, {}] positions {} first {} scale {}{}", batch, length, name_of(weights),
                            vocabulary, d_model, max_length, first, scale, ids.empty() ? "" : " given ids");
     }
-    // Every value as `generate` makes it, since the order of the way back depends on it.
+    // The ids that `generate` makes, since the order of the backward depends on them.
     Values id_values() const {
         Random random(static_cast<std::uint64_t>(batch * 1000 + length));
         return (ids.empty() ? integers(0, vocabulary) : these(ids))(batch * length, random);
@@ -60,7 +60,7 @@ Case embed(const Table& table) {
     });
 }
 
-// Flat positions sorted by id; with `pad`, positions of that id are left out and -1 stands at the end.
+// Flat positions sorted by id; positions of the id `pad` are left out, with -1 at the end instead.
 Values order_of(const Values& ids, double pad) {
     std::vector<std::size_t> order(ids.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -131,7 +131,7 @@ std::vector<Case> outside_cases() {
         embed({2, 4, 10, 33, 4, -1, 2.0F, ids}),
         embed({2, 4, 10, 33, 3, -1, 2.0F, {1, 2, 3}}),         // the last position is past the table
         embed({2, 4, 10, 5, 8, 6, 2.0F, {1, 2, 3}}),           // the last two are
-        embed({2, 4, 10, 5, 8, 2147483647, 2.0F, {1, 2, 3}}),  // a sum that would wrap round
+        embed({2, 4, 10, 5, 8, 2147483647, 2.0F, {1, 2, 3}}),  // a sum that would overflow
     };
 }
 
@@ -151,8 +151,8 @@ std::vector<Case> table_gradient_cases() {
         embed_backward({2, 3, 10, 33, 0, -1, 5.7F}),   // most ids do not occur
         embed_backward({3, 33, 7, 257, 0, -1, 0.5F}),  // every id occurs often
         embed_backward({3, 33, 7, 64, 0, -1, 0.5F}, 0.0),
-        embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {4}}),       // one id alone
-        embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {4}}, 4.0),  // pads alone
+        embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {4}}),       // only one id
+        embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {4}}, 4.0),  // only pads
         embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {0, 9}}),    // the first and the last
         embed_backward({2, 0, 10, 3}),
         embed_backward({1, 1000, 300, 16, 0, -1, 4.0F}),
@@ -160,7 +160,7 @@ std::vector<Case> table_gradient_cases() {
         embed_backward({2, 7, 5, 1030, 0, -1, 3.0F}),    // rows longer than a workgroup
         embed_backward({2, 7, 20, 256, 0, -1, 3.0F}),    // as long as half a workgroup, and a quarter
         embed_backward({2, 7, 20, 128, 0, -1, 3.0F}),
-        embed_backward({1, 4200, 1, 520}),  // one id alone, more often than a loop may go round on llvmpipe
+        embed_backward({1, 4200, 1, 520}),  // one id more often than llvmpipe lets a loop iterate
         embed_backward({1, 5, 70000, 3}).past_a_grid(),
         embed_backward({1, 70000, 30000, 3}).past_a_grid(),
     };
@@ -170,12 +170,12 @@ std::vector<Case> table_gradient_cases() {
 std::vector<Differentiation> differentiations() {
     std::vector<Differentiation> all;
     all.push_back({embed({2, 4, 5, 3, 0, -1, 1.7F}), {embed_backward({2, 4, 5, 3, 0, -1, 1.7F})}});
-    // Learned positions: each sentence adds to the rows from `first` on, which is an embedding of 0, 1, 2..
+    // Learned positions: each sentence adds to the rows from `first`, like an embedding of 0, 1, 2..
     const Table tokens{2, 4, 5, 3, 4, -1, 1.7F};
     const Table places{2, 4, 4, 3, 0, -1, 1.0F, {0, 1, 2, 3}};
     Case to_table = embed_backward({2, 4, 5, 3, 0, -1, 1.7F});
     Case to_positions = embed_backward(places);
-    for (Operand& operand : to_positions.operands) {  // ids and order of its own
+    for (Operand& operand : to_positions.operands) {  // separate ids and order
         operand.name = operand.name == "grad_table" ? "grad_positions"
                        : operand.name == "grad_out" ? "grad_out"
                                                     : "position_" + operand.name;
@@ -213,8 +213,9 @@ Family embedding_family() {
                 {
                     {"embedding", "embedding", embedding_cases},
                     {"narrow-tables", "tables in F16 and I8", narrow_tables_cases},
-                    {"outside", "an id or a position that does not exist gives NaN and reads nothing", outside_cases},
-                    {"special-values", "NaN and infinity go where their row goes", special_values_cases},
+                    {"outside", "an id or a position that does not exist gives NaN and no out-of-bounds read",
+                     outside_cases},
+                    {"special-values", "NaN and infinity stay in their row", special_values_cases},
                     {"table-gradient", "the table's gradient", table_gradient_cases},
                 },
             .differentiations = differentiations,

@@ -1,4 +1,4 @@
-// AddLayerNorm and its way back.
+// AddLayerNorm and its backward.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ struct Norm {
     bool residual = true;
     float rate = 0.0F;
     float epsilon = 1e-6F;
-    bool grad_y = true;     // what comes back to y
-    bool grad_sum = false;  // what comes back to sum directly
+    bool grad_y = true;     // the gradient of y
+    bool grad_sum = false;  // the gradient of sum
     bool grad_residual = true;
 
     std::string title() const {
@@ -120,7 +120,7 @@ std::vector<Case> add_norm_cases() {
 }
 
 std::vector<Case> far_from_zero_cases() {
-    // Mean of squares less square of the mean would lose every digit here.
+    // The mean of squares minus the square of the mean would lose every digit here.
     Case far = forward({.shape = {2, 3, 64}, .residual = false});
     far.name += " far";
     far.operands[0].values = uniform(4000.0, 4001.0);
@@ -170,7 +170,7 @@ std::vector<Differentiation> differentiations() {
             }
         }
     }
-    // Without what comes back to y, gain and bias get no gradient.
+    // Without grad_y, gain and bias get no gradient.
     const Norm sum_only{.shape = {2, 3, 9}, .rate = 0.3F, .grad_y = false, .grad_sum = true};
     all.push_back({forward(sum_only), {backward(sum_only)}});
     return all;
@@ -186,7 +186,7 @@ std::vector<Case> size_cases() {
     return cases;
 }
 
-// Rows that kernels keep in registers, as many of them as subgroups of 32 and of 64 have.
+// Rows that kernels keep in registers, for subgroups of 32 and of 64.
 std::vector<Case> models_cases() {
     std::vector<Case> cases;
     for (const std::int64_t columns : {512, 1024}) {
@@ -202,7 +202,7 @@ std::vector<Case> models_cases() {
     return cases;
 }
 
-// Of denormals: a device may take each for 0, where it is read, added or written.
+// A device may flush denormals to 0 where they are read, added or written.
 Case::Accept flushed() {
     return [](const std::string& output, std::size_t index, double got, const HostValues& inputs) {
         const Values& x = inputs.at("x");
@@ -247,7 +247,7 @@ Family layer_norm_family() {
                 {
                     {"add-norm", "add and norm", add_norm_cases},
                     {"far-from-zero", "rows far from zero keep their variance", far_from_zero_cases},
-                    {"add-norm-back", "the way back of add and norm", add_norm_back_cases},
+                    {"add-norm-back", "the backward of add and norm", add_norm_back_cases},
                     {"special-values", "NaN and infinity spoil one row of a norm", special_values_cases},
                     {"sizes", "rows of sizes that no workgroup divides", size_cases},
                     {"models", "rows of the paper's models", models_cases},

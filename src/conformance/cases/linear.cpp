@@ -29,7 +29,7 @@ struct Layer {
     }
 };
 
-// Multiples of `step`, moved by `shift`.
+// Multiples of `step`, shifted by `shift`.
 Generator steps(double step, double shift = 0.0) {
     return [=](std::int64_t count, Random& random) {
         Values values = integers(-6, 7)(count, random);
@@ -40,7 +40,7 @@ Generator steps(double step, double shift = 0.0) {
     };
 }
 
-// What ReLU sees is exact in every storage and, with a bias, never 0: which side of 0 it is on leaves no doubt.
+// The input of ReLU is exact in every storage and, with a bias, never 0: which side of 0 it is on is certain.
 std::vector<Operand> operands_of(const Layer& layer) {
     const bool relu = layer.activation == Activation::Relu;
     std::vector<Operand> operands{
@@ -97,7 +97,7 @@ Case linear(const Layer& layer) {
         stated.compute = layer.compute;
     }
     if (layer.compute == Compute::TF32) {
-        stated.operand_roundoff = 0x1p-10;  // where the oracle rounds to nearest, a device may cut off
+        stated.operand_roundoff = 0x1p-10;  // where the oracle rounds to nearest, a device may truncate
     }
     return stated.sums(static_cast<double>(layer.in));
 }
@@ -114,7 +114,7 @@ Case product(const char* a, const Shape& shape_a, bool transpose_a, const char* 
     });
 }
 
-// Back from y, of which ReLU's way back needs no more than the sign.
+// The backward from y, of which ReLU's needs only the sign.
 Differentiation differentiation(const Layer& layer) {
     const auto sentence = [layer](const Tensor& tensor) { return tensor.reshape({1, layer.rows, layer.out}); };
     const Case activation =
@@ -176,7 +176,7 @@ std::vector<Case> decoding_cases() {
     return cases;
 }
 
-// As matmul's of this name.
+// Like matmul's of this name.
 std::vector<Case> long_sums_cases() {
     std::vector<Case> cases;
     for (const Compute compute : {Compute::F16, Compute::BF16}) {
@@ -236,7 +236,7 @@ std::vector<Differentiation> differentiations() {
     std::vector<Differentiation> all;
     for (const Activation activation : {Activation::None, Activation::Relu}) {
         for (const bool bias : {false, true}) {
-            if (bias || activation == Activation::None) {  // without a bias ReLU may stand on its kink
+            if (bias || activation == Activation::None) {  // without a bias ReLU may be at its kink
                 all.push_back(differentiation({6, 5, 4, activation, bias}));
             }
         }
@@ -246,7 +246,7 @@ std::vector<Differentiation> differentiations() {
 
 std::vector<Case> speeds(const Workload& work) {
     std::vector<Case> cases;
-    // A batch, and decoding, greedy and with a beam.
+    // A batch, greedy decoding, and decoding with a beam.
     for (const std::int64_t rows :
          work.every_product ? std::vector<std::int64_t>{work.rows(), 1, 4} : std::vector{work.rows()}) {
         const Layer layer{.rows = rows,

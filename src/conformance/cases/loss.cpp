@@ -17,8 +17,8 @@ struct Loss {
     Smoothing smoothing = Smoothing::AllClasses;
     bool grad = true;
     double spread = 3.0;
-    Values targets = {};  // otherwise random, every third row a pad
-    double scale = 0.0;   // of the gradient; 0: none is given
+    Values targets = {};  // random by default, every third row a pad
+    double scale = 0.0;   // of the gradient; 0: absent
 
     std::string title() const {
         return fmt::format("[{}, {}] epsilon {} {} spread {}{}{}{}", rows, classes, epsilon,
@@ -81,9 +81,9 @@ std::vector<Case> loss_cases() {
         }
         cases.push_back(cross_entropy({0, 33, 0.1F, smoothing}));
         cases.push_back(cross_entropy({4, 8000, 0.1F, smoothing}));
-        cases.push_back(cross_entropy({6, 33, 0.1F, smoothing, true, 3.0, {-1}}));  // pads alone
+        cases.push_back(cross_entropy({6, 33, 0.1F, smoothing, true, 3.0, {-1}}));  // only pads
     }
-    for (const double scale : {0.25, 1.0, 8.0, 32768.0, 131072.0}) {  // the last is more than F16 has
+    for (const double scale : {0.25, 1.0, 8.0, 32768.0, 131072.0}) {  // the last one overflows F16
         cases.push_back(cross_entropy({7, 33, 0.1F, Smoothing::AllClasses, true, 3.0, {}, scale}));
         cases.push_back(cross_entropy({5, 1003, 0.1F, Smoothing::OtherClasses, true, 3.0, {}, scale}));
     }
@@ -94,7 +94,7 @@ std::vector<Case> loss_cases() {
     return cases;
 }
 
-// The first `count` logits of two rows are forbidden: of one the target is none of them, of the other it is the first.
+// The first `count` logits of two rows are forbidden; the target is one of them (the first) only in one row.
 Case forbidding(const Loss& loss, std::int64_t count) {
     Case stated = cross_entropy(loss);
     stated.name += fmt::format(" {} forbidden", count);
@@ -110,7 +110,7 @@ Case forbidding(const Loss& loss, std::int64_t count) {
 std::vector<Case> special_values_cases() {
     std::vector<Case> cases;
     for (const Smoothing smoothing : {Smoothing::AllClasses, Smoothing::OtherClasses}) {
-        // One at a time and in vectors, of which a thread may have -inf alone.
+        // One at a time and in vectors, where a thread may have only -inf.
         for (const std::int64_t classes : {33, 64}) {
             for (const float epsilon : {0.0F, 0.1F}) {
                 const Loss loss{5, classes, epsilon, smoothing, true, 3.0, {20, 0, -1, 9}};
@@ -133,7 +133,7 @@ std::vector<Differentiation> differentiations() {
     std::vector<Differentiation> all;
     for (const Smoothing smoothing : {Smoothing::AllClasses, Smoothing::OtherClasses}) {
         for (const float epsilon : {0.0F, 0.1F}) {
-            // The op gives the gradient of its own sum; there is no step back.
+            // The op computes the gradient of its own sum; there is no separate backward.
             all.push_back({cross_entropy({5, 7, epsilon, smoothing}), {}, {"loss"}});
         }
     }
@@ -146,7 +146,7 @@ std::vector<Case> extreme_cases() {
 }
 
 std::vector<Case> speeds(const Workload& work) {
-    constexpr std::int64_t kMostRows = 4096;  // a batch's logits never exist as a whole
+    constexpr std::int64_t kMostRows = 4096;  // a batch's logits never exist all at once
     const Loss loss{
         .rows = std::min(work.rows(), kMostRows), .classes = work.vocabulary, .targets = {3, 1, 4, 1, 5, 9, 2, 6}};
     return {cross_entropy(loss).named(fmt::format("{}x{}", loss.rows, loss.classes))};

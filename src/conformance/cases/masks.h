@@ -1,4 +1,4 @@
-// The masks that tests of attention go through, and the shapes of weights [batch, heads, queries, keys].
+// The masks of attention's tests, and shapes of weights [batch, heads, queries, keys].
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace headscope::conformance {
 struct Rule {
     bool lengths = false;
     bool causal = false;
-    std::int64_t offset = -1;  // none given
+    std::int64_t offset = -1;  // absent
     std::string title() const {
         return fmt::format("{}{}{}", lengths ? " lengths" : "", causal ? " causal" : "",
                            offset < 0 ? "" : fmt::format(" offset {}", offset));
@@ -33,7 +33,7 @@ inline const std::vector<Rule>& rules() {
     return kRules;
 }
 
-// A sentence with one key, one with none at all, one with more than there are.
+// Sentences with one key, with none, and with more than there are.
 inline constexpr std::array<std::int64_t, 4> kLengths{1, 0, 1000, 3};
 
 inline std::vector<Operand> with_mask(std::vector<Operand> operands, const Rule& rule, std::int64_t batch) {
@@ -50,8 +50,8 @@ inline AttentionMask mask_of(const Operands& t, const Rule& rule) {
     return {.key_lengths = t.maybe("key_lengths"), .causal = rule.causal, .query_offset = t.maybe("query_offset")};
 }
 
-// `x`, keys or values [batch, heads, keys, depth], with NaN, infinities and the largest numbers at the keys that none
-// of the queries may look at.
+// `x`, keys or values [batch, heads, keys, depth], with NaN, infinities and the largest numbers at keys that no query
+// may see.
 inline Operand with_unseen_garbage(const Operand& x, const Rule& rule, std::int64_t queries) {
     return x.filled([shape = x.shape, rule, queries, inner = x.values](std::int64_t count, Random& random) {
         constexpr std::array kGarbage{kNan, kInfinity, -kInfinity, 3e38};

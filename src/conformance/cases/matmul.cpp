@@ -42,7 +42,7 @@ Case matmul(const Product& product, const Names& names) {
         stated.compute = product.compute;
     }
     if (product.compute == Compute::TF32) {
-        stated.operand_roundoff = 0x1p-10;  // where the oracle rounds to nearest, a device may cut off
+        stated.operand_roundoff = 0x1p-10;  // where the oracle rounds to nearest, a device may truncate
     }
     return stated.sums(static_cast<double>(product.k));
 }
@@ -62,7 +62,7 @@ std::vector<Product> transposes(Product product) {
     return all;
 }
 
-// out = alpha op(a) op(b) goes back through Matmul itself.
+// The backward of out = alpha op(a) op(b) uses Matmul itself.
 Differentiation differentiation(const Product& p) {
     Product a = p;
     Product b = p;
@@ -112,11 +112,11 @@ std::vector<Case> transposes_cases() {
     for (const Product& product : transposes({{}, 257, 257, 257, false, false, -0.125F, 0.5F})) {
         cases.push_back(matmul(product));
     }
-    // Of few rows, as decoding has them.
+    // Few rows, as in decoding.
     for (const Product& product : transposes({{}, 3, 37, 132, false, false, -0.125F, 0.5F})) {
         cases.push_back(matmul(product));
     }
-    // The same where four elements are loaded at once.
+    // The same with vec4 loads.
     for (const Product& product : transposes({{}, 64, 68, 32, false, false, -0.125F, 0.5F})) {
         cases.push_back(matmul(product));
     }
@@ -138,8 +138,8 @@ std::vector<Case> into_f32_cases() {
     return cases;
 }
 
-// Every sum is k, which F32 holds exactly. The lengths are those of a report that cuBLAS drops what k has over a
-// multiple of 64 where it splits a sum of 16-bit products (facebookexperimental/triton, pull request 2767).
+// Every sum is k, which is exact in F32. The lengths are from a report that cuBLAS drops the part of k past a multiple
+// of 64 when it splits a sum of 16-bit products (facebookexperimental/triton, pull request 2767).
 std::vector<Case> long_sums_cases() {
     std::vector<Case> cases;
     for (const Compute compute : {Compute::F16, Compute::BF16}) {
@@ -225,7 +225,7 @@ std::vector<Case> narrow_weights_cases() {
              {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {
             cases.push_back(matmul(narrow(5, 17, 33)).holding(value, "a", 40));
         }
-        // Rows of zeros, and of numbers whose inverse is none.
+        // Rows of zeros, and of numbers whose inverse overflows.
         Case zeros = matmul(narrow(3, 5, 8));
         zeros.operands[0].values = these({0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1e-35});
         zeros.name += " of next to nothing";
@@ -256,7 +256,7 @@ std::vector<Differentiation> differentiations() {
     return all;
 }
 
-// Sizes that no tile divides, a little more and a little less than one.
+// Sizes that no tile divides, slightly above and below one.
 std::vector<Case> size_cases() {
     std::vector<Case> cases;
     for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{
@@ -266,7 +266,7 @@ std::vector<Case> size_cases() {
         }
     }
     cases.push_back(matmul({{2, 3}, 57, 33, 31, false, true, 0.125F}));
-    // Several tiles both ways, of the largest, too: they go along the shorter one first.
+    // Several tiles in both directions, of the largest size too: workgroups walk along the shorter one first.
     for (const Compute compute : {Compute::F32, Compute::F16}) {
         for (const auto& [m, n] : {std::array<std::int64_t, 2>{140, 330}, {330, 140}}) {
             cases.push_back(matmul({{2}, m, n, 40, false, true, 1.0F, 1.0F, compute}));
@@ -281,7 +281,7 @@ std::vector<Case> huge_cases() {
             matmul({{}, 4, 480, 70001}).past_a_grid()};
 }
 
-// A device may take every denormal for 0, or some: what so many terms of them come to, and anything between that and 0.
+// A device may flush any denormals to 0: the sum of that many terms, or anything between that and 0.
 Case::Accept flushed_terms(const Case& stated) {
     return [a = stated.operands[0].name, b = stated.operands[1].name, terms = stated.terms](
                const std::string& /*output*/, std::size_t /*index*/, double got, const HostValues& inputs) {

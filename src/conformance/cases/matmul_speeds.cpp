@@ -1,4 +1,4 @@
-// The products that are timed: square ones and those of a model.
+// The products that are timed: square ones and a model's.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ Case timed(Product product, const Workload& work) {
     return stated;
 }
 
-// Forwards, and back to the input and to the weight.
+// Forward, and backward to the input and to the weight.
 std::vector<Product> layer_products(const Workload& work) {
     return {{{}, work.rows(), work.d_model, work.d_model, false, true},
             {{}, work.rows(), work.d_ff, work.d_model, false, true},
@@ -48,7 +48,7 @@ std::vector<Product> decoding_products(const Workload& work) {
     return products;
 }
 
-// Weights times values, and back to the keys.
+// Weights times values, and the gradient of the keys.
 std::vector<Product> attention_products(const Workload& work) {
     const std::vector<std::int64_t> heads{work.sentences, work.heads};
     return {{heads, work.length, work.d_k(), work.length, false, false},
@@ -77,7 +77,7 @@ std::vector<Case> matmul_speeds(const Workload& work) {
     for (const Product& product : products) {
         cases.push_back(timed(product, work));
     }
-    // By matrices, where a device has them.
+    // By matrices, if a device has them.
     Workload rounded = work;
     rounded.compute = Compute::F16;
     for (const std::int64_t side : work.every_product ? std::vector<std::int64_t>{} : work.sides) {

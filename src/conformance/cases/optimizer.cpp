@@ -47,7 +47,7 @@ Case step_control(const Control& control) {
                             [=](const Operands& t) {
                                 return StepControl{t["square_sum"], t["scalars"], control.max_norm, control.scaling};
                             });
-    // A step that is skipped has no scale worth comparing; the state must be that of the oracle, bit for bit.
+    // A skipped step has no scale to compare; its state must equal the oracle's bit for bit.
     stated.accept = [=](const std::string&, std::size_t index, double, const HostValues&) {
         return !std::isfinite(control.total) && index == StepScalars::GradientScale;
     };
@@ -119,7 +119,7 @@ std::vector<Case> loss_scale_cases() {
     }
     cases.push_back(step_control({kNan, 8.0, 0.0F, 1000.0, 5.0, {.growth_interval = 10, .backoff = 0.3F}}));
     cases.push_back(step_control({1.0, 8.0, 0.0F, 1000.0, 9.0, {.growth_interval = 10, .growth = 1.5F}}));
-    cases.push_back(step_control({kNan, 8.0, 0.0F, 1000.0, 5.0}));  // it never moves
+    cases.push_back(step_control({kNan, 8.0, 0.0F, 1000.0, 5.0}));  // the scale is fixed
     return cases;
 }
 
@@ -143,7 +143,7 @@ std::vector<Case> adam_cases() {
 
 std::vector<Case> speeds(const Workload& work) {
     const std::string name = fmt::format("{}", work.parameters);
-    // A few scalars, in which a GPU's time is that of a launch.
+    // A few scalars: a GPU's time is that of a launch.
     const Control clipped{.total = 100.0, .divisor = 4000.0, .max_norm = 1.0F};
     return {square_sum({work.parameters}).named(name), adam({.count = work.parameters}).named(name),
             step_control(clipped).named("one step")};

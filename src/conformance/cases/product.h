@@ -1,4 +1,4 @@
-// One product, as cases state it: matmul.cpp holds devices to it, matmul_speeds.cpp times it.
+// A product as cases state it: matmul.cpp tests devices with it, matmul_speeds.cpp times it.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,10 +17,10 @@ struct Product {
     bool transpose_a = false;
     bool transpose_b = false;
     float alpha = 1.0F;
-    float beta = 1.0F;  // where the output is added to
+    float beta = 1.0F;  // if the output is accumulated
     Compute compute = Compute::F32;
-    bool full_out = false;       // F32 also where a and b are 16-bit: a weight's gradient
-    DType weights = DType::F32;  // what b is stored in: F16 and I8 beside a in F32
+    bool full_out = false;       // F32 even for 16-bit a and b: a weight's gradient
+    DType weights = DType::F32;  // the dtype of b: F16 and I8 with a in F32
 
     Shape shape(std::int64_t rows, std::int64_t columns) const {
         switch (batch.size()) {
@@ -46,7 +46,7 @@ struct Names {
 
 Case matmul(const Product& product, const Names& names = {});
 
-// What is timed.
+// The timed products.
 std::vector<Case> matmul_speeds(const Workload& work);
 
 }  // namespace headscope::conformance

@@ -10,8 +10,7 @@ namespace headscope::conformance {
 
 namespace {
 
-// A device finds entries in the order of the logits as they are stored, so there is nothing to forgive: indices are
-// equal, ties by the smaller one.
+// A device sorts the logits as they are stored, so indices must be equal, ties by the smaller one.
 Case top_k(std::int64_t rows, std::int64_t classes, std::int64_t k, Generator logits, const char* kind) {
     return make_case(fmt::format("{} of [{}, {}] {}", k, rows, classes, kind),
                      {in("logits", {rows, classes}).filled(std::move(logits)), out("values", {rows, k}).full(),
@@ -41,7 +40,7 @@ Case gather(const Shape& x, Values index, DType dtype) {
                      });
 }
 
-// Out of the middle of [4, heads, 5, 7], so that x's steps are not out's.
+// The middle of [4, heads, 5, 7], so that x's strides differ from out's.
 Case gather_part(std::int64_t heads, std::int64_t keys, std::int64_t depth, DType dtype, const Values& index) {
     return make_case(
         fmt::format("{} keys of 5, {} columns of 7, {} heads of 4, {}", keys, depth, heads, name_of(dtype)),
@@ -54,7 +53,7 @@ Case gather_part(std::int64_t heads, std::int64_t keys, std::int64_t depth, DTyp
         });
 }
 
-// No two numbers of a row lie together in both: more steps than llvmpipe lets the loops of a kernel have.
+// No two numbers of a row are adjacent in both tensors: more iterations than llvmpipe allows a kernel's loops.
 Case gather_turned(const Shape& x, const Values& index, DType dtype) {
     const auto rows = static_cast<std::int64_t>(index.size());
     return make_case(fmt::format("{} {} of {}, transposed", rows, name_of(dtype), x.to_string()),
@@ -76,7 +75,7 @@ std::vector<Case> top_k_cases() {
         }
     }
     cases.push_back(top_k(1, 8000, 8, normal(3.0), "normal"));
-    for (std::int64_t k = 1; k <= 12; ++k) {  // as many as an invocation keeps, and what a beam of 4 asks for
+    for (std::int64_t k = 1; k <= 12; ++k) {  // as many as an invocation keeps, and as a beam of 4 needs
         cases.push_back(top_k(3, 2048, k, normal(3.0), "normal"));
     }
     cases.push_back(top_k(4, 33, 5, normal(60.0), "far apart"));
@@ -109,12 +108,12 @@ std::vector<Case> gather_cases() {
             cases.push_back(gather_part(2, 3, 5, dtype, index));  // runs of columns
             cases.push_back(gather_part(4, 1, 7, dtype, index));
             cases.push_back(gather_part(1, 5, 3, dtype, index));
-            cases.push_back(gather_part(4, 5, 3, dtype, index));  // more runs than a GPU's workgroup takes
+            cases.push_back(gather_part(4, 5, 3, dtype, index));  // more runs than a GPU's workgroup handles
         }
     }
     cases.push_back(gather({4, 8, 33, 16}, {3, 3, 0, 1, 2, 2, 1}, DType::F32));
     cases.push_back(gather({5, 257}, {4}, DType::F32));
-    cases.push_back(gather({2, 40003}, {-1, 1, 0}, DType::F32));  // more than a workgroup takes
+    cases.push_back(gather({2, 40003}, {-1, 1, 0}, DType::F32));  // more than a workgroup handles
     cases.push_back(gather_turned({4, 200, 201, 1}, {2, -1, 3}, DType::F32));
     cases.push_back(gather_turned({4, 200, 201, 1}, {2, -1, 3}, DType::F16));
     cases.push_back(gather({0, 3}, {0, -1}, DType::F32));

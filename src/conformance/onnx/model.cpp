@@ -60,14 +60,14 @@ double load(OnnxType type, const char* from) {
     return 0.0;
 }
 
-// 16-bit types come as the numbers of their bits where they are not raw.
+// Unless they are raw, 16-bit values are stored as integers holding their bits.
 void unpack_bits(OnnxTensor& tensor, const std::string& what) {
     if (tensor.type != OnnxType::Float16 && tensor.type != OnnxType::Bfloat16) {
         return;
     }
     for (double& value : tensor.values) {
         if (!(value >= 0.0 && value <= std::numeric_limits<std::uint16_t>::max()) ||
-            value != std::trunc(value)) {  // NaN is no number of bits either
+            value != std::trunc(value)) {  // NaN is not valid either
             throw Error(what + ": its 16-bit numbers have more bits, or are no whole numbers");
         }
         const auto bits = static_cast<std::uint16_t>(value);
@@ -267,7 +267,7 @@ OnnxModel parse_onnx_model(std::string_view bytes, const std::string& what) {
             }
         }
         if (model.nodes.empty()) {
-            throw WireError("it has a graph without nodes, or none");
+            throw WireError("its graph is missing or has no nodes");
         }
     });
     return model;

@@ -1,4 +1,4 @@
-// What ONNX's files hold, as far as node tests need it. The field numbers are onnx.proto's, of ONNX 1.0 to 1.23.
+// The parts of ONNX files that node tests need. The field numbers are those of onnx.proto, ONNX 1.0 to 1.23.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ struct OnnxTensor {
     std::vector<std::int64_t> dims;
     std::vector<double> values;  // row-major; F16 and BF16 widened, Bool 0 or 1
 
-    std::int64_t dim(int index) const;  // negative ones from the end
+    std::int64_t dim(int index) const;  // negative ones count from the end
     int rank() const { return static_cast<int>(dims.size()); }
     bool is_real() const;
 };
 
-// What a node's attributes may be that our ops know.
+// The types of node attributes that our ops use.
 struct OnnxAttribute {
     float real = 0.0F;
     std::int64_t integer = 0;
@@ -43,7 +43,7 @@ struct OnnxAttribute {
 struct OnnxNode {
     std::string op;  // "Softmax"
     std::string domain;
-    std::vector<std::string> inputs;  // an empty name is an input that is left out
+    std::vector<std::string> inputs;  // an empty name is an omitted input
     std::vector<std::string> outputs;
     std::map<std::string, OnnxAttribute> attributes;
 
@@ -59,8 +59,8 @@ struct OnnxModel {
     std::int64_t opset = 0;  // of ONNX's own domain
 };
 
-// Error, beginning with `what`, where the bytes are no such message, hold other types, or dims and values that do not
-// fit each other.
+// Error, beginning with `what`, if the bytes are not such a message, have other types, or if dims and values do not
+// match.
 OnnxTensor parse_onnx_tensor(std::string_view bytes, const std::string& what);
 OnnxModel parse_onnx_model(std::string_view bytes, const std::string& what);
 

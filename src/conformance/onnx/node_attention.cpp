@@ -11,7 +11,7 @@ namespace headscope::conformance {
 
 namespace {
 
-// [batch, heads, length, depth], whichever way ONNX has it.
+// [batch, heads, length, depth], for both of ONNX's layouts.
 struct Heads {
     Tensor tensor;
     std::int64_t batch() const { return tensor.dim(0); }
@@ -26,12 +26,12 @@ Heads heads_of(const NodeDevice& device, const OnnxTensor& x, std::int64_t heads
         return {device.put({x.dim(0), x.dim(1), x.dim(2), x.dim(3)}, x.values)};
     }
     if (x.rank() != 3 || heads <= 0 || x.dim(2) % heads != 0) {
-        throw NotOurs("a query of another rank than 3 and 4");
+        throw NotOurs("a query whose rank is not 3 or 4");
     }
     return {device.put({x.dim(0), x.dim(1), x.dim(2)}, x.values).heads(heads)};
 }
 
-// What is given now behind what was there before: a cache that CacheAppend fills.
+// Appends the given keys or values to those of the past: a cache filled by CacheAppend.
 Heads appended(const NodeDevice& device, const OnnxTensor* past, const Heads& now) {
     if (past == nullptr) {
         return now;
@@ -44,8 +44,8 @@ Heads appended(const NodeDevice& device, const OnnxTensor* past, const Heads& no
     return {cache};
 }
 
-// What is added to the scores of [batch, heads, queries, keys]; a key that a mask of truths forbids gets -infinity, and
-// so do keys past the end of a mask that is too short.
+// The numbers to add to the scores [batch, heads, queries, keys]: -infinity for keys that a boolean mask forbids or
+// that are past the end of a short mask.
 std::vector<double> scores_added(const OnnxTensor& mask, const std::vector<std::int64_t>& dims) {
     OnnxTensor wide = mask;
     const std::int64_t columns = mask.rank() > 0 ? mask.dim(-1) : 1;
@@ -69,18 +69,18 @@ std::vector<double> scores_added(const OnnxTensor& mask, const std::vector<std::
     return all;
 }
 
-// Rank 4 as it is, rank 3 with the heads side by side again.
+// Rank 4 as is, rank 3 with the heads next to each other again.
 std::vector<double> out_of(const NodeDevice& device, const Tensor& out, bool packed) {
     return device.get(packed ? out.swap(1, 2) : out);
 }
 
-// NodeCall's inputs and attributes that say which keys a query may look at.
+// The inputs and attributes of NodeCall that determine which keys a query may see.
 struct Mask {
-    const OnnxTensor* added;    // to the scores, or truths
-    const OnnxTensor* past;     // keys of before, all of which lie before the first query
-    const OnnxTensor* lengths;  // [batch], of keys that were appended elsewhere, the queries' own among them
+    const OnnxTensor* added;    // to the scores, or booleans
+    const OnnxTensor* past;     // earlier keys, all before the first query
+    const OnnxTensor* lengths;  // [batch], of keys that were appended elsewhere, including the queries' own
     bool causal;
-    std::int64_t left, right;  // how far a query sees to either side, -1 for all the way
+    std::int64_t left, right;  // how far a query sees in each direction, -1 without limit
 
     explicit Mask(const NodeCall& call)
         : added(call.maybe(3)),
@@ -93,14 +93,14 @@ struct Mask {
     std::int64_t length(std::int64_t sentence) const {
         return static_cast<std::int64_t>(lengths->values.at(static_cast<std::size_t>(sentence)));
     }
-    // The first query's place among the keys. Negative where there are fewer keys than queries.
+    // The first query's position among the keys; negative if there are fewer keys than queries.
     std::int64_t offset(std::int64_t sentence, std::int64_t queries) const {
         return past != nullptr ? past->dim(2) : lengths != nullptr ? length(sentence) - queries : 0;
     }
     bool is_rule() const { return added == nullptr && left < 0 && right < 0; }
     bool differs_by_sentence() const { return causal && past == nullptr && lengths != nullptr; }
 
-    // All of it as numbers that are added to the scores, -infinity for a forbidden key.
+    // The whole mask as numbers to add to the scores, -infinity for a forbidden key.
     std::vector<double> bias(const Shape& scores) const {
         const std::int64_t queries = scores[2];
         const std::int64_t keys = scores[3];
@@ -122,7 +122,7 @@ struct Mask {
     }
 };
 
-// What AttentionMask can say: one op, or one for each sentence where their queries' places differ.
+// Masks that AttentionMask can express: one op, or one for each sentence if their offsets differ.
 void attend_by_rule(const NodeDevice& device, const Mask& mask, Attention op) {
     op.mask.causal = mask.causal;
     if (mask.lengths != nullptr) {
@@ -141,7 +141,7 @@ void attend_by_rule(const NodeDevice& device, const Mask& mask, Attention op) {
     }
 }
 
-// The rows of `depth` values that begin with the one called `first`, in this order.
+// Appends rows of `depth` values in this order of their numbers.
 void append_rows(std::vector<double>& to, const std::vector<double>& from, std::int64_t first,
                  const std::vector<std::int64_t>& order, std::int64_t depth) {
     for (const std::int64_t row : order) {
@@ -150,8 +150,8 @@ void append_rows(std::vector<double>& to, const std::vector<double>& from, std::
     }
 }
 
-// Any mask: every query becomes a sentence of its own whose keys are in another order, the allowed ones first, so that
-// its length says which they are. Returns the weights.
+// Any mask: each query becomes a sentence of its own with its keys reordered, the allowed ones first, so that its
+// length expresses the mask. Returns the weights.
 std::vector<double> attend_by_bias(const NodeDevice& device, const std::vector<double>& bias, const Attention& op) {
     Backend& backend = device.backend();
     const std::int64_t queries = op.q.dim(2);
@@ -199,7 +199,7 @@ std::vector<double> attend_by_bias(const NodeDevice& device, const std::vector<d
 
 enum QkOutput : std::int64_t { kScores = 0, kCapped = 1, kMasked = 2, kWeights = 3 };
 
-// The node's fourth output. Without a cap capped scores are the scores.
+// The node's fourth output. Without a soft cap, capped scores are the scores.
 std::vector<double> seen_scores(const NodeDevice& device, std::int64_t mode, const std::vector<double>& bias,
                                 const std::vector<double>& weights, const Attention& op) {
     if (mode == kWeights) {

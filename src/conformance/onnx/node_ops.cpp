@@ -101,7 +101,7 @@ std::vector<double> broadcast(const OnnxTensor& tensor, const std::vector<std::i
     for (std::size_t i = dims.size(); i-- > 0;) {
         const std::int64_t own = i >= missing ? tensor.dims[i - missing] : 1;
         if (tensor.dims.size() > dims.size() || (own != 1 && own != dims[i])) {
-            throw NotOurs("a shape does not fit another");
+            throw NotOurs("shapes do not match");
         }
         strides[i] = own == 1 ? 0 : step;
         step *= own;

@@ -1,4 +1,4 @@
-// ONNX's ops by ours: what a node test's inputs become on a device.
+// Runs ONNX's ops by ours on a device.
 #pragma once
 
 #include <optional>
@@ -11,35 +11,34 @@
 
 namespace headscope::conformance {
 
-// A test of something that no op of ours does, and why.
+// A test of a feature that our ops lack, with the reason.
 class NotOurs : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-// A node and what it is given: one tensor for each of its inputs, none for one that is left out.
+// A node and its inputs; null for an omitted one.
 struct NodeCall {
     const OnnxNode& node;
     std::int64_t opset = 0;
     std::vector<std::optional<OnnxTensor>> inputs;
 
-    const OnnxTensor& input(std::size_t index) const;  // NotOurs where it is left out
+    const OnnxTensor& input(std::size_t index) const;  // NotOurs if omitted
     const OnnxTensor* maybe(std::size_t index) const;
-    // Whether somebody wants the node's output of this place.
+    // Whether the node's output of this index is requested.
     bool wants(std::size_t output) const;
 };
 
 // Whether there is such an op, whatever its attributes.
 bool is_our_onnx_op(const OnnxNode& node);
 
-// The outputs in the node's order; an empty one where nobody wants it. NotOurs says what of the node's attributes or
-// inputs no op of ours has.
+// The outputs in the node's order; empty where not requested. NotOurs names the attribute or input that our ops lack.
 std::vector<std::vector<double>> run_node(Backend& device, const NodeCall& call);
 
-// A device and the dtype that a node's real inputs are stored in there.
+// A device and the dtype in which a node's real inputs are stored there.
 class NodeDevice {
 public:
-    // NotOurs where the device does not have the op in the dtype of `like`.
+    // NotOurs if the device lacks the op in the dtype of `like`.
     NodeDevice(Backend& device, const char* op, const OnnxTensor& like);
 
     Backend& backend() const { return device_; }
@@ -65,8 +64,8 @@ std::vector<std::vector<double>> run_mat_mul(Backend& device, const NodeCall& ca
 std::vector<std::vector<double>> run_gemm(Backend& device, const NodeCall& call);
 std::vector<std::vector<double>> run_attention(Backend& device, const NodeCall& call);
 
-// What NumPy makes of `tensor` where `dims` are expected: dimensions of 1 are repeated, missing ones put before.
-// NotOurs where that is not possible.
+// Broadcasts `tensor` to `dims` like NumPy: dimensions of 1 are repeated, missing ones prepended. NotOurs if
+// impossible.
 std::vector<double> broadcast(const OnnxTensor& tensor, const std::vector<std::int64_t>& dims);
 
 }  // namespace headscope::conformance

@@ -12,7 +12,7 @@ Shape shape_of(const OnnxTensor& tensor) {
         case 2: return {tensor.dim(0), tensor.dim(1)};
         case 3: return {tensor.dim(0), tensor.dim(1), tensor.dim(2)};
         case 4: return {tensor.dim(0), tensor.dim(1), tensor.dim(2), tensor.dim(3)};
-        default: throw NotOurs("a product of tensors of another rank than 2 to 4");
+        default: throw NotOurs("a product of tensors whose rank is not 2 to 4");
     }
 }
 
@@ -28,7 +28,7 @@ std::vector<std::vector<double>> run_mat_mul(Backend& backend, const NodeCall& c
     const OnnxTensor& a = call.input(0);
     const OnnxTensor& b = call.input(1);
     const NodeDevice device(backend, Matmul::kName, a);
-    const Shape shape = shape_of(a);  // of rank 2 at least
+    const Shape shape = shape_of(a);  // of rank 2 or more
     if (a.rank() != b.rank() || !std::equal(a.dims.begin(), a.dims.end() - 2, b.dims.begin())) {
         throw NotOurs("a product of tensors with other batches each");
     }
@@ -42,7 +42,7 @@ std::vector<std::vector<double>> run_gemm(Backend& backend, const NodeCall& call
     const OnnxTensor& b = call.input(1);
     const OnnxTensor* c = call.maybe(2);
     if (a.rank() != 2 || b.rank() != 2) {
-        throw NotOurs("a product of tensors of another rank than 2 to 4");
+        throw NotOurs("a product of tensors whose rank is not 2 to 4");
     }
     const NodeDevice device(backend, Matmul::kName, a);
     const bool transpose_a = call.node.integer("transA", 0) != 0;

@@ -1,4 +1,4 @@
-// Softmax, LogSoftmax, LayerNormalization and SoftmaxCrossEntropyLoss: ops of rows.
+// Ops of rows: Softmax, LogSoftmax, LayerNormalization and SoftmaxCrossEntropyLoss.
 #include <algorithm>
 #include <cmath>
 
@@ -8,13 +8,13 @@ namespace headscope::conformance {
 
 namespace {
 
-// A tensor as rows along one axis, and back: ours have their rows last.
+// Moves one axis of a tensor last, as our ops need it, and back.
 class Rows {
 public:
     Rows(const OnnxTensor& tensor, std::int64_t axis) {
         const std::int64_t rank = tensor.rank();
         if (axis < -rank || axis >= rank) {
-            throw NotOurs("an axis is not there");
+            throw NotOurs("an axis is out of range");
         }
         const auto at = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
         columns_ = tensor.dims[at];
@@ -32,7 +32,7 @@ public:
     std::int64_t rows() const { return outer_ * inner_; }
     std::int64_t columns() const { return columns_; }
     const std::vector<double>& values() const { return values_; }
-    // Of such rows, in the tensor's own order.
+    // Puts such rows back into the tensor's order.
     std::vector<double> back(const std::vector<double>& rows) const {
         std::vector<double> all(rows.size());
         for (std::size_t i = 0; i < all.size(); ++i) {
@@ -42,7 +42,7 @@ public:
     }
 
 private:
-    // Where in the tensor the rows' element lies.
+    // The place in the tensor of an element of the rows.
     std::size_t place(std::size_t index) const {
         const auto at = static_cast<std::int64_t>(index);
         const std::int64_t row = at / columns_;
@@ -56,7 +56,7 @@ private:
     std::vector<double> values_;
 };
 
-// Before opset 13 softmax was over all axes from `axis` on.
+// Before opset 13 softmax was over all axes from `axis`.
 void require_one_axis(const NodeCall& call) {
     constexpr std::int64_t kSince = 13;
     if (call.opset < kSince) {
@@ -64,7 +64,7 @@ void require_one_axis(const NodeCall& call) {
     }
 }
 
-// log_softmax of rows: every entry is among the best ones.
+// log_softmax of rows, as a top-k of all entries.
 std::vector<double> log_softmax(Backend& backend, const OnnxTensor& like, const Rows& rows) {
     if (rows.columns() > LogSoftmaxTopK::kMaxK) {
         throw NotOurs("our log_softmax gives the best 64 entries of a row alone");
@@ -84,7 +84,7 @@ std::vector<double> log_softmax(Backend& backend, const OnnxTensor& like, const 
     return all;
 }
 
-// The losses of rows as the node wants them.
+// The losses of rows, reduced as the node requests.
 std::vector<double> reduced(const std::vector<double>& losses, std::int64_t counted, const std::string& reduction) {
     if (reduction == "none") {
         return losses;

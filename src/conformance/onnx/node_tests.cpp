@@ -24,7 +24,7 @@ double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Folders that hold a test, or are named as one and hold none, which is a failure of theirs.
+// Folders with a test, or named like one but without one, which counts as a failure.
 std::vector<fs::path> tests_in(const std::string& folder) {
     std::vector<fs::path> found;
     bool holds_models = false;
@@ -51,7 +51,7 @@ std::vector<fs::path> tests_in(const std::string& folder) {
     return found;
 }
 
-// Those whose names hold the text.
+// Those whose names contain the text.
 std::vector<fs::path> tests_of(const NodeTests& wanted) {
     constexpr std::ptrdiff_t kFew = 3;
     const std::vector<fs::path> all = tests_in(wanted.folder);
@@ -89,7 +89,7 @@ std::vector<fs::path> data_sets_of(const fs::path& test) {
     return found;
 }
 
-// The files input_0.pb.. or output_0.pb.. stand for these names of the graph.
+// The files input_0.pb.. or output_0.pb.., by the graph's names for them.
 std::map<std::string, OnnxTensor> read_named(const fs::path& folder, const char* kind,
                                              const std::vector<std::string>& names) {
     std::map<std::string, OnnxTensor> tensors;
@@ -104,7 +104,7 @@ Tolerance tolerance_of(OnnxType type) {
     return {1e-5 * wider, 1e-6 * wider, "of its own value, and of the largest: others rounded these vectors, too"};
 }
 
-// How far `got` is from a file's tensor; a complaint where too far.
+// The distance of `got` from a file's tensor; a complaint if too large.
 std::string compare(const OnnxTensor& expected, const std::vector<double>& got, Closeness& closeness) {
     if (got.size() != expected.values.size()) {
         return fmt::format("{}: expected {} values, got {}", expected.name, expected.values.size(), got.size());
@@ -126,13 +126,13 @@ std::string compare(const OnnxTensor& expected, const std::vector<double>& got, 
         }
         const double error = std::abs(got[i] - wanted);
         const double bound = tolerance.tensor * largest + tolerance.element * std::abs(wanted);
-        const bool fits = std::isfinite(error) && error <= bound;  // infinities are equal, or wrong
+        const bool fits = std::isfinite(error) && error <= bound;  // infinities must be equal
         if (!fits && complaint.empty()) {
             complaint = fmt::format("{}[{}]: expected {:.9g}, got {:.9g}", expected.name, i, wanted, got[i]);
         }
         if (std::isfinite(error)) {
             error_squares += error * error;
-            found.of_bound = std::max(found.of_bound, error / bound);  // infinite where nothing is allowed
+            found.of_bound = std::max(found.of_bound, error / bound);  // infinite if no error is allowed
             found.worst_relative = std::max(found.worst_relative, error / largest);
         } else {
             found = {.of_bound = kInfinity, .worst_relative = kInfinity, .nmse = 0.0};
@@ -209,7 +209,7 @@ Result run_test(Backend& device, const OnnxModel& model, const fs::path& test) {
     return result;
 }
 
-// What no test of was run: ops that are not ours, and graphs that say what one op means by several.
+// Tests that did not run: ops that are not ours, and graphs that express one op by several.
 Result left_out(const std::map<std::string, int>& others, int graphs) {
     Result rest{.op = "onnx, other", .family = "onnx", .group = "other ops", .says = "ops that are not ours"};
     int tests = 0;
@@ -226,7 +226,7 @@ Result left_out(const std::map<std::string, int>& others, int graphs) {
     return rest;
 }
 
-// A test whose model says nothing that could be run.
+// A test whose model cannot be parsed.
 Result unreadable(const std::string& name, const std::string& why) {
     Result result{.op = "onnx", .family = "onnx", .group = name, .says = "a model that can be read"};
     result.complaints.push_back(why);
