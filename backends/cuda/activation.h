@@ -20,7 +20,7 @@ __host__ __device__ inline float normal_below(float x) {
 __host__ __device__ inline float activate(Activation activation, float x) {
     switch (activation) {
         case Activation::None: return x;
-        case Activation::Relu: return x <= 0.0F ? 0.0F : x;  // a NaN stays
+        case Activation::Relu: return x <= 0.0F ? 0.0F : x;  // NaN stays NaN
         case Activation::Gelu: return x * normal_below(x);
         case Activation::Swish: return x * sigmoid(x);
     }

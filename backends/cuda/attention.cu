@@ -1,4 +1,4 @@
-// MaskedSoftmax, its way back, EditAttention: one block a row of weights. CacheAppend and MaskKeys.
+// MaskedSoftmax, its backward and EditAttention, with one block for each row of weights; CacheAppend and MaskKeys.
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"
@@ -42,7 +42,7 @@ MaskKernel mask_kernel(const Tensor& rows, const AttentionMask& mask) {
             mask.causal};
 }
 
-// The row is read once where shared memory holds it, else again from where it came.
+// Reads the row once if shared memory holds it, else again from global memory.
 template <class T>
 __global__ void masked_softmax(const T* scores, T* weights, MaskKernel mask, bool cached) {
     const std::int64_t row = blockIdx.x;
@@ -140,7 +140,7 @@ __global__ void mask_keys(const T* x, Strides3 from, T* out, MaskKernel mask, st
     const std::int64_t d = item % depth;
     const std::int64_t key = item / depth % mask.keys;
     const std::int64_t head = item / (depth * mask.keys);
-    if (key < mask.allowed((head + 1) * mask.queries - 1)) {  // the last query sees most
+    if (key < mask.allowed((head + 1) * mask.queries - 1)) {  // the last query sees most keys
         out[item] = x[head / mask.heads * from.batch + head % mask.heads * from.head + key * from.row + d];
     } else {
         from_float(0.0F, out[item]);
@@ -155,7 +155,7 @@ void CudaBackend::run(const MaskedSoftmax& op) {
     }
     const std::int64_t keys = op.weights.dim(3);
     const MaskKernel mask = mask_kernel(op.scores, op.mask);
-    constexpr std::int64_t kMostCached = 8192;  // 32 KiB, which every device has
+    constexpr std::int64_t kMostCached = 8192;  // 32 KiB, available on every device
     const bool cached = keys <= kMostCached;
     const Grid grid =
         row_grid(op.weights.elements() / keys, keys, 4, cached ? static_cast<std::size_t>(keys) * sizeof(float) : 0);

@@ -1,4 +1,4 @@
-// Bias with activation and dropout, its way back, and column sums.
+// Bias with activation and dropout, its backward, and column sums.
 #include <algorithm>
 
 #include "backends/cuda/activation.h"
@@ -11,7 +11,7 @@ namespace headscope::cuda {
 
 namespace {
 
-// x [batch, length, columns] in packs of N columns, a thread each.
+// x [batch, length, columns] in packs of N columns, one for each thread.
 struct Packs {
     std::int64_t count = 0;
     std::int64_t length = 1;
@@ -79,7 +79,7 @@ __global__ void bias_activation_backward(Packs packs, const T* x, const float* b
     store<N>(grads, grad_x + place.first, accumulate);
 }
 
-// partial[part, c] = the sum of a part of the rows: blockIdx.y is the part, a thread has N columns.
+// partial[part, c] = the sum over a part of the rows: blockIdx.y is the part, a thread has N columns.
 template <class T, int N>
 __global__ void sum_part(const T* x, std::int64_t rows, std::int64_t columns, std::int64_t rows_of_part,
                          float* partial) {

@@ -1,4 +1,4 @@
-// What products through cuBLAS and through cuBLASLt have in common.
+// Common to products through cuBLAS and cuBLASLt.
 #pragma once
 
 #include <cublas_v2.h>
@@ -12,7 +12,7 @@
 
 namespace headscope::cuda {
 
-// What cuBLAS or cuBLASLt made (Handle), given back by `destroy` also where what comes next fails.
+// Owns a handle of cuBLAS or cuBLASLt, also while a constructor throws.
 template <auto destroy>
 struct Destroy {
     template <class Made>
@@ -25,22 +25,21 @@ using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroy<destroy>>;
 
 // OutOfMemory or Error naming what was tried, unless `status` is success.
 void require_blas(cublasStatus_t status, const char* what);
-// The same for a product that was to be enqueued. cuBLAS has a CUDA runtime of its own, whose errors ours does not
-// tell: a device that is lost is told by the stream.
+// The same for enqueuing a product. cuBLAS has its own CUDA runtime, whose errors ours does not see: the stream reports
+// a lost device.
 void enqueued_product(Stream& stream, const char* op, cublasStatus_t status);
 
-// Whether this says of a product that it is not for this card, these types or these alignments, and is no fault: the
-// device works on, and nothing was enqueued.
+// Whether this status only means that a product is not supported for this card, these types or alignments: the device
+// works, and nothing was enqueued.
 bool refused(cublasStatus_t status);
 
-// Bytes: the largest power of two that divides the address, at most kMostAlignment.
+// In bytes: the largest power of two that divides the address, at most kMostAlignment.
 std::uint32_t alignment_of(std::uintptr_t address);
-constexpr std::uint32_t kMostAlignment = 256;  // cuBLASLt looks for no more
+constexpr std::uint32_t kMostAlignment = 256;  // cuBLASLt uses no more
 
 cudaDataType data_type(DType dtype);
 
-// How far apart a matrix's rows are. cuBLAS asks for no less than they are long, also where there is one row and its
-// stride is anything.
+// The row stride. cuBLAS requires at least the row's length, even for a single row with any stride.
 std::int64_t row_step(const Tensor& tensor);
 
 }  // namespace headscope::cuda

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kLines = 8;  // of a block: each adds every eighth part
 
-// A warp's threads have neighbouring columns. What the lines have added is added in their order.
+// A warp's threads have neighbouring columns. The lines' sums are added in order.
 __global__ void add_parts_kernel(PartialSums sums, float* out, bool accumulate) {
     auto* of_lines = shared_rest<float>();  // [kLines][kWarp]
     const int lane = static_cast<int>(threadIdx.x) % kWarp;

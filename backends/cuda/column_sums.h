@@ -1,5 +1,4 @@
-// The second level of sums over the rows of a matrix: blocks have summed parts of the rows, one pass adds them in
-// order.
+// The second level of column sums: blocks have summed parts of the rows; this adds the parts in order.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 
 namespace headscope::cuda {
 
-// out[c] = sum over parts of partial[part * stride + c], or out[c] += it, for c < columns.
+// out[c] = sum over parts of partial[part * stride + c], or out[c] += that, for c < columns.
 struct PartialSums {
     const float* partial;
     int parts;

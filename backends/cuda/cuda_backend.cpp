@@ -13,7 +13,7 @@ namespace headscope::cuda {
 
 namespace {
 
-// More shapes than a corpus has in lengths of eight; each graph takes some MiB.
+// More shapes than a corpus has with lengths that are multiples of eight; each graph takes some MiB.
 constexpr std::size_t kMostReplays = 128;
 
 cudaDeviceProp select(int ordinal) {
@@ -42,7 +42,7 @@ Address address_of(const Tensor& tensor) {
 CudaOptions CudaOptions::from(const OpenOptions& open_options) {
     const bool check = open_options.settings.on("HEADSCOPE_CUDA_CHECK");
     const bool graphs = open_options.settings.on("HEADSCOPE_CUDA_GRAPHS", true);
-    // A wait after each op cannot be recorded.
+    // A graph cannot contain the wait after each op.
     return {.check_each_op = check, .graphs = graphs && !check, .diagnostics = open_options.diagnostics};
 }
 
@@ -78,7 +78,7 @@ std::shared_ptr<CudaBuffer> CudaBackend::scratch(std::size_t bytes) {
 
 bool CudaBackend::make_room() {
     if (recording()) {
-        return false;  // the stream cannot be waited for; replay() does without the graph
+        return false;  // the stream cannot be waited for; replay() runs without the graph
     }
     stream_.synchronize();
     replays_.clear();
@@ -102,10 +102,11 @@ auto CudaBackend::on_a_graph(const Step& step) {
     } catch (const Error& error) {
         stream_.find_fault("graph");
         if (!std::exchange(warned_not_recorded_, true)) {
-            diagnostics_.warn(fmt::format(
-                "{} ({}) runs ops one by one where they could not be recorded as a graph and launched, which gives the "
-                "same, more slowly: {}; HEADSCOPE_CUDA_GRAPHS=0 records none",
-                info_.id, info_.name, error.what()));
+            diagnostics_.warn(
+                fmt::format("{} ({}): ops that cannot be recorded as a graph run one by one, with the same results but "
+                            "more slowly: {}; "
+                            "HEADSCOPE_CUDA_GRAPHS=0 disables recording",
+                            info_.id, info_.name, error.what()));
         }
         throw NotRecorded(error.what());
     }

@@ -1,9 +1,8 @@
-// The CUDA backend: every core op as a cuBLAS call or a kernel of ours. Each family of ops is one .cu beside this.
-//  - F32, F16 and BF16 tensors, I32 indices; sums are F32
-//  - deterministic: no atomics, reductions in a fixed order, a cuBLAS workspace of its own
-//  - runs of ops that come again (Backend::replay) are launched as CUDA graphs; HEADSCOPE_CUDA_GRAPHS=0 switches that
-//  off
-//  - HEADSCOPE_CUDA_CHECK=1 waits after every op, so that a fault names its op
+// The CUDA backend: every core op as a cuBLAS call or our own kernel. Each family of ops has a .cu file here.
+//  - F32, F16 and BF16 tensors, I32 indices; sums are F32.
+//  - Deterministic: no atomics, reductions in a fixed order, an own cuBLAS workspace.
+//  - Repeated sequences of ops (Backend::replay) are launched as CUDA graphs; HEADSCOPE_CUDA_GRAPHS=0 disables that.
+//  - HEADSCOPE_CUDA_CHECK=1 waits after every op, so that a fault names its op.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +29,16 @@ struct CudaOptions {
 
     Diagnostics diagnostics = {};
 
-    // Error for a setting above with another value than 1 and 0.
+    // Error for a setting above that is not 1 or 0.
     static CudaOptions from(const OpenOptions& open_options);
 };
 
 class CudaBackend final : public Backend {
 public:
-    // The device with this ordinal. Error where it cannot be opened.
+    // The device with this ordinal. Error if it cannot be opened.
     CudaBackend(int ordinal, const CudaOptions& options);
 
-    ~CudaBackend() override { stream_.use_device(); }  // for what the members let go of
+    ~CudaBackend() override { stream_.use_device(); }  // for what the members free
 
     const DeviceInfo& device() const override { return info_; }
     Tensor empty(const Shape& shape, DType dtype) override;
@@ -64,8 +63,8 @@ private:
         return memory_->pool() == Pool::Recordings;
     }
     bool make_room();  // Memory::make_room
-    // What `step` of recording a graph or of launching it gives; NotRecorded, with a warning, instead of an Error after
-    // which the device works on.
+    // Runs `step`, which records or launches a graph. Errors after which the device still works become NotRecorded,
+    // with a warning.
     template <class Step>
     auto on_a_graph(const Step& step);
     std::shared_ptr<CudaBuffer> scratch(std::size_t bytes);
@@ -85,7 +84,7 @@ private:
     Replays<Graph> replays_;
 };
 
-// The address of a tensor's first element; null where it is not defined.
+// The address of a tensor's first element; null if undefined.
 template <class T>
 T* data_of(const Tensor& tensor) {
     if (!tensor.defined()) {

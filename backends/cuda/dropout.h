@@ -20,8 +20,8 @@ struct DropoutKernel {
     const std::int32_t* ordinals = nullptr;
 };
 
-// Multiplies `values`, those of the columns from `column` on, by 0 or the scale. N is 1 or divides 8, and column is a
-// multiple of N: they lie in one Philox block.
+// Multiplies `values`, at columns from `column`, by 0 or the scale. N is 1 or divides 8, and column is a multiple of N,
+// so they share a Philox block.
 template <int N>
 __host__ __device__ inline void drop(const DropoutKernel& rule, std::int64_t batch, std::int64_t head,
                                      std::int64_t position, std::int64_t column, float (&values)[N]) {

@@ -1,4 +1,4 @@
-// Fill, Copy, AddScaled and Dropout: strided operands, several neighbours of the last dimension to a thread.
+// Fill, Copy, AddScaled and Dropout: strided operands; each thread has several neighbours of the last dimension.
 #include <algorithm>
 #include <array>
 
@@ -12,13 +12,13 @@ namespace {
 
 constexpr int kTensors = 3;
 
-// Up to three tensors of one shape, seen with as few dimensions as their strides allow.
+// Up to three tensors of one shape, with as few dimensions as their strides allow.
 struct View {
     std::uint32_t size[kMaxRank] = {1, 1, 1, 1};  // the last counts packs of `width` neighbours
     std::int64_t stride[kTensors][kMaxRank] = {};
     std::uint64_t packs = 1;
     int width = 1;
-    bool flat = false;  // one dimension is all there is
+    bool flat = false;  // only one dimension
 };
 
 // Where a thread's pack begins in each tensor.
@@ -62,14 +62,14 @@ Dimensions padded(std::initializer_list<const Tensor*> tensors) {
         }
         ++number;
     }
-    // The innermost stride of a scalar is not written down.
+    // A scalar's innermost stride is not set.
     for (auto& stride : all.stride) {
         stride[kMaxRank - 1] = 1;
     }
     return all;
 }
 
-// Neighbouring dimensions that continue each other in every tensor become one.
+// Merges neighbouring dimensions that are contiguous with each other in every tensor.
 void merge(Dimensions& all, std::size_t tensors) {
     for (std::size_t inner = kMaxRank - 1; inner > 0; --inner) {
         for (std::size_t outer = inner; outer-- > 0;) {
@@ -86,7 +86,7 @@ void merge(Dimensions& all, std::size_t tensors) {
     }
 }
 
-// `may_merge`: the kernel does not ask in which row it is.
+// `may_merge`: the kernel does not need to know the row.
 View view_of(std::initializer_list<const Tensor*> tensors, int widest, bool may_merge) {
     Dimensions all = padded(tensors);
     if (may_merge) {
@@ -118,7 +118,7 @@ View view_of(std::initializer_list<const Tensor*> tensors, int widest, bool may_
     return view;
 }
 
-// Calls visit(Width<N>{}) for the view's width, which is W or 1.
+// Calls visit(Width<N>{}) with the view's width, W or 1.
 template <int W, class Visit>
 void visit_width(const View& view, const Visit& visit) {
     if (view.width == W) {

@@ -14,8 +14,8 @@ template <class T>
 struct EmbedKernel {
     const std::int32_t* ids;    // [rows]
     const T* table;             // [vocabulary, columns]
-    const float* positions;     // [places, columns], or none
-    const std::int32_t* first;  // [1], or none
+    const float* positions;     // [places, columns], or null
+    const std::int32_t* first;  // [1], or null
     T* out;                     // [rows, columns]
     std::int64_t packs;
     std::int64_t length;
@@ -57,7 +57,7 @@ __global__ void embed(EmbedKernel<T> p) {
 template <class T>
 struct EmbedGradient {
     const std::int32_t* ids;    // [count]
-    const std::int32_t* order;  // [count]: positions sorted by id, what is skipped at the end
+    const std::int32_t* order;  // [count]: positions sorted by id, skipped ones at the end
     const T* grad_out;          // [count, columns]
     float* grad_table;          // [vocabulary, columns]
     std::int64_t count;
@@ -85,14 +85,14 @@ struct EmbedGradient {
     }
 };
 
-// One block an id. Its threads are `groups` rows of `across`: a group takes every so many-th position, a thread N
-// columns of them, and the groups' sums are added in order.
+// One block for each id. Its threads are `groups` rows of `across`: each group takes every groups-th position, each
+// thread N columns of them, and the groups' sums are added in order.
 template <class T, int N>
 __global__ void embed_backward(EmbedGradient<T> p, int across, int groups) {
     const std::int64_t id = blockIdx.x;
     const std::int64_t begin = p.lower_bound(id);
     const std::int64_t end = p.lower_bound(id + 1);
-    if (begin == end) {  // the whole block: most of a vocabulary is in no batch
+    if (begin == end) {  // the whole block: most of a vocabulary does not occur
         const float none[N] = {};
         for (std::int64_t column = static_cast<std::int64_t>(threadIdx.x) * N; column < p.columns && !p.accumulate;
              column += static_cast<std::int64_t>(blockDim.x) * N) {

@@ -10,11 +10,11 @@
 namespace headscope::cuda {
 
 bool is_sticky(cudaError_t error) {
-    // By number, since toolkits differ in which names they have: uncorrectable errors of memory and NVLink, contained
-    // errors of both, illegal address, launch timeout, context destroyed, device assertion, hardware stack error,
+    // By number, since toolkits differ in the names that they know: uncorrectable memory and NVLink errors, contained
+    // errors of both, illegal address, launch timeout, destroyed context, device assertion, hardware stack error,
     // illegal instruction, misaligned address, invalid address space, invalid program counter, launch failure, tensor
-    // memory that a kernel kept, a server of MPS that ended this client, false data from another device, and what has
-    // no name.
+    // memory that a kernel did not free, an MPS server that ended this client, wrong data from another device, and
+    // unknown errors.
     constexpr std::array kSticky{214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 999};
     return std::find(kSticky.begin(), kSticky.end(), static_cast<int>(error)) != kSticky.end();
 }
@@ -24,7 +24,7 @@ std::string text_of(cudaError_t error) {
 }
 
 void raise(cudaError_t error, const std::string& message) {
-    cudaGetLastError();  // told here, and nowhere else again
+    cudaGetLastError();  // clears it: reported here, and nowhere else
     if (error == cudaErrorMemoryAllocation) {
         throw OutOfMemory(message);
     }

@@ -10,7 +10,7 @@ namespace headscope::cuda {
 // After such an error the device's context is lost: every later call fails too.
 bool is_sticky(cudaError_t error);
 
-// OutOfMemory where that is the error, which CUDA also says of launches and graphs; else Error.
+// OutOfMemory for that error, which CUDA also returns for launches and graphs; else Error.
 [[noreturn]] void raise(cudaError_t error, const std::string& message);
 
 // raise() naming what was tried, unless `error` is success.

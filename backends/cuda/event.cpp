@@ -13,7 +13,7 @@ bool StreamEvent::reached() {
     stream_.use_device();
     const cudaError_t error = cudaEventQuery(event_.handle());
     if (error == cudaErrorNotReady) {
-        cudaGetLastError();  // an answer, and no fault of the next call
+        cudaGetLastError();  // clears an answer that is not an error
         return false;
     }
     stream_.enqueued("event", error);

@@ -11,7 +11,7 @@ Grid tile_grid(std::int64_t batch, std::int64_t heads, std::int64_t rows, int ti
 }
 
 Grid decode_grid(std::int64_t batch, std::int64_t heads, std::int64_t queries) {
-    // The weights of the keys at hand, and what each thread has summed of four columns.
+    // The weights of the current keys, and each thread's sums of four columns.
     constexpr std::size_t kOwnBytes = (DecodeTile::kKeys + DecodeTile::kThreads * 4) * sizeof(float);
     return {dim3(block_count(batch * heads * queries)), DecodeTile::kThreads, kReduceBytes + kOwnBytes};
 }

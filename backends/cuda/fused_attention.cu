@@ -1,7 +1,7 @@
-// Attention as an op of its own: one pass over the keys with a running maximum, so that no weight ever leaves the block
-// (Milakov & Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022).
-//  - F32 products on tiles in shared memory; what lies in memory is F32, F16 or BF16
-//  - few queries (decoding) take a kernel whose threads share the keys of one query
+// Fused attention: one pass over the keys with a running maximum, so that weights never leave the block (Milakov &
+// Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022).
+// - F32 products on tiles in shared memory; global memory holds F32, F16 or BF16
+// - few queries (decoding) use a kernel whose threads share the keys of one query
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/fused_attention_tiles.h"
 
@@ -9,12 +9,13 @@ namespace headscope::cuda {
 
 namespace {
 
-// What exponents are taken against. Where nothing but -inf was seen yet, anything but -inf itself, so that exp gives 0.
+// The base of exponents. If only -inf was seen so far, any other number, so that exp gives 0.
 __device__ inline float exponent_base(float largest) {
     return largest == -INFINITY ? 0.0F : largest;
 }
 
-// Scores of one row to weights against the row's new maximum; returns what is left of sums against the old one.
+// Turns the scores of a row into weights relative to its new maximum; returns the factor for sums relative to the old
+// one.
 template <int N>
 __device__ inline float rescale(const AttentionKernel& kernel, int first_key, int allowed, float (&scores)[N],
                                 float& largest) {
@@ -52,7 +53,7 @@ __global__ void __launch_bounds__(ForwardTile<D>::kThreads)
     float* weights = k_tile + Tile::kKeys * kPitch<D>;    // [query][slot of a key]
 
     TilePlace place = tile_place(kernel.heads, tiles);
-    place.tile = tiles - 1 - place.tile;  // under a causal mask the last have most to do, and begin
+    place.tile = tiles - 1 - place.tile;  // under a causal mask the last tiles have most work, so they begin
     const int first_query = place.tile * Tile::kQueries;
     const std::int64_t offset = kernel.mask.offset();
     const std::int64_t length = kernel.mask.keys_of(place.batch, kernel.keys);
@@ -106,7 +107,7 @@ __global__ void __launch_bounds__(ForwardTile<D>::kThreads)
     });
 }
 
-// Four neighbours of a row, zeros past its end.
+// Four neighbours of a row, with zeros past its end.
 template <class T>
 __device__ inline void load_group(const HeadRows<T>& from, int row, int column, float (&to)[4]) {
     if (from.wide && column < from.columns) {
@@ -118,7 +119,7 @@ __device__ inline void load_group(const HeadRows<T>& from, int row, int column, 
     }
 }
 
-// The scores of keys [first, first + count): kTileLanes threads to a key.
+// The scores of keys [first, first + count): kTileLanes threads for each key.
 template <int D, class T>
 __device__ inline void decode_scores(const float (&query)[kOwnGroups<D>][4], const HeadRows<T>& keys, int first,
                                      int count, float* scores) {
@@ -141,12 +142,12 @@ __device__ inline void decode_scores(const float (&query)[kOwnGroups<D>][4], con
     }
 }
 
-// One query to a block.
+// One query for each block.
 template <class T, int D>
 __global__ void __launch_bounds__(DecodeTile::kThreads)
     attend_query(AttentionKernel kernel, HeadOperand<const T> q, HeadOperand<const T> k, HeadOperand<const T> v,
                  HeadOperand<T> out, float* log_sums) {
-    constexpr int kGroups = D / 4;                          // threads to a row of values
+    constexpr int kGroups = D / 4;                          // threads for each row of values
     constexpr int kParts = DecodeTile::kThreads / kGroups;  // rows at once
     const int thread = static_cast<int>(threadIdx.x);
     auto* weights = shared_rest<float>();        // [kKeys]

@@ -1,4 +1,4 @@
-// Tiles and launches of the fused attention, as pure functions: what runs on a device can be tested without one.
+// Tiles and launches of fused attention: pure functions, testable without a device.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,22 @@
 
 namespace headscope::cuda {
 
-// What a head's columns are padded to with zeros, so that kernels are made for a few depths; 0 for too many columns.
+// The columns of a head are padded with zeros, so that kernels exist for a few depths; 0 for too many columns.
 constexpr int kDeepestHead = 256;
 constexpr int padded_depth(std::int64_t d_k, std::int64_t d_v) {
     const std::int64_t depth = d_k > d_v ? d_k : d_v;
     return depth <= 32 ? 32 : depth <= 64 ? 64 : depth <= 128 ? 128 : depth <= kDeepestHead ? kDeepestHead : 0;
 }
 
-// Eight threads share a row of a tile: the four rows of a warp and the eight columns that it reads at once then fall
-// into different banks, with rows of D + 4 floats.
+// Eight threads share a row of a tile: the four rows of a warp and the eight columns that it reads at once are then in
+// different banks, with rows of D + 4 floats.
 constexpr int kTileLanes = 8;
 constexpr std::size_t kTilePadding = 4;
 
-// What every block may have, on the P100 too.
+// Available to every block, also on a P100.
 constexpr std::size_t kSharedBytesEverywhere = std::size_t{48} << 10U;
 
-// The forward's block: its queries stay, keys and then values of a tile take turns in one place, beside the weights.
+// Forward's block: its queries stay, while a tile's keys and then its values share one place, next to the weights.
 template <int D>
 struct ForwardTile {
     static constexpr int kQueries = D <= 64 ? 64 : D == 128 ? 32 : 16;
@@ -35,7 +35,7 @@ struct ForwardTile {
     static_assert(kSharedBytes <= kSharedBytesEverywhere);
 };
 
-// Both blocks of the way back: q, k, v and grad_out, and two matrices of weights and of the scores' gradient.
+// Backward's blocks, both kinds: q, k, v and grad_out, and two matrices of weights and of the gradient of scores.
 template <int D>
 struct BackwardTile {
     static constexpr int kQueries = D <= 64 ? 32 : D == 128 ? 16 : 8;
@@ -49,14 +49,14 @@ struct BackwardTile {
     static_assert(kQuerySharedBytes <= kSharedBytesEverywhere && kKeySharedBytes <= kSharedBytesEverywhere);
 };
 
-// One query of a head to a block, for as few queries as decoding has: all threads go over the keys.
+// One query of a head for each block, for the few queries of decoding: all threads go over the keys.
 struct DecodeTile {
     static constexpr std::int64_t kMostQueries = 4;
     static constexpr int kThreads = 128;
     static constexpr int kKeys = kThreads;  // at a time
 };
 
-// Blocks of `tile` rows each for every head of every sentence, tiles of one head beside each other.
+// Blocks of `tile` rows for every head of every sentence; tiles of one head are neighbours.
 Grid tile_grid(std::int64_t batch, std::int64_t heads, std::int64_t rows, int tile, int threads,
                std::size_t shared_bytes);
 

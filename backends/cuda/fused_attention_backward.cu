@@ -1,6 +1,6 @@
-// The way back of attention. Weights are made again from the forward's log_sums, tile by tile, twice: by blocks that
-// own keys and go over the queries (grad_k, grad_v), and by blocks that own queries and go over the keys (grad_q). So
-// every sum has one owner and one order.
+// Attention's backward. Weights are recomputed tile by tile from the forward's log_sums, twice: by blocks that own keys
+// and go over the queries (grad_k, grad_v), and by blocks that own queries and go over the keys (grad_q). So every sum
+// has one owner and a fixed order.
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/fused_attention_tiles.h"
 
@@ -8,9 +8,9 @@ namespace headscope::cuda {
 
 namespace {
 
-constexpr int kRowsOfBlock = 8;  // of delta, a warp each
+constexpr int kRowsOfBlock = 8;  // of delta, one for each warp
 
-// delta[row] = the sum of grad_out * out, which is the sum over the keys of weights * their gradient.
+// delta[row] = the sum of grad_out * out, which equals the sum over the keys of weights * their gradient.
 template <class T>
 __global__ void row_products(AttentionKernel kernel, std::int64_t rows, HeadOperand<const T> grad_out,
                              HeadOperand<const T> out, float* delta) {
@@ -32,7 +32,7 @@ __global__ void row_products(AttentionKernel kernel, std::int64_t rows, HeadOper
     }
 }
 
-// What both kernels read.
+// Inputs of both kernels.
 template <class T>
 struct BackwardOperands {
     HeadOperand<const T> q, k, v, grad_out;
@@ -40,7 +40,7 @@ struct BackwardOperands {
     const float* delta;     // the same
 };
 
-// Where the tiles of a block lie.
+// The shared memory of a block's tiles.
 template <int D>
 struct BackwardTiles {
     float* q;
@@ -69,7 +69,7 @@ struct BackwardShare {
     float grad_scores[kRows][kKeys];  // before they are scaled
 };
 
-// Both matrices of a tile in which q, k, v and grad_out lie ready. Zero where a key is forbidden.
+// Computes both matrices of a tile whose q, k, v and grad_out are in shared memory. Zero at forbidden keys.
 template <class T, int D>
 __device__ inline BackwardShare<D> tile_gradients(const AttentionKernel& kernel, const TilePlace& place,
                                                   const BackwardTiles<D>& tiles, const BackwardOperands<T>& operands,
@@ -101,7 +101,8 @@ __device__ inline BackwardShare<D> tile_gradients(const AttentionKernel& kernel,
         drop<Share::kKeys>(kernel.dropout, place.batch, place.head, query, first_key, share.dropped[i]);
         drop<Share::kKeys>(kernel.dropout, place.batch, place.head, query, first_key, grads[i]);
         unrolled<Share::kKeys>([&](int j) {
-            // The weight of a lone key is 1 whatever its score, so its gradient is 0, whatever rounding did to out.
+            // The weight of a single key is 1 whatever its score, so its gradient is exactly 0, whatever out's
+            // rounding.
             const float mean = allowed == 1 ? grads[i][j] : delta;
             share.grad_scores[i][j] = first_key + j < allowed ? weights[j] * (grads[i][j] - mean) : 0.0F;
         });

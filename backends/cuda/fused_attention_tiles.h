@@ -1,4 +1,4 @@
-// What the fused attention's kernels are made of: operands, the mask, tiles in shared memory and products of tiles.
+// Building blocks of the fused attention kernels: operands, the mask, tiles in shared memory and their products.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,7 +18,7 @@ __device__ __forceinline__ void call_for_each(const Body& body, std::integer_seq
     (body(Index), ...);
 }
 
-// body(0), body(1), .. body(N - 1) without a loop: arrays that they index stay in registers.
+// body(0), body(1), .. body(N - 1) unrolled, so that arrays that they index stay in registers.
 template <int N, class Body>
 __device__ __forceinline__ void unrolled(const Body& body) {
     call_for_each(body, std::make_integer_sequence<int, N>{});
@@ -30,7 +30,7 @@ struct HeadRows {
     T* data;
     std::int64_t step;
     int columns;
-    bool wide;  // kVector<T> neighbours may be moved at once, and no row ends within them
+    bool wide;  // kVector<T> neighbours can be moved at once, and no row ends within them
 
     __device__ T* row(std::int64_t index) const { return data + index * step; }
 };
@@ -48,7 +48,7 @@ struct HeadOperand {
     }
 };
 
-// An AttentionMask: the keys that a query may look at are always the first ones.
+// An AttentionMask: the keys that a query may see are always a prefix.
 struct MaskKernel {
     const std::int32_t* key_lengths = nullptr;
     const std::int32_t* query_offset = nullptr;
@@ -65,13 +65,13 @@ __device__ inline int lesser(int a, int b) {
     return a < b ? a : b;
 }
 
-// How many keys the query may look at, of the `keys` that its sentence has.
+// How many of the sentence's `keys` the query may see.
 __device__ inline int allowed_keys(const MaskKernel& mask, std::int64_t offset, std::int64_t keys, std::int64_t query) {
     const std::int64_t seen = mask.causal ? offset + query + 1 : keys;
     return static_cast<int>(seen < 0 ? 0 : seen < keys ? seen : keys);
 }
 
-// What the kernels need to know beside their operands.
+// Parameters of the kernels besides their operands.
 struct AttentionKernel {
     int heads = 1;
     int queries = 0;
@@ -94,8 +94,8 @@ __device__ inline TilePlace tile_place(int heads, int tiles) {
     return {index, index / heads, index % heads, static_cast<int>(blockIdx.x % static_cast<unsigned>(tiles))};
 }
 
-// Keys lie permuted in a tile, so that those of one thread are neighbours in the sequence (one draw of dropout gives
-// several) and yet those that a warp reads at once are neighbours in memory.
+// Keys are permuted in a tile: those of one thread are neighbours in the sequence (one draw of dropout gives several),
+// while those that a warp reads at once are neighbours in memory.
 template <int Keys>
 __device__ inline int key_of_slot(int slot) {
     return slot % kTileLanes * (Keys / kTileLanes) + slot / kTileLanes;
@@ -123,7 +123,7 @@ __device__ inline void load_packs(const HeadRows<T>& from, int first, int limit,
     }
 }
 
-// Rows [first, first + Slots) of an operand; zeros from row `limit` on and past the columns.
+// Rows [first, first + Slots) of an operand, with zeros from row `limit` and past the columns.
 template <int Slots, int D, int Threads, bool Permuted, class T>
 __device__ inline void load_tile(const HeadRows<T>& from, int first, int limit, float* tile) {
     if (from.wide) {
@@ -133,7 +133,7 @@ __device__ inline void load_tile(const HeadRows<T>& from, int first, int limit, 
     }
 }
 
-// sum[i][j] += the product of row i of `a` and row j of `b`, both with rows of D columns that lie `step` apart.
+// sum[i][j] += the product of row i of `a` and row j of `b`, with rows of D columns at distance `step`.
 template <int D, int Rows, int Columns>
 __device__ inline void add_dots(const float* a, int step_a, const float* b, int step_b, float (&sum)[Rows][Columns]) {
     for (int d = 0; d < D; d += 4) {
@@ -147,7 +147,7 @@ __device__ inline void add_dots(const float* a, int step_a, const float* b, int 
     }
 }
 
-// A thread's share of Rows rows of D columns: the groups of four from 4 * lane on, kTileLanes groups apart.
+// A thread's share of Rows rows of D columns: groups of four from 4 * lane, kTileLanes groups apart.
 template <int D>
 constexpr int kOwnGroups = D / (4 * kTileLanes);
 template <int Rows, int D>
@@ -172,7 +172,7 @@ __device__ inline void add_product(const float* a, int step_a, const float* b, i
     }
 }
 
-// A thread's share of one row, times `factor`, to memory.
+// Stores a thread's share of one row, times `factor`.
 template <int D, class T>
 __device__ inline void store_row(const float (&row)[kOwnGroups<D>][4], float factor, const HeadRows<T>& to,
                                  std::int64_t index, int lane, bool accumulate) {
@@ -193,7 +193,7 @@ __device__ inline void store_row(const float (&row)[kOwnGroups<D>][4], float fac
     });
 }
 
-// Of the kTileLanes threads that share a row.
+// Combines over the kTileLanes threads that share a row.
 template <class Combine>
 __device__ inline float reduce_lanes(float value, Combine combine) {
     for (int distance = kTileLanes / 2; distance > 0; distance /= 2) {

@@ -5,7 +5,7 @@
 namespace headscope::cuda {
 
 std::unique_ptr<Graph> Graph::record(Stream& stream, const std::function<void()>& body) {
-    // Relaxed, so that memory may be had from CUDA meanwhile.
+    // Relaxed mode allows allocating from CUDA meanwhile.
     require(cudaStreamBeginCapture(stream.handle(), cudaStreamCaptureModeRelaxed), "begin to record a graph");
     cudaGraph_t graph = nullptr;
     try {

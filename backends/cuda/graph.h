@@ -1,4 +1,4 @@
-// A recorded run of ops that the device launches at once.
+// A recorded sequence of ops that the device launches at once.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,7 +12,7 @@ namespace headscope::cuda {
 
 class Graph {
 public:
-    // What `body` enqueues on the stream, which is not carried out yet. Error if body waits for the device.
+    // Records what `body` enqueues on the stream without executing it. Error if body waits for the device.
     static std::unique_ptr<Graph> record(Stream& stream, const std::function<void()>& body);
     Graph(const Graph&) = delete;
     Graph& operator=(const Graph&) = delete;

@@ -1,5 +1,5 @@
-// "Add & Norm", one block a row; its way back, one block for a part of the rows, so that the gradients of gain and bias
-// are summed on the way. Paper 3.1.
+// "Add & Norm" with one block for each row; its backward with one block for a part of the rows, which also sums the
+// gradients of gain and bias. Paper 3.1.
 #include <algorithm>
 
 #include "backends/cuda/column_sums.h"
@@ -15,7 +15,7 @@ namespace {
 template <class T>
 struct Forward {
     const T* x;         // [rows, columns]
-    const T* residual;  // the same, or none
+    const T* residual;  // the same, or null
     const float* gain;  // [columns]
     const float* bias;
     T* sum;       // out [rows, columns]
@@ -25,11 +25,11 @@ struct Forward {
     std::int64_t length;
     std::int64_t columns;
     float epsilon;
-    bool cached;  // shared memory has room for a row
+    bool cached;  // a row fits shared memory
     DropoutKernel dropout;
 };
 
-// A thread keeps to its own columns, so that nothing but the reductions has to wait for others.
+// A thread keeps its own columns, so that only the reductions wait for others.
 template <int N, class Body>
 __device__ inline void for_columns(std::int64_t columns, const Body& body) {
     for (std::int64_t c = static_cast<std::int64_t>(threadIdx.x) * N; c < columns;
@@ -105,16 +105,16 @@ struct Backward {
     const float* gain;  // [columns]
     const float* mean;  // [rows]
     const float* rstd;
-    const T* grad_y;        // as sum, or none
-    const T* grad_sum_out;  // as sum, or none
-    T* grad_x;              // out as sum, or none
-    T* grad_residual;       // out as sum, or none
-    float* partial;         // out [parts, 2, columns]: of gain's gradient and of bias's
+    const T* grad_y;        // as sum, or null
+    const T* grad_sum_out;  // as sum, or null
+    T* grad_x;              // out as sum, or null
+    T* grad_residual;       // out as sum, or null
+    float* partial;         // out [parts, 2, columns]: of the gradients of gain and bias
     std::int64_t rows;
     std::int64_t rows_of_part;
     std::int64_t length;
     std::int64_t columns;
-    bool cached;  // shared memory has room for the partial sums
+    bool cached;  // the partial sums fit shared memory
     bool accumulate_x;
     bool accumulate_residual;
     DropoutKernel dropout;
@@ -142,7 +142,7 @@ __device__ inline void row_means(const Backward<T>& p, std::int64_t row, float& 
     weighted = reduce_block(weighted, Sum()) / static_cast<float>(p.columns);
 }
 
-// The gradient of the norm's input, and what the row adds to the gradients of gain and bias.
+// The gradient of the norm's input, and the row's terms of the gradients of gain and bias.
 template <class T, int N>
 __device__ inline void row_gradient(const Backward<T>& p, std::int64_t row, float plain, float weighted,
                                     float* grad_gain, float* grad_bias) {
@@ -207,7 +207,7 @@ __global__ void add_layer_norm_backward(Backward<T> p) {
     }
 }
 
-// What every device's blocks have, also a P100's.
+// Available to blocks on every device, including a P100.
 constexpr std::size_t kSharedBytes = 48 * 1024;
 
 bool fits_shared(std::int64_t floats) {

@@ -12,15 +12,15 @@ namespace headscope::cuda {
 
 namespace {
 
-// More shapes than the steps of a training run have, and decodings of many lengths. A plan is some hundred bytes, and
-// soon made again.
+// More shapes than the steps of a training run and decodings of many lengths have. A plan is some hundred bytes and
+// quickly made again.
 constexpr std::size_t kMostPlans = 16384;
 
 // The widest load of a kernel.
 constexpr std::uintptr_t kBiasAlignment = 16;
 
-// Of kernels that split a sum over k it was reported that they drop what k has over a multiple of 64 where it is long:
-// cuBLASLt 12.8.5 and 13.1.1 on sm_90 and later (facebookexperimental/triton, pull request 2767).
+// Kernels that split a sum over k are reported to drop the part of k past a multiple of 64 if k is long: cuBLASLt
+// 12.8.5 and 13.1.1 on sm_90 and later (facebookexperimental/triton, pull request 2767).
 bool may_be_split(std::int64_t k) {
     constexpr std::int64_t kTile = 64;
     constexpr std::int64_t kLong = 8192;
@@ -65,7 +65,7 @@ Operation operation_of(const FusedShape& shape) {
     set(operation, CUBLASLT_MATMUL_DESC_TRANSA, static_cast<std::int32_t>(CUBLAS_OP_T));
     set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<std::uint32_t>(epilogue_of(shape)));
     if (shape.bias) {
-        // Of this pointer the choice of an algorithm sees the alignment alone.
+        // The choice of an algorithm depends only on this pointer's alignment.
         set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
             reinterpret_cast<const void*>(static_cast<std::uintptr_t>(shape.bias_alignment)));
     }
@@ -77,9 +77,9 @@ Preference preference_of(const FusedShape& shape, std::size_t workspace_bytes) {
     require_blas(cublasLtMatmulPreferenceCreate(&created), "take a preference");
     Preference preference(created);
     set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{workspace_bytes});
-    // Of the ways to split a sum over k only that which keeps its parts in F32 and adds them in a step of its own. The
-    // others (cublasLtReductionScheme_t) round them to y's type, and the one in place adds in the order in which blocks
-    // take their turns, of which the documentation says no more than that they do.
+    // Of the ways to split a sum over k, allows only the one that keeps parts in F32 and adds them in a separate step.
+    // The others (cublasLtReductionScheme_t) round them to y's type, and the in-place one adds in the order in which
+    // blocks finish, which the documentation does not define.
     set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         static_cast<std::uint32_t>(may_be_split(shape.in) ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
                                                           : CUBLASLT_REDUCTION_SCHEME_NONE));
@@ -97,7 +97,7 @@ std::uintptr_t address(const Tensor& tensor) {
 }  // namespace
 
 // Row-major y = x . W^T is column-major y^T [out, rows] = W [in, out]^T . x^T [in, rows]: A is the weight, B is x, and
-// the bias goes down a column.
+// the bias is along a column.
 struct FusedProducts::Plan {
     FusedShape shape;
     Operation operation;
@@ -167,7 +167,7 @@ std::unique_ptr<FusedProducts::Plan> FusedProducts::make_plan(const FusedShape& 
     plan->x = layout_of(shape.operands, shape.in, shape.rows, shape.x_row);
     plan->y = layout_of(shape.result, shape.out, shape.rows, shape.out);
     const Preference preference = preference_of(shape, workspace_->bytes());
-    std::array<cublasLtMatmulHeuristicResult_t, 4> results{};  // of which the first may be of no use
+    std::array<cublasLtMatmulHeuristicResult_t, 4> results{};  // the first may be unusable
     int found = 0;
     const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
         handle_.get(), plan->operation.get(), plan->weight.get(), plan->x.get(), plan->y.get(), plan->y.get(),
@@ -191,7 +191,7 @@ bool FusedProducts::multiply(const Plan& plan, const Linear& op) {
     HEADSCOPE_CHECK(fused_shape(op) == plan.shape && !copies_bias(op),
                     "a product with an epilogue was planned for another shape");
     const cublasStatus_t status = enqueue(plan, op);
-    // In a graph that is an error: what was run op by op had this algorithm, and nothing else has its bits.
+    // An error within a graph: ops that ran one by one used this algorithm, and no other gives the same bits.
     if (refused(status) && !stream_.captured()) {
         places_.at(plan.shape)->plan.reset();
         return false;
@@ -233,7 +233,7 @@ void CudaBackend::run(const Linear& op) {
         }
         return fused_products_.multiply(*plan, one);
     };
-    // The same bits where cuBLASLt has no algorithm and where it refuses the one it has: with the bias as it came.
+    // The same bits whether cuBLASLt has no algorithm or rejects the one it chose: with the original bias.
     if (plan == nullptr || !fused()) {
         Backend::run(product);
     }

@@ -1,10 +1,9 @@
-// Products with bias and ReLU on their way out, through cuBLASLt: one pass over the result where a product and
-// BiasActivation need two.
-//  - an algorithm is chosen once for each kind of call (FusedShape) and kept, so that a call costs no more than its
-//    launch, and the same call gives the same bits
-//  - none is chosen while a graph is recorded, where cuBLASLt 13.3 fails when it is asked; and neither is the product
-//    composed there instead, whose bits are others
-//  - where a sum over k is split its parts are kept in F32 and added in a step of its own, in a fixed order
+// Products with bias and ReLU as epilogue, through cuBLASLt: one pass over the result instead of two.
+// - An algorithm is chosen once for each kind of call (FusedShape) and kept, so that a call costs only its launch, and
+//   the same call gives the same bits.
+// - None is chosen while a graph is recorded, where cuBLASLt 13.3 fails; nor is the product composed there, since that
+//   would give other bits.
+// - If a sum over k is split, its parts are kept in F32 and added in a separate step, in a fixed order.
 #pragma once
 
 #include <cublasLt.h>
@@ -23,7 +22,7 @@
 
 namespace headscope::cuda {
 
-// All that the choice of an algorithm depends on.
+// Everything that the choice of an algorithm depends on.
 struct FusedShape {
     std::int64_t rows = 0, in = 0, out = 0;
     std::int64_t x_row = 0, weight_row = 0;  // elements between rows
@@ -37,11 +36,12 @@ struct FusedShape {
     auto operator<=>(const FusedShape&) const = default;
 };
 
-// Whether op's bias has to be copied to a tensor of its own: to be rounded to y's dtype, or for its address. Kernels of
-// cuBLASLt may load it 16 bytes at a time whatever it is aligned to, and a load that is not aligned loses the device.
+// Whether op's bias must be copied to its own tensor: to be rounded to y's dtype, or for alignment. cuBLASLt's kernels
+// may load it 16 bytes at a time whatever its alignment, and a misaligned load loses the device.
 bool copies_bias(const Linear& op);
 
-// `op` with operands as they will be multiplied, but for a bias that will be copied; its activation None or Relu.
+// The shape of `op` as it will be multiplied, assuming an aligned bias if that will be copied; its activation is None
+// or Relu.
 FusedShape fused_shape(const Linear& op);
 
 class FusedProducts {
@@ -51,13 +51,13 @@ public:
     FusedProducts& operator=(const FusedProducts&) = delete;
     ~FusedProducts();
 
-    // A call made ready; null where cuBLASLt has no algorithm for this shape. NotRecordedYet where it has to be asked
-    // for one while a graph is recorded.
+    // A prepared call; null if cuBLASLt has no algorithm for this shape. NotRecordedYet if one would have to be chosen
+    // while a graph is recorded.
     struct Plan;
     const Plan* plan(const FusedShape& shape);
 
-    // `plan` is that of fused_shape(op), and op's bias needs no copy. False where cuBLASLt refuses the very algorithm
-    // that it chose, as it may: then nothing was enqueued, and there is no plan for this shape from here on.
+    // `plan` is that of fused_shape(op), and op's bias needs no copy. False if cuBLASLt rejects the algorithm that it
+    // chose, which can happen: then nothing was enqueued, and this shape has no plan from now on.
     bool multiply(const Plan& plan, const Linear& op);
 
 private:
@@ -71,7 +71,7 @@ private:
     Stream& stream_;
     std::shared_ptr<CudaBuffer> workspace_;
     Owned<cublasLtHandle_t, cublasLtDestroy> handle_;
-    std::list<Kept> plans_;  // the one not used for longest last
+    std::list<Kept> plans_;  // least recently used last
     std::map<FusedShape, std::list<Kept>::iterator> places_;
 };
 

@@ -1,4 +1,4 @@
-// Cross-entropy with label smoothing and its gradient, one block a row. Paper 5.4.
+// Cross-entropy with label smoothing and its gradient, one block for each row. Paper 5.4.
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"
@@ -16,11 +16,11 @@ struct LossKernel {
     const std::int32_t* targets;  // [rows]
     float* loss;                  // out [rows]
     float* nll;                   // out [rows]
-    T* grad_logits;               // out as logits, may be logits; or none
-    const float* grad_scale;      // [1], or none for 1
+    T* grad_logits;               // out as logits, may be logits; or null
+    const float* grad_scale;      // [1], or null for 1
     std::int64_t classes;
-    float hit;    // what the smoothed target gives the true class
-    float other;  // and each of the others
+    float hit;    // the smoothed target of the true class
+    float other;  // and of each other class
 };
 
 template <class T, int N>
@@ -35,7 +35,7 @@ __device__ inline void fill_row(T* row, std::int64_t columns, float value) {
 }
 
 __device__ inline float rescale(float from, float to) {
-    return from == to ? 1.0F : expf(from - to);  // also where both are infinite
+    return from == to ? 1.0F : expf(from - to);  // also if both are infinite
 }
 
 // With l = logits - max and z = log sum exp l:  -log p[c] = z - l[c].
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kLossThreads) smoothed_cross_entropy(LossKerne
     const T* logits = p.logits + row * p.classes;
     T* grad = p.grad_logits == nullptr ? nullptr : p.grad_logits + row * p.classes;
     const std::int64_t target = p.targets[row];
-    if (target < 0 || target >= p.classes) {  // a pad, or a mistake that must show
+    if (target < 0 || target >= p.classes) {  // a pad, or an invalid target
         const float value = target == -1 ? 0.0F : NAN;
         if (grad != nullptr) {
             fill_row<T, N>(grad, p.classes, value);
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kLossThreads) smoothed_cross_entropy(LossKerne
         }
         return;
     }
-    // One pass for the maximum and the sum of exponentials, which is scaled anew when the maximum grows.
+    // One pass for the maximum and the sum of exponentials, which is rescaled when the maximum grows.
     float largest = -INFINITY;
     float total = 0.0F;
     for (std::int64_t c = threadIdx.x * N; c < p.classes; c += blockDim.x * N) {
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kLossThreads) smoothed_cross_entropy(LossKerne
         }
         total *= rescale(largest, most);
         for (int i = 0; i < N; ++i) {
-            total += most == -INFINITY ? 0.0F : expf(values[i] - most);  // nothing but -inf so far
+            total += most == -INFINITY ? 0.0F : expf(values[i] - most);  // only -inf so far
         }
         largest = most;
     }

@@ -1,5 +1,5 @@
-// Matmul. The products are cuBLAS's; here is what comes before: F32 operands are rounded to a 16-bit type on request,
-// and BF16 is widened where the device has no products of it (before sm_80), as either type is where cuBLAS refuses.
+// Matmul. cuBLAS computes the products; this prepares operands: F32 is rounded to a 16-bit type on request, and BF16 is
+// widened before sm_80, as are both 16-bit types if cuBLAS rejects them.
 #include "backends/cuda/cuda_backend.h"
 
 namespace headscope::cuda {
@@ -8,7 +8,7 @@ void CudaBackend::run(const Matmul& op) {
     if (op.out.elements() == 0) {
         return;
     }
-    if (op.a.elements() == 0) {  // k = 0: no product to speak of
+    if (op.a.elements() == 0) {  // k = 0: no product
         if (op.beta == 0.0F) {
             run(Fill{.out = op.out, .value = 0.0F});
         } else {
@@ -28,7 +28,7 @@ void CudaBackend::run(const Matmul& op) {
     if (may_have && products_.multiply(product)) {
         return;
     }
-    // F32 holds what is rounded to 16 bits exactly.
+    // F32 holds numbers that were rounded to 16 bits exactly.
     product.a = converted(product.a, DType::F32);
     product.b = converted(product.b, DType::F32);
     product.compute = Compute::F32;

@@ -71,7 +71,7 @@ void Memory::free_blocks() {
 
 bool Memory::add_block(Space& space, std::uint64_t bytes) const {
     constexpr std::size_t kReserve = std::size_t{256} << 20U;
-    constexpr std::size_t kLeastShare = 16;  // of a small card less is kept
+    constexpr std::size_t kLeastShare = 16;  // of a small card less is reserved
     std::size_t free_bytes = 0;
     std::size_t total = 0;
     require(cudaMemGetInfo(&free_bytes, &total), "ask how much memory is free");

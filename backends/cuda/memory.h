@@ -1,6 +1,6 @@
-// Device memory: blocks from CUDA, divided by arenas. The stream runs in order, so a range given back may be handed out
-// at once; the same sequence of sizes gives the same addresses. What a graph's ops allocate comes from a pool of its
-// own, since the graph writes there whenever it is launched again.
+// Device memory: blocks from CUDA, divided by arenas. The stream runs in order, so freed ranges can be reused at once;
+// the same sequence of sizes gives the same addresses. Allocations of a graph's ops use a separate pool, since the
+// graph writes there each time it is launched.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,7 +20,7 @@ namespace headscope::cuda {
 
 class Memory;
 
-// What a Tensor of this backend holds.
+// The buffer of a Tensor of this backend.
 class CudaBuffer final : public Buffer {
 public:
     CudaBuffer(std::shared_ptr<Memory> memory, Pool pool, Place place, std::byte* data, std::size_t bytes);
@@ -44,23 +44,23 @@ public:
     Memory& operator=(const Memory&) = delete;
     ~Memory();
 
-    // Called when there is too little, before blocks go back to CUDA: waits for the device, and lets go of the graphs,
-    // where that is possible; true if it did.
+    // Called when memory runs out, before blocks are returned to CUDA: waits for the device and drops graphs if
+    // possible; true if it did.
     std::function<bool()> make_room;
 
-    // OutOfMemory when the device has no more.
+    // OutOfMemory if the device has no more.
     std::shared_ptr<CudaBuffer> allocate(std::size_t bytes);
     void give_back(Pool pool, const Place& place, std::size_t bytes);
-    // Makes room; then empty blocks of both pools go back to CUDA.
+    // Calls make_room, then returns empty blocks of both pools to CUDA.
     void free_blocks();
-    // Where allocate() looks from here on.
+    // The pool of later calls of allocate().
     void use(Pool pool) { pool_ = pool; }
     Pool pool() const { return pool_; }
     Backend::MemoryUse use() const { return use_; }
     std::size_t live(Pool pool) const { return spaces_[static_cast<std::size_t>(pool)].live; }
 
 private:
-    // Vector loads need 16; 512 is what CUDA's own allocations have.
+    // Vector loads need 16; CUDA's own allocations have 512.
     static constexpr std::uint64_t kAlignment = 512;
     static constexpr std::uint64_t kBlockBytes = std::uint64_t{64} << 20U;
     struct Space {
@@ -69,9 +69,9 @@ private:
         std::size_t live = 0;
     };
 
-    // False where that would leave CUDA too little for itself: kernels' code, cuBLAS and graphs take memory, too. Of
-    // the host's memory CUDA need not count as free what the host gives back when asked, the pages of files; there only
-    // asking tells.
+    // False if that would leave CUDA too little for kernel code, cuBLAS and graphs. On devices that share host memory
+    // CUDA may not count memory as free that the host would release on demand (file pages), so there it only shows by
+    // trying.
     bool add_block(Space& space, std::uint64_t bytes) const;
     [[noreturn]] void fail(std::size_t bytes) const;
 

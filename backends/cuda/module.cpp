@@ -1,4 +1,4 @@
-// The one function that a module exports.
+// The only function that a module exports.
 #include "backends/cuda/module.h"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
-// What passes between the program and a CUDA module, libheadscope_cuda12.so or libheadscope_cuda13.so: each is the same
-// backend, built with one toolkit. The program opens one at run time, and needs no toolkit itself.
+// The interface between the program and a CUDA module, libheadscope_cuda12.so or libheadscope_cuda13.so: the same
+// backend, built with different toolkits. The program opens one at run time and needs no toolkit itself.
 #pragma once
 
 #include "backend/backend.h"
@@ -7,16 +7,16 @@
 
 namespace headscope::cuda {
 
-// Every module exports one function of this name and type. What it returns lives as long as the module.
+// Every module exports a function of this name and type. Its result lives as long as the module.
 struct Module {
-    // Compared before anything else is read: program and module share C++ classes, and have to agree about them.
+    // Compared before anything else is read: program and module share C++ classes and must agree on them.
     const char* contract;      // HEADSCOPE_CUDA_CONTRACT of the build
     int toolkit;               // CUDART_VERSION: 12040 is CUDA 12.4
     const int* architectures;  // sm numbers with machine code, ascending, ended by 0: 60, 70, .., 90
-    int ptx;                   // the newest compute_XX that is there as PTX, 0 for none
-    bool emulated;             // made for tests: the kernels run on the CPU
+    int ptx;                   // the newest compute_XX included as PTX, 0 for none
+    bool emulated;             // for tests: kernels run on the CPU
 
-    // The device with this ordinal of the driver's. Error where it cannot be opened. The caller owns the backend.
+    // Opens the device with this ordinal. Error if it cannot be opened. The caller owns the backend.
     Backend* (*open)(int ordinal, const OpenOptions& options);
 };
 

@@ -1,4 +1,5 @@
-// The step of section 5.3: the gradient's norm, what follows from it, and Adam over all parameters in one launch.
+// The optimizer step of section 5.3: the gradient's norm, the scalars that follow, and Adam over all parameters in one
+// launch.
 #include <algorithm>
 
 #include "backend/ops/optimizer.h"
@@ -11,7 +12,7 @@ namespace headscope::cuda {
 
 namespace {
 
-// partial[block] = the sum of squares of what the block sees.
+// partial[block] = the block's sum of squares.
 template <int N>
 __global__ void square_sum(const float* x, std::int64_t count, float* partial) {
     float sum = 0.0F;
@@ -98,7 +99,7 @@ __global__ void adam(AdamKernel p, Working* working) {
     }
 }
 
-// Calls visit(Width<4>{}) where all are aligned and four divides the count, else visit(Width<1>{}).
+// Calls visit(Width<4>{}) if all are aligned and the count is a multiple of four, else visit(Width<1>{}).
 template <class Visit>
 void visit_flat(std::int64_t count, std::initializer_list<const Tensor*> tensors, const Visit& visit) {
     if (count % 4 == 0 && aligned(tensors, 16)) {
@@ -136,7 +137,7 @@ void CudaBackend::run(const Adam& op) {
     if (count == 0) {
         return;
     }
-    // Without a working copy any type does for the pointer to none.
+    // Without a working copy the type of the null pointer does not matter.
     visit_real(Adam::kName, op.working.defined() ? op.working.dtype : DType::BF16, [&](auto tag) {
         using Working = decltype(tag);
         visit_flat(count, {&op.parameter, &op.grad, &op.m, &op.v, &op.working}, [&](auto width) {

@@ -18,7 +18,7 @@ int to_int(std::int64_t value) {
     return static_cast<int>(value);
 }
 
-// A dimension of one entry, or none, has no stride to speak of.
+// A dimension with one entry, or none, may have any stride.
 std::int64_t batch_stride(const Tensor& tensor, int dim) {
     return tensor.rank() >= -dim && tensor.dim(dim) > 1 ? tensor.stride(dim) : 0;
 }
@@ -88,13 +88,13 @@ Products::Products(Stream& stream, Memory& memory, int architecture) : stream_(s
     cublasHandle_t handle = nullptr;
     require_blas(cublasCreate(&handle), "start");
     handle_.reset(handle);
-    // A workspace of its own: with it results repeat bit for bit, and graphs can be captured. 32 MiB is what NVIDIA's
-    // documentation asks for on sm_90.
+    // An own workspace makes results repeat bit for bit and graphs recordable. NVIDIA's documentation recommends 32 MiB
+    // for sm_90.
     constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20U;
     workspace_ = memory.allocate(kWorkspaceBytes);
     require_blas(cublasSetStream(handle, stream.handle()), "take a stream");
     require_blas(cublasSetWorkspace(handle, workspace_->data(), kWorkspaceBytes), "take a workspace");
-    // Split sums of 16-bit products are added in F32 as well.
+    // Split sums of 16-bit products are added in F32 too.
     require_blas(cublasSetMathMode(handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION), "set its precision");
 }
 
@@ -106,7 +106,8 @@ bool Products::multiply(const Matmul& op) {
     }
     for (const ProductCall& one : calls) {
         const cublasStatus_t status = enqueue(op, one);
-        // What was refused in a graph alone has other bits outside; and what has begun may have changed `out`.
+        // A product rejected only within a graph would have other bits outside; and one that has begun may have changed
+        // `out`.
         if (refused(status) && op.a.dtype != DType::F32 && &one == &calls.front() && !stream_.captured()) {
             refused_.insert(kind_of(op, one));
             return false;

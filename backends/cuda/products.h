@@ -16,21 +16,21 @@
 
 namespace headscope::cuda {
 
-// One cublasGemmStridedBatchedEx: row-major out = op(a) op(b), which is column-major out^T = op(b)^T op(a)^T.
+// A cublasGemmStridedBatchedEx call: row-major out = op(a) op(b), which is column-major out^T = op(b)^T op(a)^T.
 struct ProductCall {
     int m = 0, n = 0, k = 0;                               // of the row-major product
     int count = 1;                                         // matrices
-    std::int64_t a = 0, b = 0, out = 0;                    // elements from the tensors' own offsets
+    std::int64_t a = 0, b = 0, out = 0;                    // elements from the tensors' offsets
     long long a_stride = 0, b_stride = 0, out_stride = 0;  // elements between matrices
     int a_row = 0, b_row = 0, out_row = 0;                 // elements between rows
     auto operator<=>(const ProductCall&) const = default;
 };
 
-// The calls that carry out a product of strided operands, over both batch levels: one, where the levels are evenly
-// spaced, else one for each entry of the shorter level. Empty where there is nothing to write.
+// The calls for a product of strided operands over both batch levels: one if the levels are evenly spaced, else one for
+// each entry of the shorter level. Empty if there is nothing to write.
 std::vector<ProductCall> product_calls(const Matmul& op);
 
-// All that cuBLAS may refuse a product for, by the first of its calls.
+// Everything that decides whether cuBLAS rejects a product, from its first call.
 struct ProductKind {
     ProductCall call;
     DType operands = DType::F32, result = DType::F32;
@@ -46,15 +46,15 @@ public:
     Products(const Products&) = delete;
     Products& operator=(const Products&) = delete;
 
-    bool has_fast_f16() const { return architecture_ >= 70; }  // others multiply F16 as they do F32
+    bool has_fast_f16() const { return architecture_ >= 70; }  // older ones multiply F16 at the speed of F32
     bool has_bf16() const { return architecture_ >= 80; }
     bool has_tf32() const { return architecture_ >= 80; }
-    // For other products on the same stream: in order, they take turns.
+    // For other products on the same stream, which run one after the other.
     const std::shared_ptr<CudaBuffer>& workspace() const { return workspace_; }
 
-    // Operands of one dtype, F32, F16 or BF16; out of the same or F32. F32 is multiplied as it is, or in TF32.
-    // False where cuBLAS refuses a product of 16 bits: then nothing was enqueued, and it is refused from here on, so
-    // that what replaces it has the same bits in a graph.
+    // Operands of one dtype, F32, F16 or BF16; out of the same or F32. F32 is multiplied as it is, or in TF32. False if
+    // cuBLAS rejects a 16-bit product: then nothing was enqueued, and it counts as rejected from now on, so that its
+    // replacement has the same bits in a graph.
     bool multiply(const Matmul& op);
 
 private:

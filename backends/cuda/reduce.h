@@ -1,4 +1,4 @@
-// Sums and maxima over the threads of a block, always in the same order. Every thread calls and gets the result.
+// Sums and maxima over the threads of a block, always in the same order. Every thread calls them and gets the result.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,7 +14,7 @@ extern __shared__ __align__(16) unsigned char shared_bytes[];
 
 constexpr unsigned kWholeWarp = 0xFFFFFFFFU;
 
-// What a kernel has of its own behind the reductions' part.
+// A kernel's own shared memory, after that of reductions.
 template <class T>
 __device__ inline T* shared_rest() {
     return reinterpret_cast<T*>(shared_bytes + kReduceBytes);
@@ -29,7 +29,7 @@ struct Maximum {
     static constexpr float kIdentity = -INFINITY;
     __device__ float operator()(float a, float b) const { return a > b || a != a ? a : b; }
 };
-// Of floats as they are ordered by sortable_bits(), and the like.
+// For floats ordered by sortable_bits().
 struct LargestBits {
     static constexpr std::uint64_t kIdentity = 0;
     __device__ std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const { return a > b ? a : b; }
@@ -59,7 +59,7 @@ __device__ inline T reduce_block(T value, Combine combine) {
     }
     __syncthreads();
     value = reduce_warp(lane < warps ? parts[lane] : Combine::kIdentity, combine);
-    __syncthreads();  // the next reduction writes the same place
+    __syncthreads();  // the next reduction reuses the memory
     return value;
 }
 

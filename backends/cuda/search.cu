@@ -1,4 +1,4 @@
-// What beam search needs: the best classes of each row, and rows gathered along back-pointers. Paper 6.1.
+// Ops of beam search: the best classes of each row, and rows gathered by back-pointers. Paper 6.1.
 #include "backend/row_runs.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/grids.h"
@@ -9,9 +9,9 @@ namespace headscope::cuda {
 
 namespace {
 
-constexpr unsigned kTopKThreads = 1024;  // decoding has few rows, and a vocabulary is long
+constexpr unsigned kTopKThreads = 1024;  // few rows in decoding, long vocabularies
 
-// Larger for what comes first: a larger value, then a smaller index; a NaN comes after all numbers.
+// Larger for what ranks first: a larger value, then a smaller index; NaN ranks after all numbers.
 __device__ inline std::uint64_t rank_of(float value, std::int64_t index) {
     std::uint32_t order = 0;
     if (value == value) {
@@ -21,7 +21,7 @@ __device__ inline std::uint64_t rank_of(float value, std::int64_t index) {
     return static_cast<std::uint64_t>(order) << 32U | (0xFFFFFFFFU - static_cast<std::uint32_t>(index));
 }
 
-// One block a row: k times the best of what comes after the one found last.
+// One block for each row: k times the best of those after the last one found.
 template <class T>
 __global__ void __launch_bounds__(kTopKThreads)
     log_softmax_top_k(const T* logits, float* values, std::int32_t* indices, std::int64_t classes, int k) {
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kTopKThreads)
         const float value = to_float(row[c]);
         total += value == value ? expf(value - largest) : 0.0F;
     }
-    // Not added to the largest, whose rounding would cost logits in the thousands their decimals.
+    // Not added to the largest logit: rounding would cost logits in the thousands their decimals.
     const float log_rest = logf(reduce_block(total, Sum()));
     std::uint64_t last = ~std::uint64_t{0};
     for (int found = 0; found < k; ++found) {
@@ -61,7 +61,7 @@ struct Gather {
     std::int64_t items;         // in all of out
     std::int64_t rows_in;
     std::int64_t x_row, out_row;
-    std::int64_t outer, inner, length;  // one row is so many runs of `length` items
+    std::int64_t outer, inner, length;  // one row is outer * inner runs of `length` items
     std::int64_t x_outer, x_inner, out_outer, out_inner;
 };
 
@@ -81,7 +81,7 @@ __global__ void gather_rows(Gather p, const Item* x, Item* out, Item absent) {
     to = from >= 0 && from < p.rows_in ? x[from * p.x_row + outer * p.x_outer + inner * p.x_inner + within] : absent;
 }
 
-// What a row is filled with whose index does not exist, repeated over 16 bytes.
+// The fill of a row whose index is out of range, repeated over 16 bytes.
 uint4 absent_bits(DType dtype) {
     switch (dtype) {
         case DType::F32: return {0x7FC00000U, 0x7FC00000U, 0x7FC00000U, 0x7FC00000U};
@@ -93,7 +93,7 @@ uint4 absent_bits(DType dtype) {
     }
 }
 
-// All counts and strides in items of `width` elements. False where they do not divide.
+// Converts counts and strides to items of `width` elements. False if they are not multiples.
 bool widen(Gather& p, std::int64_t width) {
     Gather wide = p;
     for (std::int64_t* value : {&wide.items, &wide.x_row, &wide.out_row, &wide.length, &wide.x_outer, &wide.x_inner,

@@ -1,5 +1,5 @@
-// How kernels load and store F32, F16 and BF16: sums are F32, whatever lies in memory. Compiles for the host too, where
-// the tests hold it against tensor/dtype.h.
+// How kernels load and store F32, F16 and BF16; sums are always F32. Also compiles for the host, where tests compare it
+// with tensor/dtype.h.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -56,7 +56,7 @@ __host__ __device__ inline void from_float(float value, Half& to) {
 #endif
 }
 
-// To the nearest, ties to even; a NaN stays one. In integers, since sm_60 to sm_75 have no instruction for it.
+// To nearest, ties to even; NaN stays NaN. In integers, since sm_60 to sm_75 have no instruction for it.
 __host__ __device__ inline void from_float(float value, BFloat16& to) {
     const std::uint32_t bits = float_to_bits(value);
     const bool nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
@@ -64,7 +64,7 @@ __host__ __device__ inline void from_float(float value, BFloat16& to) {
     to.bits = static_cast<std::uint16_t>(nan ? (bits >> 16U) | 0x40U : rounded);
 }
 
-// N neighbours, moved by one or two instructions: the first has to lie where N of them (at most 16 bytes) may begin.
+// N neighbours, moved by one or two instructions; the first must be aligned for that (to at most 16 bytes).
 template <class T, int N>
 struct __align__(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Pack {
     T value[N];
@@ -87,7 +87,7 @@ __host__ __device__ inline void store(const float (&from)[N], T* to) {
     *reinterpret_cast<Pack<T, N>*>(to) = pack;
 }
 
-// As store(), or added to what is there.
+// Like store(), or added to the present values.
 template <int N, class T>
 __host__ __device__ inline void store(const float (&from)[N], T* to, bool accumulate) {
     if (!accumulate) {

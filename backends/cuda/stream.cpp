@@ -72,7 +72,7 @@ void Stream::fail(const std::string& what, cudaError_t error) {
     }
     cudaGetLastError();
     const char* advice = check_each_op_
-                             ? "start anew from the last checkpoint; headscope devices tells whether the card answers"
+                             ? "restart from the last checkpoint; headscope devices shows whether the card responds"
                              : "run again with HEADSCOPE_CUDA_CHECK=1, which names the op that failed";
     lost_ = fmt::format("the CUDA device was lost when asked to {} (the last op enqueued was {}; {}): {}", what,
                         last_op_, text_of(error), advice);
@@ -87,7 +87,7 @@ void Stream::upload(void* to, const std::byte* from, std::size_t bytes) {
             enqueued("upload", cudaEventRecord(stagings_[next_staging_].copied.handle(), stream_));
             next_staging_ = (next_staging_ + 1) % kStagings;
             staged_ = 0;
-            // What this one held before has to be on the device.
+            // Its previous contents must have reached the device.
             enqueued("upload", cudaEventSynchronize(stagings_[next_staging_].copied.handle()));
         }
         std::byte* staging = stagings_[next_staging_].memory.data() + staged_;

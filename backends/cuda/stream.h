@@ -1,4 +1,4 @@
-// The one in-order stream of a backend, and what crosses between host and device on it.
+// The one in-order stream of a backend, with its transfers between host and device.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,10 +13,10 @@ namespace headscope::cuda {
 struct Grid {
     dim3 blocks;
     unsigned threads = 0;
-    std::size_t shared_bytes = 0;  // beside what reductions need (reduce.h)
+    std::size_t shared_bytes = 0;  // in addition to those of reductions (reduce.h)
 };
 
-// Host memory that the device copies from and to by itself.
+// Pinned host memory that the device can copy from and to.
 class PinnedMemory {
 public:
     explicit PinnedMemory(std::size_t bytes);
@@ -43,14 +43,14 @@ private:
 
 class Stream {
 public:
-    // `check_each_op`: waits after every launch, so that a fault names its op.
+    // `check_each_op`: wait after every launch, so that a fault names its op.
     Stream(int ordinal, bool check_each_op);
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
     ~Stream();
 
     cudaStream_t handle() const { return stream_; }
-    // Which device CUDA's calls are meant for is a property of the thread, and other backends have other devices.
+    // CUDA's current device belongs to the thread, and other backends use other devices.
     void use_device() const { cudaSetDevice(ordinal_); }
 
     template <class... Parameters, class... Arguments>
@@ -65,16 +65,16 @@ public:
         enqueued(op, cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
     }
 
-    // What every enqueuing call goes through: Error naming `op` if it failed.
+    // Called for every enqueuing call: Error naming `op` if it failed.
     void enqueued(const char* op, cudaError_t error);
-    // Error if the device is lost, which calls that are not CUDA's own do not tell.
+    // Error if the device is lost, which calls of other libraries do not report.
     void find_fault(const char* op);
-    // Whether what is enqueued is recorded at the moment.
+    // Whether a graph is being recorded.
     bool captured() const;
 
-    // `from` may be reused on return; nothing waits unless kStagingBytes are under way.
+    // `from` can be reused on return; waits only if kStagingBytes are in flight.
     void upload(void* to, const std::byte* from, std::size_t bytes);
-    // Waits for all that was enqueued.
+    // Waits for all enqueued work.
     void download(std::byte* to, const void* from, std::size_t bytes);
     void synchronize();
 
@@ -89,7 +89,7 @@ private:
     }
     [[noreturn]] void fail(const std::string& what, cudaError_t error);
 
-    // Uploads go through these in turn.
+    // Uploads use these buffers in turn.
     static constexpr std::size_t kStagingBytes = std::size_t{4} << 20U;
     static constexpr std::size_t kStagings = 4;
     struct Staging {
@@ -102,9 +102,9 @@ private:
     cudaStream_t stream_ = nullptr;
     std::array<Staging, kStagings> stagings_;
     std::size_t next_staging_ = 0;
-    std::size_t staged_ = 0;  // bytes of the current one that are taken
+    std::size_t staged_ = 0;  // bytes used of the current one
     std::string last_op_;
-    std::string lost_;  // why the device can no longer be used
+    std::string lost_;  // why the device is no longer usable
 };
 
 }  // namespace headscope::cuda

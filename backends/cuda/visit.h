@@ -1,4 +1,4 @@
-// From a tensor's dtype to the type that a kernel is made for.
+// From a tensor's dtype to the type for which a kernel is compiled.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Width {
 template <class T>
 constexpr int kVector = static_cast<int>(16 / sizeof(T));
 
-// Whether each of these begins where `bytes` may be loaded at once. Tensors that are not defined do not matter.
+// Whether each of these is aligned to `bytes`. Undefined tensors are ignored.
 inline bool aligned(std::initializer_list<const Tensor*> tensors, std::size_t bytes) {
     for (const Tensor* tensor : tensors) {
         if (reinterpret_cast<std::uintptr_t>(data_of<void>(*tensor)) % bytes != 0) {
@@ -40,7 +40,8 @@ inline bool aligned(std::initializer_list<const Tensor*> tensors, std::size_t by
     return true;
 }
 
-// Calls visit(T{}, Width<N>{}) with N = kVector<T> where rows of `columns` contiguous elements can be moved so, else 1.
+// Calls visit(T{}, Width<N>{}) with N = kVector<T> if rows of `columns` contiguous elements can be moved that way, else
+// 1.
 template <class Visit>
 void visit_rows(const char* op, DType dtype, std::int64_t columns, std::initializer_list<const Tensor*> tensors,
                 const Visit& visit) {

@@ -75,8 +75,8 @@ TEST_CASE("a device is opened by its module, under the driver's ordinal", "[cuda
         backend = devices.open(0);
         CHECK(error_of([&] { devices.open(1); }) ==
               "cuda:1 (NVIDIA H200) cannot be opened: the fake module was asked for ordinal 1");
-        CHECK_THAT(error_of([&] { devices.open(2); }), Contains("there is no cuda:2: 2 CUDA device(s)"));
-        CHECK_THAT(error_of([&] { devices.open(-1); }), Contains("there is no cuda:-1"));
+        CHECK_THAT(error_of([&] { devices.open(2); }), Contains("unknown device cuda:2: found 2 CUDA device(s)"));
+        CHECK_THAT(error_of([&] { devices.open(-1); }), Contains("unknown device cuda:-1"));
     }
     CHECK(backend->device().name == "a test's device");
     CHECK(backend->empty({2, 3}, DType::F32).elements() == 6);
@@ -95,8 +95,8 @@ TEST_CASE("an emulated module is software, not a GPU", "[cuda][devices]") {
 
 TEST_CASE("without a driver, a card or a module the reason is given", "[cuda][devices]") {
     const Machine machine(13000, kH200);
-    CHECK_THAT(only_rejection(machine), StartsWith("there is no module with the CUDA backend") &&
-                                            Contains(machine.file("")) && Contains("HEADSCOPE_CUDA_MODULES"));
+    CHECK_THAT(only_rejection(machine), StartsWith("no module with the CUDA backend") && Contains(machine.file("")) &&
+                                            Contains("HEADSCOPE_CUDA_MODULES"));
     CHECK(machine.list()[0].id == "cuda:0");
     std::filesystem::remove_all(machine.file(""));
     CHECK_THAT(only_rejection(machine), Contains(machine.file("") + " (no such folder)"));
@@ -163,7 +163,7 @@ TEST_CASE("a card that fails or may not compute is listed with the reason", "[cu
     machine.with("module12", kModule12);
     const std::vector<DeviceInfo> devices = machine.list();
     REQUIRE(devices.size() == 3);
-    CHECK_THAT(devices[0].rejected, Contains("the driver fails on it") && Contains("CUDA_ERROR_UNKNOWN"));
+    CHECK_THAT(devices[0].rejected, Contains("the driver reports an error") && Contains("CUDA_ERROR_UNKNOWN"));
     CHECK_THAT(devices[1].rejected, Contains("Prohibited") && Contains("nvidia-smi -i 1 -c DEFAULT"));
     CHECK(devices[2].rejected.empty());
     CHECK(devices[2].id == "cuda:2");

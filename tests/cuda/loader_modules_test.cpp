@@ -107,10 +107,10 @@ TEST_CASE("a file that is not a whole library is refused, wherever it was cut", 
         // What follows the last part that is loaded is for debuggers and linkers alone.
         loads = loads || refused.starts_with(file + " does not belong");
         CHECK_THAT(refused, StartsWith(file + (loads ? " does not belong to this program"
-                                                     : " cannot be read or is no whole library: install it again")));
+                                                     : " cannot be read or is truncated: install it again")));
     }
     const std::string text = folder.write("libheadscope_cuda12.so", std::string(10000, 'x'));
-    CHECK_THAT(refusal(text), Contains("no whole library"));
+    CHECK_THAT(refusal(text), Contains("is truncated"));
     CHECK_THAT(refusal(folder.file("absent.so")), Contains("cannot be read"));
     fs::create_directory(folder.file("libheadscope_cuda13.so"));
     CHECK_THAT(refusal(folder.file("libheadscope_cuda13.so")), Contains("cannot be read"));

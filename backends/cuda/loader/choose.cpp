@@ -12,8 +12,8 @@ namespace headscope::cuda {
 namespace {
 
 constexpr int kThousand = 1000;     // 12040 is CUDA 12.4
-constexpr int kOldest = 60;         // that the kernels are written for: the P100
-constexpr int kFirstOfCuda13 = 75;  // CUDA 13 compiles for nothing older
+constexpr int kOldest = 60;         // the oldest supported: the P100
+constexpr int kFirstOfCuda13 = 75;  // CUDA 13 does not compile for older ones
 
 enum class Fit { None, Ptx, MachineCode };
 
@@ -31,7 +31,7 @@ Fit fit_of(const ModuleFacts& module, int driver_version, int sm) {
     return ptx ? Fit::Ptx : Fit::None;
 }
 
-// Of a module that no driver runs on this card.
+// For a module that no driver runs on this card.
 std::string card_refusal(const ModuleFacts& module, int sm) {
     const std::vector<int>& built = module.architectures;
     if (built.empty()) {
@@ -55,7 +55,7 @@ std::string card_refusal(const ModuleFacts& module, int sm) {
         module.name, built.front(), built.back(), sm);
 }
 
-// Of a module that the card runs under a newer driver.
+// For a module that the card runs with a newer driver.
 std::string driver_refusal(const ModuleFacts& module, int driver_version, int sm) {
     const int major = module.toolkit / kThousand;
     const int found = driver_version / kThousand;

@@ -18,11 +18,11 @@ namespace cuda {
 
 namespace {
 
-// What is found while looking. A module is opened only while a card still has no machine code: the libraries of a
-// second toolkit take time to load.
+// The state of the search. Modules are opened only while some card lacks machine code: loading the libraries of a
+// second toolkit takes time.
 struct Found {
     std::vector<LoadedModule> loaded;
-    std::vector<ModuleFacts> accepted;   // of those of `loaded` that were not refused
+    std::vector<ModuleFacts> accepted;   // of those of `loaded` that were accepted
     std::vector<const Module*> modules;  // of `accepted`
 };
 
@@ -60,7 +60,7 @@ std::string no_module(const Places& places) {
                    (std::filesystem::is_directory(folder, ignored) ? "" : " (no such folder)");
     }
     return fmt::format(
-        "there is no module with the CUDA backend (libheadscope_cuda12.so, libheadscope_cuda13.so) in {}: "
+        "no module with the CUDA backend (libheadscope_cuda12.so, libheadscope_cuda13.so) in {}: "
         "build where a CUDA toolkit is installed, or name the folder in HEADSCOPE_CUDA_MODULES",
         folders);
 }
@@ -92,7 +92,7 @@ DeviceInfo describe(const Card& card, std::size_t ordinal, int driver_version) {
     info.gpu = true;
     info.memory_bytes = card.memory_bytes;
     if (!card.failure.empty()) {
-        info.rejected = "the driver fails on it, " + card.failure + ": nvidia-smi may say more";
+        info.rejected = "the driver reports an error," + card.failure + ": nvidia-smi may say more";
         return info;
     }
     info.limits = {
@@ -172,9 +172,9 @@ void CudaDevices::find(const cuda::Places& places) {
 }
 
 std::unique_ptr<Backend> CudaDevices::open(int index) const {
-    if (static_cast<std::size_t>(index) >= list_.size()) {  // a negative one is larger than all
-        throw Error(fmt::format("there is no cuda:{}: {} CUDA device(s) were found (headscope devices lists them)",
-                                index, list_.size()));
+    if (static_cast<std::size_t>(index) >= list_.size()) {  // a negative one wraps around
+        throw Error(fmt::format("unknown device cuda:{}: found {} CUDA device(s) (headscope devices lists them)", index,
+                                list_.size()));
     }
     const DeviceInfo& info = list_[static_cast<std::size_t>(index)];
     if (!info.rejected.empty()) {

@@ -11,7 +11,7 @@ namespace headscope::cuda {
 
 namespace {
 
-// The driver's C interface, as far as it is used. Its numbers are part of its binary interface and never change.
+// The part of the driver's C interface that is used. Its numbers are part of its ABI and never change.
 using Result = int;
 constexpr Result kSuccess = 0;
 constexpr Result kStubLibrary = 34;
@@ -45,7 +45,7 @@ struct Functions {
     Result (*cuGetErrorString)(Result, const char**) = nullptr;
 };
 
-// What to do about a library that is no driver: whoever named it wants to know by what.
+// Advice about a library that is not a driver, depending on who named it.
 std::string advice_for_library(const std::string& library, const Settings& settings, const char* otherwise) {
     return library == settings.get("HEADSCOPE_CUDA_DRIVER")
                ? "HEADSCOPE_CUDA_DRIVER names it: unset it, or name the driver's libcuda.so.1"
@@ -96,7 +96,7 @@ Functions load(const std::string& library, const Settings& settings) {
     return cu;
 }
 
-// "CUDA_ERROR_NO_DEVICE (100), no CUDA-capable device is detected", as far as the driver knows its own number.
+// "CUDA_ERROR_NO_DEVICE (100), no CUDA-capable device is detected", as far as the driver knows the number.
 std::string name_of(const Functions& cu, Result result) {
     const char* name = nullptr;
     const char* words = nullptr;
@@ -107,7 +107,7 @@ std::string name_of(const Functions& cu, Result result) {
     return fmt::format("{} ({}){}{}", name, result, told ? ", " : "", told ? words : "");
 }
 
-// The first driver without Maxwell, Pascal and Volta, 590, is that of CUDA 13.1.
+// The first driver without Maxwell, Pascal and Volta is 590, for CUDA 13.1.
 constexpr int kWithoutVolta = 13010;
 
 std::string no_card(const Functions& cu, const Settings& settings) {
@@ -127,7 +127,7 @@ std::string no_card(const Functions& cu, const Settings& settings) {
               : "");
 }
 
-// What cuInit's result asks of the user.
+// Advice for cuInit's result.
 std::string advice_for(Result result) {
     switch (result) {
         case kStubLibrary:

@@ -1,5 +1,4 @@
-// The NVIDIA driver's library, opened at run time, and the cards that it shows. Needs neither a toolkit nor its
-// headers.
+// The NVIDIA driver's library, opened at run time, and its cards. Needs neither a toolkit nor its headers.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +11,27 @@ namespace headscope::cuda {
 
 constexpr int kSmOfMajor = 10;  // sm_90 is compute capability 9.0
 
-// What the driver says of one card. Its place in Driver::cards() is its ordinal.
+// A card as the driver reports it. Its index in Driver::cards() is its ordinal.
 struct Card {
     std::string name;
     std::uint64_t memory_bytes = 0;
     int sm = 0;  // compute capability: 90 is 9.0
     int multiprocessors = 0;
-    int shared_bytes = 0;  // the most that one block can ask for
+    int shared_bytes = 0;  // the most that a block can request
     int l2_bytes = 0;
     bool ecc = false;
-    bool prohibited = false;  // its compute mode lets nobody compute
-    std::string failure;      // why the driver could not say all this; empty where it could
+    bool prohibited = false;  // its compute mode forbids computing
+    std::string failure;      // why the driver could not report all this; else empty
 };
 
-// Opened once and never closed: a driver that has been started cannot be unloaded safely.
+// Opened once and never closed: a driver that has started cannot be unloaded safely.
 class Driver {
 public:
-    // Error where there is no such library, no driver behind it or no card, saying what to do. A card that fails alone
-    // is in cards(), with its `failure`.
-    // `settings` say whether the user named the library, or cards, for the advice.
+    // Error with advice if the library, the driver behind it or a card is missing. A card that fails alone is in
+    // cards(), with its `failure`. `settings` tell whether the user named the library, or cards, for the advice.
     Driver(const std::string& library, const Settings& settings);
 
-    // The newest CUDA that it runs: 12040 is 12.4.
+    // The newest CUDA that it supports: 12040 is 12.4.
     int version() const { return version_; }
     const std::vector<Card>& cards() const { return cards_; }
 

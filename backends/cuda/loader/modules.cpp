@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kStart = "libheadscope_cuda";
 constexpr std::string_view kEnd = ".so";
 
-// The toolkit's major version in a module's name, 0 where there is none.
+// The toolkit's major version in a module's name, 0 if missing.
 int number_in(const std::string& file) {
     const std::string digits = fs::path(file).filename().string().substr(kStart.size());
     int number = 0;
@@ -36,8 +36,8 @@ bool read_at(std::ifstream& file, std::uint64_t offset, T& value) {
     return static_cast<bool>(file.read(reinterpret_cast<char*>(&value), sizeof value));
 }
 
-// Whether every part that dlopen maps is in the file. It does not look itself: what is behind the end of a file that
-// was cut short kills the program with SIGBUS.
+// Whether every part that dlopen maps is in the file. dlopen does not check: reading past the end of a truncated file
+// kills the program with SIGBUS.
 bool is_whole_library(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     Elf64_Ehdr header{};
@@ -113,7 +113,7 @@ std::vector<std::string> module_files(const std::vector<std::string>& folders) {
                 files.push_back(entry->path().string());
             }
         }
-        // A folder's own order is nobody's choice.
+        // The order within a folder is arbitrary.
         std::sort(files.begin() + static_cast<std::ptrdiff_t>(first), files.end());
     }
     std::stable_sort(files.begin(), files.end(),
@@ -125,7 +125,7 @@ LoadedModule load_module(const std::string& file, const std::string& contract) {
     LoadedModule loaded;
     loaded.facts.name = fs::path(file).filename().string();
     if (!is_whole_library(file)) {
-        loaded.refused = fmt::format("{} cannot be read or is no whole library: install it again", file);
+        loaded.refused = fmt::format("{} cannot be read or is truncated: install it again", file);
         return loaded;
     }
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -135,7 +135,7 @@ LoadedModule load_module(const std::string& file, const std::string& contract) {
     }
     const Module* module = module_of(handle);
     if (module == nullptr) {
-        loaded.refused = fmt::format("{} is no module of Headscope's (it has no {}): remove it", file, kModuleEntry);
+        loaded.refused = fmt::format("{} is not a Headscope module (it has no {}): remove it", file, kModuleEntry);
     } else if (module->contract != contract) {
         loaded.refused = fmt::format(
             "{} does not belong to this program (it is of \"{}\", the program of \"{}\"): build or "
