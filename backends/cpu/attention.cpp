@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kWorthAThread = 8192;  // elements
 
-// How many keys, from the first, a query may look at: every mask of AttentionMask is a prefix.
+// How many keys a query may see: every AttentionMask allows a prefix.
 class AllowedKeys {
 public:
     AllowedKeys(const AttentionMask& mask, std::int64_t keys)
@@ -33,7 +33,7 @@ private:
     std::int64_t keys_;
 };
 
-// weights = softmax of the first `allowed` scores, then zeros. In blocks of 16, the last one filled up with -inf.
+// weights = softmax of the first `allowed` scores, then zeros. In blocks of 16, the last padded with -inf.
 HEADSCOPE_CLONES void softmax_row(const float* scores, float* weights, std::int64_t allowed, std::int64_t keys) {
     const float largest = largest_of(scores, allowed);
     float lanes[kLanes] = {};
@@ -183,8 +183,8 @@ void CpuBackend::run(const MaskKeys& op) {
                      });
 }
 
-// A few queries (decoding) go key by key over the cache in place, and never past the keys that are allowed; for more,
-// products are faster.
+// A few queries (decoding) go key by key over the cache in place, only over allowed keys; for more, products are
+// faster.
 void CpuBackend::run(const Attention& op) {
     constexpr std::int64_t kFewQueries = 4;
     const View4<const float> q(op.q);

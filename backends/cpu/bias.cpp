@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kWorthAThread = 8192;  // elements
 
-// A pre-activation row: x + bias, bias absent as nullptr.
+// A pre-activation row: x + bias; bias may be nullptr.
 struct Input {
     const float* x;
     const float* bias;
@@ -156,7 +156,7 @@ void CpuBackend::run(const BiasActivationBackward& op) {
                      });
 }
 
-// In chunks of rows whose sums are added up in order, so that the result does not depend on the threads.
+// In chunks of rows whose sums are added in order, so that the result does not depend on the threads.
 void CpuBackend::run(const SumRows& op) {
     constexpr std::int64_t kChunk = 64;
     const std::int64_t rows = op.x.dim(0);

@@ -1,4 +1,4 @@
-// One source, several instruction sets: the loader picks the clone that the processor can run.
+// One source for several instruction sets: the loader picks the clone for the processor.
 #pragma once
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__OPTIMIZE__) && !defined(__clang__) && \
@@ -9,5 +9,5 @@
 #define HEADSCOPE_CLONES
 #endif
 
-// For what a clone calls: inlined, it is compiled for the clone's instruction set.
+// For functions called by clones: inlined, they use the clone's instruction set.
 #define HEADSCOPE_INLINE inline __attribute__((always_inline))

@@ -22,7 +22,7 @@ struct PhiloxRows {
     PhiloxKey key;
 };
 
-// philox() of `count` counters, four words each, a multiple of 16 at a time; the same rounds as in philox.h.
+// philox() of `count` counters with four words each, in multiples of 16; the same rounds as in philox.h.
 HEADSCOPE_CLONES void philox_rows(const PhiloxRows& rows, std::int64_t count, Word* words) {
     constexpr std::uint32_t kMultiplier0 = 0xD2511F53U;
     constexpr std::uint32_t kMultiplier1 = 0xCD9E8D57U;
@@ -106,7 +106,7 @@ DropoutBits::DropoutBits(const DropoutRule& rule, const Tensor& x)
     : DropoutBits(rule, x.rank() == 4 ? x.dim(1) : 1, x.dim(-2), x.dim(-1)) {}
 
 std::int64_t DropoutBits::rows_at_once() const {
-    constexpr std::int64_t kBlocks = 256;  // their counters and bits stay in the innermost cache
+    constexpr std::int64_t kBlocks = 256;  // their counters and bits stay in the L1 cache
     return std::max<std::int64_t>(1, kBlocks / std::max<std::int64_t>(blocks_, 1));
 }
 

@@ -1,4 +1,4 @@
-// The random bits of a DropoutRule for whole rows at a time, in 16 lanes of Philox.
+// A DropoutRule's random bits for whole rows, in 16 lanes of Philox.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace headscope::cpu {
 
-// How a row's dropout is applied: entry c is kept iff bits[c] >= threshold, then multiplied by scale.
+// A row's dropout: entry c is kept iff bits[c] >= threshold, then multiplied by scale.
 struct RowDropout {
-    const std::uint16_t* bits = nullptr;  // none: the identity
+    const std::uint16_t* bits = nullptr;  // null: the identity
     std::uint32_t threshold = 0;
     float scale = 1.0F;
 };
 
-// y = dropout(x), or y += it. y may be x.
+// y = dropout(x), or y += dropout(x). y may be x.
 void apply_dropout(const RowDropout& dropout, const float* x, float* y, std::int64_t columns, Write write);
 
-// The rule for rows numbered through [batch, heads, positions].
+// The rule for rows numbered over [batch, heads, positions].
 class DropoutBits {
 public:
     DropoutBits(const DropoutRule& rule, std::int64_t heads, std::int64_t positions, std::int64_t columns);
@@ -53,7 +53,7 @@ public:
 private:
     static constexpr std::int64_t kPerBlock = 8;  // draws of 16 bits in one Philox block
     struct Scratch {
-        std::vector<std::uint32_t> counters;  // column block, head and position, ordinal: one array after the other
+        std::vector<std::uint32_t> counters;  // column block, head and position, ordinal, as three arrays
         std::vector<std::uint16_t> bits;
     };
     std::int64_t rows_at_once() const;

@@ -8,10 +8,10 @@ namespace headscope::cpu {
 
 namespace {
 
-constexpr std::int64_t kBlock = 4096;          // elements of a contiguous tensor that make a row
+constexpr std::int64_t kBlock = 4096;          // elements of a contiguous tensor that form a row
 constexpr std::int64_t kWorthAThread = 16384;  // elements
 
-// Tensors of one shape as rows: a contiguous tensor is cut into blocks, since its own rows may be short.
+// Tensors of one shape as rows. Contiguous tensors are cut into blocks, since their own rows may be short.
 template <std::size_t count>
 class Rows {
 public:
@@ -26,7 +26,7 @@ public:
         rows_ = flat_ ? (size_ + kBlock - 1) / kBlock : size_ / std::max<std::int64_t>(views_[0].size[3], 1);
     }
 
-    // body(pointers, columns) for every row, over the threads; absent tensors give nullptr.
+    // Calls body(pointers, columns) for every row on the threads; absent tensors are nullptr.
     template <class Body>
     void run(ThreadPool& pool, Body&& body) const {
         const std::int64_t columns = flat_ ? kBlock : views_[0].size[3];
@@ -90,7 +90,7 @@ void CpuBackend::run(const Fill& op) {
 
 void CpuBackend::run(const Copy& op) {
     if (op.x.dtype != DType::F32 || op.out.dtype != DType::F32) {
-        CpuReference<float>::run(op);  // conversions happen where a model is read or written
+        CpuReference<float>::run(op);  // conversions happen only when models are read or written
         return;
     }
     Rows<2>({op.out, op.x}).run(pool_, [&](const auto& row, std::int64_t columns) {

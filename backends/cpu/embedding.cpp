@@ -36,7 +36,7 @@ HEADSCOPE_CLONES void widen_row(const std::int8_t* entry, float* to, std::int64_
     }
 }
 
-// The table, whatever it is stored in.
+// The table in any storage.
 class TableRows {
 public:
     explicit TableRows(const Embed& op)
@@ -45,7 +45,7 @@ public:
           bytes_(first_byte(op.table)),
           scales_(data_of<const float>(op.table_scales)) {}
 
-    // A row as float: where it lies, or in `wide`.
+    // A row as float: in place, or converted into `wide`.
     const float* at(std::int64_t row, float* wide) const {
         const std::byte* from = bytes_ + row * columns_ * static_cast<std::int64_t>(size_of(dtype_));
         if (dtype_ == DType::F32) {
@@ -80,7 +80,7 @@ void CpuBackend::run(const Embed& op) {
     const std::int64_t first = scalar_of(op.first, 0);
     const bool placed = !op.positions.defined() || (first >= 0 && first + length <= op.positions.dim(0));
     if (!placed || !all_below(ids, rows, op.table.dim(0))) {
-        CpuReference<float>::run(op);  // writes NaN where an id or a position does not exist
+        CpuReference<float>::run(op);  // writes NaN for an id or position out of range
         return;
     }
     const std::int64_t d_model = op.table.dim(1);
@@ -99,7 +99,7 @@ void CpuBackend::run(const Embed& op) {
         });
 }
 
-// Threads share out the sorted positions at places where the id changes, so that one thread alone writes a row.
+// Threads split the sorted positions where the id changes, so that one thread writes a row.
 void CpuBackend::run(const EmbedBackward& op) {
     const std::int64_t d_model = op.grad_table.dim(1);
     const std::int64_t positions = op.ids.elements();

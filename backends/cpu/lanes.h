@@ -1,4 +1,4 @@
-// Sixteen floats at a time: the own kernels' vectors. Compilers split one into what the processor has.
+// Sixteen floats at a time: the vectors of our kernels. Compilers split them for the processor.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace headscope::cpu {
 
 using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
 
-// 16 lanes, or else the first `count` < 16 and zeros.
+// Loads 16 lanes, or the first `count` < 16 and zeros.
 template <bool whole>
 HEADSCOPE_INLINE void load(const float* from, std::int64_t count, Lanes& to) {
     if constexpr (whole) {
@@ -33,13 +33,13 @@ HEADSCOPE_INLINE void fold_lanes(const Vector& x, const Vector& y, Vector& to,
          __builtin_shufflevector(x, y, ((lane | half) + ((lane & half) != 0 ? kLanes : 0))...);
 }
 
-// Adds lanes that are `half` apart: x's in the lanes without that bit in their number, y's in the others.
+// Adds lanes at distance `half`: x's in lanes whose number lacks that bit, y's in the others.
 template <int half, class Vector>
 HEADSCOPE_INLINE void fold(const Vector& x, const Vector& y, Vector& to) {
     fold_lanes<half>(x, y, to, std::make_integer_sequence<int, kLanes>());
 }
 
-// Lane i becomes the sum of sums[i]'s lanes, in total_of's order, for 16 vectors of 16 at once; `sums` is used up.
+// Lane i becomes the sum of sums[i]'s lanes, in total_of's order, for 16 vectors of 16 at once; overwrites `sums`.
 template <class Vector>
 HEADSCOPE_INLINE void totals_of(Vector (&sums)[kLanes], Vector& to) {
     for (int i = 0; i < 8; ++i) {
@@ -71,7 +71,7 @@ HEADSCOPE_INLINE void swap_all_blocks(Lanes (&rows)[kLanes]) {
     }
 }
 
-// Lane i of rows[j] becomes lane j of rows[i]. Bits are moved and nothing else, so that they may be anything.
+// Lane i of rows[j] becomes lane j of rows[i]. Only moves bits, so they may be anything.
 HEADSCOPE_INLINE void transpose(Lanes (&rows)[kLanes]) {
     swap_all_blocks<8>(rows);
     swap_all_blocks<4>(rows);

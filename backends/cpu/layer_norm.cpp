@@ -27,7 +27,7 @@ HEADSCOPE_CLONES void normalise_row(const AddLayerNorm& op, std::int64_t row, st
     rstd_out[row] = rstd;
 }
 
-// One row on the way back; gain's and bias's gradients gather over rows.
+// One row of the backward; gain's and bias's gradients accumulate over rows.
 struct BackRow {
     const float* sum;
     const float* gain;
@@ -65,7 +65,7 @@ float* at(float* data, std::int64_t row, std::int64_t columns) {
     return data == nullptr ? nullptr : data + row * columns;
 }
 
-// AddLayerNormBackward with its operands found.
+// AddLayerNormBackward with its operands as pointers.
 class Backward {
 public:
     Backward(const AddLayerNormBackward& op, ThreadPool& pool)
@@ -88,8 +88,8 @@ public:
     }
 
 private:
-    // Rows whose share of the gain's and the bias's gradients is summed up before it meets the others', in order, so
-    // that the result does not depend on the threads.
+    // Rows whose terms of gain's and bias's gradients are summed before the chunks are added in order, so that the
+    // result does not depend on the threads.
     static constexpr std::int64_t kChunk = 32;
 
     std::int64_t chunks() const { return (rows_ + kChunk - 1) / kChunk; }

@@ -7,7 +7,7 @@ namespace headscope::cpu {
 
 namespace {
 
-// q: what the smoothed target gives the true class, and each of the others.
+// q: the smoothed target of the true class, and of each other class.
 struct Smoothed {
     float hit;
     float other;
@@ -26,8 +26,8 @@ struct RowLoss {
     float nll;
 };
 
-// Two passes over the row: its largest entry; then exponentials with their sum, and the sum of the entries. A third
-// one turns the exponentials into the gradient. grad may be nullptr or logits.
+// Two passes over the row: its maximum; then exponentials with their sum, and the sum of the entries. A third pass
+// turns the exponentials into the gradient. grad may be nullptr or logits.
 HEADSCOPE_CLONES RowLoss loss_row(const float* logits, float* grad, std::int64_t classes, std::int64_t target,
                                   const Smoothed& q, float grad_scale) {
     const float largest = largest_of(logits, classes);

@@ -7,7 +7,7 @@ namespace {
 
 MatrixBatch batch_of(const Tensor& tensor) {
     const View4<const float> view(tensor);
-    // The step past a single row means nothing, and BLAS wants it sensible.
+    // A single row's stride can be anything, but BLAS requires a valid one.
     return {view.data, view.size[2] > 1 ? view.step[2] : view.size[3], view.step[0], view.step[1]};
 }
 

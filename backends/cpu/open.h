@@ -1,5 +1,5 @@
-// The CPU as a device: threads and BLAS in float32, and the plain double-precision oracle that everything is held
-// against.
+// The CPU as a device: threads and BLAS in float32, and the plain double-precision oracle with which everything is
+// compared.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ struct CpuOptions {
     int threads = 0;  // 0: every core that this process may run on
 };
 
-// HEADSCOPE_THREADS. Error if it is no number of threads.
+// From HEADSCOPE_THREADS. Error for an invalid number.
 CpuOptions cpu_options(const Settings& settings);
 
 DeviceInfo describe_cpu(const CpuOptions& options = {});

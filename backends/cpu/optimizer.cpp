@@ -31,7 +31,7 @@ HEADSCOPE_CLONES void adam(const AdamStep& s, float* parameter, const float* gra
     }
 }
 
-// body(begin, end) for each block of [0, count).
+// Calls body(begin, end) for each block of [0, count).
 template <class Body>
 void for_blocks(ThreadPool& pool, std::int64_t count, Body&& body) {
     pool.for_ranges((count + kBlock - 1) / kBlock, 1, [&](std::int64_t first, std::int64_t last) {

@@ -7,8 +7,8 @@ namespace {
 // Up to this many multiplications a matrix is not worth a library call (measured: bench_cpu).
 constexpr std::int64_t kSmall = 16 * 16 * 32;
 constexpr std::int64_t kSmallBf16 = 32 * 32 * 32;
-// Up to this many rows dot products are fastest, and beyond, up to this many, rows in lanes: a library's copy of the
-// weights costs more than it gains. It gains less where the weights are few and their rows long (measured: bench_cpu).
+// Up to this many rows dot products are fastest, and above, up to this many, rows in lanes: a library's copy of the
+// weights costs more than it gains. It gains less if the weights have few, long rows (measured: bench_cpu).
 constexpr std::int64_t kFewRows = 12;
 constexpr std::int64_t kSomeRows = 40;
 constexpr std::int64_t kSomeRowsOfFewLong = 160;
@@ -28,7 +28,7 @@ void scale_out(const Product& p) {
     }
 }
 
-// What a library takes: rows that do not overlap.
+// Libraries require rows that do not overlap.
 bool rows_apart(const Product& p) {
     return p.a.row_step >= (p.transpose_a ? p.m : p.k) && p.b.row_step >= (p.transpose_b ? p.k : p.n) &&
            p.out_row_step >= p.n;

@@ -1,4 +1,4 @@
-// Products in float: three ways to multiply, chosen by shape. Shared by every op that multiplies.
+// Products in float: three ways to multiply, chosen by shape. Used by every op that multiplies.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace headscope::cpu {
 
-// A batch of matrices, row-major, with free steps between rows and between batch entries.
+// A batch of row-major matrices, with free strides between rows and between batch entries.
 struct MatrixBatch {
     const float* data = nullptr;
     std::int64_t row_step = 0;
@@ -28,7 +28,7 @@ struct Product {
     Compute compute = Compute::F32;  // or BF16: operands rounded first, sums in float
 };
 
-// One matrix of a product; sizes are those of a . b^T.
+// One matrix of a product, with the sizes of a . b^T.
 struct OneProduct {
     const float* a;  // [m, k]
     std::int64_t a_step;
@@ -41,12 +41,12 @@ struct OneProduct {
 };
 OneProduct one_of(const Product& product, std::int64_t outer, std::int64_t inner);
 
-// The same for one a . b^T whose weights b [n, k] are stored in F16 or I8.
+// The same for a single a . b^T with weights b [n, k] in F16 or I8.
 struct NarrowProduct {
     const float* a = nullptr;
     std::int64_t a_step = 0;
     Tensor b;
-    const float* scales = nullptr;  // [n], of I8
+    const float* scales = nullptr;  // [n], for I8
     float* out = nullptr;
     std::int64_t out_step = 0;
     std::int64_t m = 0, n = 0, k = 0;
@@ -57,13 +57,13 @@ struct NarrowProduct {
 void multiply(ThreadPool& pool, const Product& product);
 void multiply_narrow(ThreadPool& pool, const NarrowProduct& product);
 
-// Whether the processor has 32 registers of 16 floats, or fewer.
+// Whether the processor has 32 registers of 16 floats.
 bool has_many_registers();
 
-// Whether BF16 products run in the processor's own BF16 instructions (else: rounded operands, float products).
+// Whether BF16 products use the processor's BF16 instructions (else operands are rounded and multiplied in float).
 bool has_bf16_products();
 
-// The ways, for tests and benchmarks. A library wants rows that do not overlap, the own kernels take any.
+// The ways, for tests and benchmarks. A library requires rows that do not overlap; our kernels take any.
 void multiply_large(ThreadPool& pool, const Product& product);      // oneDNN, slices of rows or columns for each thread
 void multiply_few_rows(ThreadPool& pool, const Product& product);   // a . b^T in F32: few rows times many weights
 void multiply_some_rows(ThreadPool& pool, const Product& product);  // the same of one product, for dozens of rows

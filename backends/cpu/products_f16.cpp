@@ -1,5 +1,5 @@
-// Weights in F16 take half the memory. They are widened some columns at a time, into memory that stays in the
-// processor's cache, and multiplied as float.
+// F16 weights take half the memory. Some columns at a time are widened into memory that stays in the cache, and
+// multiplied as float.
 #include <algorithm>
 #include <vector>
 
@@ -44,7 +44,7 @@ void multiply_f16(ThreadPool& pool, const NarrowProduct& product) {
     constexpr std::int64_t kFewRows = 12;
     constexpr std::int64_t kSomeRows = 64;
     constexpr std::int64_t kWorthAThread = 1 << 17;  // multiplications
-    // Parts depend on the shape alone, so that the bits do not depend on the number of threads.
+    // Parts depend only on the shape, so that the bits do not depend on the number of threads.
     const std::int64_t columns = product.m <= kFewRows ? kFew : product.m <= kSomeRows ? kSome : kMany;
     const std::int64_t parts = (product.n + columns - 1) / columns;
     const std::int64_t grain = kWorthAThread / std::max<std::int64_t>(product.m * columns * product.k, 1) + 1;

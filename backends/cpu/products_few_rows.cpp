@@ -1,6 +1,6 @@
-// A few rows times a weight matrix that is used once for each of them: a token of every sentence, in decoding. A
-// library would first copy the weights into its own order, which costs as much as the product. Here both operands are
-// read where they lie, 16 dot products at a time, and a row's result has the same bits whatever rows stand beside it.
+// A few rows times a weight matrix that is used once for each: a token of every sentence, in decoding. A library would
+// first copy the weights into its own layout, which costs as much as the product. Here both operands are read in place,
+// 16 dot products at a time, and a row's bits do not depend on the other rows.
 #include <algorithm>
 
 #include "backends/cpu/clones.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kColumns = 16;  // of a task
 
-// Where the dot products of a tile begin. Columns past the last are the last once more, and not stored.
+// Where the dot products of a tile begin. Missing columns repeat the last one, and are not stored.
 template <int rows, int columns>
 struct Operands {
     const float* a[rows];
@@ -30,7 +30,7 @@ struct Operands {
     }
 };
 
-// partial[i * columns + j] += a[i] * b[j], at 16 places from x on, or at the last `rest` < 16.
+// partial[i * columns + j] += a[i] * b[j], at 16 places from x, or the last `rest` < 16.
 template <bool whole, int rows, int columns>
 HEADSCOPE_INLINE void multiply_add(const Operands<rows, columns>& from, std::int64_t x, std::int64_t rest,
                                    Lanes (&partial)[rows * columns]) {
@@ -124,7 +124,7 @@ HEADSCOPE_INLINE void columns_of(const OneProduct& p, std::int64_t begin, std::i
     }
 }
 
-// With 32 registers of 16 floats, 16 sums stay in registers; with 16 of 8, four.
+// With 32 registers of 16 floats, 16 sums stay in registers; with 16 registers of 8, four.
 HEADSCOPE_CLONES void with_many_registers(const OneProduct& p, std::int64_t begin, std::int64_t end) {
     columns_of<4>(p, begin, end);
 }

@@ -1,6 +1,6 @@
-// Weights in I8, a row of them at a time beside rows of a that are rounded to I8 when they come. Sums are integers and
-// exact, so that every way to compute them gives the same bits. With VNNI one instruction multiplies and adds 64 pairs;
-// it wants one side without a sign, so the weights get 128 added, and 128 times the sum of a's row is taken off.
+// I8 weights, with rows of a rounded to I8 on the fly. Sums are exact integers, so every way to compute them gives the
+// same bits. With VNNI one instruction multiplies and adds 64 pairs; it needs one unsigned side, so 128 is added to the
+// weights, and 128 times the sum of a's row is subtracted.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -24,7 +24,7 @@ namespace headscope::cpu {
 
 namespace {
 
-// a in whole numbers.
+// a as integers.
 struct QuantisedRows {
     std::int64_t step = 0;
     std::vector<std::int8_t> values;  // [m, step]
@@ -32,14 +32,14 @@ struct QuantisedRows {
     std::vector<std::int32_t> sums;   // [m]
     std::vector<std::uint8_t> panels;
 
-    // As row_panels.h has them.
+    // Into the layout of row_panels.h.
     void pack(std::int64_t m) {
         constexpr std::int64_t kUnit = sizeof(float);
         panels.resize(static_cast<std::size_t>(panels_of(m) * kPanelRows * step));
         pack_row_panels(reinterpret_cast<const float*>(values.data()), step / kUnit, m, step / kUnit,
                         reinterpret_cast<float*>(panels.data()));
     }
-    // Each number of the panels 128 higher, which is never below 0.
+    // Adds 128 to each number of the panels, so that none is negative.
     void take_signs() {
         for (std::uint8_t& value : panels) {
             value ^= 0x80U;
@@ -47,7 +47,7 @@ struct QuantisedRows {
     }
 };
 
-// Without their sign, floats are in the order of their bits; infinity and NaN come last.
+// Without their sign, floats are ordered like their bits; infinity and NaN come last.
 HEADSCOPE_CLONES float largest_magnitude(const float* x, std::int64_t count) {
     std::int32_t largest = 0;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -56,7 +56,7 @@ HEADSCOPE_CLONES float largest_magnitude(const float* x, std::int64_t count) {
     return std::bit_cast<float>(largest);
 }
 
-// The sum of what it writes. As quantised().
+// Returns the sum of what it writes. Like quantised().
 HEADSCOPE_CLONES std::int32_t quantise(const float* x, std::int64_t count, float inverse, std::int8_t* to) {
     std::int32_t sum = 0;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -110,7 +110,7 @@ bool has_vnni() {
     return has;
 }
 
-// rows * columns = 16 results. Columns past the last are the last once more, and not stored.
+// rows * columns = 16 results. Missing columns repeat the last one, and are not stored.
 template <int rows, int columns>
 HEADSCOPE_VNNI_INLINE void tile(const OperandsI8& p, std::int64_t row, std::int64_t column) {
     static_assert(rows * columns == 16);
@@ -147,7 +147,7 @@ HEADSCOPE_VNNI_INLINE void tile(const OperandsI8& p, std::int64_t row, std::int6
     const std::int64_t width = std::min<std::int64_t>(columns, p.n - column);
     for (int i = 0; i < rows; ++i) {
         const std::int32_t excess = 128 * p.a_sums[row + i];
-        // A length that the compiler knows, where there is no end in sight.
+        // A compile-time length, except at the end.
         store_sums(p, row + i, column, width == columns ? columns : width, products + i * columns,
                    [excess](std::int64_t) { return excess; });
     }
@@ -183,8 +183,8 @@ void columns_in_fours(const OperandsI8& p, std::int64_t begin, std::int64_t end)
 
 void multiply_i8(ThreadPool& pool, const NarrowProduct& product, IntegerWay best) {
     constexpr std::int64_t kWorthAThread = 1 << 19;  // multiplications
-    constexpr std::int64_t kFewRows = 10;            // where a panel of 16 would mostly be empty
-    thread_local QuantisedRows rows;                 // kept, so that a step does not touch fresh pages
+    constexpr std::int64_t kFewRows = 10;            // up to which a panel of 16 would be mostly empty
+    thread_local QuantisedRows rows;                 // kept, so that each step reuses the same pages
     quantise_rows(pool, product, rows);
     const OperandsI8 operands{.a = rows.values.data(),
                               .a_scales = rows.scales.data(),

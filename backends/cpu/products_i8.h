@@ -1,4 +1,4 @@
-// Inside the products of I8: what their kernels share.
+// Internal: common to the kernels of I8 products.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ constexpr std::int64_t kBytes = 64;    // of a vector
 constexpr std::int64_t kColumns = 16;  // of a task
 
 struct OperandsI8 {
-    const std::int8_t* a;  // [m, a_step], filled up with zeros to a multiple of 64
+    const std::int8_t* a;  // [m, a_step], padded with zeros to a multiple of 64
     const float* a_scales;
     const std::int32_t* a_sums;
     std::int64_t a_step;
@@ -24,7 +24,7 @@ struct OperandsI8 {
     float alpha, beta;
 };
 
-// Columns [column, column + count) of a row, whose sums are `sums` less `excess`, or less excess[j].
+// Columns [column, column + count) of a row; the results are `sums` minus `excess`, or minus excess[j].
 template <class Excess>
 HEADSCOPE_INLINE void store_sums(const OperandsI8& p, std::int64_t row, std::int64_t column, std::int64_t count,
                                  const std::int32_t* sums, Excess excess) {
@@ -42,11 +42,12 @@ HEADSCOPE_INLINE void store_sums(const OperandsI8& p, std::int64_t row, std::int
     }
 }
 
-// All of a's rows, 16 in the lanes of a vector, times columns [begin, end). `panels`: as row_panels.h lays out units of
-// four bytes, each 128 higher than a's. For processors with VNNI.
+// All of a's rows, 16 in the lanes of a vector, times columns [begin, end). `panels`: the layout of row_panels.h with
+// four-byte units, 128 added to a's numbers. For processors with VNNI.
 void columns_of_panels(const OperandsI8& p, const std::uint8_t* panels, std::int64_t begin, std::int64_t end);
 
-// All of a's rows times columns [begin, end). `panels`: as above, but a's own numbers. For processors with tiles.
+// All of a's rows times columns [begin, end). `panels`: as above, but with a's own numbers. For processors with tile
+// registers.
 bool has_tiles();
 void columns_in_tiles(const OperandsI8& p, const std::int8_t* panels, std::int64_t begin, std::int64_t end);
 

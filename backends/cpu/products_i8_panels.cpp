@@ -1,6 +1,6 @@
-// Products of I8 for many rows: 16 rows of a lie in the lanes of a vector, four numbers of each in a lane, and four
-// numbers of a column of b go to all lanes. a is the side without a sign here: its numbers are 128 too high, so that
-// 128 times the sum of the column is taken off.
+// I8 products for many rows: 16 rows of a are in the lanes of a vector, four numbers of each in a lane, and four
+// numbers of a column of b are broadcast to all lanes. Here a is the unsigned side: 128 is added to its numbers, and
+// 128 times the sum of the column is subtracted.
 #include "backends/cpu/products_i8.h"
 
 #if defined(__x86_64__)
@@ -17,7 +17,7 @@ namespace headscope::cpu {
 
 namespace {
 
-constexpr std::int64_t kUnit = 4;  // numbers that one instruction adds up in a lane
+constexpr std::int64_t kUnit = 4;  // numbers that one instruction sums in a lane
 
 // 128 times the sum of each column.
 HEADSCOPE_VNNI_INLINE void excess_of(const OperandsI8& p, std::int64_t column, std::int32_t* to) {
@@ -59,11 +59,11 @@ HEADSCOPE_VNNI_INLINE void multiply_add(const std::uint8_t* a, std::int64_t pane
     }
 }
 
-// to[i * kColumns + j] = panel i times column j. Columns past the last are the last once more.
+// to[i * kColumns + j] = panel i times column j. Missing columns repeat the last one.
 template <int panels, int columns>
 HEADSCOPE_VNNI_INLINE void tile(const OperandsI8& p, const std::uint8_t* a, std::int64_t column, Lanes* to) {
     const std::int8_t* b[columns];
-    std::int32_t last[columns] = {};  // where k is no multiple of kUnit
+    std::int32_t last[columns] = {};  // if k is not a multiple of kUnit
     const std::int64_t whole = p.k / kUnit * kUnit;
     for (int j = 0; j < columns; ++j) {
         b[j] = p.b + std::min(column + j, p.n - 1) * p.b_step;
@@ -104,13 +104,13 @@ HEADSCOPE_VNNI_INLINE void block(const OperandsI8& p, const std::uint8_t* a, std
         const std::int64_t first = row + i * kPanelRows;
         const std::int64_t width = std::min(kColumns, p.n - column);
         for (std::int64_t r = 0; r < std::min(kPanelRows, p.m - first); ++r) {
-            // A length that the compiler knows, where there is no end in sight.
+            // A compile-time length, except at the end.
             store_sums(p, first + r, column, width == kColumns ? kColumns : width, products[r], excess_at);
         }
     }
 }
 
-// Rows whose panels stay in the second level of the cache while the columns pass.
+// Rows whose panels stay in the L2 cache while the columns pass.
 constexpr std::int64_t kRowsAtOnce = 512;
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Products of I8 for many rows on processors with tile registers (Intel's AMX), which multiply and add 16 rows of 64
-// numbers by 16 columns in one instruction, both sides with a sign. b's rows are read where they stand. The other side
-// of a tile product has four numbers of 16 rows side by side: a is laid out so, once. The sums come out by columns, and
-// are turned.
+// I8 products for many rows on processors with tile registers (Intel AMX), which multiply and add 16 rows of 64 numbers
+// by 16 columns in one instruction, both sides signed. b's rows are read in place. The other side of a tile product
+// needs four numbers of 16 rows next to each other, so a is repacked once. The sums come out by columns and are
+// transposed.
 #include "backends/cpu/products_i8.h"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -26,10 +26,10 @@ namespace headscope::cpu {
 namespace {
 
 constexpr std::int64_t kTile = 16;         // rows of a tile
-constexpr std::int64_t kSide = 2 * kTile;  // rows of a, and columns, that are multiplied at a time
+constexpr std::int64_t kSide = 2 * kTile;  // rows of a, and columns, multiplied at a time
 static_assert(kTile == kPanelRows);
 
-// As LDTILECFG reads it (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, chapter 18).
+// The operand of LDTILECFG (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, chapter 18).
 struct alignas(kBytes) TileConfiguration {
     std::uint8_t palette = 1;
     std::uint8_t start_row = 0;
@@ -50,20 +50,20 @@ bool processor_has_tiles() {
            __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512bw") != 0;
 }
 
-// Linux keeps eight KiB for each thread from here on, and asks to be asked for them.
+// Linux needs eight KiB more for each thread from here on, and requires this request.
 bool kernel_grants_tiles() {
     constexpr long kRequestPermission = 0x1023;
     constexpr long kTileData = 18;
     return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-// What is multiplied at a time.
+// One step of the product.
 struct Block {
     const std::int8_t* columns;  // 32 rows of b
     std::int64_t step;           // from each to the next
     const std::int8_t* panels;   // of a's rows: the first, and
-    std::int64_t panel_step;     // how far on the second is
-    const std::int8_t* next;     // columns that will be wanted next, if any
+    std::int64_t panel_step;     // the distance to the second
+    const std::int8_t* next;     // the next columns, if any, to prefetch
 };
 
 HEADSCOPE_TILES void prefetch(const std::int8_t* columns, std::int64_t step) {
@@ -123,7 +123,7 @@ HEADSCOPE_CLONES void store_turned(const OperandsI8& p, std::int64_t row, std::i
             const std::int64_t rows = std::min(kTile, p.m - row - panel);
             const std::int64_t columns = std::min(kTile, width - first);
             for (std::int64_t r = 0; r < rows; ++r) {
-                // A length that the compiler knows, where there is no end in sight.
+                // A compile-time length, except at the end.
                 store_sums(p, row + panel + r, column + first, columns == kTile ? kTile : columns, turned[r],
                            [](std::int64_t) { return 0; });
             }
@@ -131,8 +131,8 @@ HEADSCOPE_CLONES void store_turned(const OperandsI8& p, std::int64_t row, std::i
     }
 }
 
-// Rows [column, column + 32) of b where tiles may read them: as many numbers as the panels have, zeros at the end, and
-// those are not all ours at b's end.
+// Rows [column, column + 32) of b in a form that tiles can read: padded with zeros to the panels' length, since b's end
+// may not be followed by memory of ours.
 struct ReadableColumns {
     const std::int8_t* from;
     std::int64_t step;

@@ -1,5 +1,5 @@
-// Products worth a library call. oneDNN runs single-threaded on slices that our own threads take, so that no team of
-// OpenMP threads spins beside us.
+// Products worth a library call. oneDNN runs single-threaded on slices that our threads take, so that no OpenMP threads
+// spin next to ours.
 #include <omp.h>
 #include <dnnl.hpp>
 
@@ -18,16 +18,16 @@ namespace headscope::cpu {
 
 namespace {
 
-// Slices end at multiples of this, so that products of all lengths meet few distinct shapes (each BF16 shape is
+// Slices end at multiples of this, so that products of all lengths have few distinct shapes (each BF16 shape is
 // compiled).
 constexpr std::int64_t kStep = 64;
-constexpr std::int64_t kWorthASlice = 1 << 19;  // multiplications: some 10 microseconds
+constexpr std::int64_t kWorthASlice = 1 << 19;  // multiplications: about 10 microseconds
 
 std::int64_t round_up(std::int64_t value, std::int64_t step) {
     return (value + step - 1) / step * step;
 }
 
-// One matrix of a product, all operands found; element type T.
+// One matrix of a product as pointers; element type T.
 template <class T>
 struct Piece {
     const T* a;
@@ -56,7 +56,7 @@ Piece<T> columns_of(Piece<T> piece, std::int64_t begin, std::int64_t end) {
 }
 
 void stay_single_threaded() {
-    thread_local bool done = false;  // OpenMP keeps its number of threads for each of ours
+    thread_local bool done = false;  // OpenMP's number of threads is set for each thread
     if (!done) {
         omp_set_num_threads(1);
         done = true;
@@ -81,7 +81,7 @@ const dnnl::engine& engine() {
     return cpu;
 }
 
-// What oneDNN 3 says in another way than oneDNN 2.
+// API differences between oneDNN 3 and 2.
 #if DNNL_VERSION_MAJOR >= 3
 void append_factor(dnnl::post_ops& then, float factor) {
     then.append_eltwise(dnnl::algorithm::eltwise_linear, factor, 0.0F);
@@ -145,7 +145,7 @@ void run_compiled(const Piece<Bf16>& p) {
                             {{DNNL_ARG_SRC, product.a}, {DNNL_ARG_WEIGHTS, product.b}, {DNNL_ARG_DST, product.out}});
 }
 
-// oneDNN 3.7 multiplies a single row wrongly where its elements do not lie side by side.
+// oneDNN 3.7 multiplies a single row wrongly if its elements are not contiguous.
 Piece<Bf16> laid_together(Piece<Bf16> p) {
     thread_local std::vector<Bf16> row;
     if (p.m == 1 && p.transpose_a) {
@@ -160,8 +160,8 @@ Piece<Bf16> laid_together(Piece<Bf16> p) {
     return p;
 }
 
-// Blocks of kBlockRows rows, then what is left down to a multiple of kStep, then the rest: whatever the number of
-// tokens in a batch, few shapes are ever compiled.
+// Blocks of kBlockRows rows, then the rest down to a multiple of kStep, then what remains: whatever the number of
+// tokens, few shapes are compiled.
 void run_piece(const Piece<Bf16>& p) {
     constexpr std::int64_t kBlockRows = 8 * kStep;
     for (std::int64_t row = 0; row < p.m;) {
@@ -172,17 +172,17 @@ void run_piece(const Piece<Bf16>& p) {
     }
 }
 
-// How many slices a product is worth: a few for threads to share, more where each is long. It depends on the shape
-// alone, so that the bits do not depend on the number of threads.
+// The number of slices of a product: a few for threads to share, more if each is long. It depends only on the shape, so
+// that the bits do not depend on the number of threads.
 std::int64_t slices_of(std::int64_t multiplications) {
     constexpr std::int64_t kFew = 4;
     constexpr std::int64_t kMost = 64;
-    constexpr std::int64_t kLongSlice = std::int64_t{1} << 26;  // some 0.6 ms of one core
+    constexpr std::int64_t kLongSlice = std::int64_t{1} << 26;  // about 0.6 ms of one core
     const std::int64_t few = std::min(kFew, multiplications / kWorthASlice);
     return std::clamp<std::int64_t>(std::max(few, multiplications / kLongSlice), 1, kMost);
 }
 
-// The longer side is cut, at multiples of kStep.
+// Cuts the longer side, at multiples of kStep.
 template <class T>
 void run_sliced(ThreadPool& pool, const Piece<T>& piece) {
     const bool by_rows = piece.m >= piece.n;
@@ -215,7 +215,7 @@ HEADSCOPE_CLONES void round_row(const float* from, std::int64_t count, float* to
     }
 }
 
-// `rows` rows of a matrix, rounded, one after another, and zeros up to `padded_rows`.
+// `rows` rows of a matrix, rounded and contiguous, with zeros up to `padded_rows`.
 template <class T>
 const T* rounded(ThreadPool& pool, const float* from, std::int64_t step, std::int64_t rows, std::int64_t columns,
                  std::int64_t padded_rows, std::vector<T>& to) {
@@ -235,7 +235,7 @@ const T* rounded(ThreadPool& pool, const float* from, std::int64_t step, std::in
 
 template <class T>
 void run_rounded(ThreadPool& pool, const Piece<float>& p) {
-    thread_local std::vector<T> a_rounded, b_rounded;  // kept, so that a step does not touch fresh pages
+    thread_local std::vector<T> a_rounded, b_rounded;  // kept, so that each step reuses the same pages
     Piece<T> piece{nullptr,
                    nullptr,
                    p.out,
@@ -249,7 +249,7 @@ void run_rounded(ThreadPool& pool, const Piece<float>& p) {
                    p.transpose_b,
                    p.alpha,
                    p.beta};
-    // Where k counts rows of both operands (a weight's gradient: k = the tokens of a batch), zeros round it up.
+    // If k counts rows of both operands (a weight's gradient: k = the tokens of a batch), it is padded with zeros.
     if (p.transpose_a && !p.transpose_b) {
         piece.k = round_up(p.k, kStep);
     }

@@ -1,4 +1,4 @@
-// Many small matrices (attention): b is laid out in panels of 16 columns, then blocks of rows run over it in registers.
+// Many small matrices (attention): b is repacked into panels of 16 columns, over which blocks of rows run in registers.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -13,11 +13,11 @@ namespace headscope::cpu {
 namespace {
 
 constexpr std::int64_t kWidth = kLanes;  // columns of a panel
-constexpr std::int64_t kRows = 6;        // rows of a block: 6 x 2 sums, 2 of b and 1 of a fit 16 registers
+constexpr std::int64_t kRows = 6;        // of a block: 6 x 2 sums, 2 of b and 1 of a fit 16 registers
 
 struct Scratch {
-    std::vector<float> a;  // [m, k] where a is transposed or rounded
-    std::vector<float> b;  // [panels, k, kWidth], the last panel filled up with zeros
+    std::vector<float> a;  // [m, k] if a is transposed or rounded
+    std::vector<float> b;  // [panels, k, kWidth], the last panel padded with zeros
 };
 
 HEADSCOPE_CLONES void pack_panels(const float* b, std::int64_t step, bool transposed, std::int64_t k, std::int64_t n,
@@ -75,7 +75,7 @@ struct Tile {
     float alpha, beta;
 };
 
-// out[i, 0..width) from the sums of one row and one panel.
+// Stores out[i, 0..width) from the sums of one row and one panel.
 inline __attribute__((always_inline)) void store(const Tile& t, std::int64_t row, std::int64_t column,
                                                  const Lanes& sums) {
     float* out = t.out + row * t.out_step + column;

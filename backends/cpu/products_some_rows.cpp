@@ -1,6 +1,6 @@
-// Some dozens of rows times a weight matrix: a token of every sentence of a batch, in decoding. Too many for one dot
-// product after the other, too few to pay for a library's copy of the weights. 16 rows lie in the lanes of a vector;
-// the weights are read where they lie, one number for all lanes.
+// Some dozens of rows times a weight matrix: a token of every sentence of a batch, in decoding. Too many for separate
+// dot products, too few to pay for a library's copy of the weights. 16 rows are in the lanes of a vector; the weights
+// are read in place, one number for all lanes.
 #include <algorithm>
 #include <vector>
 
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::int64_t kColumns = 16;  // of a task
 
-// sums[i * kColumns + j] = panel i times column j. Columns past the last are the last once more. `fetch` asks for the
-// weights of the columns that come next: short rows end before the processor has noticed that they are read in order.
+// sums[i * kColumns + j] = panel i times column j. Missing columns repeat the last one. `fetch` prefetches the weights
+// of the next columns: short rows end before the hardware prefetcher starts.
 template <int panels, int columns>
 HEADSCOPE_INLINE void tile(const OneProduct& p, const float* a, std::int64_t column, bool fetch, Lanes* to) {
     const float* b[columns];
@@ -59,7 +59,7 @@ HEADSCOPE_INLINE void tile(const OneProduct& p, const float* a, std::int64_t col
     }
 }
 
-// `columns` of out from row on; lane i of sums[j] is row i and column j.
+// Stores `columns` of out from row on; lane i of sums[j] is row i and column j.
 HEADSCOPE_INLINE void store_panel(const OneProduct& p, std::int64_t row, std::int64_t column, Lanes (&sums)[kLanes]) {
     transpose(sums);
     const std::int64_t rows = std::min(kPanelRows, p.m - row);
@@ -88,7 +88,7 @@ HEADSCOPE_INLINE void block(const OneProduct& p, std::int64_t row, std::int64_t 
     }
 }
 
-// 32 registers of 16 floats hold two panels' sums of eight columns, 16 of 8 one's of four.
+// 32 registers of 16 floats hold two panels' sums of eight columns, 16 registers of 8 one panel's of four.
 HEADSCOPE_CLONES void with_many_registers(const OneProduct& p, std::int64_t begin, std::int64_t end) {
     for (std::int64_t column = begin; column < end; column += kColumns) {
         std::int64_t row = 0;
@@ -117,7 +117,7 @@ void multiply_some_rows(ThreadPool& pool, const Product& product) {
                     "multiply_some_rows takes float rows of both operands, and one product");
     static const auto columns = has_many_registers() ? with_many_registers : with_few_registers;
     constexpr std::int64_t kWorthAThread = 1 << 17;  // multiplications
-    thread_local std::vector<float> panels;          // kept, so that a step does not touch fresh pages
+    thread_local std::vector<float> panels;          // kept, so that each step reuses the same pages
     panels.resize(static_cast<std::size_t>(panels_of(product.m) * product.k * kPanelRows));
     pack_row_panels(product.a.data, product.a.row_step, product.m, product.k, panels.data());
     OneProduct in_panels = one_of(product, 0, 0);

@@ -22,7 +22,7 @@ HEADSCOPE_INLINE void multiply_add(const float* query, const HeadRows& keys, std
     }
 }
 
-// kSums sums at a time, so that one does not wait for the one before.
+// kSums independent sums at a time, to hide latency.
 constexpr int kSums = 4;
 
 template <bool whole, int vectors>
@@ -34,7 +34,7 @@ HEADSCOPE_INLINE void add_value(float weight, const float* value, std::int64_t c
     }
 }
 
-// Columns [x, x + vectors * 16) of the sum; with `whole` false, vectors is 1 and only `count` columns are there.
+// Columns [x, x + vectors * 16) of the sum; if `whole` is false, vectors is 1 and there are only `count` columns.
 template <bool whole, int vectors>
 HEADSCOPE_INLINE void sum_columns(const float* weights, const HeadRows& values, std::int64_t x, std::int64_t count,
                                   float* out) {

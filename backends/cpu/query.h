@@ -1,11 +1,11 @@
-// One query of attention against keys and values where they lie.
+// One query of attention against keys and values in place.
 #pragma once
 
 #include <cstdint>
 
 namespace headscope::cpu {
 
-// The keys or the values of a head: rows of `depth` numbers.
+// The keys or values of a head: rows of `depth` numbers.
 struct HeadRows {
     const float* data = nullptr;
     std::int64_t step = 0;

@@ -1,5 +1,5 @@
-// What the row ops compute with: loops of 16 independent sums that compilers turn into vectors, and functions without
-// branches or library calls inside them.
+// Arithmetic of the row ops: loops of 16 independent sums that compilers vectorise, and functions without branches or
+// library calls.
 #pragma once
 
 #include <bit>
@@ -10,18 +10,17 @@
 
 namespace headscope::cpu {
 
-// Sums and maxima run in this many lanes: one 512-bit register of floats, whatever the processor has, so that the
-// result does not depend on it.
+// Sums and maxima use this many lanes (one 512-bit register of floats) on every processor, so that results do not
+// depend on it.
 constexpr std::int64_t kLanes = 16;
 
-// e^x to about one unit in the last place; 0 below the smallest normal number. Choices are between constants and
-// operands only, since compilers turn a choice between results into a branch, and a branch keeps a loop from being
-// vectorised.
+// e^x to about one unit in the last place; 0 below the smallest normal number. Selects only between constants and
+// operands, since compilers turn a selection of results into a branch, which prevents vectorisation.
 HEADSCOPE_INLINE float exp_fast(float x) {
     constexpr float kLowest = -87.33654F;  // ln of the smallest normal number
-    constexpr float kHighest = 89.0F;      // its power is past the largest number, and comes out as infinity
+    constexpr float kHighest = 89.0F;      // its exponential overflows to infinity
     constexpr float kLog2E = 1.44269504F;
-    constexpr float kLn2High = 0.693359375F;  // few bits, so that a multiple of it is exact
+    constexpr float kLn2High = 0.693359375F;  // few bits, so that its multiples are exact
     constexpr float kLn2Low = -2.12194440e-4F;
     const float above = x > kLowest ? x : kLowest;
     const float clamped = above < kHighest ? above : kHighest;
@@ -30,7 +29,7 @@ HEADSCOPE_INLINE float exp_fast(float x) {
     const auto n = static_cast<std::int32_t>(quotient + to_nearest);
     const auto whole = static_cast<float>(n);
     const float r = (clamped - whole * kLn2High) - whole * kLn2Low;  // |r| <= ln(2) / 2
-    // Taylor's series: its next term is below 6e-9.
+    // Taylor series; the next term is below 6e-9.
     float p = 1.0F / 5040.0F;
     p = p * r + 1.0F / 720.0F;
     p = p * r + 1.0F / 120.0F;
@@ -39,7 +38,7 @@ HEADSCOPE_INLINE float exp_fast(float x) {
     p = p * r + 0.5F;
     p = p * r + 1.0F;
     p = p * r + 1.0F;
-    // 2^n in two halves, since 2^128 is not a number.
+    // 2^n as two factors, since 2^128 overflows.
     const std::int32_t half = n >> 1;
     const auto first = std::bit_cast<float>((half + 127) << 23);
     const auto second = std::bit_cast<float>((n - half + 127) << 23);
@@ -55,7 +54,7 @@ HEADSCOPE_INLINE float sigmoid_fast(float x) {
 // Phi(x), the distribution function of N(0, 1): erfc(z) = exp(-z^2) P(s) / (1 + 2z) with z = |x| / sqrt(2) and
 // s = (z - 5/2) / (z + 5/2), P fitted at Chebyshev points to 6e-8.
 HEADSCOPE_INLINE float normal_below_fast(float x) {
-    constexpr float kFar = 20.0F;  // past which Phi is 0 or 1; s would be inf / inf
+    constexpr float kFar = 20.0F;  // beyond it Phi is 0 or 1, and s would be inf / inf
     const float magnitude = std::bit_cast<float>(std::bit_cast<std::int32_t>(x) & 0x7fffffff);
     const float near = magnitude < kFar ? magnitude : kFar;
     const float z = near * 0.70710678F;
@@ -86,12 +85,12 @@ HEADSCOPE_INLINE std::uint32_t bf16_bits(float x) {
     return (bits & 0x7fffffffU) > 0x7f800000U ? quiet : rounded;
 }
 
-// x as a product of bfloat16 numbers sees it.
+// x rounded as for a BF16 product.
 HEADSCOPE_INLINE float bf16_rounded(float x) {
     return std::bit_cast<float>(bf16_bits(x) << 16U);
 }
 
-// The sum of lanes, always in one order.
+// The sum of lanes, always in the same order.
 HEADSCOPE_INLINE float total_of(const float* lanes) {
     float half[8];
     for (int i = 0; i < 8; ++i) {
@@ -116,7 +115,7 @@ HEADSCOPE_INLINE float sum_over(std::int64_t count, Term term) {
     return total_of(lanes);
 }
 
-// The largest number among x; a NaN is not seen.
+// The largest number in x; NaN is ignored.
 HEADSCOPE_INLINE float largest_of(const float* x, std::int64_t count) {
     const float lowest = std::bit_cast<float>(0xff800000U);
     float lanes[kLanes];

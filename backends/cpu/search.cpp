@@ -9,14 +9,14 @@ namespace headscope::cpu {
 
 namespace {
 
-// The log of the sum of exp(logits), as the largest of them and what the others add to it: their sum, rounded, would
-// cost logits in the thousands their decimals.
+// log of the sum of exp(logits), as the largest logit and the rest: their rounded sum would cost logits in the
+// thousands their decimals.
 struct LogSum {
     float largest;
     float rest;
 };
 
-// A NaN is no class at all: it has no share of the sum.
+// NaN is left out of the sum.
 HEADSCOPE_CLONES LogSum log_sum_exp(const float* logits, std::int64_t classes) {
     const float lowest = std::bit_cast<float>(0xff800000U);  // minus infinity
     const float largest = largest_of(logits, classes);
@@ -36,12 +36,12 @@ HEADSCOPE_CLONES bool any_above(const float* x, float limit) {
     return found != 0;
 }
 
-// The k largest seen so far, largest first; equal ones by index, a NaN last.
+// The k largest so far, largest first; equal ones by index, NaN last.
 class Best {
 public:
     explicit Best(std::int64_t k) : k_(k) {}
 
-    // Whether only a larger number than limit() can still enter: later indices lose against equals.
+    // Whether only a number larger than limit() can still enter: later indices lose against equal values.
     bool full_of_numbers() const { return count_ == k_ && !std::isnan(values_[count_ - 1]); }
     float limit() const { return values_[count_ - 1]; }
 
@@ -112,7 +112,7 @@ void CpuBackend::run(const GatherRows& op) {
     const bool inside =
         std::all_of(index, index + rows_out, [&](std::int32_t row) { return row >= 0 && row < rows_in; });
     if (!inside || rows_in == 0) {
-        CpuReference<float>::run(op);  // writes NaN where a row does not exist
+        CpuReference<float>::run(op);  // writes NaN for a row out of range
         return;
     }
     if (op.out.elements() == 0) {

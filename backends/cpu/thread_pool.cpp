@@ -12,10 +12,10 @@ namespace headscope::cpu {
 
 namespace {
 
-// How long a thread that waits stays awake. The gap between two ops of a pass is a few microseconds.
+// How long a waiting thread spins. The gap between two ops of a pass is a few microseconds.
 constexpr std::chrono::microseconds kSpin{30};
 
-// Returns when `value` is no longer `old`: awake for kSpin, then asleep in the kernel.
+// Returns when `value` is no longer `old`: spins for kSpin, then sleeps in the kernel.
 void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
     const auto end = std::chrono::steady_clock::now() + kSpin;
     while (value.load(std::memory_order_acquire) == old) {
@@ -89,7 +89,7 @@ void ThreadPool::run(std::int64_t parts, const std::function<void(std::int64_t)>
     generation_.fetch_add(1, std::memory_order_release);
     generation_.notify_all();
     take_parts();
-    // A worker that has not woken by now is not waited for: it finds the gate closed.
+    // Workers that have not woken up by now are not waited for: they find the gate closed.
     gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
     for (std::uint32_t inside = gate_.load(std::memory_order_acquire); inside != 0;
          inside = gate_.load(std::memory_order_acquire)) {

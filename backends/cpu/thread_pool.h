@@ -1,4 +1,4 @@
-// A small pool of threads that spins for microseconds and then sleeps, so that a second busy process is not starved.
+// A small pool of threads that spins for microseconds and then sleeps, so that other busy processes are not starved.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@ namespace headscope::cpu {
 
 inline constexpr int kMostThreads = 256;
 
-// `asked`, or for 0 the processors that this process may run on (its affinity, and a container's share of time).
+// `asked`, or for 0 the processors available to this process (its affinity, and a container's quota).
 int thread_count(int asked);
 
-// The most threads of `processors` that a control group's quota keeps busy: "QUOTA PERIOD" of the kernel's cpu.max, or
-// "max PERIOD" for no limit.
+// How many threads of `processors` a control group's quota keeps busy: "QUOTA PERIOD" of the kernel's cpu.max, or "max
+// PERIOD" for no limit.
 int processors_of_quota(const std::string& quota_and_period, int processors);
 
 class ThreadPool {
 public:
-    // `threads` counts the caller: see thread_count().
+    // `threads` includes the caller: see thread_count().
     explicit ThreadPool(int threads = 0);
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
@@ -31,12 +31,12 @@ public:
 
     int size() const { return static_cast<int>(workers_.size()) + 1; }
 
-    // Calls body(part) once for every part in [0, parts), on any thread, and returns when all have run. The first
-    // exception of a part is thrown again here. Not reentrant.
+    // Calls body(part) once for every part in [0, parts), on any thread, and returns when all are done. Rethrows the
+    // first exception. Not reentrant.
     void run(std::int64_t parts, const std::function<void(std::int64_t)>& body);
 
-    // Calls body(begin, end) over slices of [0, count) of at least `grain`, the whole at once where it is no longer
-    // than that. Only for work whose result does not depend on how it is sliced.
+    // Calls body(begin, end) over slices of [0, count) of at least `grain`, or once if it is no longer than that. Only
+    // for work whose result does not depend on the slices.
     template <class Body>
     void for_ranges(std::int64_t count, std::int64_t grain, Body&& body) {
         const std::int64_t most = std::int64_t{size()} * kSlicesPerThread;
@@ -52,7 +52,7 @@ public:
 
 private:
     static constexpr std::uint32_t kOpen = 1U << 31U;
-    static constexpr std::int64_t kSlicesPerThread = 4;  // so that a thread that lost its processor holds up little
+    static constexpr std::int64_t kSlicesPerThread = 4;  // limits the delay by a thread that lost its processor
 
     void work(const std::atomic<bool>& stopping);
     bool enter();
@@ -63,8 +63,8 @@ private:
     std::exception_ptr failure_;
     std::int64_t parts_ = 0;
     std::atomic<std::int64_t> next_part_{0};
-    std::atomic<std::uint32_t> generation_{0};  // raised to start a run
-    std::atomic<std::uint32_t> gate_{0};        // workers inside the run, and kOpen while more may enter
+    std::atomic<std::uint32_t> generation_{0};  // incremented to start a run
+    std::atomic<std::uint32_t> gate_{0};        // workers inside the run, plus kOpen while more may enter
     std::atomic<bool> failed_{false};
     std::atomic<bool> stopping_{false};
 };

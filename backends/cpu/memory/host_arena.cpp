@@ -15,11 +15,11 @@ namespace headscope {
 namespace {
 
 constexpr std::size_t kAlignment = 64;         // a cache line, and the widest vector
-constexpr std::size_t kHugePage = 2UL << 20U;  // large blocks are aligned to it, so that the kernel can use them
+constexpr std::size_t kHugePage = 2UL << 20U;  // large blocks are aligned to it, for transparent huge pages
 constexpr std::size_t kSmallestBlock = 256;
-constexpr std::size_t kStepsPerDoubling = 8;  // at most an eighth of a block is lost to rounding up
+constexpr std::size_t kStepsPerDoubling = 8;  // wastes at most an eighth of a block
 
-// The size that `bytes` is rounded up to: eight sizes for each power of two.
+// `bytes` rounded up to one of eight sizes for each power of two.
 std::size_t size_class(std::size_t bytes) {
     if (bytes <= kSmallestBlock) {
         return kSmallestBlock;
@@ -39,7 +39,7 @@ std::byte* system_allocate(std::size_t bytes) {
         return nullptr;
     }
     if (large) {
-        madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // a hint; nothing depends on it
+        madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // only a hint
     }
     return static_cast<std::byte*>(memory);
 }
@@ -47,14 +47,14 @@ std::byte* system_allocate(std::size_t bytes) {
 }  // namespace
 
 struct HostArena::State {
-    // By size; what was given back last is taken first, since it may still be in the cache.
+    // By size; the block freed last is reused first, since it may still be in the cache.
     std::map<std::size_t, std::vector<std::byte*>> kept;
     Backend::MemoryUse use;
     std::size_t reserved = 0;
 
     ~State() { shrink_to(0); }
 
-    // Gives kept blocks back to the system, the largest first, until at most `most` bytes are reserved.
+    // Returns kept blocks to the system, the largest first, until at most `most` bytes are reserved.
     void shrink_to(std::size_t most) {
         while (reserved > most && !kept.empty()) {
             const auto largest = std::prev(kept.end());
@@ -67,7 +67,7 @@ struct HostArena::State {
         }
     }
 
-    // A kept block of `size` up to half as much again; 0 bytes when there is none.
+    // A kept block of `size` up to half as much again; 0 bytes if there is none.
     std::pair<std::byte*, std::size_t> take_kept(std::size_t size) {
         const auto found = kept.lower_bound(size);
         if (found == kept.end() || found->first > size + size / 2) {
@@ -83,7 +83,7 @@ struct HostArena::State {
     }
 
     std::byte* take_new(std::size_t size) {
-        // Batches of ever new shapes must not pile up blocks that fit none: what is kept stays below what is needed.
+        // Batches whose shapes never repeat must not pile up unusable blocks: less is kept than is needed.
         const std::size_t needed = std::max(use.peak, use.live + size);
         shrink_to(2 * needed - size);
         std::byte* block = system_allocate(size);

@@ -1,5 +1,5 @@
-// Memory that is kept: what is given back is handed out again for requests of about the same size, so that a step of
-// known shapes finds the addresses (and the pages) of the step before.
+// Memory that is kept: freed blocks are reused for requests of about the same size, so that repeated steps use the same
+// addresses (and pages).
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@ public:
     HostArena(const HostArena&) = delete;
     HostArena& operator=(const HostArena&) = delete;
 
-    // At least `bytes` bytes at a multiple of 64. Error when the system has no more.
+    // At least `bytes` bytes, aligned to 64. Error if the system has no more.
     std::shared_ptr<Buffer> allocate(std::size_t bytes);
 
     Backend::MemoryUse use() const;
-    std::size_t reserved() const;  // live and kept, together
+    std::size_t reserved() const;  // live and kept
 
 private:
     struct State;
     std::shared_ptr<State> state_;  // shared with the buffers, which may outlive the arena
 };
 
-// A buffer of the CPU's own memory.
+// A buffer in host memory.
 class HostBuffer final : public Buffer {
 public:
     HostBuffer(std::shared_ptr<void> keep, std::byte* data, std::size_t bytes)
@@ -38,7 +38,7 @@ public:
     std::byte* data() const { return data_; }
 
 private:
-    std::shared_ptr<void> keep_;  // gives the memory back
+    std::shared_ptr<void> keep_;  // frees the memory
     std::byte* data_;
     std::size_t bytes_;
 };

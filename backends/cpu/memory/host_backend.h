@@ -1,5 +1,5 @@
-// What the CPU backend and the oracle share: memory, and the way in and out. Ops run at once, so that there is never
-// anything to wait for.
+// Common to the CPU backend and the oracle: memory and transfers. Ops run at once, so there is never anything to wait
+// for.
 #pragma once
 
 #include "backend/backend.h"

@@ -1,4 +1,4 @@
-// A tensor of the CPU's memory as pointers, sizes and steps.
+// A host tensor as pointers, sizes and strides.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ inline std::byte* first_byte(const Tensor& tensor) {
     return buffer->data() + tensor.offset * static_cast<std::int64_t>(size_of(tensor.dtype));
 }
 
-// The first element; nullptr where an optional tensor is absent.
+// The first element; nullptr for an absent optional tensor.
 template <class T>
 T* data_of(const Tensor& tensor) {
     if (!tensor.defined()) {
@@ -43,12 +43,12 @@ T* data_of(const Tensor& tensor) {
     return reinterpret_cast<T*>(first_byte(tensor));
 }
 
-// The number in a one-element I32 tensor on the device, or `otherwise` where it is absent.
+// The number in a one-element I32 tensor, or `otherwise` if it is absent.
 inline std::int64_t scalar_of(const Tensor& tensor, std::int64_t otherwise) {
     return tensor.defined() ? *data_of<std::int32_t>(tensor) : otherwise;
 }
 
-// Any tensor as one of four dimensions; missing outer ones have size 1.
+// Any tensor as four-dimensional; missing outer dimensions have size 1.
 template <class T>
 struct View4 {
     T* data = nullptr;

@@ -24,7 +24,7 @@ template <class Real>
 Real activate(Activation activation, Real x) {
     switch (activation) {
         case Activation::None: return x;
-        case Activation::Relu: return x <= 0 ? Real{0} : x;  // a NaN stays
+        case Activation::Relu: return x <= 0 ? Real{0} : x;  // NaN stays NaN
         case Activation::Gelu: return x * normal_below(x);
         case Activation::Swish: return x * sigmoid(x);
     }

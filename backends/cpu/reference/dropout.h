@@ -1,4 +1,4 @@
-// DropoutRule, word for word.
+// DropoutRule, literally.
 #pragma once
 
 #include "backend/ops/common.h"
@@ -20,7 +20,7 @@ public:
         }
     }
 
-    // `value` as it leaves the dropout.
+    // `value` after dropout.
     Real operator()(Real value, std::int64_t batch, std::int64_t head, std::int64_t position,
                     std::int64_t column) const {
         return !on_ ? value : kept(batch, head, position, column) ? value * scale_ : Real{0};

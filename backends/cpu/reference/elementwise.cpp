@@ -50,7 +50,7 @@ void CpuReference<Real>::run(const Dropout& op) {
     const DropoutFactor<Real> dropout(op.rule);
     const View4<Real> x(op.x);
     const View4<Real> y(op.y);
-    const bool heads = op.x.rank() == 4;  // else [batch, length, columns], of which View4 makes [1, batch, ...]
+    const bool heads = op.x.rank() == 4;  // else [batch, length, columns], which View4 makes [1, batch, ...]
     for_each_index(y, [&](auto i, auto j, auto k, auto l) {
         const Real value = dropout(x.at(i, j, k, l), heads ? i : j, heads ? j : 0, k, l);
         store(y.at(i, j, k, l), value, op.write);

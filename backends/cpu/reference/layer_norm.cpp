@@ -40,8 +40,8 @@ void CpuReference<Real>::run(const AddLayerNorm& op) {
 
 namespace {
 
-// One row's share of the norm's gradient: rstd * (g - mean(g) - n * mean(g * n)), with g = gain * grad_y and n the
-// normalised row.
+// A row's gradient of the norm: rstd * (g - mean(g) - n * mean(g * n)), with g = gain * grad_y and n the normalised
+// row.
 template <class Real>
 struct NormRow {
     const Real* sum;

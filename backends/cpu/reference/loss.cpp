@@ -8,7 +8,7 @@ namespace headscope {
 
 namespace {
 
-// q: what the smoothed target gives the true class, and each of the others.
+// q: the smoothed target of the true class, and of each other class.
 template <class Real>
 struct Target {
     Real hit;
@@ -50,7 +50,7 @@ void CpuReference<Real>::run(const SmoothedCrossEntropy& op) {
         const std::int64_t target = data_of<std::int32_t>(op.targets)[row];
         Real loss = 0;
         Real nll = 0;
-        if (target >= classes || target < -1) {  // never a read outside
+        if (target >= classes || target < -1) {  // never an out-of-bounds read
             loss = nll = std::numeric_limits<Real>::quiet_NaN();
             std::fill_n(grad, grad == nullptr ? 0 : classes, loss);
         } else if (target == -1) {

@@ -9,7 +9,7 @@ namespace headscope {
 
 namespace {
 
-// What a product sees of its operand.
+// An operand's value as the product rounds it.
 template <class Real>
 Real operand(Compute compute, Real value) {
     switch (compute) {
@@ -21,8 +21,7 @@ Real operand(Compute compute, Real value) {
     HEADSCOPE_CHECK(false, "unknown compute type");
 }
 
-// What a product with I8 weights sees of a row: whole numbers, and what one of them stands for. NaN for a row that
-// holds NaN or infinity.
+// A row as a product with I8 weights sees it: integers and their scale, which is NaN for a row with NaN or infinity.
 template <class Real>
 Real quantise(std::vector<Real>& row) {
     std::vector<float> values(row.size());
@@ -38,7 +37,7 @@ Real quantise(std::vector<Real>& row) {
     return scale;
 }
 
-// a . b^T where b is stored in F16 or I8.
+// a . b^T with b stored in F16 or I8.
 template <class Real>
 void multiply_narrow(const Matmul& op) {
     const View4<Real> a(op.a);

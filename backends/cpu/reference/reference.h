@@ -1,5 +1,5 @@
-// Every op as loops that read like the paper's equations. In double it is the oracle; in float it is what the fast
-// backend falls back on for the ops that cost nothing.
+// Every op as loops that read like the paper's equations. In double it is the oracle; in float the fast backend uses it
+// for cheap ops.
 #pragma once
 
 #include "backends/cpu/memory/host_backend.h"

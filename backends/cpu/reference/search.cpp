@@ -10,7 +10,7 @@ namespace headscope {
 
 namespace {
 
-// Larger first; a NaN last; equal ones by index.
+// Larger values first; NaN last; equal ones by index.
 template <class Real>
 bool before(const Real* values, std::int32_t a, std::int32_t b) {
     const bool nan_a = std::isnan(values[a]);
@@ -21,7 +21,7 @@ bool before(const Real* values, std::int32_t a, std::int32_t b) {
     return nan_a || values[a] == values[b] ? a < b : values[a] > values[b];
 }
 
-// A NaN is no class at all: it has no share of the sum.
+// NaN is left out of the sum.
 template <class Real>
 Real log_sum_exp_of_numbers(const Real* x, std::int64_t count) {
     Real largest = -std::numeric_limits<Real>::infinity();

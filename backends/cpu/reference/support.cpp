@@ -12,7 +12,7 @@ Support CpuReference<Real>::support(const std::string& op, DType dtype) const {
         return {SupportLevel::Composed, "matmul, masked_softmax and matmul"};
     }
     if (op == AttentionBackward::kName) {
-        return {SupportLevel::Composed, "the weights again, then each step of the way back"};
+        return {SupportLevel::Composed, "recomputes the weights, then each step of the backward"};
     }
     if (op == Linear::kName) {
         return {SupportLevel::Composed, "matmul, then bias_activation"};
@@ -31,7 +31,7 @@ Support CpuReference<Real>::weights(DType dtype) const {
     return dtype == DType::F16 || dtype == DType::I8 ? Support{} : HostBackend::weights(dtype);
 }
 
-// Not the whole class: what the other files instantiate may be compiled together with this one.
+// Not the whole class: other files instantiate it too, and may be compiled in the same unity build.
 #define HEADSCOPE_INSTANTIATE(Real)                                                         \
     template Support CpuReference<Real>::support(const std::string& op, DType dtype) const; \
     template Support CpuReference<Real>::products(Compute compute) const;                   \
