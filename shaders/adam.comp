@@ -1,4 +1,4 @@
-// Kingma & Ba, algorithm 1, with the corrections given; one invocation four parameters.
+// Kingma & Ba, algorithm 1, with given corrections; each invocation has four parameters.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -11,13 +11,13 @@ HEADSCOPE_READ_FLOATS(1, grad)
 HEADSCOPE_WRITE_FLOATS(2, first_moment)
 HEADSCOPE_WRITE_FLOATS(3, second_moment)
 layout(set = 0, binding = 4) readonly buffer Scalars { float scalars[]; };
-// What those written were: the same tensors, each element read before it is written by the same invocation.
+// The old values: the same tensors; each element is read before the same invocation writes it.
 #ifdef HEADSCOPE_TEXELS
 HEADSCOPE_READ_FLOATS(5, old_parameter)
 HEADSCOPE_READ_FLOATS(6, old_first)
 HEADSCOPE_READ_FLOATS(7, old_second)
 #else
-// Read where they are written: of a buffer that is only read a compiler may believe that it does not change.
+// Read through the written binding: a compiler may assume that a read-only buffer does not change.
 layout(set = 0, binding = 5) readonly buffer OldParameter { float old_parameter[]; };
 layout(set = 0, binding = 6) readonly buffer OldFirst { float old_first[]; };
 layout(set = 0, binding = 7) readonly buffer OldSecond { float old_second[]; };
@@ -28,7 +28,7 @@ layout(set = 0, binding = 7) readonly buffer OldSecond { float old_second[]; };
 #ifdef HEADSCOPE_16_BITS
 HEADSCOPE_WRITE_FOURS(8, working)
 #else
-layout(set = 0, binding = 8) readonly buffer Working { float working[]; };  // there is none
+layout(set = 0, binding = 8) readonly buffer Working { float working[]; };  // absent
 #endif
 
 // StepScalars::Slot
@@ -40,7 +40,7 @@ const uint kSkip = 5u;
 
 void main() {
     uint index = 4u * element_index();
-    // Before any branch, where a CPU's Vulkan sees that all invocations read the same.
+    // Before any branch, where software devices see that all invocations read the same.
     float rate = scalars[p.offset[4] + kLearningRate];
     float correction1 = scalars[p.offset[4] + kCorrection1];
     float correction2 = scalars[p.offset[4] + kCorrection2];

@@ -1,5 +1,5 @@
-// sum = residual + Dropout(x); y = gain (sum - mean) rstd + bias. One workgroup a row; an invocation meets the same
-// columns in every pass, eight at a time: it keeps their sums, or reads back what it wrote itself.
+// sum = residual + Dropout(x); y = gain (sum - mean) rstd + bias. One workgroup for each row; an invocation has the
+// same columns in every pass, eight at a time: it keeps their sums, or reads back what it wrote itself.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -9,9 +9,9 @@ layout(push_constant) uniform Push { AddLayerNormParams p; };
 #include "grid.glsl"
 #include "reduce.glsl"
 #include "storage.glsl"
-// Constants, since a CPU's Vulkan takes both ways of a branch.
+// Constants, since software devices execute both sides of a branch.
 layout(constant_id = 3) const bool kDrops = false;
-layout(constant_id = 4) const uint kHeld = 0u;  // fours of a row that an invocation keeps: all that it has, or none
+layout(constant_id = 4) const uint kHeld = 0u;  // vec4s of a row that an invocation keeps: all of its own, or none
 layout(constant_id = 5) const bool kHasResidual = true;
 HEADSCOPE_READ_FOURS(0, x)
 HEADSCOPE_READ_FOURS(1, residual)
@@ -24,8 +24,8 @@ HEADSCOPE_WRITE_FOURS(7, y)
 layout(set = 0, binding = 8) writeonly buffer Mean { float means[]; };
 layout(set = 0, binding = 9) writeonly buffer Rstd { float rstds[]; };
 
-// residual + Dropout(x) of the row's columns [column, column + 4), 0 past the row. Stored after its last use: sums may be
-// the bytes of x or residual, which a compiler that takes them for read only may load anew.
+// residual + Dropout(x) of the row's columns [column, column + 4), 0 past the row. Stored after its last use: sums may
+// alias x or residual, which a compiler that assumes read-only memory may load again.
 vec4 summed(uint row_start, uint column, uvec4 words) {
     uint count = p.columns - column;
     vec4 value = x_at(p.offset[0] + row_start + column, count);
@@ -35,8 +35,8 @@ vec4 summed(uint row_start, uint column, uvec4 words) {
     return kHasResidual ? value + residual_at(p.offset[1] + row_start + column, count) : value;
 }
 
-// The statistics are those of the sums as they are, not as 16 bits would hold them: a row that is not kept is added anew in
-// each pass, and stored in the last, since the sums may take the place of what is added.
+// The statistics are those of the unrounded sums, not of their 16-bit values: a row that is not kept is added again in
+// each pass and stored in the last, since the sums may replace their inputs.
 #ifdef HEADSCOPE_16_BITS
 const bool kAddsAnew = true;
 #else
@@ -77,7 +77,7 @@ float rstd_of(float squares) { return 1.0 / sqrt(average(squares) + p.epsilon); 
 void hold_row() {
     uint row_start = group_index() * p.columns;
     DropoutRow drop = drop_row();
-    vec4 held[kHeld + 1u];  // one at least
+    vec4 held[kHeld + 1u];  // at least one
     uvec4 words = uvec4(0u);
     float total = 0.0;
     [[unroll]] for (uint i = 0u; i < kHeld; ++i) {

@@ -10,10 +10,10 @@ layout(push_constant) uniform Push { AddLayerNormBackwardParams p; };
 #include "grid.glsl"
 #include "reduce.glsl"
 #include "storage.glsl"
-// Constants, since a CPU's Vulkan takes both ways of a branch.
+// Constants, since software devices execute both sides of a branch.
 layout(constant_id = 3) const bool kDrops = false;
-layout(constant_id = 4) const uint kHeld = 0u;  // fours of a row that an invocation keeps: all that it has, or none
-layout(constant_id = 5) const uint kHas = 0u;   // bits: what is there, and what is added to
+layout(constant_id = 4) const uint kHeld = 0u;  // vec4s of a row that an invocation keeps: all of its own, or none
+layout(constant_id = 5) const uint kHas = 0u;   // bits: which operands exist, and which are accumulated
 const bool kHasGradY = (kHas & 1u) != 0u;
 const bool kHasGradSumOut = (kHas & 2u) != 0u;
 const bool kHasGradX = (kHas & 4u) != 0u;
@@ -69,7 +69,8 @@ DropoutRow drop_row() {
     return DropoutRow(row - batch * p.sequence, ordinals[p.offset[7] + batch], steps[p.offset[6]]);
 }
 
-// `words` are dropout's, g and normal those of the columns [column, column + 4), averages those of g and of g normal.
+// `words` are dropout's; g and normal are those of the columns [column, column + 4), averages those of g and of g
+// normal.
 void store(uint index, uint column, uvec4 words, vec4 g, vec4 normal, vec2 averages, float rstd) {
     uint count = p.columns - column;
     vec4 grad = rstd * (g - averages.x - normal * averages.y);
@@ -87,7 +88,7 @@ vec2 averages_of(float sum_g, float sum_gn) {
 }
 
 void hold_row(uint row_start, DropoutRow drop, float mean, float rstd) {
-    vec4 g[kHeld + 1u];  // one at least
+    vec4 g[kHeld + 1u];  // at least one
     vec4 normal[kHeld + 1u];
     float sum_g = 0.0;
     float sum_gn = 0.0;

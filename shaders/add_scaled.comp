@@ -1,4 +1,4 @@
-// out = alpha a + beta b; one invocation four elements of a row.
+// out = alpha a + beta b; each invocation has four elements of a row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"

@@ -1,6 +1,6 @@
-// softmax(scale q k^T) v with a running maximum (Milakov & Gimelshein, 2018): no weight is ever written. An invocation
-// keeps a few queries and the sums of their rows in registers, and all of a workgroup meet the same key at once: what
-// they load of it is one place of memory, and nobody waits for another.
+// softmax(scale q k^T) v with a running maximum (Milakov & Gimelshein, 2018): weights are never written. An invocation
+// keeps a few queries and the sums of their rows in registers. All invocations of a workgroup visit the same key at
+// once, so that they load the same addresses, and none waits for another.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -41,7 +41,7 @@ void main() {
                        p.scale * load_q(q_start + min(row_of(place, i), p.queries - 1u) * p.q_strides[2], d))
     DropoutParams rule = drop_rule();
     DropoutRow drop = drop_row(place);
-    uvec4 words[kRows];  // of dropout, which eight keys share
+    uvec4 words[kRows];  // of dropout, shared by eight keys
     for (uint key = 0u; key < limit; ++key) {
         if (kDrops && key % 8u == 0u) {
             [[unroll]] for (uint i = 0u; i < kRows; ++i) {
@@ -69,7 +69,7 @@ void main() {
                 weight[i] = dropout_apply(rule, words[i], key, weight[i]);
             }
         }
-        vec4 v[kValueFours];  // not before: registers that held k can hold it
+        vec4 v[kValueFours];  // not earlier: it can reuse the registers of k
         [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
             v[d] = load_v(v_start + key * p.v_strides[2], d);
         }

@@ -1,4 +1,4 @@
-// grad_k and grad_v: an invocation keeps a few keys and their values, and goes over the queries, always in their order.
+// grad_k and grad_v: an invocation keeps a few keys and their values, and goes over the queries in order.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -51,7 +51,7 @@ void main() {
     HEADSCOPE_SET_ROWS(v, kRows, kValueFours,
                        load_v(v_start + min(row_of(place, i), p.keys - 1u) * p.v_strides[2], d))
     Drop drop = read_drop();
-    uint first_query = 0u;  // no later one sees fewer keys, whatever the mask
+    uint first_query = 0u;  // later queries see at least as many keys, whatever the mask
     while (first_query < p.queries && rows[first_row + first_query].z <= place.first) {
         ++first_query;
     }

@@ -19,7 +19,7 @@ void put(Place place, uint i, uint four, vec4 value) {
 void main() {
     Place place = place_among(p.queries);
     uint first_row = p.offset[4] / 4u + 1u + place.index * p.queries;
-    uint limit = rows[first_row + min(place.first + lanes() * kRows, p.queries) - 1u].z;  // the last sees most
+    uint limit = rows[first_row + min(place.first + lanes() * kRows, p.queries) - 1u].z;  // the last one sees most keys
     uint q_start = p.offset[0] + start_of(place, p.q_strides);
     uint k_start = p.offset[1] + start_of(place, p.k_strides);
     uint v_start = p.offset[2] + start_of(place, p.v_strides);
@@ -39,7 +39,7 @@ void main() {
     HEADSCOPE_SET_ROWS(grad, kRows, kValueFours,
                        load_grad(grad_start + min(row_of(place, i), p.queries - 1u) * p.grad_strides[2], d))
     Drop drop = read_drop();
-    uvec4 words[kRows];  // of dropout, which eight keys share
+    uvec4 words[kRows];  // of dropout, shared by eight keys
     for (uint key = 0u; key < limit; ++key) {
         if (kDrops && key % 8u == 0u) {
             [[unroll]] for (uint i = 0u; i < kRows; ++i) {

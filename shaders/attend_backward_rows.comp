@@ -1,6 +1,6 @@
-// What attention's way back has to know of each query, once for all that follows: the log of its sum of exponentials,
-// grad_out . out (which is the sum over its keys of weight * grad_weight), how many keys it sees, and its sentence's
-// ordinal. Before them all what dropout is: push constants have no room for that. One invocation a query.
+// Computes what attention's backward needs of each query, once: the log of its sum of exponentials, grad_out . out
+// (which is the sum over its keys of weight * grad_weight), how many keys it sees, and its sentence's ordinal. Before
+// these comes the dropout rule, for which push constants have no room. One invocation for each query.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

@@ -1,6 +1,6 @@
-// attend.comp for few queries, as decoding has: a workgroup has one, and its invocations take turns at the keys, each
-// with a running maximum and sums of its own. They meet in the end. kShare neighbours of a subgroup may take each key
-// together, each some of its columns: they load what lies side by side, and keep that many times less.
+// attend.comp for few queries, as in decoding: one workgroup for each, whose invocations take turns at the keys, each
+// with its own running maximum and sums, which are combined at the end. kShare neighbours of a subgroup may share each
+// key, each with some of its columns: they load adjacent memory, and keep fewer numbers each.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -14,10 +14,10 @@ layout(push_constant) uniform Push { AttendParams p; };
 #extension GL_KHR_shader_subgroup_shuffle : require
 layout(constant_id = 6) const uint kShare = 1u;  // a power of two; more than 1 needs full subgroups
 
-// Subgroups that may not be full have gaps in their numbers.
+// Subgroups that are not full have gaps in their numbers.
 uint member() { return kShare > 1u ? gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID : lane(); }
 
-// Over the members whose numbers differ in the bits from `first` up to `end` alone: of the 128 that there may be.
+// Sums over the members whose numbers differ only in the bits from `first` up to `end`; there are at most 128.
 #define HEADSCOPE_SUM_OF_MEMBERS(type)                           \
     type sum_of_members(type value, uint first, uint end) {      \
         [[unroll]] for (uint i = 0u; i < 7u; ++i) {              \
@@ -40,7 +40,7 @@ uint member() { return lane(); }
 HEADSCOPE_SUM_OF_MEMBERS(float)
 HEADSCOPE_SUM_OF_MEMBERS(vec4)
 
-const uint kOwn = (kFours + kShare - 1u) / kShare;  // fours of an invocation: kShare apart
+const uint kOwn = (kFours + kShare - 1u) / kShare;  // vec4s of an invocation, kShare apart
 const uint kValueOwn = (kValueFours + kShare - 1u) / kShare;
 
 void main() {
@@ -68,7 +68,7 @@ void main() {
     float total = 0.0;
     for (uint first = 0u; first < allowed; first += lanes() / kShare) {
         uint key = first + member() / kShare;
-        bool sees = key < allowed;  // all that share it, or none
+        bool sees = key < allowed;  // the same for all that share the key
         key = min(key, allowed - 1u);
         float score = 0.0;
         [[unroll]] for (uint i = 0u; i < kOwn; ++i) {

@@ -1,4 +1,4 @@
-// y = Dropout(f(x + bias)); one workgroup a row.
+// y = Dropout(f(x + bias)); one workgroup for each row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -8,7 +8,7 @@ layout(push_constant) uniform Push { BiasActivationParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "storage.glsl"
-// Constants, since a CPU's Vulkan takes both ways of a branch.
+// Constants, since software devices execute both sides of a branch.
 layout(constant_id = 3) const uint kActivation = 0u;
 layout(constant_id = 4) const bool kDrops = false;
 layout(constant_id = 5) const bool kHasBias = true;

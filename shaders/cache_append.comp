@@ -1,4 +1,4 @@
-// cache[b, h, position + i, :] = x[b, h, i, :] where such a row exists; one workgroup a row.
+// cache[b, h, position + i, :] = x[b, h, i, :] if that row exists; one workgroup for each row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"

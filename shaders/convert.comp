@@ -1,9 +1,10 @@
-// out = x or out += x between F32, F16 and BF16, rounding to nearest even by bits; one invocation four elements of a row.
+// out = x or out += x between F32, F16 and BF16, rounding to nearest even by bits; each invocation has four elements of
+// a row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 layout(push_constant) uniform Push { ConvertParams p; };
-#define HEADSCOPE_16_BITS  // of words; which type they are depends on the tensor
+#define HEADSCOPE_16_BITS  // 16-bit words; their type depends on the tensor
 #include "fours.glsl"
 #include "grid.glsl"
 #include "strided.glsl"

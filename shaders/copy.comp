@@ -1,5 +1,5 @@
-// out = x or out += x, of 32-bit floats; moved as bits where nothing is added, so that a NaN stays the one it is. One
-// invocation four elements of a row.
+// out = x or out += x, of 32-bit floats; moved as bits if not accumulated, so that NaN payloads stay. Each invocation
+// has four elements of a row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"

@@ -1,4 +1,4 @@
-// y = x where the rule keeps it, scaled, else 0; one workgroup a row, eight columns an invocation.
+// y = x where the rule keeps it, scaled, else 0; one workgroup for each row, eight columns for each invocation.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -7,7 +7,7 @@ layout(push_constant) uniform Push { DropoutKernelParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "storage.glsl"
-layout(constant_id = 3) const bool kAccumulates = false;  // a CPU's Vulkan takes both ways of a branch
+layout(constant_id = 3) const bool kAccumulates = false;  // software devices execute both sides of a branch
 HEADSCOPE_READ_FOURS(0, x)
 layout(set = 0, binding = 1) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = 2) readonly buffer Ordinals { uint ordinals[]; };

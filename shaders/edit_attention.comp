@@ -1,4 +1,5 @@
-// Rows of attention weights by rules[head, query]: as they are, 0, uniform, or all on one key. One workgroup a row.
+// Attention weights changed by rules[head, query]: unchanged, 0, uniform, or all on one key. One workgroup for each
+// row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"

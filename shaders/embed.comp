@@ -1,5 +1,5 @@
-// out = scale table[id] + positions[first + i]; NaN for an id or a position that does not exist. One workgroup a row.
-// A table larger than a binding comes in ranges of rows, and the first range also sees to ids that are in none.
+// out = scale table[id] + positions[first + i]; NaN for an id or a position out of range. One workgroup for each row. A
+// table larger than a binding comes in ranges of rows; the first range also handles ids that are in none.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -8,7 +8,7 @@ layout(push_constant) uniform Push { EmbedParams p; };
 #include "grid.glsl"
 #include "math.glsl"
 #include "storage.glsl"
-layout(constant_id = 3) const bool kHasPositions = true;  // a CPU's Vulkan takes both ways of a branch
+layout(constant_id = 3) const bool kHasPositions = true;  // software devices execute both sides of a branch
 layout(set = 0, binding = 0) readonly buffer Ids { int ids[]; };
 HEADSCOPE_READ_FOURS(1, table)
 HEADSCOPE_READ_FLOATS(2, positions)
@@ -26,7 +26,7 @@ void main() {
     if (kHasPositions) {
         int before = p.has_first != 0u ? first[p.offset[3]] : 0;
         uint index = (p.first_row + row) % p.sequence;
-        // Negative positions and those past the table, without a sum that could wrap.
+        // Excludes negative positions and those past the table without a sum that could overflow.
         exists = exists && before >= -int(index) && before < int(p.max_length) - int(index);
         position = uint(before + int(index));
     }

@@ -1,6 +1,6 @@
-// grad_table[id] = scale * the sum of grad_out over the positions that hold id, in the given order; rows of other ids stay
-// as they are. A workgroup takes a slice of a row for an entry of the order: the first of each id, with all that follow it.
-// One loop in all: llvmpipe leaves a kernel whose loops have run 65,535 times.
+// grad_table[id] = scale * the sum of grad_out over the positions of id, in the given order; rows of other ids stay
+// unchanged. A workgroup handles a slice of a row for an entry of the order: the first of each id, with all that
+// follow. There is only one loop, because llvmpipe leaves a kernel whose loops have run 65,535 times.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -8,13 +8,13 @@ layout(push_constant) uniform Push { EmbedBackwardParams p; };
 #include "fours.glsl"
 #include "grid.glsl"
 #include "storage.glsl"
-layout(constant_id = 3) const bool kAccumulates = false;  // a CPU's Vulkan takes both ways of a branch
+layout(constant_id = 3) const bool kAccumulates = false;  // software devices execute both sides of a branch
 layout(set = 0, binding = 0) readonly buffer Ids { int ids[]; };
 layout(set = 0, binding = 1) readonly buffer Order { int order[]; };
 HEADSCOPE_READ_FOURS(2, grad_out)
 HEADSCOPE_WRITE_FLOATS(3, grad_table)
 
-// The id of the order's entry `at`; -1, which is no row of a table, where it is skipped.
+// The id of entry `at` of the order; -1, which is not a row of the table, if it is skipped.
 int id_at(uint at) {
     int position = order[p.offset[1] + at];
     return position >= 0 && position < int(p.count) ? ids[p.offset[0] + uint(position)] : -1;

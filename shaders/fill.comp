@@ -1,4 +1,4 @@
-// out = a word of the type's width; one invocation four elements of a row.
+// out = a word of the type's width; each invocation has four elements of a row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"

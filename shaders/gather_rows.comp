@@ -1,6 +1,6 @@
-// out[r] = x[index[r]] in words of the type's width; a row that does not exist is filled with p.missing. A workgroup copies
-// some runs of a row, or a part of one: a beam has few rows, and long ones, and llvmpipe leaves a kernel whose loops have run
-// 65,535 times. Rows larger than a binding come in ranges, and the first range also sees to indices that are in none.
+// out[r] = x[index[r]] in words of the type's width; a missing row is filled with p.missing. A workgroup copies some
+// runs of a row, or a part of one: a beam has few, long rows, and llvmpipe leaves a kernel whose loops have run 65,535
+// times. Rows larger than a binding come in ranges; the first range also handles indices that are in none.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"

@@ -1,5 +1,5 @@
-// grad_gain = the sum over rows of grad_y (sum - mean) rstd, grad_bias = that of grad_y; one invocation four columns of a
-// part of the rows, rows in order.
+// grad_gain = the sum over rows of grad_y (sum - mean) rstd, grad_bias = that of grad_y; each invocation has four
+// columns of a part of the rows, in order.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"

@@ -1,6 +1,6 @@
-// The k largest of log_softmax(logits), largest first, equals by index; one workgroup a row. An invocation keeps the first
-// few of the entries that it meets; entries are ordered by a key, so that NaN is less than everything. Each round takes
-// what is first of all that the invocations have left, and they look again where k is more than they keep.
+// The k largest of log_softmax(logits), largest first, equal ones by index; one workgroup for each row. An invocation
+// keeps the first few entries that it sees; entries are ordered by a key, so that NaN is less than everything. Each
+// round takes the first of all that the invocations have left; they scan again if k is more than they keep.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -17,9 +17,9 @@ layout(set = 0, binding = 2) writeonly buffer Indices { int indices[]; };
 
 const uint kNone = 0xffffffffu;
 
-// Grows with x; 1 for NaN alone, 0 for no entry; the same for both zeros.
+// Increases with x; 1 only for NaN, 0 for no entry; the same for both zeros.
 uint key_of(float x) {
-    // By bits: to a device's comparison denormals may be zeros as well.
+    // By bits: a device's comparison may treat denormals as zero.
     uint bits = floatBitsToUint(x) == 0x80000000u ? 0u : floatBitsToUint(x);
     uint key = (bits & 0x80000000u) != 0u ? ~bits : bits | 0x80000000u;
     return is_nan(x) ? 1u : key + 1u;
@@ -30,11 +30,11 @@ float from_key(uint key) {
     return key <= 1u ? not_a_number() : uintBitsToFloat(bits);
 }
 
-// The first entries that this invocation has met, in order.
+// The first entries that this invocation has seen, in order.
 uint keys[kKept];
 uint indices_of[kKept];
 
-// An entry that comes after all met before, as far as their keys are equal.
+// Adds an entry that follows all earlier ones in index.
 void meet(uint key, uint index) {
     bool placed = false;
     [[unroll]] for (uint i = 0u; i < kKept; ++i) {
@@ -48,7 +48,7 @@ void meet(uint key, uint index) {
     }
 }
 
-// Meets the entries of this invocation after the given one.
+// Scans the entries of this invocation after the given one.
 void look(uint start, uint last_key, uint last_index) {
     [[unroll]] for (uint i = 0u; i < kKept; ++i) {
         keys[i] = 0u;
@@ -64,7 +64,7 @@ void look(uint start, uint last_key, uint last_index) {
     }
 }
 
-// The sum of the exponentials of what is below `most`.
+// The sum of exponentials relative to `most`.
 float total_of(uint start, float most) {
     float total = 0.0;
     for (uint c = 4u * lane(); c < p.classes; c += 4u * lanes()) {

@@ -1,4 +1,4 @@
-// out = x where some query may look at the key, else 0; moved as bits. One invocation four elements of a row.
+// out = x if some query may see the key, else 0; moved as bits. Each invocation has four elements of a row.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -23,6 +23,6 @@ void main() {
     uint head = index - batch * p.heads;
     uint from = p.offset[0] + batch * p.x_strides[0] + head * p.x_strides[1] + place * p.x_strides[2] + column;
     uint count = p.depth - column;
-    bool seen = p.first_key + place < allowed_keys((index + 1u) * p.queries - 1u);  // the last query sees most
+    bool seen = p.first_key + place < allowed_keys((index + 1u) * p.queries - 1u);  // the last query sees most keys
     to_put(p.offset[3] + row * p.depth + column, count, seen ? x_at(from, count) : uvec4(0u));
 }

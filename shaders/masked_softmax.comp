@@ -1,5 +1,5 @@
-// The softmax over each query's allowed keys, which are always the first few: 0 for the rest. One workgroup a few rows, or
-// each invocation one.
+// The softmax over each query's allowed keys, a prefix: 0 for the rest. One workgroup for a few rows, or one row for
+// each invocation.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -11,12 +11,12 @@ layout(push_constant) uniform Push { MaskedSoftmaxParams p; };
 #include "reduce.glsl"
 #include "storage.glsl"
 layout(constant_id = 3) const uint kRows = 1u;  // of a workgroup
-layout(constant_id = 4) const uint kHeld = 0u;  // fours that an invocation keeps: all that it has of a row, or none
+layout(constant_id = 4) const uint kHeld = 0u;  // vec4s that an invocation keeps: all of its own in a row, or none
 layout(constant_id = 5) const bool kAlone = false;  // each invocation has a row to itself, which it keeps
 HEADSCOPE_READ_FOURS(0, scores)
 HEADSCOPE_WRITE_FOURS(3, weights)
 
-// The scores from `key` on, -infinity past the allowed ones.
+// The scores from `key`, -infinity past the allowed ones.
 vec4 allowed_scores(uint from, uint key, uint allowed) {
     vec4 score = scores_at(from + key, p.keys - key);
     return mix(vec4(-infinity()), score, lessThan(uvec4(key) + uvec4(0u, 1u, 2u, 3u), uvec4(allowed)));
@@ -24,16 +24,16 @@ vec4 allowed_scores(uint from, uint key, uint allowed) {
 
 float largest(vec4 value) { return max(max(value.x, value.y), max(value.z, value.w)); }
 
-// Of scores with -infinity for those that are not allowed.
+// For scores that are -infinity where not allowed.
 vec4 exponentials(vec4 score, float most, uint key, uint allowed) {
     return first_of_four(precise_exp(score - most), allowed - min(key, allowed));
 }
 
-// The first key of a row's i-th four that an invocation keeps.
+// The first key of a row's i-th vec4 that an invocation keeps.
 uint held_key(uint i) { return kAlone ? 4u * i : 4u * (i * lanes() + lane()); }
 
 void hold_row(uint from, uint to, uint allowed) {
-    vec4 held[kHeld + 1u];  // one at least
+    vec4 held[kHeld + 1u];  // at least one
     float most = -infinity();
     [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
         uint key = held_key(i);
@@ -59,7 +59,7 @@ void hold_row(uint from, uint to, uint allowed) {
     }
 }
 
-// Stored before it is divided an exponential in 16 bits would be rounded twice: there it is made anew.
+// In 16 bits an exponential stored before the division would be rounded twice, so it is computed again.
 #ifdef HEADSCOPE_16_BITS
 const bool kMakesAnew = true;
 #else
@@ -75,7 +75,7 @@ void walk_row(uint from, uint to, uint allowed) {
     float total = 0.0;
     for (uint key = 4u * lane(); key < allowed; key += 4u * lanes()) {
         vec4 weight = exponentials(allowed_scores(from, key, allowed), most, key, allowed);
-        total += sum_of_four(weight);  // before it may take the place of the scores that it is made of
+        total += sum_of_four(weight);  // before it may replace the scores
         if (!kMakesAnew) {
             weights_put(to + key, p.keys - key, weight);
         }

@@ -1,4 +1,4 @@
-// grad_scores = weights (grad_weights - sum of weights grad_weights); one workgroup a few rows.
+// grad_scores = weights (grad_weights - sum of weights grad_weights); one workgroup for a few rows.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -8,7 +8,7 @@ layout(push_constant) uniform Push { MaskedSoftmaxBackwardParams p; };
 #include "reduce.glsl"
 #include "storage.glsl"
 layout(constant_id = 3) const uint kRows = 1u;  // of a workgroup
-layout(constant_id = 4) const uint kHeld = 0u;  // fours that an invocation keeps: all that it has of a row, or none
+layout(constant_id = 4) const uint kHeld = 0u;  // vec4s that an invocation keeps: all of its own in a row, or none
 layout(constant_id = 5) const bool kAccumulates = false;
 HEADSCOPE_READ_FOURS(0, weights)
 HEADSCOPE_READ_FOURS(1, grad_weights)
@@ -23,7 +23,7 @@ void store(uint index, uint count, vec4 weight, vec4 grad_weight, float dot_prod
 }
 
 void hold_row(uint start) {
-    vec4 weight[kHeld + 1u];  // one at least
+    vec4 weight[kHeld + 1u];  // at least one
     vec4 grad_weight[kHeld + 1u];
     float dot_product = 0.0;
     [[unroll]] for (uint i = 0u; i < kHeld; ++i) {

@@ -1,5 +1,5 @@
-// out = alpha op(a) op(b) + beta out: every invocation keeps a block of kRows x kColumns outputs in registers and uses
-// no shared memory. A load past an edge is moved to the edge, and what comes of it is not stored.
+// out = alpha op(a) op(b) + beta out: every invocation keeps a block of kRows x kColumns outputs in registers, without
+// shared memory. Loads past an edge are clamped to it, and their results are not stored.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -10,7 +10,7 @@ layout(push_constant) uniform Push { MatmulParams p; };
 #include "storage.glsl"
 layout(constant_id = 2) const uint kRows = 8u;
 layout(constant_id = 3) const uint kColumns = 8u;
-layout(constant_id = 4) const uint kRounding = 0u;  // of the operands, as numbered in round.glsl; 0 is none
+layout(constant_id = 4) const uint kRounding = 0u;  // of the operands, numbered as in round.glsl; 0 is none
 #include "operands.glsl"
 #include "product_out.glsl"
 

@@ -1,7 +1,6 @@
-// The product of few rows with a weight, both of them along k, which is what decoding does all the time: a workgroup has
-// kColumns of the weight's rows, and its invocations lie side by side along k, so that memory is read in the order in
-// which it lies. A sum is that of their parts. The dispatcher sees to it that k and every offset and stride are
-// multiples of 4, and that m is at most kRows.
+// The product of few rows with a weight, both along k, as in decoding: a workgroup has kColumns of the weight's rows,
+// and its invocations are side by side along k, so that memory is read in order. A sum is that of their parts. The
+// dispatcher ensures that k and every offset and stride are multiples of 4, and that m is at most kRows.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -30,7 +29,7 @@ void main() {
     uint a_base = p.offset[0] + outer * p.a_batch[0] + inner * p.a_batch[1];
     uint b_base = p.offset[1] + outer * p.b_batch[0] + inner * p.b_batch[1];
 
-    // Where each row starts, in fours.
+    // Where each row starts, in vec4s.
     uint a_at[kRows];
     uint b_at[kColumns];
     float sums[kRows][kColumns];

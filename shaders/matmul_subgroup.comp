@@ -1,7 +1,7 @@
-// The product of matmul.comp, in the same order of sums, by a subgroup: its kRows x (kColumns * lanes) outputs lie with
-// every lane's own columns in registers, b is loaded by the lanes that own its columns, and a once for all of them, handed
-// around by shuffles. For devices whose loads cost more than their arithmetic, as a CPU's Vulkan. The dispatcher sees to it
-// that a workgroup is one subgroup of as many lanes as kRows, half or a fourth of that.
+// The product of matmul.comp, in the same order of sums, by a subgroup: of its kRows x (kColumns * lanes) outputs every
+// lane has its own columns in registers. The lanes load b for their columns, and a once for all, exchanged by shuffles.
+// For devices whose loads cost more than their arithmetic, such as software devices. The dispatcher ensures that a
+// workgroup is one subgroup with kRows lanes, half or a fourth of that.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -22,17 +22,17 @@ layout(constant_id = 6) const uint kFours = 0u;  // kAFours, kBFours, kOutFours,
 
 const bool kAAlongK = (kAlong & 1u) != 0u;
 const bool kBAlongK = (kAlong & 2u) != 0u;
-// Whether every four neighbours of an operand, the way that it is contiguous, begin at a multiple of four and are there.
+// Whether all groups of four neighbours of an operand, along its contiguous dimension, are aligned and complete.
 const bool kAFours = (kFours & 1u) != 0u;
 const bool kBFours = (kFours & 2u) != 0u;
 const bool kOutFours = (kFours & 4u) != 0u;
 const bool kWholeFours = (kFours & 8u) != 0u;  // k is a multiple of four
 const uint kLanes = gl_WorkGroupSize.x;
-const uint kALoads = kRows / kLanes;        // of a lane for four of k
-const uint kStepsALoad = 4u / kALoads;      // of k in one of them, where they go along the rows
+const uint kALoads = kRows / kLanes;        // of a lane for four steps of k
+const uint kStepsALoad = 4u / kALoads;      // of k in one load, if they are along the rows
 const uint kQuads = kRows / 4u;
 
-// Four neighbours of an operand, the first `count` of them, else 0.
+// Four neighbours of an operand, of which the first `count` exist, else 0.
 vec4 load_a(uint at, uint count) {
     vec4 value = vec4(0.0);
     if (kAFours) {
@@ -65,7 +65,7 @@ vec4 load_b(uint at, uint count) {
     return round_operand(kRounding, value);
 }
 
-// The column of a lane's output j, from the block's first: by fours.
+// The column of a lane's output j relative to the block, in groups of four.
 uint column_of(uint me, uint j) { return 4u * (me + kLanes * (j / 4u)) + j % 4u; }
 
 void main() {
@@ -81,13 +81,13 @@ void main() {
     uint b_base = p.offset[1] + outer * p.b_batch[0] + inner * p.b_batch[1];
     uint me = gl_SubgroupInvocationID;
 
-    // Where the lane's fours start at k = 0. Of a: each load a row, or four rows of one of kStepsALoad of k.
+    // Where the lane's vec4s start at k = 0. For a: each load is a row, or four rows of one of kStepsALoad of k.
     uint a_row = min(row + 4u * (me % kQuads), p.m - 1u);
     uint a_at[kALoads];
     [[unroll]] for (uint load = 0u; load < kALoads; ++load) {
         a_at[load] = a_base + (kAAlongK ? min(row + load * kLanes + me, p.m - 1u) : a_row) * p.a_row;
     }
-    // Of b: each load a column, or four columns of one of k.
+    // For b: each load is a column, or four columns of one k.
     uint b_column[kColumns];
     [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
         b_column[j] = min(column + column_of(me, kBAlongK ? j : 4u * (j / 4u)), p.n - 1u);
@@ -129,8 +129,7 @@ void main() {
     [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
         added[j] = bias_of(column + column_of(me, j));
     }
-    // What becomes of a sum is more code than the sums themselves, and a compiler takes long over it: it is there once for
-    // a row, and not once for each.
+    // Storing sums is more code than computing them, and slow to compile: it exists once, in a loop over rows.
     vec4 kept[kRows * kColumns / 4u];
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
         [[unroll]] for (uint j = 0u; j < kColumns; j += 4u) {

@@ -1,6 +1,7 @@
-// The product of matmul.comp, in the same order of sums, by workgroups of 16 x 16 invocations that share what they load:
-// tiles of both operands lie in shared memory, and an invocation keeps kRows x kColumns outputs in registers, by fours
-// that are 64 apart, so that neighbours read neighbouring words. While they multiply what comes next is on its way.
+// The product of matmul.comp, in the same order of sums, by workgroups of 16 x 16 invocations that share their loads:
+// tiles of both operands are in shared memory, and an invocation keeps kRows x kColumns outputs in registers, as vec4s
+// 64 apart, so that neighbours read neighbouring words. The next tiles are loaded while the current ones are
+// multiplied.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -24,20 +25,20 @@ const uint kSide = 16u;
 const uint kDepth = 16u;  // of k in a tile
 const uint kTileM = kSide * kRows;
 const uint kTileN = kSide * kColumns;
-// A tile is [k][row]; its rows are four words longer, so that those who fill it along k meet fewer bank conflicts.
+// A tile is [k][row]; its rows are padded by four words, for fewer bank conflicts when filled along k.
 const uint kStrideM = kTileM + 4u;
 const uint kStrideN = kTileN + 4u;
 shared float a_tile[kDepth * kStrideM];
 shared float b_tile[kDepth * kStrideN];
 
-// One element or vector of a tile: its row or column and its k from the tile's first.
+// One element or vector of a tile: its row or column and its k within the tile.
 struct Place {
     uint outer;
     uint k;
 };
 
-// Of an invocation's loads for a tile of `size` rows or columns that of `turn`. Neighbours load neighbours, whichever
-// way the operand is contiguous.
+// The place of an invocation's load number `turn` for a tile of `size` rows or columns. Neighbours load neighbours,
+// whichever way the operand is contiguous.
 Place place_of(uint turn, uint loads, uint size) {
     uint unit = turn * kSide * kSide + lane();
     uint width = (loads & kInFours) != 0u ? 4u : 1u;
@@ -47,7 +48,7 @@ Place place_of(uint turn, uint loads, uint size) {
     return Place(unit % (size / width) * width, unit / (size / width));
 }
 
-// Of each operand an invocation loads as many elements as it has rows or columns: kDepth is kSide.
+// Of each operand an invocation loads as many elements as it has rows or columns, since kDepth is kSide.
 const uint kATurns = (kALoads & kInFours) != 0u ? kRows / 4u : kRows;
 const uint kBTurns = (kBLoads & kInFours) != 0u ? kColumns / 4u : kColumns;
 
@@ -83,7 +84,7 @@ void load_b(uint base, uint column, uint k, out float loaded[kColumns]) {
     }
 }
 
-// Where element i of what an invocation loaded goes.
+// Where element i of an invocation's loads goes.
 uint place_in_tile(uint i, uint loads, uint size, uint stride) {
     bool fours = (loads & kInFours) != 0u;
     Place at = place_of(fours ? i / 4u : i, loads, size);

@@ -1,6 +1,6 @@
-// The product of matmul.comp, in the same order of sums, with four elements a load: along k or along the outputs,
-// whichever way an operand is contiguous. A load is what costs most, on a GPU's memory and on a CPU's lanes alike. The
-// dispatcher sees to it that k, and m or n where loads go along them, and every offset and stride are multiples of 4.
+// The product of matmul.comp, in the same order of sums, with vec4 loads along k or along the outputs, whichever way an
+// operand is contiguous. Loads cost most, on a GPU's memory and on a CPU's lanes alike. The dispatcher ensures that k,
+// and m or n where loads go along them, and every offset and stride are multiples of 4.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -34,7 +34,7 @@ void main() {
     uint a_base = p.offset[0] + outer * p.a_batch[0] + inner * p.a_batch[1];
     uint b_base = p.offset[1] + outer * p.b_batch[0] + inner * p.b_batch[1];
 
-    // Where each vector of a block starts, in vectors, at k = 0: one a row, or one for each four rows.
+    // Where each vector of a block starts, in vec4s, at k = 0: one for each row, or one for four rows.
     uint a_at[kRows];
     uint b_at[kColumns];
     float sums[kRows][kColumns];
@@ -47,7 +47,7 @@ void main() {
     [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
         b_at[j] = (b_base + (kBAlongK ? min(column + j, p.n - 1u) * p.b_column : min(column + 4u * j, p.n - 4u))) / 4u;
     }
-    uint a_step = kAAlongK ? 1u : p.a_column;  // vectors for each four of k
+    uint a_step = kAAlongK ? 1u : p.a_column;  // vec4s for each four of k
     uint b_step = kBAlongK ? 1u : p.b_row;
     for (uint k = 0u; k < p.k / 4u; ++k) {
         vec4 a_values[kRows];     // along k: [row], else [4 * (row / 4) + k]

@@ -1,5 +1,5 @@
-// loss = -sum q log p, nll = -log p[target], grad = grad_scale (p - q); a target of -1 is a pad. One workgroup a row.
-// With l = logits - max and z = log sum exp l:  -log p[c] = z - l[c].
+// loss = -sum q log p, nll = -log p[target], grad = grad_scale (p - q); a target of -1 is a pad. One workgroup for each
+// row. With l = logits - max and z = log sum exp l:  -log p[c] = z - l[c].
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -44,7 +44,7 @@ void main() {
     most = group_max(most);
     float exponentials = 0.0;
     float below = 0.0;     // the sum of max - logits, each term >= 0
-    float target_l = 0.0;  // from the one invocation that meets the target: grad_logits may overwrite it below
+    float target_l = 0.0;  // from the invocation with the target: grad_logits may overwrite it below
     for (uint c = 4u * lane(); c < p.classes; c += 4u * lanes()) {
         uint count = p.classes - c;
         vec4 l = logits_at(start + c, count) - most;
@@ -56,7 +56,7 @@ void main() {
     below = group_sum(below);
     target_l = group_sum(target_l);
     float z = precise_log(exponentials);
-    // A target outside the classes is a mistake that must show: NaN, never a read outside.
+    // A target out of range must show: NaN, never an out-of-bounds read.
     bool exists = target >= 0 && target < int(p.classes);
     float row_nll = exists ? z - target_l : not_a_number();
     float others = p.other_classes != 0u ? p.epsilon / float(max(p.classes, 2u) - 1u) : p.epsilon / float(p.classes);

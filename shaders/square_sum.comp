@@ -1,4 +1,4 @@
-// out[part] = the sum of x^2 over a part; one workgroup a part.
+// out[part] = the sum of x^2 over a part; one workgroup for each part.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"

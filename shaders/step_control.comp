@@ -16,7 +16,7 @@ const uint kGradientNorm = 6u;
 const uint kLossScale = 7u;
 const uint kGoodSteps = 8u;
 
-// The twin of next_loss_scale in src/backend/loss_scaling.h.
+// The same as next_loss_scale in src/backend/loss_scaling.h.
 void move_loss_scale(uint at, bool finite) {
     if (p.growth_interval == 0.0) {
         return;
@@ -41,7 +41,7 @@ void main() {
     uint at = p.offset[1];
     float divisor = scalars[at + kGradientDivisor] * scalars[at + kLossScale];
     float total = square_sum[p.offset[0]];
-    float norm = is_finite(total) ? sqrt(total) / divisor : total;  // a device may have no root of infinity
+    float norm = is_finite(total) ? sqrt(total) / divisor : total;  // some devices have no square root of infinity
     bool finite = is_finite(total) && is_finite(norm);
     float clip = 1.0;
     if (finite && p.max_norm > 0.0 && norm > p.max_norm) {

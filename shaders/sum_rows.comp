@@ -1,4 +1,4 @@
-// out[part, c] = the sum of x[r, c] over the part's rows, one invocation four columns, rows in order.
+// out[part, c] = the sum of x[r, c] over the part's rows in order; each invocation has four columns.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"

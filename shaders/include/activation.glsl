@@ -1,4 +1,4 @@
-// The element-wise non-linearities, in the order of the C++ enum Activation.
+// The element-wise activations, in the order of the C++ enum Activation.
 #ifndef HEADSCOPE_ACTIVATION_GLSL
 #define HEADSCOPE_ACTIVATION_GLSL
 
@@ -11,7 +11,7 @@ const uint kSwish = 3u;
 // Phi(x), the normal distribution's.
 float normal_cdf(float x) { return 0.5 * precise_erfc(-0.707106781 * x); }
 
-// The divisor lies in [1, 2]: past 2^126 Vulkan promises nothing of a quotient.
+// The divisor is in [1, 2]: Vulkan guarantees nothing for quotients with divisors above 2^126.
 float sigmoid(float x) {
     float smaller = precise_exp(-abs(x));
     return (x < 0.0 ? smaller : 1.0) / (1.0 + smaller);

@@ -1,4 +1,4 @@
-// What both kernels of attention's way forward read and write. To be included after the push constants `p`.
+// Operands of both forward kernels of attention. Include after the push constants `p`.
 #ifndef HEADSCOPE_ATTEND_GLSL
 #define HEADSCOPE_ATTEND_GLSL
 
@@ -21,7 +21,7 @@ DropoutParams drop_rule() {
     return DropoutParams(p.drop_threshold, p.drop_seed, p.drop_site, 65536.0 / float(65536u - p.drop_threshold));
 }
 
-// What a head's rows share. Before all loops, like the rule: a CPU's Vulkan would read it anew in each turn.
+// Common to a head's rows. Read before all loops, in which software devices would read it again each time.
 DropoutRow drop_row(Place place) {
     if (!kDrops) {
         return DropoutRow(0u, 0u, 0u);
@@ -29,7 +29,7 @@ DropoutRow drop_row(Place place) {
     return DropoutRow(place.head << 16u, ordinals[p.offset[6] + place.batch], steps[p.offset[5]]);
 }
 
-// Random bits for the query's eight weights of which the key's is one.
+// Random bits for the query's eight weights that include the key's.
 uvec4 drop_words(DropoutParams rule, DropoutRow row, uint query, uint key) {
     row.place |= query;
     return dropout_words(rule, row, key / 8u);

@@ -1,5 +1,4 @@
-// What both kernels of attention's way back share: each makes the weights it needs once more. To be included after the
-// push constants `p`.
+// Common to both backward kernels of attention: each recomputes the weights. Include after the push constants `p`.
 #ifndef HEADSCOPE_ATTEND_BACKWARD_GLSL
 #define HEADSCOPE_ATTEND_BACKWARD_GLSL
 
@@ -11,32 +10,32 @@ HEADSCOPE_ROWS(0, load_q, kDepth, WideQ, wide_q, NarrowQ, narrow_q)
 HEADSCOPE_ROWS(1, load_k, kDepth, WideK, wide_k, NarrowK, narrow_k)
 HEADSCOPE_ROWS(2, load_v, kValueDepth, WideV, wide_v, NarrowV, narrow_v)
 HEADSCOPE_ROWS(3, load_grad, kValueDepth, WideGrad, wide_grad, NarrowGrad, narrow_grad)
-layout(set = 0, binding = 4) readonly buffer Rows { uvec4 rows[]; };  // of attend_backward_rows.comp
+layout(set = 0, binding = 4) readonly buffer Rows { uvec4 rows[]; };  // from attend_backward_rows.comp
 
-// What goes by in the loop over rows is needed twice. Where registers do not hold it beside the rest it is loaded anew, and
-// from a place that only the device knows to be the same: a compiler would keep it.
+// The rows of the loop are needed twice. If they do not fit the registers they are loaded again, from an address that
+// only the device knows to be the same: otherwise a compiler would keep them.
 const bool kLoadsAgain = (kFlags & 64u) != 0u;
-uint no_columns() { return p.accumulate >> 2u; }  // which has two bits
+uint no_columns() { return p.accumulate >> 2u; }  // always 0: accumulate has two bits
 
-// What dropout is.
+// The dropout rule.
 struct Drop {
     DropoutParams rule;
     uint step;
 };
 
-// Before all loops: a CPU's Vulkan would read it anew in each turn.
+// Before all loops, in which software devices would read it again each time.
 Drop read_drop() {
     uvec4 drop = kDrops ? rows[p.offset[4] / 4u] : uvec4(0u);
     return Drop(DropoutParams(drop.x, drop.y, drop.z, 65536.0 / float(65536u - drop.x)), drop.w);
 }
 
-// One weight, and what came of it.
+// One weight and what follows from it.
 struct Weight {
     float kept;        // after dropout
-    float grad_score;  // but for the scale
+    float grad_score;  // not yet scaled
 };
 
-// Random bits for the query's eight weights of which the key's is one; `row` is of the query.
+// Random bits for the query's eight weights that include the key's; `row` is the query's.
 uvec4 drop_words(Drop drop, Place place, uvec4 row, uint query, uint key) {
     return dropout_words(drop.rule, DropoutRow((place.head << 16u) | query, row.w, drop.step), key / 8u);
 }
@@ -49,7 +48,7 @@ Weight weight_again(uvec4 row, Drop drop, uvec4 words, uint key, float score, fl
         kept = dropout_apply(drop.rule, words, key, weight);
         grad = dropout_apply(drop.rule, words, key, grad);
     }
-    // The weight of a lone key is 1 whatever its score, so its gradient is 0, whatever rounding did to out.
+    // The weight of a single key is 1 whatever its score, so its gradient is exactly 0, whatever out's rounding.
     float mean = row.z == 1u ? grad : uintBitsToFloat(row.y);
     return Weight(kept, key < row.z ? weight * (grad - mean) : 0.0);
 }

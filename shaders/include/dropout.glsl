@@ -5,7 +5,7 @@
 #include "params.h"
 #include "philox.glsl"
 
-// What one row's elements share.
+// Common to one row's elements.
 struct DropoutRow {
     uint place;  // (head << 16) | position
     uint ordinal;
@@ -17,7 +17,7 @@ uvec4 dropout_words(DropoutParams rule, DropoutRow row, uint block) {
     return philox(uvec4(block, row.place, row.ordinal, rule.site), uvec2(rule.seed, row.step));
 }
 
-// The words of the column's four.
+// The words of the column's vec4.
 uvec2 dropout_pairs(uvec4 words, uint column) { return (column & 4u) == 0u ? words.xy : words.zw; }
 
 // `x` scaled, or exactly 0 (whatever x is).

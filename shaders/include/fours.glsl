@@ -1,6 +1,6 @@
-// Four neighbours of a row at a time: by vectors where the dispatcher says that every buffer's rows begin at a multiple
-// of four and have a multiple of four columns, else one by one, and of the last four those that there are. With
-// HEADSCOPE_TEXELS what is only read comes through texel buffers.
+// Four neighbours of a row at a time: by vec4 if the dispatcher says that in every buffer rows are aligned to four and
+// have a multiple of four columns, else one by one, with fewer at the end. With HEADSCOPE_TEXELS read-only buffers are
+// read through texel buffers.
 #ifndef HEADSCOPE_FOURS_GLSL
 #define HEADSCOPE_FOURS_GLSL
 
@@ -12,18 +12,19 @@ layout(constant_id = 2) const bool kFours = false;
 #define HEADSCOPE_BOTH  // read and written
 #define same(value) value
 
-// A buffer called name, stored as storage.glsl says, its vectors, and name_at(index, count), 0 past count.
+// Declares a buffer called name in the type of storage.glsl, its vectors, and name_at(index, count), which is 0 past
+// count.
 #ifdef HEADSCOPE_TEXELS
 #define HEADSCOPE_READ_FOURS(slot, name) HEADSCOPE_TEXEL_FOURS(slot, name, vec4, uintBitsToFloat)
 #else
 #define HEADSCOPE_READ_FOURS(slot, name) \
     HEADSCOPE_FOURS(slot, name, readonly, Stored, StoredFour, vec4, widen_one, widen_four)
 #endif
-// The same, to be written as well: name_put(index, count, value).
+// The same for writing too: name_put(index, count, value).
 #define HEADSCOPE_WRITE_FOURS(slot, name)                                                      \
     HEADSCOPE_FOURS(slot, name, HEADSCOPE_BOTH, Stored, StoredFour, vec4, widen_one, widen_four) \
     HEADSCOPE_PUT(name, vec4, narrow_one, narrow_four)
-// Floats whatever the op's own type.
+// Floats, whatever the op's own type.
 #ifdef HEADSCOPE_TEXELS
 #define HEADSCOPE_READ_FLOATS(slot, name) HEADSCOPE_TEXEL_FOURS(slot, name, vec4, uintBitsToFloat)
 #else
@@ -32,7 +33,7 @@ layout(constant_id = 2) const bool kFours = false;
 #define HEADSCOPE_WRITE_FLOATS(slot, name)                                      \
     HEADSCOPE_FOURS(slot, name, HEADSCOPE_BOTH, float, vec4, vec4, same, same) \
     HEADSCOPE_PUT(name, vec4, same, same)
-// Words of the stored type's width, as they are.
+// Words of the stored type's width, unconverted.
 #ifdef HEADSCOPE_TEXELS
 #define HEADSCOPE_READ_WORDS(slot, name) HEADSCOPE_TEXEL_FOURS(slot, name, uvec4, uvec4)
 #else
@@ -59,7 +60,7 @@ layout(constant_id = 2) const bool kFours = false;
         return value;                                                                      \
     }
 
-// Fours that do not lie as texels do are put together from two.
+// A vec4 that is not aligned to texels is assembled from two.
 #define HEADSCOPE_TEXEL_FOURS(slot, name, four, from_bits)                          \
     layout(set = 0, binding = slot) uniform usamplerBuffer name##_texels;           \
     four name##_at(uint index, uint count) {                                        \
@@ -71,7 +72,7 @@ layout(constant_id = 2) const bool kFours = false;
         return from_bits(four_across(first, second, index % 4u, count));            \
     }
 
-// Of two texels' elements those from `skipped` on, 0 past count.
+// The elements of two texels from `skipped`, 0 past count.
 uvec4 four_across(uvec4 first, uvec4 second, uint skipped, uint count) {
     uvec4 odd = (skipped & 1u) != 0u ? uvec4(first.yzw, second.x) : first;
     uvec2 rest = (skipped & 1u) != 0u ? second.yz : second.xy;
@@ -92,13 +93,13 @@ uvec4 four_across(uvec4 first, uvec4 second, uint skipped, uint count) {
         }                                                   \
     }
 
-// The columns of a row's i-th four that an invocation keeps: two and two lie together. To be included before grid.glsl's
-// functions are called.
+// The columns of a row's i-th vec4 that an invocation keeps: in adjacent pairs. Include before calling grid.glsl's
+// functions.
 #define held_column(i) (8u * (((i) / 2u) * lanes() + lane()) + 4u * ((i) % 2u))
 
 float sum_of_four(vec4 value) { return (value.x + value.y) + (value.z + value.w); }
 
-// value with 0 past the row's end, which is count away.
+// value with 0 past the row's end, which is at count.
 vec4 of_row(vec4 value, uint count) {
     return kFours ? value : mix(vec4(0.0), value, lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(count)));
 }

@@ -1,4 +1,4 @@
-// What the kernels of attention share: rows of operands [batch, heads, rows, columns], and the steps of softmax.
+// Common to the attention kernels: rows of operands [batch, heads, rows, columns], and the steps of softmax.
 #ifndef HEADSCOPE_HEADS_GLSL
 #define HEADSCOPE_HEADS_GLSL
 
@@ -12,16 +12,15 @@ layout(constant_id = 5) const uint kFlags = 0u;
 
 const uint kFours = (kDepth + 3u) / 4u;
 const uint kValueFours = (kValueDepth + 3u) / 4u;
-// Columns are whole fours, and every row begins where a vector may: of what is read, and of what is written.
+// Columns are whole vec4s, and every row that is read or written is aligned.
 const bool kWide = (kFlags & 1u) != 0u;
 const bool kWideOut = (kFlags & 32u) != 0u;
 const bool kDrops = (kFlags & 2u) != 0u;
-// 4u, 8u and 64u are a kernel's own.
-// For a CPU's Vulkan, which has no registers to lose an array from, and compiles for long what is said once for each
-// column: columns come and go in loops.
+// 4u, 8u and 64u belong to the kernels.
+// Software devices, which have no registers for arrays and compile unrolled code slowly, handle columns in loops.
 const bool kLoops = (kFlags & 16u) != 0u;
 
-// The head that this workgroup works on, and its first row.
+// The head of this workgroup, and its first row.
 struct Place {
     uint batch;
     uint head;
@@ -29,7 +28,7 @@ struct Place {
     uint first;
 };
 
-// Where workgroups share the rows of each head.
+// If workgroups share the rows of each head.
 Place place_among(uint rows) {
     uint of_group = lanes() * kRows;
     uint groups = (rows + of_group - 1u) / of_group;
@@ -38,12 +37,12 @@ Place place_among(uint rows) {
     return Place(batch, index - batch * p.heads, index, (group_index() - index * groups) * of_group);
 }
 
-// The i-th row of this invocation; past the last one others are none.
+// The i-th row of this invocation; it may be past the last one.
 uint row_of(Place place, uint i) { return place.first + i * lanes() + lane(); }
 
 uint start_of(Place place, uint strides[3]) { return place.batch * strides[0] + place.head * strides[1]; }
 
-// An operand: load(at, four) gives the columns from 4 * four on of the row that begins at `at`, zeros past its last.
+// An operand: load(at, four) gives four columns from 4 * four of the row that begins at `at`, zeros past its end.
 #define HEADSCOPE_ROWS(slot, load, columns, Wide, wide, Narrow, narrow)          \
     layout(set = 0, binding = slot) readonly buffer Wide { StoredFour wide[]; }; \
     layout(set = 0, binding = slot) readonly buffer Narrow { Stored narrow[]; }; \
@@ -60,8 +59,8 @@ uint start_of(Place place, uint strides[3]) { return place.batch * strides[0] + 
         return value;                                                            \
     }
 
-// An output: put(at, four, adds, value) gives the columns from 4 * four on of the row that begins at `at`, added to what is
-// there or not.
+// An output: put(at, four, adds, value) writes four columns from 4 * four of the row that begins at `at`, or adds to
+// them.
 #define HEADSCOPE_PUT_ROWS(slot, put, columns, Wide, wide, Narrow, narrow)                \
     layout(set = 0, binding = slot) buffer Wide { StoredFour wide[]; };                   \
     layout(set = 0, binding = slot) buffer Narrow { Stored narrow[]; };                   \
@@ -122,7 +121,7 @@ float add_dot(vec4 a, vec4 b, float sum) {
     return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
 }
 
-// What exponents are taken against. Where nothing but -inf was seen yet, anything but -inf itself, so that exp gives 0.
+// The base of exponents. If only -inf was seen so far, any other number, so that exp gives 0.
 float exponent_base(float largest) { return is_minus_infinity(largest) ? 0.0 : largest; }
 
 float log_sum(uint allowed, float largest, float total) {

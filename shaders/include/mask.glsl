@@ -1,5 +1,5 @@
-// How many keys a row of [batch, heads, queries] may look at: every mask of AttentionMask allows the first few. To be
-// included after the push constants `p`; takes the bindings 1 and 2.
+// How many keys a row of [batch, heads, queries] may see: every AttentionMask allows a prefix. Include after the push
+// constants `p`; uses the bindings 1 and 2.
 layout(set = 0, binding = 1) readonly buffer KeyLengths { int key_lengths[]; };
 layout(set = 0, binding = 2) readonly buffer QueryOffset { int query_offset[]; };
 

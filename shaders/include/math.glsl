@@ -1,10 +1,10 @@
-// exp, log and erfc to about one unit in the last place on every device: GLSL promises less, and drivers differ.
+// exp, log and erfc to about one unit in the last place on every device: GLSL guarantees less, and drivers differ.
 #ifndef HEADSCOPE_MATH_GLSL
 #define HEADSCOPE_MATH_GLSL
 
 float infinity() { return uintBitsToFloat(0x7f800000u); }
 
-// By bits: a compiler that assumes finite numbers may drop isnan, or a comparison with infinity.
+// By bits: a compiler that assumes finite numbers may remove isnan, or a comparison with infinity.
 bool is_nan(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
 bool is_finite(float x) { return (floatBitsToUint(x) & 0x7f800000u) != 0x7f800000u; }
 bool is_minus_infinity(float x) { return floatBitsToUint(x) == 0xff800000u; }
@@ -12,7 +12,7 @@ float not_a_number() { return uintBitsToFloat(0x7fc00000u); }
 
 float power_of_two(int exponent) { return uintBitsToFloat(uint(exponent + 127) << 23u); }
 
-// Without branches: a CPU's Vulkan takes both ways of each.
+// Without branches, of which software devices execute both sides.
 float precise_exp(float x) {
     float clamped = clamp(x, -104.0, 89.0);
     // x = n ln 2 + r, |r| <= ln 2 / 2, with ln 2 in two parts; the remainder of the series is below 1e-8.
@@ -27,7 +27,7 @@ float precise_exp(float x) {
     series = fma(series, r, 0.5);
     series = fma(series, r, 1.0);
     series = fma(series, r, 1.0);
-    // Twice, since 2^n alone may be out of range.
+    // In two factors, since 2^n alone may overflow.
     int first = int(n) >> 1;
     float power = series * power_of_two(first) * power_of_two(int(n) - first);
     return is_nan(x) ? x : power;
@@ -58,7 +58,7 @@ float precise_log(float x) {
 // [0, infinity) of relative error 1.1e-8.
 float precise_erfc(float x) {
     float a = abs(x);
-    a = a > 16.0 ? 16.0 : a;  // far past where exp(-a^2) is 0; infinity would make q a NaN, and a NaN stays one
+    a = a > 16.0 ? 16.0 : a;  // far beyond where exp(-a^2) is 0; infinity would make q NaN; NaN stays NaN
     float q = (a - 3.75) / (a + 3.75);
     float p = -0.000224704615;
     p = fma(p, q, 0.000396414293);

@@ -1,5 +1,5 @@
-// The operands a and b of a product, stored as storage.glsl says: one element, or the four that begin at element 4 * at. A
-// CPU's Vulkan reads storage buffers lane by lane, and texels for all lanes together: HEADSCOPE_TEXELS has them read so.
+// The operands a and b of a product, in the type of storage.glsl: one element, or the four from element 4 * at.
+// Software devices read storage buffers lane by lane, but texels for all lanes at once: HEADSCOPE_TEXELS uses those.
 #ifndef HEADSCOPE_OPERANDS_GLSL
 #define HEADSCOPE_OPERANDS_GLSL
 

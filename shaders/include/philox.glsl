@@ -1,4 +1,4 @@
-// Philox4x32-10, the twin of src/backend/philox.h.
+// Philox4x32-10, the same as in src/backend/philox.h.
 #ifndef HEADSCOPE_PHILOX_GLSL
 #define HEADSCOPE_PHILOX_GLSL
 

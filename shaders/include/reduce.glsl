@@ -1,6 +1,6 @@
-// Reductions over a workgroup, in an order that is the device's own and always the same. With HEADSCOPE_SUBGROUPS by
-// subgroup operations, of any size; else through shared memory alone. Every invocation gets the result and every
-// invocation must take part. Workgroups have a power of two of invocations, at most 256.
+// Reductions over a workgroup, always in the same, device-specific order. With HEADSCOPE_SUBGROUPS by subgroup
+// operations of any size; else only through shared memory. Every invocation gets the result, and every invocation must
+// take part. Workgroups have a power of two of invocations, at most 256.
 #ifndef HEADSCOPE_REDUCE_GLSL
 #define HEADSCOPE_REDUCE_GLSL
 
@@ -11,12 +11,12 @@
 
 layout(constant_id = 1) const bool kOneSubgroup = false;
 
-// Bits, since a float's bits may change on their way through memory of the other type.
+// Bits, since a float's bits may change when stored as another type.
 shared uint reduce_scratch[256];
 
 #ifdef HEADSCOPE_SUBGROUPS
 
-// The sum of value over every invocation, and so on: within each subgroup, then over the subgroups in their order.
+// The sum (and so on) of value over every invocation: within each subgroup, then over the subgroups in order.
 #define HEADSCOPE_REDUCTION(name, type, subgroup_operation, combine, to_bits, from_bits) \
     type name(type value) {                                                              \
         type part = subgroup_operation(value);                                           \

@@ -1,8 +1,8 @@
-// The place of four neighbours, counted row by row, in views of one shape; a row's last may be fewer. To be included after
-// the push constants `p` with fours and shape.
+// The place of four neighbours, counted row by row, in views of one shape; a row's last group may have fewer. Include
+// after the push constants `p` with fours and shape.
 
-// How many of the innermost dimensions have more than one entry, at most. A constant, since a CPU's Vulkan takes both ways
-// of a branch and divides lane by lane.
+// The maximum number of innermost dimensions with more than one entry. A constant, since software devices execute both
+// sides of a branch and divide lane by lane.
 layout(constant_id = 3) const uint kDimensions = 4u;
 
 uvec4 coordinates(uint index) {
