@@ -72,7 +72,7 @@ std::unique_ptr<Backend> VulkanDevices::open(int index, const std::string& path)
     vulkan::Options options = vulkan::Options::from(options_);
     const std::vector<VkPhysicalDevice>& devices = instance_->devices();
     if (index < 0 || static_cast<std::size_t>(index) >= devices.size()) {
-        throw Error(fmt::format("there is no vulkan:{}: {} Vulkan device(s) were found (headscope devices lists them)",
+        throw Error(fmt::format("unknown device vulkan:{}: found {} Vulkan device(s) (headscope devices lists them)",
                                 index, devices.size()));
     }
     const VkPhysicalDevice physical = devices[static_cast<std::size_t>(index)];
@@ -111,7 +111,7 @@ ProductDevice product_device(const Capabilities& found, const Options& options) 
             .matrices = matrix_device(found, options)};
 }
 
-// More shapes than a corpus has in lengths of eight.
+// More shapes than a corpus has with lengths that are multiples of eight.
 constexpr std::size_t kMostReplays = 128;
 
 Address address_of(const Tensor& tensor) {
@@ -119,10 +119,10 @@ Address address_of(const Tensor& tensor) {
     return {.block = binding.block, .byte = binding.begin};
 }
 
-// Beside the thread that records; drivers compile single kernels no faster by more.
+// Next to the recording thread; more threads do not speed up compiling.
 unsigned pipeline_threads(const Options& options) {
     constexpr unsigned kMost = 8;
-    const unsigned processors = std::thread::hardware_concurrency();  // 0 where that is not known
+    const unsigned processors = std::thread::hardware_concurrency();  // 0 if unknown
     return options.pipeline_threads && processors > 1 ? std::min(processors, kMost) : 0;
 }
 
@@ -146,7 +146,7 @@ VulkanBackend::VulkanBackend(std::shared_ptr<const Instance> instance, VkPhysica
 
 bool VulkanBackend::make_room() {
     if (stream_.recording()) {
-        return false;  // what was not carried out yet cannot be waited for; replay() does without the recording
+        return false;  // unsubmitted work cannot be waited for; replay() runs without the recording
     }
     stream_.finish();
     replays_.clear();
@@ -155,7 +155,7 @@ bool VulkanBackend::make_room() {
 
 void VulkanBackend::trim() {
     if (memory_->trim()) {
-        replays_.clear();  // another block may get the number of one that went
+        replays_.clear();  // another block may reuse a removed block's number
     }
 }
 
@@ -205,7 +205,7 @@ void VulkanBackend::replay(const std::string& name, const std::vector<Tensor>& o
     const Stream::Load before = stream_.asked();
     body();
     const Stream::Load after = stream_.asked();
-    // Beside long dispatches recording costs nothing, and a recording holds memory of its own.
+    // Recording gains nothing for long dispatches, and holds memory.
     if (!stream_.short_dispatches({after.dispatches - before.dispatches, after.work - before.work})) {
         replays_.disregard(key);
     }
@@ -262,8 +262,8 @@ Launch VulkanBackend::row_launch(Kernel kernel, std::uint64_t rows, std::uint64_
     launch.kernel = kernel;
     launch.groups = rows;
     launch.work_per_group = 32 * columns;
-    // A row of 512 is 32 numbers of each of 16 invocations: more than Intel's registers hold, beside what the way back
-    // of a layer norm needs.
+    // A row of 512 would be 32 numbers for each of 16 invocations: more than Intel's registers hold in the backward of
+    // a layer norm.
     const Capabilities& found = device_.capabilities();
     launch.specialisation.local_size =
         options_.row_lanes != 0 ? options_.row_lanes : std::clamp(found.subgroup_size, found.software ? 4U : 32U, 128U);

@@ -1,4 +1,4 @@
-// The class behind VulkanDevices::open. Each family of ops is one source file beside this one.
+// The class behind VulkanDevices::open. Each family of ops has a source file in ops/.
 #pragma once
 
 #include <array>
@@ -22,13 +22,13 @@
 
 namespace headscope::vulkan {
 
-// What a kernel of attention does with one of its rows: so many products, and arrays, of `depth` columns, with each of
-// the other rows.
+// The work of an attention kernel for each of its rows: products and arrays of `depth` columns with each of `others`
+// rows.
 struct RowWork {
     std::int64_t products = 0;
     std::int64_t depth = 0;
     std::int64_t others = 0;
-    bool wide = false;  // vectors are loaded
+    bool wide = false;  // vec4 loads
     std::uint64_t operations() const {
         constexpr std::int64_t kExponential = 32;
         return static_cast<std::uint64_t>((2 * products * depth + kExponential) * (others > 0 ? others : 1));
@@ -65,39 +65,39 @@ public:
     void run(const Linear& op) override;
 
 private:
-    // One workgroup a row, its size that of a subgroup: a reduction needs no barrier.
+    // One workgroup of one subgroup for each row: a reduction needs no barrier.
     Launch row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const;
-    // The same for rows so long (a vocabulary) that a GPU wants more invocations for each.
+    // The same for long rows (a vocabulary), for which a GPU needs more invocations.
     Launch long_row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const;
-    // One invocation four neighbours of a row.
+    // Each invocation handles four neighbours of a row.
     Launch fours_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns,
                         std::uint64_t work_per_element = 4) const;
-    // For the kernels with fours.glsl, whether each row of all these tensors is loaded by vectors.
+    // For kernels with fours.glsl: whether all these tensors' rows can be loaded by vec4.
     Launch by_fours(Launch launch, std::uint64_t columns, std::initializer_list<const Tensor*> tensors) const;
 
-    // Whether commands of the queue fill or copy these tensors: on a CPU by memcpy, at many times a shader's speed.
+    // Whether queue commands fill or copy these tensors: on a CPU they are memcpy, much faster than a shader.
     bool transfers(std::initializer_list<const Tensor*> tensors) const;
-    // Error naming the op unless the defined tensors of its own type are all F32, all F16 or all BF16, these where the
-    // device has 16-bit storage, and all others F32.
+    // Error naming the op unless all defined tensors of the op's type are F32, or all are F16 or BF16 on a device with
+    // 16-bit storage, and all others are F32.
     void require_types(const char* op, std::initializer_list<const Tensor*> own,
                        std::initializer_list<const Tensor*> full = {}) const;
 
-    // Calls body(first, count) for ranges of rows that any binding of rows of so many elements can hold.
+    // Calls body(first, count) for ranges of rows of this many elements that fit any binding.
     void for_row_tiles(std::int64_t rows, std::int64_t row_elements,
                        const std::function<void(std::int64_t first, std::int64_t count)>& body) const;
     bool fits_binding(const Tensor& tensor) const;
-    bool fits_binding(std::int64_t elements, DType dtype) const;  // that lie together
-    // Calls body with the tensors, which have one shape, cut along it until each fits a binding.
+    bool fits_binding(std::int64_t elements, DType dtype) const;  // contiguous ones
+    // Calls body with parts of the tensors, which have one shape, that fit a binding.
     void for_tiles(const std::vector<Tensor>& tensors,
                    const std::function<void(const std::vector<Tensor>& parts)>& body) const;
 
-    // Column sums in two levels: parts of the rows side by side, then over the parts. Always in the same order.
+    // Column sums in two levels: over parts of the rows in parallel, then over the parts. Always in the same order.
     void sum_rows(const Tensor& x, const Tensor& out, Write write);
     std::int64_t row_parts(std::int64_t rows, std::int64_t columns) const;
     void convert(const Copy& op);
     Tensor widened(const Tensor& tensor);  // a copy in F32
     void dropout_tiles(const Dropout& op, const std::array<std::int64_t, 3>& first);
-    // Of a linear layer, what its product does beside: None or Relu.
+    // What a linear layer's product does in addition. Activations: None or Relu.
     struct Epilogue {
         Tensor bias = {};
         Activation activation = Activation::None;
@@ -108,7 +108,7 @@ private:
     void multiply_by(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue);
     void multiply_in_parts(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue);
     std::int64_t deepest_in_registers() const;
-    // `goes_back`: AttentionBackward follows, or this is it.
+    // `goes_back`: for AttentionBackward, or followed by it.
     bool fuses(const Tensor& q, const Tensor& k, const Tensor& v, Compute compute, bool goes_back) const;
     bool fit_bindings(std::initializer_list<const Tensor*> tensors) const;
     Launch head_launch(Kernel kernel, const Tensor& rows, const RowWork& work) const;
@@ -141,7 +141,7 @@ inline bool is_narrow(DType dtype) {
 // A value as a kernel's word of F32, F16 or BF16.
 std::uint32_t bits_of(float value, DType dtype);
 
-// `tensor`, or `other` where it is not defined: a descriptor must point at something.
+// `tensor`, or `other` if it is undefined: a descriptor must point at something.
 inline const Tensor& or_else(const Tensor& tensor, const Tensor& other) {
     return tensor.defined() ? tensor : other;
 }
@@ -152,7 +152,7 @@ inline std::uint32_t drops(const DropoutParams& params) {
     return params.threshold != 0 ? 1 : 0;
 }
 
-// Rows of a contiguous tensor seen as [rows, columns], its last dimension the columns.
+// Rows of a contiguous tensor as [rows, columns], with its last dimension as columns.
 Tensor as_rows(const Tensor& tensor);
 
 }  // namespace headscope::vulkan

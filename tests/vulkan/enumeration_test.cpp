@@ -156,7 +156,8 @@ TEST_CASE("of a device's cooperative matrices the list says the sizes, or what i
     CHECK(without(&FakeMatrices::memory_model, VK_FALSE) == "no vulkanMemoryModel");
     CHECK(without(&FakeMatrices::rounds_to_nearest, VK_FALSE) == "no rounding to nearest in F16");
     CHECK(without(&FakeMatrices::stages, VK_SHADER_STAGE_FRAGMENT_BIT) == "none in compute shaders");
-    CHECK(without(&FakeMatrices::sum, VK_COMPONENT_TYPE_FLOAT16_KHR) == "none of F16 that sum in F32 and fit a tile");
+    CHECK(without(&FakeMatrices::sum, VK_COMPONENT_TYPE_FLOAT16_KHR) ==
+          "no F16 matrices with F32 sums that fit a tile");
     CHECK(said(&has_all, 128) == "16 x 8 x 16");
     CHECK(said(&has_all, 8, true) == "16 x 8 x 16");
     CHECK(said(&has_all, 16, true) == "none in software for subgroups of 16");

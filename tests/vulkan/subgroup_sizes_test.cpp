@@ -71,7 +71,7 @@ TEST_CASE("what sizes of subgroups there are is told, and nonsense too", "[vulka
     const auto says = [](std::uint32_t own, std::uint32_t least, std::uint32_t most) {
         return SubgroupSizes{.own = own, .least = least, .most = most}.nonsense();
     };
-    CHECK(says(24, 0, 0) == "subgroups of 24 invocations, which is no power of two up to 128");
+    CHECK(says(24, 0, 0) == "subgroups of 24 invocations, which is not a power of two up to 128");
     CHECK(says(64, 8, 32) == "subgroups of 8 to 32 invocations, and its own of 64");
     CHECK_FALSE(says(32, 8, 96).empty());
     CHECK_FALSE(says(32, 8, 4294967295U).empty());

@@ -21,8 +21,8 @@ std::string cache_file_path(const Capabilities& capabilities, const std::string&
     for (const std::uint8_t byte : device.pipelineCacheUUID) {
         id += fmt::format("{:02x}", byte);
     }
-    // A software driver's numbers may be the same in all its versions; its words are not. And what is fast with
-    // subgroups of one size is not what is fast with others.
+    // A software driver may keep its numbers over versions; its version text changes. The subgroup size is included
+    // because it decides what is fast.
     const std::uint64_t words = fnv1a(fmt::format("{} {}", capabilities.driver, capabilities.subgroup_size));
     return fmt::format("{}/vulkan-{:x}-{:x}-{:x}-{}-{:016x}.{}", directory, device.vendorID, device.deviceID,
                        device.driverVersion, id, words, ending);

@@ -1,4 +1,4 @@
-// Files that save a device's next start some time: what is wrong with them is never an error.
+// Cache files that save time at the next start. Problems with them are never errors.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace headscope::vulkan {
 
-// The file's name holds device, driver and the driver's own cache id. Empty if there is no directory.
+// The file name contains device, driver and the driver's own cache id. Empty without a directory.
 std::string cache_file_path(const Capabilities& capabilities, const std::string& directory, const std::string& ending);
 
-// Written beside and renamed. False if that failed.
+// Writes a temporary file and renames it. False on failure.
 bool write_cache_file(const std::string& path, std::string_view bytes);
 
 }  // namespace headscope::vulkan

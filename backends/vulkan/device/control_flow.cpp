@@ -12,7 +12,7 @@ namespace {
 // From the SPIR-V specification, section 3.6.
 constexpr std::uint32_t kSubgroupUniformControlFlow = 4421;
 
-// A literal string: its bytes, the first of a word lowest, and a zero at least.
+// A literal string: its bytes, lowest first within a word, terminated by at least one zero.
 constexpr char kExtension[] = "SPV_KHR_subgroup_uniform_control_flow";
 
 std::array<std::uint32_t, (sizeof kExtension + 3) / 4> extension_words() {
@@ -34,7 +34,7 @@ std::vector<std::uint32_t> with_uniform_control_flow(std::span<const std::uint32
             declared = true;
         }
         module.insert(module.end(), instruction.words.begin(), instruction.words.end());
-        if (instruction.op == kOpEntryPoint) {  // of which a kernel has one
+        if (instruction.op == kOpEntryPoint) {  // a kernel has exactly one
             append_instruction(module, kOpExecutionMode,
                                std::array{instruction.operands[1], kSubgroupUniformControlFlow});
         }

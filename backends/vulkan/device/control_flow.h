@@ -1,4 +1,4 @@
-// What a module asks of a driver's subgroups (SPV_KHR_subgroup_uniform_control_flow), where it can be asked for.
+// Requests uniform control flow of subgroups in a module (SPV_KHR_subgroup_uniform_control_flow).
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace headscope::vulkan {
 
-// Among a device's features.
+// Its name among a device's features.
 inline constexpr const char* kControlFlowFeature = "uniform control flow of subgroups";
 
-// The module, whose subgroups are whole again behind a branch or a loop that they came to as a whole and that all
-// leave by its end, however many turns each took: before they exchange or add what they hold. Unasked a driver need
-// not see to it.
+// Returns the module with the guarantee that subgroups reconverge after a branch or loop that they entered as a whole
+// and that all invocations leave by its end, however many iterations each took, before they exchange or sum values.
+// Without the request a driver need not ensure that.
 std::vector<std::uint32_t> with_uniform_control_flow(std::span<const std::uint32_t> spirv);
 
 }  // namespace headscope::vulkan

@@ -58,8 +58,8 @@ bool in_compute(const InstanceFunctions& functions, VkPhysicalDevice device) {
     return (matrices.cooperativeMatrixSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
 }
 
-// AMD's own drivers list them for GPUs without matrix cores, too, and take them apart: ggml-org/llama.cpp's 10597 and
-// 11074. RDNA3 brought the cores, and with them products of four bytes of mixed signs.
+// AMD's own drivers list matrices also for GPUs without matrix cores and emulate them: ggml-org/llama.cpp's 10597 and
+// 11074. RDNA3 introduced the cores, together with accelerated packed 4x8-bit products of mixed signedness.
 bool takes_apart(const InstanceFunctions& functions, VkPhysicalDevice device, const MatrixGround& ground) {
     if (ground.driver != VK_DRIVER_ID_AMD_PROPRIETARY && ground.driver != VK_DRIVER_ID_AMD_OPEN_SOURCE) {
         return false;
@@ -117,7 +117,7 @@ CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysica
     if (!ground.subgroups) {
         return {{}, "no full subgroups"};
     }
-    // Mesa 26.1's llvmpipe lists them for subgroups of 16, too, and crashes when it compiles them.
+    // Mesa 26.1's llvmpipe lists them for subgroups of 16 too, but crashes when it compiles them.
     if (ground.software && ground.subgroup_size != 8) {
         return {{}, fmt::format("none in software for subgroups of {}", ground.subgroup_size)};
     }
@@ -130,8 +130,8 @@ CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysica
     if (!ground.rounds_halves) {
         return {{}, "no rounding to nearest in F16"};
     }
-    // For an Arc A770 Mesa 25 keeps some 250 of a kernel's numbers in memory, whatever the subgroups and the tile:
-    // until a card has shown otherwise, plain tiles are the faster.
+    // For an Arc A770 Mesa 25 spills some 250 registers of a kernel, whatever the subgroups and the tile. Until a card
+    // has been measured, plain tiles are used.
     if (ground.shares_registers) {
         return {{}, "not used where subgroups share registers: too few for their sums"};
     }
@@ -139,7 +139,7 @@ CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysica
         return {{}, "not used where AMD's driver takes them apart: no matrix cores"};
     }
     const MatrixSizes sizes = largest(kinds_of(functions, device), ground);
-    return {sizes, sizes.m == 0 ? "none of F16 that sum in F32 and fit a tile" : ""};
+    return {sizes, sizes.m == 0 ? "no F16 matrices with F32 sums that fit a tile" : ""};
 }
 
 }  // namespace headscope::vulkan

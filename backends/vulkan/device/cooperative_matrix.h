@@ -1,5 +1,5 @@
-// VK_KHR_cooperative_matrix: matrices that the invocations of a subgroup share, which GPUs multiply several times as
-// fast as numbers. Here F16 times F16, summed in F32.
+// VK_KHR_cooperative_matrix: matrices shared by the invocations of a subgroup, which GPUs multiply several times as
+// fast as scalars. Used for F16 times F16 with F32 sums.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace headscope::vulkan {
 
-// Of DeviceInfo::features.
+// Its name in DeviceInfo::features.
 inline constexpr const char* kMatrixFeature = "cooperative matrices";
 
-// One product of matrices: [m, k] . [k, n].
+// One matrix product: [m, k] . [k, n].
 struct MatrixSizes {
     std::uint32_t m = 0;
     std::uint32_t n = 0;
@@ -23,16 +23,16 @@ struct MatrixSizes {
 
 struct CooperativeMatrices {
     MatrixSizes sizes;
-    std::string missing = "no Vulkan 1.2";  // what a device lacks to use them; empty if it can
+    std::string missing = "no Vulkan 1.2";  // what the device lacks; empty if it can use them
     bool usable() const { return missing.empty(); }
 };
 
-// What the rest of the probe has found out.
+// What the rest of the probe has found.
 struct MatrixGround {
-    bool extension = false;  // is listed
-    bool subgroups = false;  // a workgroup can be made of full ones
+    bool extension = false;  // listed
+    bool subgroups = false;  // full subgroups can be required
     bool software = false;
-    bool rounds_halves = false;     // to nearest in F16, where it is asked to
+    bool rounds_halves = false;     // F16 rounds to nearest if requested
     bool shares_registers = false;  // SubgroupSizes
     bool dot_products = false;      // VK_KHR_shader_integer_dot_product is listed
     VkDriverId driver{};
@@ -42,14 +42,13 @@ struct MatrixGround {
 CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysicalDevice device,
                                    const MatrixGround& ground);
 
-// The features that a device needs enabled for them, to be chained before `next`. Not to be copied: it points at
-// itself.
+// The features that must be enabled, to be chained before `next`. Not copyable: it points to itself.
 struct MatrixFeatures {
     VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices{};
     VkPhysicalDeviceShaderFloat16Int8Features float16{};
     VkPhysicalDeviceVulkanMemoryModelFeatures memory_model{};
 
-    void* chain(void* next);  // its first
+    void* chain(void* next);  // returns the first
     void enable();            // after chain()
 };
 

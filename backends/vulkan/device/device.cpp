@@ -52,7 +52,7 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     features.subgroup_size.computeFullSubgroups = found.full_subgroups ? VK_TRUE : VK_FALSE;
     features.control_flow.shaderSubgroupUniformControlFlow = found.uniform_control_flow ? VK_TRUE : VK_FALSE;
     features.storage16.storageBuffer16BitAccess = found.storage16 ? VK_TRUE : VK_FALSE;
-    // Of a view's last texel fours.glsl reads the next one, too, whatever it is. Every device has the feature.
+    // After a view's last texel fours.glsl may read one more. Every device has the feature.
     features.all.features.robustBufferAccess = found.texel_loads ? VK_TRUE : VK_FALSE;
     auto info = chained<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features.all);
     info.queueCreateInfoCount = 1;
@@ -61,7 +61,7 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     info.ppEnabledExtensionNames = extensions.data();
     const std::lock_guard<std::mutex> turn(driver_lock());
     check(instance_->functions().vkCreateDevice(physical, &info, nullptr, &device_), "vkCreateDevice");
-    // Found before the others, of which one may be missing.
+    // Loaded before the others, since one of those may be missing.
     functions_.vkDestroyDevice =
         reinterpret_cast<PFN_vkDestroyDevice>(instance_->functions().vkGetDeviceProcAddr(device_, "vkDestroyDevice"));
     try {
@@ -83,7 +83,7 @@ VkBufferUsageFlags Device::buffer_usage() const {
     return usage;
 }
 
-// Vulkan promises that buffers of one usage all may have the same types, whatever their size.
+// Vulkan guarantees that all buffers of one usage support the same memory types, whatever their size.
 void Device::choose_tensor_memory() {
     VkBufferCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
@@ -112,8 +112,8 @@ Device::~Device() {
         const std::lock_guard<std::mutex> turn(driver_lock());
         functions_.vkDestroyDevice(device_, nullptr);
     }
-    // An object left alive is reported by the call above. Thrown in a destructor this ends the program, which is what
-    // a run under validation is for.
+    // Objects still alive are reported by the call above. Thrown in a destructor, the error ends the program, as a run
+    // under validation should.
     check_validation();
 }
 

@@ -1,11 +1,11 @@
-// Structures that Vulkan chains: made with their type, and those of the features that the backend can use.
+// Vulkan's chained structures, created with their type, and those of the features that the backend can use.
 #pragma once
 
 #include "backends/vulkan/device/instance.h"
 
 namespace headscope::vulkan {
 
-// Of vulkan_beta.h: to be enabled where it is listed.
+// From vulkan_beta.h: must be enabled if listed.
 inline constexpr const char* kPortabilitySubset = "VK_KHR_portability_subset";
 
 template <class T>
@@ -23,7 +23,7 @@ struct Features {
     VkPhysicalDevice16BitStorageFeatures storage16{};
     VkPhysicalDeviceFeatures2 all{};
 
-    // Those of extensions only where the device has them.
+    // Those of extensions only if the device has them.
     void chain(bool has_size_control, bool has_control_flow) {
         storage16 = chained<VkPhysicalDevice16BitStorageFeatures>(
             VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES, nullptr);

@@ -1,4 +1,4 @@
-// What a physical device can do, and why it cannot be used.
+// Probes what a physical device can do, and why it cannot be used.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,7 +23,7 @@ std::vector<VkExtensionProperties> extensions_of(const InstanceFunctions& functi
         });
 }
 
-// A queue family for compute alone keeps out of the way of graphics; any other with compute will do.
+// Prefers a queue family for compute only, which does not compete with graphics; else any with compute.
 bool find_queue_family(const InstanceFunctions& functions, VkPhysicalDevice device, Capabilities& found) {
     std::uint32_t count = 0;
     functions.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
@@ -66,7 +66,7 @@ void probe_properties(const InstanceFunctions& functions, VkPhysicalDevice devic
     found.subgroup_arithmetic = in_compute && (subgroup.supportedOperations & kNeeded) == kNeeded;
     found.subgroup_shuffles = in_compute && (subgroup.supportedOperations & kShuffles) == kShuffles;
     found.subgroup_sizes.own = std::max(subgroup.subgroupSize, 1U);
-    // 2^31 bytes keep every element's index in a binding, and sums of two of them, within 32 bits.
+    // 2^31 bytes keep every element's index in a binding, and sums of two, within 32 bits.
     constexpr std::uint64_t kIndexable = std::uint64_t{1} << 31U;
     found.max_binding_bytes = std::min<std::uint64_t>(all.properties.limits.maxStorageBufferRange, kIndexable);
     found.max_allocation_bytes = maintenance.maxMemoryAllocationSize;
@@ -108,14 +108,14 @@ void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device,
                         .limits = found.properties.limits});
 }
 
-// What no driver may say: Vulkan's required limits, and sizes that are powers of two by its word.
+// Values that violate Vulkan's required limits, or are not powers of two where it guarantees that.
 std::string why_nonsense(const Capabilities& found) {
     constexpr std::uint32_t kRange = 1U << 27U;
     constexpr std::uint32_t kGroups = 65535;
     constexpr std::uint32_t kPush = 128;
     const VkPhysicalDeviceLimits& limits = found.properties.limits;
     const auto says = [](const std::string& what) {
-        return fmt::format("the driver says what Vulkan does not allow, and may say more: {}; update it", what);
+        return fmt::format("the driver reports values that Vulkan does not allow: {}; update it", what);
     };
     if (limits.maxStorageBufferRange < kRange) {
         return says(fmt::format("storage buffers of {} bytes, fewer than {}", limits.maxStorageBufferRange, kRange));
@@ -128,7 +128,7 @@ std::string why_nonsense(const Capabilities& found) {
         return says(fmt::format("{} bytes of push constants, fewer than {}", limits.maxPushConstantsSize, kPush));
     }
     if (!std::has_single_bit(limits.minStorageBufferOffsetAlignment)) {
-        return says(fmt::format("buffers aligned to {} bytes, which is no power of two",
+        return says(fmt::format("buffers aligned to {} bytes, which is not a power of two",
                                 limits.minStorageBufferOffsetAlignment));
     }
     if (found.memory.memoryHeapCount > VK_MAX_MEMORY_HEAPS || found.memory.memoryTypeCount > VK_MAX_MEMORY_TYPES) {
@@ -142,7 +142,7 @@ std::string why_nonsense(const Capabilities& found) {
 std::string why_rejected(const Capabilities& found, const Options& options, bool compute_queue) {
     constexpr std::uint32_t kBindings = 12;        // the widest kernel
     constexpr std::uint32_t kInvocations = 256;    // the largest workgroup
-    constexpr std::uint32_t kSharedBytes = 16384;  // what Vulkan promises
+    constexpr std::uint32_t kSharedBytes = 16384;  // guaranteed by Vulkan
     const VkPhysicalDeviceLimits& limits = found.properties.limits;
     const std::uint32_t version = found.properties.apiVersion;
     if (version < VK_API_VERSION_1_2) {
@@ -192,8 +192,8 @@ std::string say_matrices(const CooperativeMatrices& matrices, bool wanted) {
                               : fmt::format("{} x {} x {}", sizes.m, sizes.n, sizes.k);
 }
 
-// A CPU's Vulkan, as llvmpipe does it, loads from storage buffers lane by lane under a mask, from texel buffers all
-// lanes at once: twice as fast. No GPU gains by it.
+// Software drivers such as llvmpipe read storage buffers lane by lane under a mask, but texel buffers all lanes at
+// once: twice as fast. GPUs gain nothing.
 bool has_texel_loads(const Capabilities& found) {
     constexpr std::uint64_t kTexelBytes = 16;
     return found.software && found.subgroup_arithmetic &&
@@ -230,7 +230,7 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
     };
 }
 
-// Those that choose other kernels, or other ways to start them, than `found` is about to.
+// The paths that would choose other kernels, or other ways to launch them, than `found` does.
 std::vector<std::string> paths_of(const Capabilities& found, const Options& options) {
     std::vector<std::string> paths;
     for (const Switch& each : switches()) {
@@ -250,7 +250,7 @@ std::vector<std::string> paths_of(const Capabilities& found, const Options& opti
     return paths;
 }
 
-// What the driver says of the device, and what that means.
+// Reads what the driver reports of the device, and judges it.
 void examine(const InstanceFunctions& functions, VkPhysicalDevice device, const Options& options, Probe& result) {
     Capabilities& found = result.capabilities;
     DeviceInfo& info = result.info;
@@ -268,7 +268,7 @@ void examine(const InstanceFunctions& functions, VkPhysicalDevice device, const 
     describe(found, options, info);
 }
 
-// What is left of it by the options.
+// Restricts it by the options.
 void keep_to(const Options& options, Capabilities& found) {
     if (options.max_binding_bytes != 0) {
         found.max_binding_bytes = std::min(found.max_binding_bytes, options.max_binding_bytes);
@@ -278,7 +278,7 @@ void keep_to(const Options& options, Capabilities& found) {
         found.max_groups = std::min(found.max_groups, options.max_groups);
     }
     found.push_descriptors = found.push_descriptors && options.push_descriptors;
-    // Modules with subgroups have both.
+    // Modules with subgroups use both.
     found.subgroup_arithmetic = found.subgroup_arithmetic && found.subgroup_shuffles && options.subgroups;
     found.subgroup_shuffles = found.subgroup_shuffles && options.subgroups;
     found.uniform_control_flow =
@@ -300,7 +300,7 @@ HalfConversion half_conversion(const Capabilities& found, const Options& options
     if (options.half_conversions == HalfConversions::Never) {
         return {.says = "switched off"};
     }
-    // llvmpipe is no faster by its own.
+    // llvmpipe is not faster with its own.
     if (found.software && options.half_conversions == HalfConversions::OfGpus) {
         return {};
     }
@@ -324,8 +324,8 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
         examine(functions, device, options, result);
         keep_to(options, found);
         info.paths = paths_of(found, options);
-    } catch (const Error& error) {  // which is this device's alone
-        info.rejected = fmt::format("its driver cannot say what it can do: {}; update it", error.what());
+    } catch (const Error& error) {  // concerns only this device
+        info.rejected = fmt::format("its driver failed to report its properties: {}; update it", error.what());
     }
     return result;
 }

@@ -1,12 +1,12 @@
-// What to install where no driver is found.
+// What to install if no driver is found.
 #pragma once
 
 #include <string>
 
 namespace headscope::vulkan {
 
-// In the words of an error. Where there is `nvidia_control`, NVIDIA's kernel driver runs and what its Vulkan driver
-// lacks is most likely a container's fault: that maps it in only where graphics are asked for, and it needs two of X's
+// Advice for an error message. If `nvidia_control` exists, NVIDIA's kernel driver runs and its Vulkan driver is most
+// likely missing because of a container: containers map it only if graphics are requested, and it needs two X
 // libraries.
 std::string driver_advice(const std::string& nvidia_control = "/dev/nvidiactl");
 

@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of a list that colons part.
+// Splits a list at colons.
 std::vector<std::string> paths_in(const std::string& list) {
     std::vector<std::string> paths;
     std::istringstream rest(list);
@@ -43,7 +43,7 @@ std::vector<std::string> paths_in(const std::string& list) {
     return paths;
 }
 
-// Where the loader looks for drivers: LoaderDriverInterface.md of Khronos' loader.
+// Where the loader looks for drivers: LoaderDriverInterface.md of the Khronos loader.
 std::vector<fs::path> driver_folders(const Settings& settings) {
     const auto listed = [&](const char* name, const char* otherwise) {
         const std::string list = settings.get(name);
@@ -68,7 +68,7 @@ std::string times_of(const fs::path& file) {
     return error ? "" : fmt::format(" {} {}", time, fs::file_size(file, error));
 }
 
-// The library that a manifest names, where it names a path.
+// The library of a manifest, if it is a path.
 fs::path library_of(const fs::path& manifest) {
     std::ifstream file(manifest);
     const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -88,13 +88,13 @@ std::string stamp_path(const std::string& cache_directory, const Settings& setti
     return fmt::format("{}/drivers-{:016x}", cache_directory, fnv1a(installed_drivers(settings)));
 }
 
-// In the child: never returns.
+// Runs in the child; never returns.
 [[noreturn]] void ask_drivers() {
-    // NVIDIA's may take some for each card that nobody uses at the time. A child that another thread's lock was copied
-    // into never ends of itself, and the parent waits for it.
+    // NVIDIA's driver may take seconds for each idle card. A child that was forked while another thread held a lock
+    // would never end, and the parent waits for it.
     constexpr unsigned kSeconds = 60;
     for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGALRM}) {
-        std::signal(number, SIG_DFL);  // no handler of a parent's
+        std::signal(number, SIG_DFL);  // no handlers of the parent
     }
     ::sigset_t none;
     ::sigemptyset(&none);
@@ -108,14 +108,14 @@ std::string stamp_path(const std::string& cache_directory, const Settings& setti
     }
     try {
         const Instance instance(false);
-    } catch (const std::exception&) {  // which the parent will meet itself
+    } catch (const std::exception&) {  // the parent will get it too
     }
     ::_exit(0);
 }
 
-// What became of the child.
+// How the child ended.
 struct Answer {
-    bool survived = false;  // it asked, and ended of itself
+    bool survived = false;  // it listed devices and exited
     int crash = 0;          // the signal of a crash
 };
 
@@ -124,7 +124,7 @@ bool is_crash(int number) {
 }
 
 Answer ask_in_child() {
-    // So that no other thread is loading a driver or leaving it, which the child would inherit as it is.
+    // So that the child does not inherit the state of a driver being loaded or unloaded by another thread.
     std::unique_lock<std::mutex> turn(driver_lock());
     const pid_t child = ::fork();
     turn.unlock();
@@ -190,7 +190,7 @@ void require_drivers_survive(const std::string& cache_directory, const Settings&
     }
     if (answer.survived && !stamp.empty()) {
         fs::create_directories(cache_directory, error);
-        const std::ofstream written(stamp);  // it only saves time
+        const std::ofstream written(stamp);  // only saves time
     }
 }
 

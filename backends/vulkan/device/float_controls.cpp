@@ -43,7 +43,7 @@ std::vector<std::uint32_t> with_float_controls(std::span<const std::uint32_t> sp
     for_each_instruction(spirv, [&](const Instruction& instruction) {
         module.insert(module.end(), instruction.words.begin(), instruction.words.end());
         const auto& operands = instruction.operands;
-        if (instruction.op == kOpEntryPoint && controls.keeps_specials) {  // of which a kernel has one
+        if (instruction.op == kOpEntryPoint && controls.keeps_specials) {  // a kernel has exactly one
             append_instruction(module, kOpExecutionMode, std::array{operands[1], kSignedZeroInfNanPreserve, 32U});
         } else if (rounds_halves(instruction)) {
             for (const std::uint32_t width : controls.rounded_alike) {

@@ -15,8 +15,8 @@ namespace headscope::vulkan {
 
 namespace {
 
-// Since 1.3.216 the loader hides drivers that have Vulkan in part, such as MoltenVK, unless it is told that they are
-// known; those before hide none. One that cannot say has vkCreateInstance say why.
+// Since 1.3.216 the loader hides drivers of a Vulkan subset, such as MoltenVK, unless the program opts in; older ones
+// hide none. If this query fails, vkCreateInstance reports why.
 bool hides_portability(const Loader& loader) {
     try {
         const auto ask = [&](std::uint32_t* count, VkExtensionProperties* found) {
@@ -84,7 +84,7 @@ void Instance::create(bool validation) {
         throw Error("no Vulkan driver: " + driver_advice());
     }
     check(result, "vkCreateInstance");
-    // Found before the others, of which one may be missing.
+    // Loaded before the others, since one of those may be missing.
     functions_.vkDestroyInstance =
         reinterpret_cast<PFN_vkDestroyInstance>(loader_.vkGetInstanceProcAddr(instance_, "vkDestroyInstance"));
     functions_ = load_instance_functions(loader_, instance_);
@@ -108,7 +108,7 @@ void Instance::find_devices() {
         result = functions_.vkEnumeratePhysicalDevices(instance_, &count, devices_.data());
         devices_.resize(count);
     }
-    // VK_INCOMPLETE: a device was plugged in between the two calls; those that were there will do.
+    // VK_INCOMPLETE: a device was plugged in between the two calls; the earlier ones suffice.
     if (result != VK_SUCCESS && result != VK_INCOMPLETE) {
         throw Error(
             fmt::format("the Vulkan driver cannot list its devices: vkEnumeratePhysicalDevices failed with {}; "
@@ -125,7 +125,7 @@ void Instance::find_devices() {
 }
 
 Instance::~Instance() {
-    turn_.lock();  // until its own end, behind the loader's
+    turn_.lock();  // held to the end of this destructor, after the loader's
     destroy();
 }
 

@@ -1,4 +1,4 @@
-// VkInstance, the validation layer where asked for, and the order of the devices.
+// VkInstance, the validation layer if requested, and the order of devices.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,9 @@ namespace headscope::vulkan {
 
 class Instance {
 public:
-    // `validation` turns on the Khronos layer (validation.h). Error when there is no loader, no driver, no such layer,
-    // or when the driver fails to list its devices. No device at all is no Error. Made and unmade under driver_lock().
+    // `validation` enables the Khronos layer (validation.h). Error if there is no loader, no driver or no such layer,
+    // or if the driver fails to list its devices. Finding no device is not an Error. Created and destroyed under
+    // driver_lock().
     explicit Instance(bool validation);
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
@@ -22,7 +23,7 @@ public:
     const InstanceFunctions& functions() const { return functions_; }
     // Null without validation.
     ValidationLog* validation() const { return validation_.get(); }
-    // Discrete GPUs, then integrated, virtual, CPUs; equals in the loader's order.
+    // Discrete GPUs, then integrated, virtual, CPUs; otherwise in the loader's order.
     const std::vector<VkPhysicalDevice>& devices() const { return devices_; }
 
 private:
@@ -30,7 +31,7 @@ private:
     void find_devices();
     void destroy();
 
-    std::unique_lock<std::mutex> turn_;  // of driver_lock(), while all that follows is made and unmade
+    std::unique_lock<std::mutex> turn_;  // of driver_lock(), held while the members below are created and destroyed
     Loader loader_;
     std::unique_ptr<ValidationLog> validation_;
     VkInstance instance_ = VK_NULL_HANDLE;

@@ -1,4 +1,4 @@
-// What Vulkan lists in two calls: how many there are, and then which.
+// Vulkan's two-call lists: first the number of items, then the items.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace headscope::vulkan {
 
-// By `ask(&count, items)`, once more where there were more by the second call. Error naming `call` where that fails.
+// Calls `ask(&count, items)`, again if the number grew in between. Error naming `call` on failure.
 template <class Item, class Ask>
 std::vector<Item> listed(const char* call, const Ask& ask) {
-    constexpr int kMostTimes = 8;  // what there is by then will do
+    constexpr int kMostTimes = 8;  // then the list at that time is used
     std::vector<Item> items;
     VkResult result = VK_INCOMPLETE;
     for (int time = 0; result == VK_INCOMPLETE && time < kMostTimes; ++time) {

@@ -1,4 +1,4 @@
-// The Vulkan loader, opened at run time: a machine without it still runs the program and says what is missing.
+// The Vulkan loader, opened at run time: without it the program runs and reports what is missing.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -86,10 +86,10 @@ namespace headscope::vulkan {
 
 #define HEADSCOPE_VK_MEMBER(name) PFN_##name name = nullptr;
 
-// The functions that need no instance. Kept alive by whoever holds one of its functions.
+// The functions that need no instance. Whoever holds one of them keeps this alive.
 class Loader {
 public:
-    // Error when the library is not installed, saying how to get it.
+    // Error with installation advice if the library is missing.
     explicit Loader(const char* library = "libvulkan.so.1");
     Loader(const Loader&) = delete;
     Loader& operator=(const Loader&) = delete;
@@ -106,13 +106,13 @@ struct InstanceFunctions {
     HEADSCOPE_VK_INSTANCE(HEADSCOPE_VK_MEMBER)
     PFN_vkCreateDebugUtilsMessengerEXT vkCreateDebugUtilsMessengerEXT = nullptr;    // validation only
     PFN_vkDestroyDebugUtilsMessengerEXT vkDestroyDebugUtilsMessengerEXT = nullptr;  // validation only
-    // Where a device has the extension.
+    // If a device has the extension.
     PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR = nullptr;
 };
 
 struct DeviceFunctions {
     HEADSCOPE_VK_DEVICE(HEADSCOPE_VK_MEMBER)
-    PFN_vkCmdPushDescriptorSetKHR vkCmdPushDescriptorSetKHR = nullptr;  // where the extension is enabled
+    PFN_vkCmdPushDescriptorSetKHR vkCmdPushDescriptorSetKHR = nullptr;  // if the extension is enabled
 };
 
 #undef HEADSCOPE_VK_MEMBER
@@ -123,13 +123,13 @@ DeviceFunctions load_device_functions(const InstanceFunctions& functions, VkDevi
 // "VK_ERROR_DEVICE_LOST (-4)".
 std::string name_of(VkResult result);
 bool is_out_of_memory(VkResult result);
-// The driver had no memory for an object of its own.
+// The driver is out of memory for its own objects.
 class DriverOutOfMemory : public Error {
 public:
     using Error::Error;
 };
 
-// Error naming the call and the result unless it succeeded, DeviceLost and DriverOutOfMemory where it is one of these.
+// Error naming the call and the result unless it succeeded; DeviceLost and DriverOutOfMemory where applicable.
 void check(VkResult result, const char* call);
 
 }  // namespace headscope::vulkan

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kDepth = 32;
 constexpr std::uint32_t kStridedHalves = kDepth + 8;
 constexpr std::uint32_t kHalf = 2;         // bytes
-constexpr std::uint32_t kFewestPairs = 4;  // of an operand, that an invocation stages: two terms of four rows
+constexpr std::uint32_t kFewestPairs = 4;  // of an operand, staged by an invocation: two terms of four rows
 constexpr std::uint32_t kRowsOfSubgroups = 2;
 
 // Of the emulation: no two sizes are equal, so that mixing them up shows; each invocation has 16 entries of a matrix.
@@ -63,7 +63,7 @@ bool has_room(const MatrixDevice& device, const MatrixTile& tile) {
 }
 
 std::vector<MatrixTile> matrix_tiles(const MatrixDevice& device) {
-    // Of software, whose registers are memory, the smallest alone: larger ones gain nothing, and take minutes to
+    // Software, whose registers are memory, gets only the smallest: larger ones gain nothing and take minutes to
     // compile.
     std::vector<MatrixTile> tiles(kMatrixTiles.begin(),
                                   device.software ? kMatrixTiles.begin() + 1 : kMatrixTiles.end());
@@ -77,8 +77,8 @@ std::vector<MatrixTile> matrix_tiles(const MatrixDevice& device) {
     return tiles;
 }
 
-// Tiles of 128 x 128 read half as much, where there are enough of them for every core. The sums of a tile are in
-// registers, of which an invocation has some 128 to 256: more subgroups for a tile leave each with fewer.
+// Tiles of 128 x 128 read half as much, if there are enough of them for every core. A tile's sums are in registers, of
+// which an invocation has 128 to 256: with more subgroups each invocation needs fewer.
 MatrixTile choose_matrix_tile(const MatrixDevice& device, std::uint32_t m, std::uint32_t n, std::uint64_t batch) {
     constexpr std::uint32_t kMostSums = 64;
     constexpr std::uint64_t kEnough = 96;

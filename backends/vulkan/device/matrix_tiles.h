@@ -1,5 +1,5 @@
-// In tiles of which size matrices multiply (shaders/include/cooperative_tiles.glsl): pure, so that it is tested without
-// a device.
+// Tile sizes for products by matrices (shaders/include/cooperative_tiles.glsl): pure functions, testable without a
+// device.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace headscope::vulkan {
 
-// Matrices that a subgroup's invocations share: a device's own, or those of the emulation.
+// Matrices shared by the invocations of a subgroup: a device's own, or emulated ones.
 struct MatrixDevice {
     MatrixSizes sizes;
     std::uint32_t subgroup_size = 0;
@@ -19,8 +19,8 @@ struct MatrixDevice {
     std::uint32_t most_invocations = 0;  // of a workgroup
     bool software = false;
     bool emulated = false;
-    std::uint32_t side = 0;              // of all tiles, where there are such; 0 for the choice
-    std::vector<MatrixTile> wrong = {};  // that failed their trial
+    std::uint32_t side = 0;              // of all tiles, if there are any; 0 for the choice
+    std::vector<MatrixTile> wrong = {};  // failed their trial
 };
 
 struct Capabilities;
@@ -29,10 +29,10 @@ std::optional<MatrixDevice> matrix_device(const Capabilities& found, const Optio
 
 bool has_room(const MatrixDevice& device, const MatrixTile& tile);
 
-// All that the device has room for and gets right, the smallest first.
+// All tiles that the device has room for and that passed their trial, the smallest first.
 std::vector<MatrixTile> matrix_tiles(const MatrixDevice& device);
 
-// What is likely to be fast for `batch` products [m, k] . [k, n]. There is a tile.
+// The tile that is likely to be fast for `batch` products [m, k] . [k, n]. There must be one.
 MatrixTile choose_matrix_tile(const MatrixDevice& device, std::uint32_t m, std::uint32_t n, std::uint64_t batch);
 
 }  // namespace headscope::vulkan

@@ -1,4 +1,4 @@
-// How much of the device's memory a backend may hold: pure, so that it is tested without a device.
+// How much device memory a backend may hold: a pure function, testable without a device.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace headscope::vulkan {
 
-// A heap as the driver describes it now.
+// A heap as the driver reports it now.
 struct Heap {
     std::uint64_t size = 0;
-    // VK_EXT_memory_budget: what this program may take of it before others suffer, and what it has. 0 where the driver
-    // does not say.
+    // VK_EXT_memory_budget: how much this program may use before others suffer, and how much it uses. 0 if not
+    // reported.
     std::uint64_t budget = 0;
     std::uint64_t used = 0;
-    bool software = false;  // of a CPU: its size is a number that Mesa made up
+    bool software = false;  // of a CPU: the size is Mesa's invention
 };
 
 struct MemoryLimit {
@@ -22,7 +22,7 @@ struct MemoryLimit {
     std::string reason;  // "HEADSCOPE_VULKAN_MAX_MEMORY"
 };
 
-// `held` by the backend already; `wanted` is the user's limit, 0 for none. Of a GPU's memory some is left to its
+// `held` is what the backend has; `wanted` is the user's limit, 0 for none. Some of a GPU's memory is left to its
 // driver.
 MemoryLimit memory_limit(const Heap& heap, std::uint64_t held, std::uint64_t wanted);
 

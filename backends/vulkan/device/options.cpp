@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kDisable = "HEADSCOPE_VULKAN_DISABLE";
 
-// `words`: of the switches, separated by commas.
+// `words` are separated by commas.
 void disable(Options& options, const std::string& words) {
     std::istringstream rest(words);
     for (std::string word; std::getline(rest, word, ',');) {
@@ -36,7 +36,7 @@ void disable(Options& options, const std::string& words) {
     }
 }
 
-// The variable that is set and makes other products fast than without it; null if there is none.
+// The variable that is set and changes which products are fast; null if there is none.
 const char* overrides_product_choice(const Options& options) {
     return options.emulated_matrices    ? "HEADSCOPE_VULKAN_EMULATE_MATRICES"
            : options.subgroup_size != 0 ? "HEADSCOPE_VULKAN_SUBGROUP_SIZE"
@@ -76,13 +76,12 @@ std::string why_not_tuned(const Options& options) {
         return "tuning results cannot be saved: remove tuning from HEADSCOPE_VULKAN_DISABLE";
     }
     return !options.cache_directory.empty() ? ""
-                                            : "there is no folder to keep in what would be found: HOME or "
-                                              "XDG_CACHE_HOME has to name one, and HEADSCOPE_VULKAN_DISABLE must not "
-                                              "name pipeline_cache";
+                                            : "tuning results cannot be saved: set HOME or XDG_CACHE_HOME, and "
+                                              "remove pipeline_cache from HEADSCOPE_VULKAN_DISABLE";
 }
 
 Options with_path(Options options, const std::string& path, std::uint32_t subgroup_size) {
-    options.tuning = options.tuning && path.empty();  // a path is what it says, whatever was faster once
+    options.tuning = options.tuning && path.empty();  // a path is not to be replaced by what was measured as faster
     if (path.empty()) {
         return options;
     }

@@ -1,4 +1,4 @@
-// What a user may switch off or on, mostly to prove that the fast paths equal the plain ones.
+// What users can enable and disable, mostly to prove that the fast paths equal the plain ones.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@
 
 namespace headscope::vulkan {
 
-// Where the operands of a product are kept that several invocations share.
+// Where operands of a product are kept that several invocations share.
 enum class ProductTiles : std::uint8_t {
-    Device,  // shared memory on a GPU; on a CPU, whose barriers are dear, a subgroup's registers
+    Device,  // shared memory on a GPU; a subgroup's registers on software devices, whose barriers are slow
     Shared,
     None,
 };
@@ -30,7 +30,7 @@ struct MatrixTile {
 };
 constexpr std::array<MatrixTile, 4> kMatrixTiles{{{}, {64, 8}, {kLargeMatrixSide, 4}, {kLargeMatrixSide, 8}}};
 
-// Who decides whether attention runs as one op or is composed of products. Always: and in the form that GPUs run.
+// Whether attention is one op or composed of products. Always: also in the form for GPUs.
 enum class FusedAttention : std::uint8_t { WhereFaster, Never, Always };
 
 // Whether F16 is widened by the device's conversion instruction or by bit operations.
@@ -48,39 +48,39 @@ struct TrialError {
 struct Options {
     bool validation = false;              // the Khronos layer; any message becomes an Error
     bool push_descriptors = true;         // else descriptor sets from pools
-    bool vector_loads = true;             // products and attention with four elements a load, where operands allow it
-    bool texel_loads = true;              // the same through texel buffers, where a CPU plays the GPU
-    bool transfers = true;                // fills and copies by the queue's commands, where a CPU plays the GPU
-    bool cooperative_matrix = true;       // products in F16 by the device's matrices, where it has them
-    bool emulated_matrices = false;       // these products by matrices of plain numbers
-    std::uint32_t matrix_side = 0;        // of all tiles in which matrices multiply; 0 for the choice by shape
+    bool vector_loads = true;             // vec4 loads in products and attention, where operands allow them
+    bool texel_loads = true;              // the same through texel buffers, on software devices
+    bool transfers = true;                // fills and copies by queue commands, on software devices
+    bool cooperative_matrix = true;       // F16 products by the device's matrices
+    bool emulated_matrices = false;       // these products by emulated matrices
+    std::uint32_t matrix_side = 0;        // of all tiles of matrices; 0 for the choice by shape
     std::vector<MatrixTile> wrong_tiles;  // failed their trial
-    bool subgroups = true;                // else reductions through shared memory alone
+    bool subgroups = true;                // else reductions only through shared memory
     bool trials = true;                   // of features that drivers get wrong: device_trial.h
-    bool uniform_control_flow = true;     // of subgroups is asked for: control_flow.h
-    std::uint32_t subgroup_size = 0;      // of all kernels that have subgroups; 0 for choose_subgroup_size
+    bool uniform_control_flow = true;     // request it for subgroups: control_flow.h
+    std::uint32_t subgroup_size = 0;      // of all kernels with subgroups; 0 for choose_subgroup_size
     ProductTiles tiles = ProductTiles::Device;
-    std::uint32_t tile = 0;  // outputs of an invocation along each side, of all tiles in shared memory; 0 by shape
-    bool storage16 = true;   // else nothing is stored in 16 bits
+    std::uint32_t tile = 0;  // outputs of an invocation along each side of tiles in shared memory; 0 by shape
+    bool storage16 = true;   // else no 16-bit storage
     HalfConversions half_conversions = HalfConversions::OfGpus;
-    bool tuning = true;            // products as headscope tune found them fastest
-    bool driver_probe = true;      // a child process asks new drivers first: driver_probe.h
-    bool pipeline_threads = true;  // else pipelines are compiled one by one, where they are used
-    bool replays = true;           // steps that come again are recorded once: Backend::replay
-    bool timestamps = true;        // else events wait, and take the host's clock
+    bool tuning = true;            // use the products that headscope tune found fastest
+    bool driver_probe = true;      // list new drivers' devices in a child process first: driver_probe.h
+    bool pipeline_threads = true;  // else pipelines are compiled one by one when used
+    bool replays = true;           // record repeated steps once: Backend::replay
+    bool timestamps = true;        // else events wait and use the host's clock
     FusedAttention fused_attention = FusedAttention::WhereFaster;
     std::string cache_directory;         // of the pipeline cache; empty for none
-    std::uint64_t max_memory_bytes = 0;  // of tensors, less than the device has; 0 for no limit of the user's
+    std::uint64_t max_memory_bytes = 0;  // of tensors; 0 for no limit by the user
 
-    // Below what the device allows, so that small tests meet what only large tensors would; 0 for the device's own.
+    // Below the device's limits, so that small tests reach them; 0 for the device's own.
     std::uint64_t max_binding_bytes = 0;
     std::uint32_t max_groups = 0;
-    // Invocations of a workgroup that has a row to itself: more than a subgroup's where llvmpipe would have just one.
+    // Invocations of a workgroup that handles one row: more than a subgroup, where llvmpipe would have just one.
     std::uint32_t row_lanes = 0;
 
     Diagnostics diagnostics;
 
-    // The submission, counted from 1, at which the device is taken to be lost, to try what happens then; 0 for none.
+    // The submission, counted from 1, at which the device counts as lost (for tests); 0 for never.
     std::uint64_t lost_at_submission = 0;
 
     // Makes the trials of matrices and conversions err. Software devices and emulated matrices have trials only then.
@@ -89,15 +89,15 @@ struct Options {
     // The settings and the path that these options are made from, since verdicts of trials hold only for the same.
     std::string given;
 
-    // By the settings of the switches (switches.h), HEADSCOPE_VULKAN_DISABLE after all others, and the cache in
-    // XDG_CACHE_HOME/headscope, else HOME/.cache/headscope. Error for a value that means nothing.
+    // From the settings of the switches (switches.h), with HEADSCOPE_VULKAN_DISABLE last, and the cache in
+    // XDG_CACHE_HOME/headscope, else HOME/.cache/headscope. Error for invalid values.
     static Options from(const OpenOptions& open_options);
 };
 
-// Why what headscope tune would find is not to be kept, or cannot be; empty if it can.
+// Why the results of headscope tune cannot be saved; empty if they can.
 std::string why_not_tuned(const Options& options);
 
-// The options with this path of DeviceInfo::paths, or with none for "", on a device with subgroups of that size.
+// The options for this path of DeviceInfo::paths ("" for none), on a device with subgroups of this size.
 Options with_path(Options options, const std::string& path, std::uint32_t subgroup_size);
 
 }  // namespace headscope::vulkan

@@ -74,7 +74,7 @@ Module read_module(std::span<const std::uint32_t> spirv) {
 
 std::vector<BindingKind> bindings_of(std::span<const std::uint32_t> spirv) {
     const Module module = read_module(spirv);
-    std::map<std::uint32_t, BindingKind> found;  // several variables may see one binding in their ways
+    std::map<std::uint32_t, BindingKind> found;  // several variables may alias one binding
     for (const auto& [variable, binding] : module.binding) {
         const std::uint32_t block = module.pointee.at(module.type.at(variable));
         BindingKind& kind = found.try_emplace(binding, BindingKind::Read).first->second;

@@ -1,4 +1,4 @@
-// What a SPIR-V module says of its buffers, so that nobody has to say it twice.
+// Reads the buffers of a SPIR-V module, so that they need not be declared twice.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ enum class BindingKind : std::uint8_t { Written, Read, Texels };
 // One entry for each binding 0..N-1 of set 0. CheckFailure for a gap or another set.
 std::vector<BindingKind> bindings_of(std::span<const std::uint32_t> spirv);
 
-// Whether it has operations of subgroups, matrices among them.
+// Whether it uses subgroup operations, including matrices.
 bool uses_subgroups(std::span<const std::uint32_t> spirv);
 
 }  // namespace headscope::vulkan

@@ -12,7 +12,7 @@ namespace headscope::vulkan {
 
 inline constexpr std::size_t kSpirvHeader = 5;  // words
 
-// Opcodes of more than one reader, from the SPIR-V specification, section 3.42.
+// Opcodes with several users, from the SPIR-V specification, section 3.42.
 inline constexpr std::uint32_t kOpExtension = 10;
 inline constexpr std::uint32_t kOpEntryPoint = 15;
 inline constexpr std::uint32_t kOpExecutionMode = 16;
@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kOpCapability = 17;
 struct Instruction {
     std::uint32_t op;
     std::span<const std::uint32_t> operands;
-    std::span<const std::uint32_t> words;  // all of it
+    std::span<const std::uint32_t> words;  // including the first
 };
 
 inline void append_instruction(std::vector<std::uint32_t>& module, std::uint32_t op,
@@ -30,7 +30,7 @@ inline void append_instruction(std::vector<std::uint32_t>& module, std::uint32_t
     module.insert(module.end(), operands.begin(), operands.end());
 }
 
-// CheckFailure for a module that is cut short.
+// CheckFailure for a truncated module.
 template <class Visit>
 void for_each_instruction(std::span<const std::uint32_t> spirv, Visit visit) {
     for (std::size_t at = kSpirvHeader; at < spirv.size();) {

@@ -38,7 +38,7 @@ bool SubgroupSizes::share_registers() const {
 std::string SubgroupSizes::nonsense() const {
     const auto is_size = [](std::uint32_t size) { return std::has_single_bit(size) && size <= kMostInvocations; };
     if (!is_size(own)) {
-        return fmt::format("subgroups of {} invocations, which is no power of two up to {}", own, kMostInvocations);
+        return fmt::format("subgroups of {} invocations, which is not a power of two up to {}", own, kMostInvocations);
     }
     if (can_be_asked() && (!is_size(least) || !is_size(most) || own < least || own > most)) {
         return fmt::format("subgroups of {} to {} invocations, and its own of {}", least, most, own);

@@ -176,7 +176,7 @@ constexpr Switch kSwitches[] = {
              options.fused_attention = FusedAttention::Always;
              return true;
          },
-     .path = "fused-attention",  // any other device's own choice
+     .path = "fused-attention",  // the default of GPUs
      .offered =
          [](const Capabilities& found, const Options& options) {
              return options.fused_attention == FusedAttention::WhereFaster && found.software;
@@ -191,7 +191,7 @@ constexpr Switch kSwitches[] = {
      .meaning = "invocations for each row of a reduction (for tests)",
      .set = set_row_lanes},
     {.set = set_row_lanes,
-     .path = "one-subgroup-a-row",  // a software device's own choice
+     .path = "one-subgroup-a-row",  // the default of software devices
      .offered = [](const Capabilities& found,
                    const Options& options) { return options.row_lanes == 0 && !found.software; }},
     {.set =
@@ -209,12 +209,12 @@ constexpr Switch kSwitches[] = {
              options.max_groups = 100;
              return true;
          },
-     .path = "small-bindings",  // what is larger goes in parts, and so do grids
+     .path = "small-bindings",  // larger bindings and grids are split
      .offered = [](const Capabilities&,
                    const Options& options) { return options.max_binding_bytes == 0 && options.max_groups == 0; }},
     {.name = "HEADSCOPE_VULKAN_MAX_MEMORY",
      .value = "a number of MiB",
-     .meaning = "the most device memory for tensors; past it batches get smaller, or an error says so",
+     .meaning = "the most device memory for tensors; beyond it batches get smaller, or fail",
      .set = set_max_memory},
     {.name = "HEADSCOPE_VULKAN_VALIDATION",
      .value = "1 or 0",

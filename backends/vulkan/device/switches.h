@@ -1,4 +1,4 @@
-// Every switch of the backend, once: what parses it, which path sets it, and what the documentation says of it.
+// All switches of the backend: how each is parsed, which path sets it, and how it is documented.
 #pragma once
 
 #include <span>
@@ -12,13 +12,13 @@ namespace headscope::vulkan {
 struct Capabilities;
 
 struct Switch {
-    const char* name = "";   // a variable, or in small letters a word of HEADSCOPE_VULKAN_DISABLE; "" for a path alone
-    const char* value = "";  // what a variable may be
-    const char* meaning = "";                                           // as docs/environment.md has it
-    bool Options::*off = nullptr;                                       // what a word switches off, or else
-    bool (*set)(Options& options, const std::string& value) = nullptr;  // false for a value that means nothing
-    // The path of DeviceInfo::paths that sets it, to `path_value`, on a device where that is `offered`. One that ends
-    // in "-" is followed by its value; without any value `set` gets the device's subgroup size.
+    const char* name = "";         // a variable, or in lower case a word of HEADSCOPE_VULKAN_DISABLE; "" if only a path
+    const char* value = "";        // the values of a variable
+    const char* meaning = "";      // as docs/environment.md has it
+    bool Options::*off = nullptr;  // the option that a word disables, or else
+    bool (*set)(Options& options, const std::string& value) = nullptr;  // false for an invalid value
+    // The path of DeviceInfo::paths that sets it to `path_value` on devices where it is `offered`. A path ending in "-"
+    // is followed by its value; without any value `set` gets the device's subgroup size.
     const char* path = "";
     const char* path_value = "";
     bool (*offered)(const Capabilities& found, const Options& options) = nullptr;
@@ -29,7 +29,7 @@ struct Switch {
         return *path != '\0' && (path_takes_value() ? wanted.starts_with(path) : wanted == path);
     }
     bool is_word() const { return *name != '\0' && !is_variable(); }
-    // Switches the word off, or sets the variable. False for a value that means nothing.
+    // Disables the word's option, or sets the variable. False for an invalid value.
     bool apply(Options& options, const std::string& to) const;
 };
 

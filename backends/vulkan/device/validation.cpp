@@ -16,15 +16,15 @@ namespace {
 constexpr const char* kLayer = "VK_LAYER_KHRONOS_validation";
 constexpr VkBool32 kOn = VK_TRUE;
 constexpr VkValidationFeatureEnableEXT kSynchronisation = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
-// The second, by which it tracks what dispatches access, is off by itself since 1.3.290.
+// The second, which tracks accesses of dispatches, is off by default since 1.3.290.
 constexpr std::array kSettings{"validate_sync", "syncval_shader_accesses_heuristic"};
-// The first loader that lets an instance ask for them: those before refuse an extension that they do not know.
+// The first loader that lets an instance request these; older ones reject unknown extensions.
 constexpr std::uint32_t kPassesSettings = VK_MAKE_API_VERSION(0, 1, 3, 272);
 
 VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT /*severity*/,
                                           VkDebugUtilsMessageTypeFlagsEXT /*types*/,
                                           const VkDebugUtilsMessengerCallbackDataEXT* data, void* log) {
-    // How the layer was turned on is no matter of what it validates: unless it no longer has what was asked for.
+    // Messages about how the layer was enabled do not matter, unless a requested setting is gone.
     const bool of_settings =
         data->pMessageIdName != nullptr && std::strcmp(data->pMessageIdName, "VALIDATION-SETTINGS") == 0;
     const bool of_ours = std::any_of(kSettings.begin(), kSettings.end(), [&](const char* setting) {

@@ -1,4 +1,4 @@
-// The Khronos validation layer: what is asked of it, and what it said.
+// The Khronos validation layer: its settings and its messages.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace headscope::vulkan {
 
-// Messages of the layer, which may come from any of the driver's threads.
+// Messages of the layer, from any of the driver's threads.
 class ValidationLog {
 public:
     struct Messages {
@@ -20,7 +20,7 @@ public:
         std::string first;
     };
     void add(const std::string& message);
-    // Those since the last call.
+    // Messages since the last call.
     Messages take();
 
 private:
@@ -28,22 +28,22 @@ private:
     Messages messages_;
 };
 
-// Turns the layer on in an instance, with its core checks and those of synchronisation, between dispatches by what the
-// kernels access as far as its version can.
+// Enables the layer in an instance with core and synchronisation checks; between dispatches by what kernels access, as
+// far as its version supports that.
 class ValidationRequest {
 public:
-    // Error where the layer is not installed. `log` takes its messages.
+    // Error if the layer is not installed. `log` receives its messages.
     ValidationRequest(const Loader& loader, ValidationLog& log);
     ValidationRequest(const ValidationRequest&) = delete;
     ValidationRequest& operator=(const ValidationRequest&) = delete;
 
-    // What this holds has to live until the instance is made.
+    // This object must live until the instance is created.
     void add_to(VkInstanceCreateInfo& info, std::vector<const char*>& extensions);
-    // Of the instance's own messenger.
+    // For the instance's own messenger.
     const VkDebugUtilsMessengerCreateInfoEXT& messenger() const { return messenger_; }
 
 private:
-    // Else by the structure that loaders and layers of before 2024 know, and layers of 2025 warn of.
+    // Else by the structure known to loaders and layers before 2024, about which layers of 2025 warn.
     bool by_settings_;
     VkDebugUtilsMessengerCreateInfoEXT messenger_{};
     VkDebugUtilsMessengerCreateInfoEXT chained_messenger_{};

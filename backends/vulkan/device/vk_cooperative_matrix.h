@@ -1,4 +1,4 @@
-// VK_KHR_cooperative_matrix as the Vulkan registry has it, for headers that are older (Debian 12's).
+// VK_KHR_cooperative_matrix from the Vulkan registry, for older headers (Debian 12).
 #pragma once
 
 #include <vulkan/vulkan.h>

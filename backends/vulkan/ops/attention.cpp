@@ -1,4 +1,4 @@
-// MaskedSoftmax, its way back, EditAttention, CacheAppend and MaskKeys.
+// MaskedSoftmax, its backward, EditAttention, CacheAppend and MaskKeys.
 #include <algorithm>
 #include <array>
 
@@ -21,7 +21,7 @@ Params masked_params(const Tensor& rows, const AttentionMask& mask) {
     return params;
 }
 
-// Where a CPU plays the GPU and has rows enough to keep it busy.
+// On software devices, with enough rows to keep them busy.
 bool many_rows(const Launch& launch, bool software) {
     constexpr std::uint64_t kMany = 1024;
     return software && launch.groups >= kMany;
@@ -34,8 +34,8 @@ void take_rows(Launch& launch, std::uint32_t rows, std::uint64_t held) {
     launch.specialisation.extra[2] = static_cast<std::uint32_t>(held);
 }
 
-// A workgroup of a kernel that takes several rows and may keep them. On a CPU one costs as much as a short row, so it
-// takes many where there are many.
+// A workgroup takes several rows and may keep them. On software devices a workgroup costs as much as a short row, so it
+// takes many if there are many.
 void take_rows_together(Launch& launch, std::uint64_t columns, bool software) {
     constexpr std::uint32_t kRows = 16;
     constexpr std::uint64_t kMostHeld = 4;
@@ -44,8 +44,8 @@ void take_rows_together(Launch& launch, std::uint64_t columns, bool software) {
     take_rows(launch, many_rows(launch, software) ? kRows : 1, held <= kMostHeld ? held : 0);
 }
 
-// Or each invocation takes a short row to itself, where there are many: no reductions, and a CPU reads and writes
-// invocation by invocation in any case.
+// Or each invocation takes a short row, if there are many: no reductions, and software devices read and write per
+// invocation anyway.
 void take_rows_alone_or_together(Launch& launch, std::uint64_t columns, bool software) {
     constexpr std::uint64_t kShort = 96;
     if (columns > kShort || !many_rows(launch, software)) {

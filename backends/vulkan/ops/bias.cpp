@@ -1,4 +1,4 @@
-// BiasActivation, its way back, and SumRows.
+// BiasActivation, its backward, and SumRows.
 #include <algorithm>
 #include <array>
 
@@ -7,8 +7,8 @@
 namespace headscope::vulkan {
 
 std::int64_t VulkanBackend::row_parts(std::int64_t rows, std::int64_t columns) const {
-    // Enough invocations, of four columns each, to fill a GPU, and at least so many rows for each that the second level
-    // stays small.
+    // Enough invocations, with four columns each, to fill a GPU, and enough rows for each to keep the second level
+    // small.
     constexpr std::int64_t kInvocations = 16384;
     constexpr std::int64_t kLeastRows = 32;
     return std::clamp<std::int64_t>(kInvocations / std::max<std::int64_t>((columns + 3) / 4, 1), 1,

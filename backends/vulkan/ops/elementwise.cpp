@@ -11,7 +11,8 @@ namespace headscope::vulkan {
 
 namespace {
 
-// One shape and its views' strides with dimensions merged where every view allows: fewer divisions in the shader.
+// A shape and the strides of several views, with dimensions merged where all views allow it: fewer divisions in the
+// shader.
 template <std::size_t N>
 struct Merged {
     std::array<std::int64_t, kMaxRank> shape{1, 1, 1, 1};
@@ -33,7 +34,7 @@ struct Merged {
                 continue;
             }
             --next;
-            // The innermost stride is 1 by contract; where that dimension has size 1 a place is kept for it.
+            // The innermost stride is 1 by contract; if that dimension has size 1, a place is kept for it.
             if (next == kMaxRank - 1 && dim != views[0]->rank() - 1) {
                 --next;
             }
@@ -47,7 +48,7 @@ struct Merged {
     std::uint64_t columns() const { return static_cast<std::uint64_t>(shape[kMaxRank - 1]); }
     std::uint64_t rows() const { return static_cast<std::uint64_t>(shape[0] * shape[1] * shape[2]); }
 
-    // Whether every row begins at a multiple of four where the first does.
+    // Whether every row is aligned to four elements if the first is.
     bool rows_in_fours() const {
         return std::all_of(strides.begin(), strides.end(), [this](const Strides& view) {
             bool fours = true;
@@ -60,7 +61,7 @@ struct Merged {
 
     std::uint64_t fours() const { return rows() * ((columns() + 3) / 4); }
 
-    // How many of the innermost dimensions strided.glsl has to look at.
+    // How many of the innermost dimensions strided.glsl has to visit.
     std::uint32_t dimensions() const { return rows() == 1 ? 1 : shape[0] * shape[1] == 1 ? 2 : 4; }
 
     template <class Params>
@@ -205,7 +206,7 @@ void VulkanBackend::run(const Dropout& op) {
     dropout_tiles(op, {0, 0, 0});
 }
 
-// `first` is what the tile's batch, head and position 0 are in the whole.
+// `first`: the tile's first batch, head and position in the whole.
 void VulkanBackend::dropout_tiles(const Dropout& op, const std::array<std::int64_t, 3>& first) {
     if (!fits_binding(op.x) || !fits_binding(op.y)) {
         const int planes = op.x.rank() - 1;
@@ -215,7 +216,7 @@ void VulkanBackend::dropout_tiles(const Dropout& op, const std::array<std::int64
         }
         const std::int64_t size = op.x.dim(dim);
         HEADSCOPE_CHECK(size > 1, "one row of " + op.x.to_string() + " is larger than a binding");
-        // The place of a dimension among batch, head, position: rank 3 has no heads.
+        // The index of a dimension in batch, head, position: rank 3 has no heads.
         const std::size_t axis = dim == 0 ? 0 : dim == planes - 1 ? 2 : 1;
         for (const auto& [start, count] :
              {std::pair{std::int64_t{0}, size / 2}, std::pair{size / 2, size - size / 2}}) {

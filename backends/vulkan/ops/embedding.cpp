@@ -1,4 +1,4 @@
-// Embed and its way back.
+// Embed and its backward.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -46,7 +46,7 @@ void VulkanBackend::run(const Embed& op) {
         });
     };
     if (op.table.dim(0) == 0) {
-        with_table(0, 0);  // every id is outside
+        with_table(0, 0);  // every id is out of range
     } else {
         for_row_tiles(op.table.dim(0), op.table.dim(1), with_table);
     }
@@ -66,7 +66,7 @@ void VulkanBackend::run(const EmbedBackward& op) {
     params.count = u32(entries);
     params.columns = u32(op.grad_table.dim(1));
     params.scale = op.scale;
-    // As many invocations as a row has fours, as far as a workgroup can have them.
+    // As many invocations as a row has vec4s, up to a workgroup's limit.
     constexpr std::uint32_t kMostLanes = 128;
     const std::uint32_t fours = (params.columns + 3) / 4;
     const std::uint32_t lanes = std::clamp(std::bit_ceil(fours), device_.capabilities().subgroup_size, kMostLanes);

@@ -1,8 +1,8 @@
-// Attention and its way back as ops of their own, in kernels that never write a weight.
-//  - F32, F16 and BF16 with sums in F32, heads of at most 128 columns, any strides, all masks, dropout; deeper ones are
-//  composed of products
-//  - a query to each invocation, or a few; decoding's few queries have a workgroup each
-//  - no atomics and no order but one: results repeat bit for bit
+// Attention and its backward as fused ops, in kernels that never write a weight.
+// - F32, F16 and BF16 with F32 sums, heads of at most 128 columns, any strides, all masks, dropout; deeper heads are
+//   composed of products.
+// - Each invocation has one query or a few; decoding's few queries have a workgroup each.
+// - No atomics and a fixed order: results repeat bit for bit.
 #include <algorithm>
 #include <array>
 
@@ -12,7 +12,7 @@ namespace headscope::vulkan {
 
 namespace {
 
-// As in heads.glsl and in what includes it.
+// As in heads.glsl and the shaders that include it.
 constexpr std::uint32_t kWide = 1;
 constexpr std::uint32_t kDrops = 2;
 constexpr std::uint32_t kKeepsSums = 4;
@@ -22,7 +22,7 @@ constexpr std::uint32_t kLoops = 16;
 constexpr std::uint32_t kWideOut = 32;
 constexpr std::uint32_t kLoadsAgain = 64;
 
-// Whether every row is whole vectors of four that lie where a vector may.
+// Whether all rows consist of aligned vec4s.
 bool is_wide(const Tensor& tensor) {
     bool wide = tensor.offset % 4 == 0 && tensor.dim(3) % 4 == 0;
     for (int dim = 0; dim < 3; ++dim) {
@@ -83,7 +83,7 @@ void specialise(Launch& launch, const Op& op, std::uint32_t flags) {
     launch.specialisation.extra[3] = flags;
 }
 
-// What the kernels that multiply queries by keys take alike, forwards and back.
+// Parameters common to the kernels that multiply queries by keys, forward and backward.
 template <class Params, class Op>
 Params head_params(const Op& op) {
     Params params{};
@@ -96,30 +96,30 @@ Params head_params(const Op& op) {
     return params;
 }
 
-constexpr std::int64_t kDeepest = 128;   // beyond it there are no kernels
-constexpr std::uint64_t kRowBytes = 16;  // of each query, from attend_backward_rows.comp
-// As many queries have a workgroup each, whose invocations share the keys.
+constexpr std::int64_t kDeepest = 128;   // deeper heads have no kernels
+constexpr std::uint64_t kRowBytes = 16;  // for each query, from attend_backward_rows.comp
+// Up to this many queries, each gets a workgroup whose invocations share the keys.
 constexpr std::int64_t kFewQueries = 4;
 
 }  // namespace
 
-// The columns of a head of which an invocation's registers hold four numbers each.
+// The head depth for which an invocation's registers hold four numbers per column.
 std::int64_t VulkanBackend::deepest_in_registers() const {
     return device_.capabilities().subgroup_sizes.share_registers() ? 16 : 32;
 }
 
-// The kernels multiply in F32: other products are composed, where they are rounded or the device's own.
+// The kernels multiply in F32; rounded products are composed.
 //
-// On a GPU what is composed waits for its weights on their way to memory and back; but an invocation keeps two numbers
-// of each column of its head, on the way back four, of deep heads three, and has at most 255 registers, on Intel's 128
-// in subgroups of 8, the shortest. Both are reasons, not measurements. llvmpipe has them in its caches, and compiles
-// for seconds what keeps more than a few hundred columns. Measured there, in milliseconds of all its threads, 8 heads
-// of 32 columns, fused against composed of products:
-//   160 sentences of 25 x 25   21 to 47, on the way back 66 to 83 with the weights kept and 119 without
-//   1024 x 1024                130 to 214, on the way back 344 to 360 and 560
+// On a GPU composed attention waits for its weights to go to memory and back. A fused kernel keeps two numbers for each
+// column of its head, four in backward (three for deep heads), in at most 255 registers, on Intel 128 with the smallest
+// subgroups of 8. These are reasons, not measurements. llvmpipe has the weights in its caches, and takes seconds to
+// compile kernels that keep more than a few hundred columns. Measured there in milliseconds of all threads, 8 heads of
+// 32 columns, fused against composed:
+//   160 sentences of 25 x 25   21 to 47, backward 66 to 83 with the weights kept and 119 without
+//   1024 x 1024                130 to 214, backward 344 to 360 and 560
 //   64 sentences, one query of 10, 30, 60 keys   0.8 to 1.1, 1.3 to 2.1, 2.1 to 2.9
-// One query gains at any depth; else heads of 64 columns lose a tenth and heads of 128 take three times as long. Where
-// weights would not fit a binding there are too many to write them at all.
+// One query is faster fused at any depth; otherwise heads of 64 columns lose a tenth and heads of 128 take three times
+// as long. Weights that do not fit a binding are never written.
 bool VulkanBackend::fuses(const Tensor& q, const Tensor& k, const Tensor& v, Compute compute, bool goes_back) const {
     const std::int64_t depth = std::max(q.dim(3), v.dim(3));
     if (depth > kDeepest || compute != Compute::F32 || options_.fused_attention == FusedAttention::Never) {
@@ -154,7 +154,7 @@ void VulkanBackend::run(const Attention& op) {
     }
 }
 
-// Composed wherever the forward was: then there are no sums to read.
+// Composed whenever the forward was: then there are no log-sums to read.
 void VulkanBackend::run(const AttentionBackward& op) {
     require_types(AttentionBackward::kName,
                   {&op.q, &op.k, &op.v, &op.out, &op.grad_out, &op.grad_q, &op.grad_k, &op.grad_v}, {&op.log_sums});
@@ -172,8 +172,8 @@ void VulkanBackend::run(const AttentionBackward& op) {
     }
 }
 
-// Workgroups that share the rows of each head. What an invocation loads serves all rows that it has, so on llvmpipe it
-// has several: as many as there are, and no more than compile within two seconds. On a GPU one fills its registers.
+// Workgroups that share the rows of each head. An invocation's loads serve all its rows, so on llvmpipe it has several:
+// as many as there are, limited by two seconds of compiling. On a GPU one row fills its registers.
 Launch VulkanBackend::head_launch(Kernel kernel, const Tensor& rows, const RowWork& work) const {
     constexpr std::int64_t kMostColumns = 384;
     const Capabilities& found = device_.capabilities();
@@ -194,8 +194,7 @@ Launch VulkanBackend::head_launch(Kernel kernel, const Tensor& rows, const RowWo
     return launch;
 }
 
-// A workgroup for each query. On a GPU a few neighbours take each key together; llvmpipe, which has no registers to
-// lose numbers from, is slower by it.
+// A workgroup for each query. On a GPU a few neighbouring invocations share each key; llvmpipe is slower that way.
 Launch VulkanBackend::few_launch(const Attention& op, const RowWork& work) const {
     constexpr std::uint32_t kMostShare = 8;
     const Capabilities& found = device_.capabilities();
@@ -216,7 +215,7 @@ Launch VulkanBackend::few_launch(const Attention& op, const RowWork& work) const
     return launch;
 }
 
-// What GPUs do in registers llvmpipe does in loops, but where everything is to be as on a GPU.
+// llvmpipe uses loops for what GPUs keep in registers, unless everything is to run as on a GPU.
 std::uint32_t VulkanBackend::head_flags(bool wide, bool drops) const {
     const bool loops = device_.capabilities().software && options_.fused_attention != FusedAttention::Always;
     return (wide ? kWide : 0) | (drops ? kDrops : 0) | (loops ? kLoops : 0);
@@ -240,7 +239,7 @@ void VulkanBackend::attend(const Attention& op) {
                                 &or_else(op.log_sums, op.out)});
 }
 
-// What attend_backward_rows.comp says of each query.
+// Runs attend_backward_rows.comp for each query.
 Tensor VulkanBackend::attend_backward_rows(const AttentionBackward& op) {
     AttendBackwardRowsParams params{};
     params.count = u32(op.log_sums.elements());
@@ -252,7 +251,7 @@ Tensor VulkanBackend::attend_backward_rows(const AttentionBackward& op) {
     write_mask(op.mask, params);
     write_dropout(op.dropout, params);
     const bool wide = options_.vector_loads && are_wide({&op.out, &op.grad_out});
-    // Four words of each row.
+    // Four words per row.
     Launch launch = fours_launch(Kernel::AttendBackwardRows, params.count + std::uint64_t{1}, 4,
                                  static_cast<std::uint64_t>(op.v.dim(3)) / 2);
     specialise(launch, op, head_flags(wide, params.drop_threshold != 0));

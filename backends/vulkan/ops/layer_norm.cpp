@@ -1,4 +1,4 @@
-// AddLayerNorm and its way back.
+// AddLayerNorm and its backward.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -10,7 +10,7 @@ namespace headscope::vulkan {
 
 namespace {
 
-// How many fours of a row each invocation can keep: all of them, where they are few and each has as many, else 0.
+// How many vec4s of a row each invocation keeps: all of them, if they are few and evenly divided, else 0.
 std::uint32_t held_fours(const Launch& launch, std::uint32_t columns) {
     constexpr std::uint32_t kMost = 16;
     const std::uint32_t lanes = launch.specialisation.local_size;
@@ -18,7 +18,7 @@ std::uint32_t held_fours(const Launch& launch, std::uint32_t columns) {
     return even && columns / (4 * lanes) <= kMost ? columns / (4 * lanes) : 0;
 }
 
-// The first is the lowest.
+// Packs flags, the first into the lowest bit.
 std::uint32_t bits(std::initializer_list<bool> flags) {
     std::uint32_t value = 0;
     std::uint32_t bit = 1;
@@ -132,7 +132,7 @@ void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
     const Tensor sum = as_rows(op.sum);
     const Tensor grad_y = as_rows(or_else(op.grad_y, op.sum));
     const Tensor grad_sum_out = as_rows(or_else(op.grad_sum_out, op.sum));
-    // An absent output's binding shows the other's: it is not written through it.
+    // An absent output's binding is the other output's; nothing is written through it.
     const Tensor grad_x = as_rows(or_else(op.grad_x, op.grad_residual));
     const Tensor grad_residual = as_rows(or_else(op.grad_residual, op.grad_x));
     AddLayerNormBackwardParams params{};

@@ -13,7 +13,7 @@ namespace headscope::vulkan {
 
 namespace {
 
-// As numbered in round.glsl.
+// Numbers of round.glsl.
 std::uint32_t rounding_of(Compute compute) {
     switch (compute) {
         case Compute::F32: return 0;
@@ -24,8 +24,7 @@ std::uint32_t rounding_of(Compute compute) {
     throw Error(fmt::format("the vulkan backend multiplies in F32, BF16 or F16, asked for {}", name_of(compute)));
 }
 
-// Whether each vector of four that lies along an operand starts at a multiple of four. `step` is the stride that is
-// not 1.
+// Whether the rows along an operand's contiguous dimension are aligned to vec4. `step` is the other stride.
 bool lies_in_fours(const Tensor& operand, const uint (&batch)[2], std::uint32_t step) {
     return operand.offset % 4 == 0 && batch[0] % 4 == 0 && batch[1] % 4 == 0 && step % 4 == 0;
 }
@@ -40,7 +39,7 @@ Sizes sizes_of(const Matmul& op) {
     return {op.out.dim(-2), op.out.dim(-1), op.a.dim(op.transpose_a ? -2 : -1)};
 }
 
-// Dimension `dim` of all that have it, cut to [first, first + count).
+// Cuts dimension `dim` of all operands to [first, first + count).
 Matmul cut_batch(const Matmul& op, int dim, std::int64_t first, std::int64_t count) {
     Matmul part = op;
     part.a = op.a.narrow(dim, first, count);
@@ -73,7 +72,7 @@ Matmul cut_k(const Matmul& op, std::int64_t first, std::int64_t count) {
 
 enum class Axis { M, N, K };
 
-// The two halves of a product. `fits` is of a, b and out, of which one does not.
+// The two halves of a product. `fits`: whether a, b and out fit a binding; one does not.
 std::pair<Matmul, Matmul> halves(const Matmul& op, const std::array<bool, 3>& fits) {
     for (int dim = 0; dim + 2 < op.out.rank(); ++dim) {
         if (const std::int64_t size = op.out.dim(dim); size > 1) {
@@ -84,7 +83,7 @@ std::pair<Matmul, Matmul> halves(const Matmul& op, const std::array<bool, 3>& fi
     const auto size_of_axis = [&](Axis axis) {
         return axis == Axis::M ? sizes.m : axis == Axis::N ? sizes.n : sizes.k;
     };
-    // Rows lie far apart and are cut first; a row that is alone is cut along itself.
+    // Rows are far apart and are cut first; a single row is cut along its columns.
     const auto either = [&](Axis rows, Axis columns) { return size_of_axis(rows) > 1 ? rows : columns; };
     const Axis axis = !fits[0]   ? (op.transpose_a ? either(Axis::K, Axis::M) : either(Axis::M, Axis::K))
                       : !fits[1] ? (op.transpose_b ? either(Axis::N, Axis::K) : either(Axis::K, Axis::N))
@@ -121,7 +120,7 @@ MatmulParams params_of(const Matmul& op) {
     return params;
 }
 
-// The last two dimensions, where the others have size 1.
+// The last two dimensions; the others have size 1.
 Tensor matrix_of(const Tensor& tensor) {
     Tensor matrix = tensor;
     matrix.shape = {tensor.dim(-2), tensor.dim(-1)};
@@ -129,8 +128,8 @@ Tensor matrix_of(const Tensor& tensor) {
     return matrix;
 }
 
-// A matrix [rows, k], or [k, rows] where k goes down its rows, seen as [parts, rows, k / parts] or
-// [parts, k / parts, rows].
+// A matrix [rows, k] (or [k, rows] if k goes down its rows) viewed as [parts, rows, k / parts] (or [parts, k / parts,
+// rows]).
 Tensor in_parts_of_k(const Tensor& matrix, bool down_rows, std::int64_t parts) {
     return down_rows ? matrix.split(0, matrix.dim(0) / parts) : matrix.split(1, matrix.dim(1) / parts).swap(0, 1);
 }
@@ -144,7 +143,7 @@ void VulkanBackend::run(const Matmul& op) {
         run(wide);
         return;
     }
-    // An output in F32 goes with operands of any type.
+    // An F32 output is allowed with operands of any type.
     require_types(Matmul::kName, {&op.a, &op.b, op.out.dtype == DType::F32 ? &op.a : &op.out});
     if (op.out.elements() == 0) {
         return;
@@ -159,7 +158,7 @@ void VulkanBackend::run(const Matmul& op) {
     run(second);
 }
 
-// Gelu and Swish would be compiled once for each of a block's outputs, which takes a CPU's Vulkan seconds.
+// Gelu and Swish would be compiled once for each output of a block, which takes seconds on software devices.
 void VulkanBackend::run(const Linear& op) {
     if (op.weight.dtype == DType::F16 && op.x.dtype == DType::F32) {
         Linear wide = op;
@@ -179,7 +178,7 @@ void VulkanBackend::run(const Linear& op) {
     }
 }
 
-// As numbered in product_out.glsl.
+// Bits of product_out.glsl.
 std::uint32_t VulkanBackend::Epilogue::bits() const {
     return (bias.defined() ? 1U : 0U) + (activation == Activation::Relu ? 2U : 0U);
 }
@@ -201,7 +200,7 @@ ProductShape VulkanBackend::shape_of(const Matmul& op, const MatmulParams& param
     shape.texels = device_.capabilities().texel_loads && op.a.dtype == DType::F32;
     shape.whole = !op.out.contiguous() || op.out.dtype != DType::F32;
     shape.storage = op.a.dtype;
-    // Operands in F32 are rounded to F16 where they are staged, those in F16 are staged as they are.
+    // F32 operands are rounded to F16 when staged; F16 ones are staged unchanged.
     const bool in_f16 = op.a.dtype == DType::F16 || (op.a.dtype == DType::F32 && op.compute == Compute::F16);
     shape.matrices = in_f16 && takes_matrices(product_device_, shape);
     return shape;
@@ -217,7 +216,7 @@ void VulkanBackend::multiply(const Matmul& op, const Epilogue& epilogue) {
     }
 }
 
-// As a whole, whatever the choice says of parts.
+// Ignores the choice's number of parts.
 void VulkanBackend::multiply_by(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue) {
     const MatmulParams params = params_of(op);
     const ProductPlan plan = plan_product(product_device_, shape_of(op, params, epilogue), choice);
@@ -229,7 +228,7 @@ void VulkanBackend::multiply_by(const Matmul& op, const ProductChoice& choice, c
     stream_.dispatch(launch, params, std::array{&op.a, &op.b, &op.out, &or_else(epilogue.bias, op.a)});
 }
 
-// The sum over k in parts, side by side, whose sums are added in their order.
+// Computes the sum over k in parts and then adds these in order.
 void VulkanBackend::multiply_in_parts(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue) {
     const Sizes sizes = sizes_of(op);
     const std::int64_t parts = choice.parts;

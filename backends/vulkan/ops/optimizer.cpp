@@ -32,7 +32,7 @@ void VulkanBackend::run(const SquareSum& op) {
         stream_.dispatch(by_fours(launch, part % 4 == 0 ? params.count : 1, {&x}), params, std::array{&x, &out});
     };
     const Tensor flat = op.x.reshape({elements});
-    // A tile begins where a part does, so that the sum does not depend on the device's limits.
+    // Tiles begin at parts, so that the sum does not depend on the device's limits.
     const std::int64_t tile = binding / part * part;
     for (std::int64_t first = 0; first < elements; first += tile) {
         flat_part(flat.narrow(0, first, std::min(tile, elements - first)), first / part);

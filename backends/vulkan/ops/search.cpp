@@ -20,7 +20,7 @@ std::int64_t row_reach(const Tensor& tensor) {
     return tensor.dim(0) > 1 ? std::max(row, tensor.stride(0)) : row;
 }
 
-// What of a row a workgroup of `lanes` invocations copies: of one run or of several short ones, most_steps fours each.
+// How a workgroup of `lanes` invocations shares a row: one run or several short ones, with up to most_steps vec4s each.
 void share_row(GatherRowsParams& params, std::uint32_t lanes, std::uint32_t most_steps) {
     const std::uint32_t in_step = 4 * lanes;
     const std::uint32_t steps = (params.words + in_step - 1) / in_step;  // for a run
@@ -63,7 +63,7 @@ void VulkanBackend::run(const GatherRows& op) {
     params.inner = u32(runs.inner);
     params.words = u32(runs.length);
     Launch launch = row_launch(Kernel::GatherRows, 1, 1);
-    const bool few_cores = device_.capabilities().software;  // there a workgroup costs as much as some steps
+    const bool few_cores = device_.capabilities().software;  // where a workgroup costs as much as several steps
     share_row(params, launch.specialisation.local_size, few_cores ? 1024 : 4);
     for (std::size_t side = 0; side < both.size(); ++side) {
         params.row_step[side] = u32(both[side]->stride(0));
@@ -89,7 +89,7 @@ void VulkanBackend::run(const GatherRows& op) {
         });
     };
     if (op.x.dim(0) == 0) {
-        with_x(0, 0);  // every index is outside
+        with_x(0, 0);  // every index is out of range
     } else {
         for_row_tiles(op.x.dim(0), row_reach(op.x), with_x);
     }

@@ -21,7 +21,7 @@ bool in_fours(std::uint32_t value) {
     return value % 4 == 0;
 }
 
-// Whether all of an operand's fours can be loaded by vectors; `outputs` is m or n.
+// Whether an operand can be loaded entirely by vec4; `outputs` is m or n.
 bool loads_in_fours(const ProductDevice& device, const ProductShape& shape, bool fours, bool along_k,
                     std::uint32_t outputs) {
     return device.vector_loads && fours && in_fours(along_k ? shape.k : outputs);
@@ -49,21 +49,21 @@ bool takes_tiles(const ProductDevice& device, const ProductShape& shape) {
     return shape.m > kFewRows && has_many_cores(device) && device.tiles != ProductTiles::None;
 }
 
-// Few rows and a weight's, both along k, of which every invocation has some.
+// Few rows times a weight, both along k, which the invocations share.
 bool takes_rows(const ProductDevice& device, const ProductShape& shape) {
     return shape.m <= kFewRows && shape.a_along_k && shape.b_along_k && loads_a_in_fours(device, shape) &&
            loads_b_in_fours(device, shape) && shape.k >= 4 * row_lanes(device);
 }
 
 bool takes_parts(const ProductShape& shape, std::uint32_t parts) {
-    constexpr std::uint32_t kLeastPart = 128;                     // of k: less would cost more in sums than it gains
+    constexpr std::uint32_t kLeastPart = 128;  // of k: shorter parts cost more in sums than they gain
     constexpr std::uint64_t kMostSums = std::uint64_t{1} << 24U;  // elements, 64 MiB
     return parts == 1 || (!shape.whole && shape.batch == 1 && shape.k % (4 * parts) == 0 &&
                           shape.k / parts >= kLeastPart && std::uint64_t{parts} * shape.m * shape.n <= kMostSums);
 }
 
-// Every invocation keeps a block in registers. A load costs as much as a dozen multiplications on a CPU's Vulkan, so
-// blocks are as large as compiling them allows (8 x 8 takes half a second there, 16 x 16 four).
+// Every invocation keeps a block in registers. On software devices a load costs as much as a dozen multiplications, so
+// blocks are as large as compile time allows (8 x 8 takes half a second, 16 x 16 four).
 ProductPlan plan_blocks(const ProductDevice& device, const ProductShape& shape) {
     const std::uint32_t rows = shape.m == 1 ? 1 : shape.m <= kFewRows ? 4 : 8;
     const std::uint32_t columns = shape.m <= kFewRows ? 4 : 8;
@@ -71,7 +71,7 @@ ProductPlan plan_blocks(const ProductDevice& device, const ProductShape& shape) 
     ProductPlan plan;
     plan.specialisation.local_size = lanes;
     plan.specialisation.extra = {rows, columns, shape.rounding};
-    // Loads along an operand's outputs take four of them, so a block must have as many.
+    // Loads along an operand's outputs are vec4, so a block needs as many.
     const bool vectors = loads_a_in_fours(device, shape) && loads_b_in_fours(device, shape) && in_fours(shape.k);
     if (vectors && (shape.a_along_k || in_fours(rows))) {
         plan.kernel = Kernel::MatmulVector;
@@ -106,15 +106,15 @@ ProductPlan with_tile(const ProductShape& shape, Kernel kernel, std::uint32_t ro
     return plan;
 }
 
-// Loads one by one make code that takes seconds to compile with the most rows.
+// With scalar loads the largest number of rows takes seconds to compile.
 std::uint32_t most_subgroup_rows(const ProductDevice& device, const ProductShape& shape) {
     return loads_a_in_fours(device, shape) && loads_b_in_fours(device, shape) ? 4 : 2;
 }
 
-// On llvmpipe a subgroup's 32 rows multiply at 3 times the speed of blocks, 16 at 2.4 and 8 at 1.7 times (512 x 512 x
-// 512), so that few rows go in a tile with little to spare.
+// On llvmpipe subgroups with 32 rows are 3 times as fast as blocks, with 16 rows 2.4 and with 8 rows 1.7 times (512 x
+// 512 x 512), so few rows use a tile that fits tightly.
 std::uint32_t choose_subgroup_rows(const ProductDevice& device, const ProductShape& shape) {
-    constexpr std::array<double, 3> kCost{1.8, 1.25, 1.0};  // of a row among as many subgroups' rows, 1, 2 and 4
+    constexpr std::array<double, 3> kCost{1.8, 1.25, 1.0};  // of a row, relative, for 1, 2 and 4 times the lanes
     std::uint32_t best = 0;
     double least = 0.0;
     for (std::size_t size = 0; (1U << size) <= most_subgroup_rows(device, shape); ++size) {
@@ -150,7 +150,7 @@ bool has_room_for_tile(const ProductDevice& device, std::uint32_t block) {
     return 2 * kDepth * (kSide * block + kPadding) * sizeof(float) <= device.shared_bytes;
 }
 
-// Tiles of 128 x 128 need half the loads of those of 64 x 64, where there are enough for every core.
+// Tiles of 128 x 128 load half as much as those of 64 x 64, if there are enough for every core.
 std::uint32_t choose_tile(const ProductDevice& device, const ProductShape& shape) {
     constexpr std::uint64_t kEnough = 96;
     constexpr std::uint32_t kSmall = 4;
@@ -190,7 +190,7 @@ ProductPlan plan_matrices(const ProductDevice& device, const ProductShape& shape
                             loads_b_in_fours(device, shape),
                             choice.block == kLargeMatrixSide,
                             choice.subgroups == 8,
-                            !matrices.software};  // a CPU has nothing to do while it loads
+                            !matrices.software};  // prefetching: a CPU has nothing to overlap
     std::uint32_t bits = 0;
     for (std::size_t i = 0; i < manner.size(); ++i) {
         bits |= manner[i] ? 1U << i : 0U;
@@ -222,8 +222,8 @@ bool loads_b_in_fours(const ProductDevice& device, const ProductShape& shape) {
 
 bool takes_matrices(const ProductDevice& device, const ProductShape& shape) {
     constexpr std::uint32_t kFewest = 5;
-    // llvmpipe leaves a kernel whose loops have run 65,535 times in all: the emulation's in its largest tiles after
-    // some 3,000 terms.
+    // llvmpipe leaves a kernel once its loops have run 65,535 times in all: the emulation's in its largest tiles after
+    // about 3,000 terms.
     constexpr std::uint32_t kMostEmulated = 2048;
     return device.matrices && shape.m >= kFewest && shape.n >= kFewest &&
            !(device.matrices->emulated && shape.k > kMostEmulated);
@@ -238,12 +238,12 @@ std::string to_string(const ProductChoice& choice) {
 }
 
 ProductChoice choose_product(const ProductDevice& device, const ProductShape& shape) {
-    // Workgroups for the largest GPU, of four subgroups or so; and of tiles of matrices that have more, fewer.
+    // Workgroups of about four subgroups that fill the largest GPU; fewer if matrix tiles have more subgroups.
     constexpr std::uint64_t kEnough = 256;
     constexpr std::uint64_t kEnoughSubgroups = 4 * kEnough;
     ProductChoice choice;
     if (has_many_cores(device) && takes_rows(device, shape)) {
-        return {ProductKernel::Rows};  // whose invocations share the sum as it is
+        return {ProductKernel::Rows};  // whose invocations already share the sum
     }
     if (shape.matrices) {
         choice = matrix_choice(choose_matrix_tile(*device.matrices, shape.m, shape.n, shape.batch));

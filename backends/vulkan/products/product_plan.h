@@ -1,4 +1,4 @@
-// Which kernel multiplies, in blocks of which size: pure, so that it is tested without a device.
+// Which kernel multiplies, and in which blocks: pure functions, testable without a device.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ namespace headscope::vulkan {
 struct ProductDevice {
     bool software = false;
     bool vector_loads = true;
-    bool subgroup_shuffles = false;  // and workgroups that are one subgroup
+    bool subgroup_shuffles = false;  // with workgroups of one subgroup
     std::uint32_t subgroup_size = 1;
-    std::uint32_t shared_bytes = 16384;  // of a workgroup: what Vulkan promises
+    std::uint32_t shared_bytes = 16384;  // of a workgroup: guaranteed by Vulkan
     ProductTiles tiles = ProductTiles::Device;
     std::uint32_t tile = 0;  // Options::tile
     std::optional<MatrixDevice> matrices = {};
 };
 
-// out [m, n] = a b, `batch` times. An operand lies in fours where each row or column of it, whichever way it is
-// contiguous, starts at a multiple of four elements.
+// out [m, n] = a b, `batch` times. An operand is "in fours" if each of its rows or columns, whichever are contiguous,
+// is aligned to four elements.
 struct ProductShape {
     std::uint32_t m = 0;
     std::uint32_t n = 0;
@@ -37,8 +37,8 @@ struct ProductShape {
     bool out_in_fours = false;
     std::uint32_t rounding = 0;  // as numbered in round.glsl
     std::uint32_t epilogue = 0;  // as numbered in product_out.glsl
-    bool texels = false;         // the operands can come through texel buffers
-    bool whole = false;          // its sums cannot be cut: parts are added in contiguous F32 alone
+    bool texels = false;         // the operands can be read through texel buffers
+    bool whole = false;          // its sum cannot be split: parts are only added in contiguous F32
     DType storage = DType::F32;  // of the operands
     bool matrices = false;       // the device's matrices compute it: takes_matrices()
 };
@@ -54,19 +54,19 @@ enum class ProductKernel : std::uint8_t {
 // One way to compute a product.
 struct ProductChoice {
     ProductKernel kernel = ProductKernel::Blocks;
-    // Subgroup: rows as a multiple of its lanes, 1, 2 or 4; Tiles: of an invocation, 4 or kLargeTile; Matrices:
-    // MatrixTile::side
+    // Subgroup: rows as a multiple of its lanes, 1, 2 or 4; Tiles: outputs of an invocation per side, 4 or kLargeTile;
+    // Matrices: MatrixTile::side
     std::uint32_t block = 0;
-    std::uint32_t parts = 1;      // that the sum is cut into, of one length, a multiple of 4
+    std::uint32_t parts = 1;      // of the sum over k, of equal length, a multiple of 4
     std::uint32_t subgroups = 0;  // Matrices: of a tile
     bool operator==(const ProductChoice&) const = default;
 };
 
-// Whether all of an operand's fours can be loaded by vectors.
+// Whether an operand can be loaded entirely by vec4.
 bool loads_a_in_fours(const ProductDevice& device, const ProductShape& shape);
 bool loads_b_in_fours(const ProductDevice& device, const ProductShape& shape);
 
-// Whether matrices are worth while: below their size a tile would be nearly all edge.
+// Whether matrices are worthwhile: below this size a tile would be mostly edge.
 bool takes_matrices(const ProductDevice& device, const ProductShape& shape);
 
 // The whole product in one tile's kernel.
@@ -77,13 +77,13 @@ inline ProductChoice matrix_choice(const MatrixTile& tile) {
 // "tiles 8, 4 parts"
 std::string to_string(const ProductChoice& choice);
 
-// What is likely to be fast.
+// The choice that is likely to be fast.
 ProductChoice choose_product(const ProductDevice& device, const ProductShape& shape);
 
-// All that the device has for this shape, of which to choose by trying: ProductTuning.
+// All choices for this shape, for ProductTuning to try.
 std::vector<ProductChoice> product_choices(const ProductDevice& device, const ProductShape& shape);
 
-// Of Specialisation::extra, what becomes of the sums: kEpilogue of product_out.glsl.
+// The index in Specialisation::extra of product_out.glsl's kEpilogue.
 constexpr std::size_t kEpilogueConstant = 5;
 
 struct ProductPlan {
@@ -93,7 +93,7 @@ struct ProductPlan {
     std::uint64_t work_per_group = 0;
 };
 
-// How one product is launched, or one part.
+// How to launch one product, or one part of it.
 ProductPlan plan_product(const ProductDevice& device, const ProductShape& shape, const ProductChoice& choice);
 
 }  // namespace headscope::vulkan

@@ -18,7 +18,7 @@ namespace headscope::vulkan {
 
 namespace {
 
-constexpr int kFormat = 5;  // of the file; what a choice means may change with it
+constexpr int kFormat = 5;  // of the file; increase it if the meaning of choices changes
 
 ProductKernel kernel_of(const std::string& name) {
     for (const ProductKernel kernel : {ProductKernel::Blocks, ProductKernel::Subgroup, ProductKernel::Tiles,
@@ -51,7 +51,7 @@ std::optional<double> distance(const ProductSizes& a, const ProductSizes& b) {
     for (const auto size : {&ProductSizes::m, &ProductSizes::n, &ProductSizes::k, &ProductSizes::batch}) {
         const double powers =
             std::abs(std::log2(static_cast<double>(a.*size)) - std::log2(static_cast<double>(b.*size)));
-        if (!(powers <= 1.0)) {  // also where both are 0
+        if (!(powers <= 1.0)) {  // also if both are 0
             return std::nullopt;
         }
         sum += powers;
@@ -128,10 +128,10 @@ bool ProductTuning::keep(const std::string& way, double seconds) {
 }
 
 std::string ProductTuning::not_to_be_kept() const {
-    // Asked before hours of measuring: with what there is, it is known whether it can be written.
+    // Tested before hours of measuring, by writing what there is.
     return !not_to_be_kept_.empty() || save()
                ? not_to_be_kept_
-               : fmt::format("what would be found could not be kept: '{}' cannot be written", path_);
+               : fmt::format("tuning results cannot be saved: '{}' cannot be written", path_);
 }
 
 void ProductTuning::load() {
@@ -155,7 +155,7 @@ void ProductTuning::load() {
         }
         kept_ = std::move(kept);
     } catch (const std::exception&) {
-        // Damaged, or of another version: as if it were not there, until it is written anew.
+        // A damaged file or another version is ignored until it is overwritten.
     }
 }
 

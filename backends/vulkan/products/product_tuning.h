@@ -1,5 +1,5 @@
-// The fastest ways to compute products, as they were measured on this device with this driver: kept on disk, and found
-// by products that are alike, so that a batch of 3,900 tokens takes what was measured with 4,000.
+// The fastest ways to compute products as measured on this device with this driver: saved on disk and used for similar
+// products, so that a batch of 3,900 tokens uses what was measured for 4,000.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,12 @@ struct ProductSizes {
 
 class ProductTuning final : public ProductWays {
 public:
-    // `device` outlives it. With what the file of this device holds; nothing where there is none, or one that cannot be
-    // read: it only saves time.
-    // `not_to_be_kept`: ProductWays.
+    // Loads this device's file, if it exists and can be read: it only saves time. `device` outlives this.
+    // `not_to_be_kept`: see ProductWays.
     ProductTuning(const ProductDevice& device, const Capabilities& capabilities, const std::string& cache_directory,
                   std::string not_to_be_kept = "");
 
-    // How this product is to be computed: as forced, as kept for the product that is most like it, or as is likely to
-    // be fast.
+    // How to compute this product: as forced, as measured for the most similar product, or as is likely to be fast.
     ProductChoice choose(const ProductShape& shape);
 
     void force(const std::string& way) override { forced_ = way; }
@@ -47,19 +45,19 @@ private:
     bool save() const;
 
     const ProductDevice& device_;
-    const std::string path_;  // empty: nothing is kept on disk
+    const std::string path_;  // empty: nothing is saved
     const std::string not_to_be_kept_;
     std::vector<Kept> kept_;
     std::string forced_;
     ProductShape last_;
 };
 
-// What two products must have in common for one to be computed as the other: all but their sizes. "a along k in fours,
-// b across k in fours".
+// What two products must have in common to use the same choice: everything but their sizes. "a along k in fours, b
+// across k in fours".
 std::string kind_of(const ProductShape& shape);
 
-// How far apart the sizes of two products are, in powers of two over all four; none where one is more than twice the
-// other's.
+// The distance of two products' sizes, in powers of two summed over all four; std::nullopt if one size is more than
+// twice the other's.
 std::optional<double> distance(const ProductSizes& a, const ProductSizes& b);
 
 }  // namespace headscope::vulkan

@@ -18,7 +18,7 @@ Binding binding_of(const Tensor& tensor, std::uint64_t alignment) {
     const std::uint64_t size = size_of(tensor.dtype);
     const std::uint64_t first = static_cast<std::uint64_t>(tensor.offset) * size;
     HEADSCOPE_CHECK(first + span * size <= buffer->bytes(), "a tensor reaches past its buffer: " + tensor.to_string());
-    // An empty view at a buffer's end would otherwise bind what lies behind.
+    // An empty view at a buffer's end would otherwise bind what follows the buffer.
     const std::uint64_t start = buffer->offset() + (span == 0 ? 0 : first);
     Binding binding;
     binding.block = buffer->block();

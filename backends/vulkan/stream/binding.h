@@ -1,4 +1,4 @@
-// Where a tensor lies, as a descriptor says it.
+// A tensor's place in memory as a descriptor describes it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace headscope::vulkan {
 
-constexpr std::uint64_t kTexelBytes = 16;  // as of a vec4
+constexpr std::uint64_t kTexelBytes = 16;  // a vec4
 
 constexpr std::uint64_t whole_texels(std::uint64_t bytes) {
     return (bytes + kTexelBytes - 1) / kTexelBytes * kTexelBytes;
@@ -20,7 +20,7 @@ struct Binding {
     std::uint32_t offset = 0;  // elements from begin to the tensor's first
 };
 
-// `begin` is a multiple of `alignment`. Error for a tensor of another backend, or one that reaches past its buffer.
+// `begin` is a multiple of `alignment`. Error for a tensor of another backend, or one that exceeds its buffer.
 Binding binding_of(const Tensor& tensor, std::uint64_t alignment);
 
 }  // namespace headscope::vulkan

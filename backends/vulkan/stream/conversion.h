@@ -1,4 +1,4 @@
-// How convert.comp is specialised, for who runs it and for the trial that has it compiled before.
+// Specialisation constants of convert.comp.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 namespace headscope::vulkan {
 
-inline constexpr std::array<DType, 3> kConverted{DType::F16, DType::BF16, DType::F32};  // numbered as there
+inline constexpr std::array<DType, 3> kConverted{DType::F16, DType::BF16, DType::F32};  // in its numbering
 
 inline bool is_converted(DType dtype) {
     return std::find(kConverted.begin(), kConverted.end(), dtype) != kConverted.end();
 }
 
-// Of types that are converted; whether by `fours` is its first constant.
+// For converted types; the first constant is whether to use vec4 (`fours`).
 inline decltype(Specialisation::extra) convert_constants(bool fours, std::uint32_t dimensions, bool accumulates,
                                                          DType from, DType to) {
     const auto number = [](DType dtype) {

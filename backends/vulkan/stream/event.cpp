@@ -11,7 +11,7 @@ double StreamEvent::seconds_since(const Event& earlier) const {
     return stream_.seconds_between(other->mark_, mark_);
 }
 
-// A mark belongs to a submission, which is done when its fence says so; then so are those before it.
+// A submission is done when its fence is signalled, and so are those before it.
 
 Stream::Mark Stream::mark() {
     require_enqueued("recorded an event");

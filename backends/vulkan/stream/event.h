@@ -1,4 +1,4 @@
-// A mark in a backend's stream that holds the device's clock.
+// A mark in a backend's stream with the device's clock.
 #pragma once
 
 #include "backend/backend.h"

@@ -1,4 +1,4 @@
-// Which accesses since the last barrier would race with the next: the one place where barriers come from.
+// Which accesses since the last barrier conflict with the next: the only place that decides on barriers.
 #pragma once
 
 #include <cstddef>

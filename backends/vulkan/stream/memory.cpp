@@ -11,10 +11,10 @@ namespace headscope::vulkan {
 
 namespace {
 
-// Few blocks keep the driver's allocation count small; a larger tensor gets a block of its own.
+// Few blocks mean few driver allocations; a larger tensor gets its own block.
 constexpr std::uint64_t kBlockBytes = std::uint64_t{64} << 20U;
 
-// Every tensor starts where any descriptor may: Vulkan allows drivers to ask for up to 256.
+// Aligns every tensor for any descriptor: Vulkan allows drivers to require up to 256.
 constexpr std::uint64_t kTensorAlignment = 256;
 
 double mebibytes(std::uint64_t bytes) {
@@ -51,7 +51,7 @@ RawBuffer::RawBuffer(const Device& device, std::uint64_t bytes, VkMemoryProperty
     info.size = bytes;
     info.usage = device.buffer_usage();
     const auto try_it = [bytes](VkResult result, const char* call) {
-        // Fewer blocks are fewer allocations, and less of the host's addresses, too.
+        // Freeing blocks reduces the number of allocations and the host's address space, too.
         if (is_out_of_memory(result) || result == VK_ERROR_TOO_MANY_OBJECTS || result == VK_ERROR_MEMORY_MAP_FAILED) {
             throw OutOfDeviceMemory(bytes);
         }
@@ -167,7 +167,7 @@ void Memory::free_blocks() {
 }
 
 bool Memory::trim() {
-    // As many calls as steps of decoding a long sentence, so that it ends before its memory goes.
+    // About as many calls as steps of decoding a long sentence, so that it ends before its memory is released.
     constexpr int kPeriod = 256;
     Space& ops = space(Pool::Ops);
     if (++calls_ == kPeriod) {
@@ -189,7 +189,7 @@ bool Memory::trim() {
     return dropped;
 }
 
-// Room for `wanted` bytes, and for others where that is allowed.
+// Adds room for `wanted` bytes, and for more if allowed.
 bool Memory::add_some_block(Space& space, std::uint64_t wanted) {
     const MemoryLimit limit = memory_limit(device_.heap(), held(), most_);
     const std::uint64_t room = limit.bytes > held() ? limit.bytes - held() : 0;

@@ -1,6 +1,6 @@
-// Device memory: blocks from the driver, divided by arenas. The queue runs in order, so a range given back may be
-// handed out at once; the stream's hazards see to the rest. What is allocated while ops are recorded comes from blocks
-// of its own, since the recording writes there whenever it is launched again.
+// Device memory: blocks from the driver, divided by arenas. The queue runs in order, so freed ranges can be reused at
+// once; the stream's hazard tracking adds barriers. Allocations while ops are recorded use separate blocks, since a
+// recording writes there each time it is launched.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace headscope::vulkan {
 
-// A VkBuffer with memory of its own.
+// A VkBuffer with its own memory.
 class RawBuffer {
 public:
     RawBuffer(const Device& device, std::uint64_t bytes, VkMemoryPropertyFlags preferred, VkMemoryPropertyFlags needed);
@@ -39,7 +39,7 @@ private:
 
 class Memory;
 
-// What a Tensor of this backend holds.
+// The buffer of a Tensor of this backend.
 class VulkanBuffer final : public Buffer {
 public:
     VulkanBuffer(std::shared_ptr<Memory> memory, Pool pool, Place place, std::size_t bytes);
@@ -57,28 +57,28 @@ private:
 
 class Memory : public std::enable_shared_from_this<Memory> {
 public:
-    // `most`: bytes to hold, 0 for as many as the device gives.
+    // `most`: bytes to hold, 0 for no limit.
     explicit Memory(const Device& device, std::uint64_t most = 0);
 
-    // Called when there is too little, before blocks go back to the driver: waits for the device and lets go of what
-    // was recorded, where that is possible; true if it did.
+    // Called when memory runs out, before blocks are returned to the driver: waits for the device and drops recordings
+    // if possible; true if it did.
     std::function<bool()> make_room;
-    // Whether work that make_room could not submit touches a block: then it stays, whoever gave back what was in it.
+    // Whether unsubmitted work touches a block, which then stays even if everything in it was freed.
     std::function<bool(std::uint32_t block)> awaited;
 
-    // OutOfMemory when the device has no more, or may not give it.
+    // OutOfMemory if the device has no more, or the limit is reached.
     std::shared_ptr<VulkanBuffer> allocate(std::size_t bytes);
-    // Of the host's memory, for transfers. OutOfMemory likewise.
+    // Host memory for transfers. May throw OutOfMemory too.
     std::unique_ptr<RawBuffer> allocate_host(std::uint64_t bytes, VkMemoryPropertyFlags preferred);
-    // Makes room; then empty blocks go back to the driver.
+    // Calls make_room, then returns empty blocks to the driver.
     void free_blocks();
-    // OutOfMemory that says what was lacking, what is in use (and what `beside`) and what to do.
+    // Throws OutOfMemory with what was lacking, what is in use (and what `beside`) and what to do.
     [[noreturn]] void fail(const std::string& lack, const std::string& beside = "") const;
     void give_back(Pool pool, const Place& place, std::size_t bytes);
-    // Where allocate() looks from here on.
+    // The pool of later calls of allocate().
     void use(Pool pool) { pool_ = pool; }
     Pool pool() const { return pool_; }
-    // The numbers of blocks tell them apart over all pools.
+    // Block numbers are unique over all pools.
     static std::uint32_t number(Pool pool, std::uint32_t block) {
         return block * kPools + static_cast<std::uint32_t>(pool);
     }
@@ -89,9 +89,8 @@ public:
     std::size_t live(Pool pool) const { return space(pool).live; }
     std::uint64_t held() const;  // in blocks
 
-    // The device is idle: empty blocks of Pool::Ops go back to the driver, as far as they are more than was in use
-    // lately and some room beside it. What a step gives back and the next one takes stays. True if one went: another
-    // may come to have its number.
+    // Called when the device is idle: returns empty blocks of Pool::Ops that exceed recent use plus some reserve to the
+    // driver. Memory that each step frees and reuses stays. True if a block was returned: its number may be reused.
     bool trim();
 
 private:
@@ -118,8 +117,8 @@ private:
     std::array<Space, kPools> spaces_;
     Backend::MemoryUse use_;
     const std::uint64_t most_;
-    std::size_t highest_ = 0;         // live in Pool::Ops, in this period of so many calls of trim
-    std::size_t highest_before_ = 0;  // in the one before
+    std::size_t highest_ = 0;         // peak in Pool::Ops in this period of calls of trim
+    std::size_t highest_before_ = 0;  // in the period before
     int calls_ = 0;
 };
 

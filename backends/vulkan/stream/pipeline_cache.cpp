@@ -13,7 +13,7 @@ namespace headscope::vulkan {
 
 namespace {
 
-// Drivers trust the bytes behind their own header, so ours carries a checksum of them.
+// Drivers trust the bytes after their own header, so our header has a checksum of them.
 struct Header {
     std::array<char, 8> magic{};
     std::uint64_t bytes = 0;

@@ -1,5 +1,5 @@
-// The driver's compiled pipelines on disk, between runs. Whatever is wrong with the file, the pipelines are compiled
-// anew: it only saves time.
+// The driver's compiled pipelines, saved between runs. If anything is wrong with the file, pipelines are compiled
+// again: it only saves time.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace headscope::vulkan {
 
-// Empty if the file is missing, of another format, cut short or damaged.
+// Empty if the file is missing, of another format, truncated or damaged.
 std::vector<std::byte> read_pipeline_cache(const std::string& path);
 
-// Whether data begins with the header that Vulkan prescribes for this very device and driver. A driver has to look at
-// that too, but it trusts what stands behind.
+// Whether data begins with Vulkan's cache header for exactly this device and driver. Drivers check that too, but trust
+// what follows.
 bool is_cache_of(const VkPhysicalDeviceProperties& device, const std::vector<std::byte>& data);
 
-// As write_cache_file.
+// Like write_cache_file.
 bool write_pipeline_cache(const std::string& path, const std::vector<std::byte>& data);
 
 }  // namespace headscope::vulkan

@@ -33,7 +33,7 @@ void PipelineWorkers::add(std::function<void()> work) {
     }
 }
 
-// A system that has no thread left does with those there are.
+// If the system has no more threads, the existing ones suffice.
 bool PipelineWorkers::start_thread() {
     if (threads_.size() >= most_) {
         return false;

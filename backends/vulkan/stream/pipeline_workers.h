@@ -1,5 +1,4 @@
-// Threads that compile pipelines beside the one that owns the backend. They are started when there is work for them,
-// and end with this object.
+// Threads that compile pipelines. They start when there is work, and end with this object.
 #pragma once
 
 #include <condition_variable>
@@ -13,14 +12,14 @@ namespace headscope::vulkan {
 
 class PipelineWorkers {
 public:
-    // At most so many threads; none: work is done where it is added.
+    // At most this many threads; 0: work runs in add().
     explicit PipelineWorkers(unsigned most) : most_(most) {}
     PipelineWorkers(const PipelineWorkers&) = delete;
     PipelineWorkers& operator=(const PipelineWorkers&) = delete;
-    // Waits for what was begun, and drops what was not.
+    // Waits for work that has begun and drops the rest.
     ~PipelineWorkers();
 
-    // Work that throws nothing. What is added first is begun first.
+    // Adds work that does not throw. Work begins in the order in which it was added.
     void add(std::function<void()> work);
 
 private:
@@ -31,7 +30,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<std::function<void()>> waiting_;
-    std::size_t idle_ = 0;  // threads, each from its start
+    std::size_t idle_ = 0;  // threads, from their start
     bool ends_ = false;
     std::vector<std::thread> threads_;
 };

@@ -60,7 +60,7 @@ Pipelines::~Pipelines() {
     save();
     for (const auto& [key, pipeline] : pipelines_) {
         try {
-            // One that nobody compiled, or could compile, is none.
+            // Skips pipelines that were not compiled.
             functions.vkDestroyPipeline(device_.handle(), pipeline.handle(), nullptr);
         } catch (const std::exception&) {
             continue;
@@ -81,8 +81,8 @@ std::size_t Pipelines::held_bytes() const {
 
 void Pipelines::save() const {
     std::size_t bytes = held_bytes();
-    // Held against what was there at the start, not what was given: SwiftShader's is longer each time, with nothing
-    // new.
+    // Compared with the size at the start, not with the file's: SwiftShader's cache grows each time without new
+    // content.
     const bool same = use_.loaded_bytes != 0 && bytes == use_.held_bytes;
     if (cache_path_.empty() || bytes == 0 || same) {
         return;
@@ -90,7 +90,7 @@ void Pipelines::save() const {
     std::vector<std::byte> data(bytes);
     if (device_.functions().vkGetPipelineCacheData(device_.handle(), cache_, &bytes, data.data()) == VK_SUCCESS) {
         data.resize(bytes);
-        // A cache that cannot be written costs the next start its time and nothing else.
+        // If the cache cannot be written, only the next start is slower.
         (void)write_pipeline_cache(cache_path_, data);
     }
 }
@@ -177,9 +177,10 @@ VkPipeline Pipelines::build(Kernel kernel, const Specialisation& specialisation,
         module = with_uniform_control_flow(module);
     }
     const VkShaderModule shader = create_shader(device_, module);
-    // Where a kernel has none the driver decides: what is asked for may be twice what its registers hold.
+    // For kernels without subgroup operations the driver chooses: a required size might be twice what its registers
+    // hold.
     const bool asks = subgroups && found.subgroup_sizes.fits(found.subgroup_size, specialisation.local_size);
-    // Only a driver that promises full subgroups lets a workgroup of their size be taken for one of them.
+    // A workgroup of a subgroup's size is exactly one subgroup only if the driver guarantees full subgroups.
     const bool whole = subgroups && found.whole_subgroups(specialisation.local_size);
     auto size = chained<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
         VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO, nullptr);

@@ -1,4 +1,4 @@
-// Compute pipelines, compiled when first asked for, on threads of their own, and kept.
+// Compute pipelines, compiled on first use on separate threads, and kept.
 #pragma once
 
 #include <array>
@@ -21,14 +21,14 @@
 
 namespace headscope::vulkan {
 
-// constant_id 0 is the workgroup's size and 1 whether it is one subgroup; kernels number theirs from 2, and
-// storage.glsl and round.glsl have one each of their own.
+// constant_id 0 is the workgroup's size and 1 whether it is one subgroup; kernels number theirs from 2; storage.glsl
+// and round.glsl have one each.
 struct Specialisation {
     static constexpr std::size_t kExtra = 6;
     std::uint32_t local_size = 64;
     std::array<std::uint32_t, kExtra> extra{};
     bool texels = false;           // the module that reads through texel buffers
-    DType storage = DType::F32;    // of the op's own type: the stream fills it in, and the next
+    DType storage = DType::F32;    // of the op's own type: set by the stream, like the next
     bool converts_halves = false;  // HalfConversions
     // clang-tidy 14 takes the comparison's 0 for a pointer. NOLINTNEXTLINE(modernize-use-nullptr)
     auto operator<=>(const Specialisation&) const = default;
@@ -41,46 +41,46 @@ struct Pipeline {
     std::shared_future<VkPipeline> compiled{};
 
     bool ready() const { return compiled.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }
-    // Waits for it. Error where the driver cannot compile the kernel.
+    // Waits. Error if the driver cannot compile the kernel.
     VkPipeline handle() const { return compiled.get(); }
 };
 
 VkDescriptorType descriptor_type(BindingKind kind);
 
-// A driver does not make a pipeline of a kernel.
+// The driver failed to compile a kernel.
 class CannotCompile : public Error {
 public:
     using Error::Error;
 };
 
-// What the cache on disk was good for.
+// Statistics of the cache on disk.
 struct CacheUse {
-    std::size_t loaded_bytes = 0;  // given to the driver at the start
-    std::size_t held_bytes = 0;    // what the driver would have written right after: less where it took not all
+    std::size_t loaded_bytes = 0;  // passed to the driver at the start
+    std::size_t held_bytes = 0;    // the driver's size right after: less if it rejected some
     int created = 0;               // pipelines
     int found = 0;                 // of these in the cache; 0 on a driver without creation feedback
 };
 
 class Pipelines {
 public:
-    // `threads` compile; with none a pipeline is ready as soon as it was asked for.
+    // `threads` compile; with 0 get() compiles.
     Pipelines(const Device& device, const std::string& cache_directory, unsigned threads);
     Pipelines(const Pipelines&) = delete;
     Pipelines& operator=(const Pipelines&) = delete;
     ~Pipelines();
 
-    // Bytes of push constants that every layout has: what Vulkan promises at least.
+    // Bytes of push constants in every layout: the minimum that Vulkan guarantees.
     static constexpr std::uint32_t kPushBytes = 128;
 
-    // Compiled, or soon.
+    // The pipeline, possibly still being compiled.
     const Pipeline& get(Kernel kernel, const Specialisation& specialisation);
     // "matmul, 8 lanes, constants 8 8": for reports.
     std::string title(Kernel kernel, const Specialisation& specialisation) const;
     CacheUse cache_use() const;
 
-    // Whether kernels widen F16 by the device's own conversion from now on; they do not at first.
+    // Whether kernels widen F16 by the device's conversion from now on; initially they do not.
     void convert_halves(bool own) { converts_halves_ = own; }
-    // Specialisation::converts_halves of a kernel over tensors that are stored so.
+    // Specialisation::converts_halves of a kernel for tensors in this storage.
     bool converts_halves(Kernel kernel, DType storage) const {
         return converts_halves_ && (storage == DType::F16 || kernel == Kernel::Convert);
     }
@@ -93,7 +93,7 @@ private:
     const Layout& layout_for(const std::vector<BindingKind>& bindings);
     Pipeline create(Kernel kernel, const Specialisation& specialisation);
     std::span<const std::uint32_t> spirv_of(Kernel kernel, const Specialisation& specialisation) const;
-    // On any thread: Vulkan guards its own cache.
+    // May run on any thread: Vulkan locks its own cache.
     VkPipeline build(Kernel kernel, const Specialisation& specialisation, VkPipelineLayout layout);
     VkPipeline compile(const VkComputePipelineCreateInfo& info, const char* kernel);
     std::size_t held_bytes() const;

@@ -39,7 +39,8 @@ Commands& Recording::part() {
         inheritance.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO;
         VkCommandBufferBeginInfo begin{};
         begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
-        begin.flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;  // one step may wait behind another
+        begin.flags =
+            VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;  // a step may be submitted while an earlier one waits
         begin.pInheritanceInfo = &inheritance;
         check(functions.vkBeginCommandBuffer(buffer, &begin), "vkBeginCommandBuffer");
         open_ = true;

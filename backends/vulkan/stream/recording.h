@@ -1,4 +1,4 @@
-// What is recorded: commands with what they hold on to, for one submission or to run again and again.
+// Recorded commands and what they keep alive, for one submission or to run repeatedly.
 #pragma once
 
 #include <cstddef>
@@ -12,29 +12,29 @@
 
 namespace headscope::vulkan {
 
-// What kernels ran, for Backend::take_kernels.
+// The kernels that ran, for Backend::take_kernels.
 struct KernelNotes {
     std::set<std::pair<Kernel, Specialisation>> dispatched;
-    std::set<Kernel> moved;  // Fill and Copy, where the queue did it
+    std::set<Kernel> moved;  // Fill and Copy done by the queue
 };
 
 struct Commands {
     VkCommandBuffer buffer = VK_NULL_HANDLE;
-    std::uint64_t kernels = 0;         // that it runs, a bit each
-    std::set<std::uint32_t> blocks{};  // that it touches, by their numbers
+    std::uint64_t kernels = 0;         // that it runs, one bit each
+    std::set<std::uint32_t> blocks{};  // numbers of the blocks that it touches
     std::uint32_t dispatches = 0;
     std::uint64_t work = 0;
     std::vector<VkDescriptorPool> pools;  // without push descriptors
     std::size_t pool = 0;
-    std::vector<VkBufferView> views;  // of texels
+    std::vector<VkBufferView> views;  // of texel buffers
 };
 
-// The commands are done, or were never submitted.
+// The commands must be done or never submitted.
 void destroy_views(const Device& device, Commands& commands);
 void destroy_pools(const Device& device, Commands& commands);
 
-// A run of ops in secondary command buffers, each as long as a slice of the stream. Whoever launches it holds on to it
-// until it is done.
+// A sequence of ops in secondary command buffers, each as long as a slice of the stream. Whoever launches it keeps it
+// alive until it is done.
 class Recording {
 public:
     // `pool` outlives it.
@@ -43,10 +43,10 @@ public:
     Recording& operator=(const Recording&) = delete;
     ~Recording();
 
-    // The part that is being recorded; the first call after end_part() begins one.
+    // The part being recorded; the first call after end_part() begins one.
     Commands& part();
     void end_part();
-    // Those that have ended.
+    // The finished parts.
     const std::vector<Commands>& parts() const { return parts_; }
 
     KernelNotes notes;

@@ -12,15 +12,15 @@ namespace {
 
 constexpr std::uint32_t kDispatchesPerSlice = 64;
 
-// As many slices as keep the device busy while the host records the next.
+// Enough slices to keep the device busy while the host records the next.
 constexpr std::size_t kSlots = 4;
 
-// What a kernel's tensors of its op's own type are stored in: those in 16 bits, where there are any, are of one.
+// The storage of a kernel's tensors of its op's own type: the 16-bit type if there is any, of which there is only one.
 DType storage_of(Kernel kernel, std::span<const Tensor* const> tensors) {
     const auto narrow = std::find_if(tensors.begin(), tensors.end(), [](const Tensor* tensor) {
         return tensor->dtype == DType::F16 || tensor->dtype == DType::BF16;
     });
-    if (narrow == tensors.end() || kernel == Kernel::Convert) {  // which is told each tensor's type
+    if (narrow == tensors.end() || kernel == Kernel::Convert) {  // which gets each tensor's type
         return DType::F32;
     }
     HEADSCOPE_CHECK(!module_of(kernel).spirv_16.empty(),
@@ -53,7 +53,7 @@ Stream::Stream(const Device& device, std::shared_ptr<Memory> memory, Pipelines& 
 }
 
 Stream::~Stream() {
-    // A recorded command buffer that was never submitted is simply dropped. A lost device is idle too.
+    // A command buffer that was never submitted is dropped. A lost device counts as idle.
     (void)device_.functions().vkDeviceWaitIdle(device_.handle());
     release();
 }
@@ -75,14 +75,14 @@ std::uint64_t Stream::max_binding_bytes() const {
 }
 
 std::uint64_t Stream::binding_alignment() const {
-    // Of a vec4 at least: then a tensor's offset within its binding is a multiple of 4 if its own offset is.
+    // At least a vec4: then a tensor's offset in its binding is a multiple of 4 if its own offset is.
     const VkPhysicalDeviceLimits& limits = device_.capabilities().properties.limits;
     const VkDeviceSize texels = device_.capabilities().texel_loads ? limits.minTexelBufferOffsetAlignment : 1;
     return std::max({limits.minStorageBufferOffsetAlignment, texels, VkDeviceSize{kTexelBytes}});
 }
 
 void Stream::guard(std::span<const Access> accesses) {
-    // A long list of accesses that never met would cost more to search than a barrier does.
+    // A long list of accesses without conflicts would cost more to search than a barrier.
     constexpr std::size_t kMostPending = 256;
     if (hazards_.conflict(accesses) || hazards_.size() > kMostPending) {
         barrier();
@@ -152,13 +152,13 @@ void Stream::Pending::add(VkBuffer buffer, const Binding& binding, const Access&
 }
 
 void Stream::add(Pending& pending) {
-    // So many that a whole step's pipelines are asked for before the first is waited for, and no more.
+    // Enough to request all pipelines of a step before waiting for the first, but no more.
     constexpr std::size_t kMostPending = 512;
     asked_.dispatches += 1;
     asked_.work += pending.groups * pending.work_per_group;
     record_ready();
     if (recording()) {
-        record_now(pending);  // which waits for its pipeline; what fails here was not to be carried out yet
+        record_now(pending);  // waits for its pipeline; errors here precede its execution
         return;
     }
     if (pending_.empty() && pending.ready()) {
@@ -183,7 +183,7 @@ void Stream::record_ready() {
 void Stream::record_all() {
     record_ready();
     while (!pending_.empty()) {
-        submit();  // the device need not wait, too
+        submit();  // the device need not wait either
         pending_.front().pipeline->compiled.wait();
         record_ready();
     }
@@ -198,9 +198,8 @@ void Stream::record_now(Pending& pending) {
     const std::uint64_t most_groups = std::min<std::uint64_t>(
         device_.capabilities().max_groups, std::max<std::uint64_t>(slice_.work() / pending.work_per_group, 1));
     const DeviceFunctions& functions = device_.functions();
-    // The parts of one launch wait for none of each other, as its workgroups do not: but where barriers are validated,
-    // since who validates cannot know that each part writes, and in place reads, elements of its own. These barriers
-    // are all that a run has under validation and else has not.
+    // The parts of one launch do not wait for each other, nor do its workgroups. Only under validation they get
+    // barriers, because the layer cannot know that each part writes (and in place reads) only its own elements.
     const std::span<const Access> accesses(pending.accesses.data(), pending.bindings);
     for (std::uint64_t first = 0; first < pending.groups; first += most_groups) {
         if (first == 0 || device_.validates()) {

@@ -1,4 +1,4 @@
-// The one in-order stream: kernels and copies are recorded, submitted in slices, and waited for only when asked.
+// The one in-order stream: kernels and copies are recorded, submitted in slices, and waited for only on request.
 #pragma once
 
 #include <array>
@@ -32,26 +32,27 @@ struct Launch {
     Specialisation specialisation{};
 };
 
-// What was taken and cannot be done, since its kernel does not compile or the device is lost, is an Error where that
-// shows, and from then on wherever something is asked for that might follow from it. So is what the driver has no
-// memory to compile, record or wait for, also when what was in flight is done: DeviceLost, since a fresh device may
-// have the memory. What the driver has no memory to submit is not lost: it keeps its place, with all that is asked
-// for behind it, and is tried again. That is OutOfMemory where the host waits for the device, uploads, or is about
-// to ask for memory (require_submitted), and never in between: a run of ops that asks for none is carried out once,
-// and as a whole. Where the same cannot be submitted the next time either, by when whoever asked has let go of what
-// it could, the device is DeviceLost.
+// Failures of enqueued work.
+// - A kernel does not compile, or the device is lost: an Error where it is found, and then from every call whose result
+//   might depend on it.
+// - The driver lacks memory to compile, record or wait, even after all submitted work is done: DeviceLost, since a
+//   fresh device may have the memory.
+// - The driver lacks memory to submit: the work keeps its place in the queue and is retried. OutOfMemory is thrown
+//   where the host waits, uploads or is about to allocate (require_submitted), never in between: a sequence of ops that
+//   allocates nothing runs exactly once, as a whole. If the retry fails too, after the caller has freed what it could,
+//   the device is DeviceLost.
 class Stream {
 public:
-    // `lost_at_submission`: Options.
+    // `lost_at_submission`: see Options.
     Stream(const Device& device, std::shared_ptr<Memory> memory, Pipelines& pipelines,
            std::uint64_t lost_at_submission = 0);
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
     ~Stream();
 
-    // Params is a block of shaders/include/params.h, which begins with first_group and offset[N]; both are filled in
-    // here. `tensors` are the bindings 0..N-1 in order. A grid larger than the device's, or longer than a slice, is
-    // dispatched in parts.
+    // Params is a block of shaders/include/params.h, which begins with first_group and offset[N]; both are set here.
+    // `tensors` are the bindings 0..N-1 in order. A grid larger than the device's limit, or longer than a slice, is
+    // split.
     template <class Params, std::size_t N>
     void dispatch(const Launch& launch, Params params, const std::array<const Tensor*, N>& tensors) {
         static_assert(sizeof params.offset == N * sizeof params.offset[0], "one offset for each binding");
@@ -62,45 +63,44 @@ public:
         enqueue(launch, words, tensors);
     }
 
-    // Contiguous tensors of 32-bit elements; not of one buffer.
+    // Contiguous tensors of 32-bit elements; not within one buffer.
     void fill(const Tensor& to, std::uint32_t word);
     void copy(const Tensor& from, const Tensor& to);
 
     void upload(const Tensor& to, const std::byte* from, std::size_t bytes);
     void download(const Tensor& from, std::byte* to, std::size_t bytes);
     void synchronize();
-    // OutOfMemory, or DeviceLost, where work could not be submitted, and cannot with empty blocks gone back to the
-    // driver.
+    // OutOfMemory or DeviceLost if work could not be submitted even after returning empty blocks to the driver.
     void require_submitted();
-    // Waits for all that can be submitted.
+    // Waits for everything that can be submitted.
     void finish();
-    // Whether what is not done yet touches this block.
+    // Whether unfinished work touches this block.
     bool awaits(std::uint32_t block) const;
 
-    // What `body` dispatches, fills and copies, which is not carried out yet: in command buffers that launch() runs as
-    // often as asked. CheckFailure if body does anything else with the stream.
+    // Records what `body` dispatches, fills and copies, without executing it, into command buffers for launch().
+    // CheckFailure if body does anything else with the stream.
     std::shared_ptr<const Recording> record(const std::function<void()>& body);
     void launch(const std::shared_ptr<const Recording>& recording);
     bool recording() const { return recording_ != nullptr; }
 
-    // What was asked for so far, launches aside.
+    // The work so far, without launches.
     struct Load {
         std::uint64_t dispatches = 0;
         std::uint64_t work = 0;
     };
     const Load& asked() const { return asked_; }
-    // Whether slices of such a load end for their number of dispatches, not for their work: then the host's part in
-    // each counts.
+    // Whether slices of this load end because of their number of dispatches, not their work: then the host's share
+    // matters.
     bool short_dispatches(const Load& load) const;
 
-    // Where the stream stands, with the device's clock; until it is forgotten.
+    // A position in the stream with the device's clock, until it is forgotten.
     struct Mark {
         Timestamps::Place place;
         std::uint64_t submission = 0;
     };
     Mark mark();
     void forget(const Mark& mark) { timestamps_.give_back(mark.place); }
-    // Does not wait for it; submits what it is in, which takes a wait for others where the driver lacks the memory.
+    // Does not wait, but submits the mark's slot, which waits for earlier work if the driver lacks memory.
     bool reached(const Mark& mark);
     void wait_for(const Mark& mark);
     double seconds_between(const Mark& earlier, const Mark& later) const;
@@ -108,13 +108,13 @@ public:
     // Backend::take_kernels
     std::vector<std::string> take_kernels();
 
-    // The most bytes one binding may have, from the tensor's first element on.
+    // The maximum size of a binding, from the tensor's first element.
     std::uint64_t max_binding_bytes() const;
 
 private:
     using Clock = std::chrono::steady_clock;
 
-    // Ended: the driver had no memory to submit it.
+    // Ended: the driver lacked the memory to submit it.
     enum class SlotState : std::uint8_t { Free, Recording, Ended, Submitted };
 
     struct Slot {
@@ -128,10 +128,10 @@ private:
         std::vector<std::shared_ptr<const Recording>> launched;
     };
 
-    // A dispatch whose pipeline may still be compiling; or what the queue does by itself, in its turn.
+    // A dispatch whose pipeline may still be compiling, or a transfer by the queue in its place.
     struct Pending {
         static constexpr std::size_t kMostBindings = 12;
-        const Pipeline* pipeline = nullptr;  // none: the queue fills buffer 0 with params[0], or copies it to buffer 1
+        const Pipeline* pipeline = nullptr;  // null: the queue fills buffer 0 with params[0], or copies it to buffer 1
         Kernel kernel{};
         std::uint64_t groups = 0;
         std::uint64_t work_per_group = 1;
@@ -148,12 +148,12 @@ private:
     void enqueue(const Launch& launch, std::span<const std::uint32_t> params, std::span<const Tensor* const> tensors);
     void transfer(Kernel kernel, std::uint32_t word, std::span<const Tensor* const> tensors);
     void add(Pending& pending);
-    // Records what waits for its pipeline, in order, as far as pipelines are ready; or all of it, waiting for them.
+    // Records pending work in order while pipelines are ready; the other one waits for all.
     void record_ready();
     void record_all();
     void record_now(Pending& pending);
     void record_transfer(const Pending& pending);
-    // Keeps what `step` throws, whose work is lost with it.
+    // Keeps the exception of `step`, whose work is lost with it.
     template <class Step>
     void keep_failure(const Step& step) {
         try {
@@ -166,32 +166,32 @@ private:
         }
     }
     [[noreturn]] void lose(const std::string& lack);
-    void require_whole() const;  // throws what was kept
+    void require_whole() const;  // throws the kept exception
     std::uint64_t binding_alignment() const;
     void bind(const Pipeline& pipeline, std::span<const VkDescriptorBufferInfo> buffers);
     VkBufferView view_of(const VkDescriptorBufferInfo& buffer);
     static std::uint64_t bit_of(Kernel kernel);                // of Commands::kernels
-    void count(std::uint32_t dispatches, std::uint64_t work);  // and ends what is long enough
+    void count(std::uint32_t dispatches, std::uint64_t work);  // and ends a slice that is long enough
     VkDescriptorSet allocate_set(VkDescriptorSetLayout layout);
     void guard(std::span<const Access> accesses);
     void barrier();
     void release();
     Slot& add_slot();
     Slot& free_slot();
-    Slot* oldest(SlotState state);  // null where there is none
+    Slot* oldest(SlotState state);  // null if there is none
     Slot& current();
-    Commands& target();  // what is being recorded: the current slot's, or a part of the recording
-    Commands& touching(std::span<const Access> accesses);  // the same, which notes their blocks
-    KernelNotes* notes();                                  // null where nobody asks
+    Commands& target();                                    // the current slot's commands, or a part of the recording
+    Commands& touching(std::span<const Access> accesses);  // the same, and notes their blocks
+    KernelNotes* notes();                                  // null if not requested
     void require_enqueued(const char* what) const;         // CheckFailure within a recording
     void submit();
-    void submit_ended();  // in their order, as far as the driver has memory
+    void submit_ended();  // in order, as far as the driver has memory
     bool submitted(Slot& slot);
     [[noreturn]] void refuse(std::uint64_t submission);
     void wait(Slot& slot);
-    // For those submitted up to this one, in their order: each is then seen to be done about when it is.
+    // Waits for submissions up to this one, in order, so that each is seen done about when it is.
     void wait_until(std::uint64_t submission);
-    // DeviceLost tells what was running.
+    // DeviceLost names what was running.
     void check_running(VkResult result, const char* call) const;
     void require_submitted(const Mark& mark);
     Slot& slot_of(const Mark& mark);  // of one that is not finished
@@ -200,11 +200,11 @@ private:
     std::shared_ptr<Memory> memory_;
     Pipelines& pipelines_;
     VkCommandPool pool_ = VK_NULL_HANDLE;
-    std::deque<Slot> slots_;  // another one comes where all that there are cannot be submitted
+    std::deque<Slot> slots_;  // grows if none of them can be submitted
     std::deque<Pending> pending_;
     std::exception_ptr failure_;     // the first
-    VkResult refusal_ = VK_SUCCESS;  // the last for lack of memory
-    std::uint64_t refused_ = 0;      // the last submission that was OutOfMemory
+    VkResult refusal_ = VK_SUCCESS;  // the last lack of memory
+    std::uint64_t refused_ = 0;      // the last submission that threw OutOfMemory
     SliceSize slice_;
     Hazards hazards_;
     Timestamps timestamps_;
@@ -213,7 +213,7 @@ private:
     std::unique_ptr<RawBuffer> download_;
     const std::uint64_t lost_at_submission_;
     bool notes_kernels_ = false;
-    KernelNotes notes_;  // since they were last taken
+    KernelNotes notes_;  // since the last take
     Load asked_;
     std::unique_ptr<Recording> recording_;
 };

@@ -1,4 +1,4 @@
-// Of a stream what kernels are told their tensors by: descriptors, and views for those that read texels.
+// The stream's descriptors and texel buffer views, which tell kernels their tensors.
 #include <array>
 
 #include "backends/vulkan/stream/stream.h"
@@ -48,7 +48,7 @@ VkBufferView Stream::view_of(const VkDescriptorBufferInfo& buffer) {
     info.buffer = buffer.buffer;
     info.format = VK_FORMAT_R32G32B32A32_UINT;
     info.offset = buffer.offset;
-    info.range = whole_texels(buffer.range);  // every block ends with a whole one
+    info.range = whole_texels(buffer.range);  // every block ends with a whole texel
     VkBufferView view = VK_NULL_HANDLE;
     check(device_.functions().vkCreateBufferView(device_.handle(), &info, nullptr, &view), "vkCreateBufferView");
     target().views.push_back(view);

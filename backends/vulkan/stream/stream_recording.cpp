@@ -1,4 +1,4 @@
-// Of a stream what is recorded to be launched again, and the notes of what ran.
+// The stream's recordings, and its notes of kernels that ran.
 #include <utility>
 
 #include "backend/replays.h"
@@ -18,7 +18,7 @@ void Stream::require_enqueued(const char* what) const {
 std::shared_ptr<const Recording> Stream::record(const std::function<void()>& body) {
     require_enqueued("recorded another");
     record_all();
-    // What comes before it and after it may touch the same memory, or may not: nobody knows when it will be launched.
+    // Work before and after a launch may touch the same memory, and it is unknown when it will be launched.
     const Hazards outside = std::exchange(hazards_, {});
     recording_ = std::make_unique<Recording>(device_, pool_);
     const auto end = [&] {
@@ -32,7 +32,7 @@ std::shared_ptr<const Recording> Stream::record(const std::function<void()>& bod
         recording_->end_part();
     } catch (const DriverOutOfMemory& error) {
         end();
-        throw OutOfMemory(error.what());  // nothing was carried out: op by op there may be enough
+        throw OutOfMemory(error.what());  // nothing ran yet: single ops may fit
     } catch (...) {
         end();
         throw;

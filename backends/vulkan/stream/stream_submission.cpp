@@ -1,4 +1,4 @@
-// Of a stream the slots in which work is recorded, submitted and waited for.
+// The stream's slots, in which work is recorded, submitted and waited for.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -61,7 +61,7 @@ Stream::Slot& Stream::current() {
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     VkResult result = device_.functions().vkBeginCommandBuffer(slot.commands.buffer, &begin);
     if (is_out_of_memory(result)) {
-        wait_until(begun_);  // what a driver holds for work in flight comes free
+        wait_until(begun_);  // frees the driver's memory for work in flight
         result = device_.functions().vkBeginCommandBuffer(slot.commands.buffer, &begin);
     }
     keep_failure([&] { check(result, "vkBeginCommandBuffer"); });
@@ -92,7 +92,7 @@ void Stream::submit() {
 void Stream::submit_ended() {
     for (Slot* slot = oldest(SlotState::Ended); slot != nullptr; slot = oldest(SlotState::Ended)) {
         if (!submitted(*slot)) {
-            wait_until(slot->submission);  // what a driver holds for work in flight comes free
+            wait_until(slot->submission);  // frees the driver's memory for work in flight
             if (!submitted(*slot)) {
                 return;
             }
@@ -133,8 +133,8 @@ void Stream::require_submitted() {
     }
 }
 
-// The first time whoever asked may let go of memory and come again; by the second it has. What is told to a recording
-// does not count: it is the recording that is let go of.
+// The first failure lets the caller free memory and retry; a second one counts as device lost. Failures within a
+// recording do not count: the recording itself is dropped.
 void Stream::refuse(std::uint64_t submission) {
     const std::string what = "the driver cannot submit work (vkQueueSubmit failed with " + name_of(refusal_) + ")";
     if (recording() || std::exchange(refused_, submission) != submission) {

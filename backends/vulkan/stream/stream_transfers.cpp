@@ -1,5 +1,5 @@
-// Of a stream what the queue moves by itself: fills and copies, which take their turn behind what waits for its
-// pipeline, and what comes from the host or goes there, which waits for all that was asked for before.
+// The stream's transfers: fills and copies, which queue behind work that waits for its pipeline, and uploads and
+// downloads, which wait for all earlier work.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kStagingBytes = std::size_t{4} << 20U;
 
-// What hazards know the buffer by that downloads go through: no block of memory has the number.
+// Identifies the download buffer in hazards: no memory block has this number.
 constexpr std::uint32_t kDownloadBlock = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
@@ -70,7 +70,7 @@ void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) 
         }
         if (current().staging == nullptr) {
             std::unique_ptr<RawBuffer> staging = memory_->allocate_host(kStagingBytes, 0);
-            current().staging = std::move(staging);  // another slot, where room had to be made
+            current().staging = std::move(staging);  // making room may have changed the slot
         }
         Slot& slot = current();
         const std::size_t part = std::min(bytes - done, kStagingBytes - slot.staged);
@@ -80,7 +80,7 @@ void Stream::upload(const Tensor& to, const std::byte* from, std::size_t bytes) 
         const VkBufferCopy region{slot.staged, target.begin + done, part};
         device_.functions().vkCmdCopyBuffer(touching({&write, 1}).buffer, slot.staging->handle(),
                                             memory_->block(target.block), 1, &region);
-        // Copies of any length are fine, but every staged piece starts at a multiple of 16.
+        // Copies can have any length, but every staged piece starts at a multiple of 16.
         slot.staged = std::min((slot.staged + part + 15) / 16 * 16, kStagingBytes);
         done += part;
     }

@@ -1,4 +1,4 @@
-// Where the device's clock is written to: as many places as there are events at a time, in pools that come as needed.
+// Places for the device's timestamps, in pools that are created as needed.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ public:
     Place take();
     void give_back(const Place& place) { free_.push_back(place); }
 
-    // Enqueues that the clock be written here once everything before it is done.
+    // Enqueues a timestamp for when everything before it is done.
     void write(VkCommandBuffer commands, const Place& place) const;
-    // Of two places whose writing is done.
+    // Between two places that have been written.
     double seconds_between(const Place& earlier, const Place& later) const;
 
 private:
@@ -37,7 +37,7 @@ private:
     std::vector<Place> free_;
 };
 
-// From one reading of a clock of `bits` bits, which begins anew when it is full, to a later one.
+// From one reading of a clock with `bits` bits, which wraps around, to a later one.
 std::uint64_t ticks_between(std::uint64_t earlier, std::uint64_t later, std::uint32_t bits);
 
 }  // namespace headscope::vulkan
