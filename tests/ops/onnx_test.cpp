@@ -294,7 +294,7 @@ TEST_CASE("bytes that are no tensor are refused", "[onnx]") {
     const std::string attribute = bytes_field(1, "alpha") + bytes_field(2, "");
     CHECK_THROWS_WITH(parse_onnx_model(bytes_field(7, bytes_field(1, bytes_field(5, attribute))), "m.onnx"),
                       Contains("of another kind"));
-    CHECK_THROWS_WITH(parse_onnx_model("", "m.onnx"), Contains("m.onnx") && Contains("without nodes"));
+    CHECK_THROWS_WITH(parse_onnx_model("", "m.onnx"), Contains("m.onnx") && Contains("has no nodes"));
 }
 
 TEST_CASE("a model's node is read with its attributes", "[onnx]") {

@@ -203,7 +203,7 @@ void name_errors(const std::string& what, const Work& work) {
     try {
         work();
     } catch (const WireError& error) {
-        throw Error(what + " is no file of ONNX's: " + error.what());
+        throw Error(what + " is not an ONNX file: " + error.what());
     }
 }
 
