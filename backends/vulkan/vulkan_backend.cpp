@@ -279,8 +279,8 @@ Launch VulkanBackend::long_row_launch(Kernel kernel, std::uint64_t rows, std::ui
     return launch;
 }
 
-Launch VulkanBackend::fours_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns,
-                                   std::uint64_t work_per_element) const {
+Launch VulkanBackend::vec4_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns,
+                                  std::uint64_t work_per_element) const {
     constexpr std::uint32_t kLanes = 256;
     Launch launch;
     launch.kernel = kernel;
@@ -290,8 +290,8 @@ Launch VulkanBackend::fours_launch(Kernel kernel, std::uint64_t rows, std::uint6
     return launch;
 }
 
-Launch VulkanBackend::by_fours(Launch launch, std::uint64_t columns,
-                               std::initializer_list<const Tensor*> tensors) const {
+Launch VulkanBackend::with_vec4_loads(Launch launch, std::uint64_t columns,
+                                      std::initializer_list<const Tensor*> tensors) const {
     const bool fours =
         options_.vector_loads && columns % 4 == 0 &&
         std::all_of(tensors.begin(), tensors.end(), [](const Tensor* tensor) { return tensor->offset % 4 == 0; });

@@ -70,10 +70,10 @@ private:
     // The same for long rows (a vocabulary), for which a GPU needs more invocations.
     Launch long_row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const;
     // Each invocation handles four neighbours of a row.
-    Launch fours_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns,
-                        std::uint64_t work_per_element = 4) const;
+    Launch vec4_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns,
+                       std::uint64_t work_per_element = 4) const;
     // For kernels with fours.glsl: whether all these tensors' rows can be loaded by vec4.
-    Launch by_fours(Launch launch, std::uint64_t columns, std::initializer_list<const Tensor*> tensors) const;
+    Launch with_vec4_loads(Launch launch, std::uint64_t columns, std::initializer_list<const Tensor*> tensors) const;
 
     // Whether queue commands fill or copy these tensors: on a CPU they are memcpy, much faster than a shader.
     bool transfers(std::initializer_list<const Tensor*> tensors) const;
@@ -108,8 +108,8 @@ private:
     void multiply_by(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue);
     void multiply_in_parts(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue);
     std::int64_t deepest_in_registers() const;
-    // `goes_back`: for AttentionBackward, or followed by it.
-    bool fuses(const Tensor& q, const Tensor& k, const Tensor& v, Compute compute, bool goes_back) const;
+    // `with_backward`: for AttentionBackward, or followed by it.
+    bool fuses(const Tensor& q, const Tensor& k, const Tensor& v, Compute compute, bool with_backward) const;
     bool fit_bindings(std::initializer_list<const Tensor*> tensors) const;
     Launch head_launch(Kernel kernel, const Tensor& rows, const RowWork& work) const;
     Launch few_launch(const Attention& op, const RowWork& work) const;

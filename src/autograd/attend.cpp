@@ -147,11 +147,11 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
     const bool recorded = wants_gradient(ctx, Q, K) || wants_gradient(ctx, K, V);
     // A composed backward would compute the weights a second time, so with a tape it is better to keep them. Also, one
     // op does not write the gradients of one variable in two roles.
-    const bool goes_back =
+    const bool with_backward =
         !recorded || (ctx.backend.support(AttentionBackward::kName, dtype).level == SupportLevel::Native &&
                       !may_overlap(Q.value(), K.value()) && !may_overlap(Q.value(), V.value()) &&
                       !may_overlap(K.value(), V.value()));
-    if (goes_back && !observed(ctx, site)) {
+    if (with_backward && !observed(ctx, site)) {
         const Attention op{.q = Q.value(),
                            .k = K.value(),
                            .v = V.value(),

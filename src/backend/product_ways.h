@@ -18,7 +18,7 @@ public:
     // saved, so that it holds only in this process.
     virtual bool keep(const std::string& way, double seconds) = 0;
     // Why tuning results cannot be saved; empty if they can.
-    virtual std::string not_to_be_kept() const = 0;
+    virtual std::string why_not_saved() const = 0;
 };
 
 }  // namespace headscope

@@ -114,8 +114,8 @@ private:
                 return nullptr;
             }
             auto timed = std::make_unique<TimedCase>(device, stated, generate(stated));
-            if (const std::string nonsense = timed->nonsense(); !nonsense.empty()) {
-                found.error = "its results are wrong: " + nonsense;
+            if (const std::string invalid_reason = timed->invalid_reason(); !invalid_reason.empty()) {
+                found.error = "its results are wrong: " + invalid_reason;
                 return nullptr;
             }
             return timed;

@@ -99,7 +99,7 @@ Speed TimedCase::speed(double one_takes) const {
             .is_arithmetic = arithmetic};
 }
 
-std::string TimedCase::nonsense() const {
+std::string TimedCase::invalid_reason() const {
     for (const Operand& operand : case_.operands) {
         const Tensor& tensor = operands_[operand.name];
         if (!operand.written() || tensor.dtype == DType::I32 || tensor.elements() == 0) {

@@ -32,7 +32,7 @@ public:
     double seconds() const;               // of one run, from several consecutive ones
     Speed speed(double one_takes) const;  // for a run of this many seconds
     // A quick check of the outputs: NaN, or nothing but 0. Empty if fine.
-    std::string nonsense() const;
+    std::string invalid_reason() const;
 
 private:
     Backend& device_;

@@ -107,7 +107,7 @@ std::vector<ProductTuned> tune_products(Backend& device, const TunePlan& plan, c
                         "--device vulkan takes the first",
                         device.device().id));
     }
-    if (const std::string why = ways->not_to_be_kept(); !why.empty()) {
+    if (const std::string why = ways->why_not_saved(); !why.empty()) {
         throw Error(why);
     }
     Tuner tuner(device, *ways, plan);

@@ -1,4 +1,4 @@
-// Several devices timed turn by turn.
+// Several devices timed in turn.
 #include "conformance/side_by_side.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::vector<Case> a_copy(const Workload& /*work*/) {
     return {copying("33")};
 }
 
-// Of the same op the second does so much more that it would take years.
+// The second case of the op is so much larger that it would take years.
 std::vector<Case> a_copy_and_years_of_copies(const Workload& /*work*/) {
     Case quick = copying("33");
     Case years = copying("years");
@@ -60,7 +60,7 @@ std::set<std::string> ops_of(const std::vector<OpSpeeds>& found) {
 
 }  // namespace
 
-TEST_CASE("a device that is right is timed, one that is wrong is not", "[side_by_side]") {
+TEST_CASE("only devices with right results are timed", "[side_by_side]") {
     FaultyBackend right = device_that(copies);
     FaultyBackend wrong = device_that(
         [](Backend& inner, const Copy& op) { inner.run(AddScaled{.a = op.x, .out = op.out, .alpha = 1.001F}); });
@@ -76,8 +76,8 @@ TEST_CASE("a device that is right is timed, one that is wrong is not", "[side_by
     CHECK(found[0].devices[1].speed->amount == 2 * 33 * 4.0);
 }
 
-TEST_CASE("devices are timed turn by turn", "[side_by_side]") {
-    std::string order;  // of those that were at work
+TEST_CASE("devices are timed in turn", "[side_by_side]") {
+    std::string order;  // in which they worked
     const auto noted = [&order](char name) {
         return device_that([&order, name](Backend& inner, const Copy& op) {
             if (order.empty() || order.back() != name) {
@@ -89,10 +89,10 @@ TEST_CASE("devices are timed turn by turn", "[side_by_side]") {
     FaultyBackend a = noted('a');
     FaultyBackend b = noted('b');
     time_side_by_side({.repeat = 3}, {family(a_copy)}, {{a}, {b}});
-    CHECK(order == "abababab");  // checked and put in place, then three turns
+    CHECK(order == "abababab");  // checked and set up, then three turns
 }
 
-TEST_CASE("what fails on one device does not end the others", "[side_by_side]") {
+TEST_CASE("a failure on one device does not stop the others", "[side_by_side]") {
     int calls = 0;
     FaultyBackend broken = device_that([&calls](Backend& inner, const Copy& op) {
         constexpr int kOfTheCheck = 2;
@@ -107,7 +107,7 @@ TEST_CASE("what fails on one device does not end the others", "[side_by_side]") 
     CHECK(found[0].devices[1].speed);
 }
 
-TEST_CASE("a device that fails in its turn has no speed", "[side_by_side]") {
+TEST_CASE("a device that fails at its turn has no speed", "[side_by_side]") {
     std::string order;
     const auto noted = [&order](char name) {
         return device_that([&order, name](Backend& inner, const Copy& op) {
@@ -129,7 +129,7 @@ TEST_CASE("a device that fails in its turn has no speed", "[side_by_side]") {
     CHECK_FALSE(found[0].devices[1].speed);
 }
 
-TEST_CASE("what would take too long by what was timed before is left out, unless it has to be", "[side_by_side]") {
+TEST_CASE("what would take too long is skipped, unless it is required", "[side_by_side]") {
     FaultyBackend device = device_that(copies);
     const auto found = time_side_by_side({.repeat = 1}, {family(a_copy_and_years_of_copies)}, {{device}});
     REQUIRE(found.size() == 1);
@@ -139,23 +139,23 @@ TEST_CASE("what would take too long by what was timed before is left out, unless
     CHECK(all.size() == 2);
 }
 
-TEST_CASE("an op that nothing times is refused with those that there are", "[side_by_side]") {
+TEST_CASE("an op without timings is an error that lists those with some", "[side_by_side]") {
     CHECK_THROWS_WITH(time_side_by_side({.ops = {"cpoy"}}, {family(a_copy)}, {}),
                       Contains("\"cpoy\"") && Contains("elementwise, copy"));
 }
 
-TEST_CASE("outputs that are no result at first sight", "[side_by_side]") {
+TEST_CASE("outputs that are obviously wrong are found", "[side_by_side]") {
     const Case stated = copying("33");
     const HostValues values = generate(stated);
     FaultyBackend right = device_that(copies);
-    CHECK(TimedCase(right, stated, values).nonsense().empty());
+    CHECK(TimedCase(right, stated, values).invalid_reason().empty());
     FaultyBackend zero = device_that([](Backend& inner, const Copy& op) { fills(inner, op, 0.0F); });
-    CHECK_THAT(TimedCase(zero, stated, values).nonsense(), Contains("out holds nothing but 0"));
+    CHECK_THAT(TimedCase(zero, stated, values).invalid_reason(), Contains("out holds nothing but 0"));
     FaultyBackend nan = device_that([](Backend& inner, const Copy& op) { fills(inner, op, std::nanf("")); });
-    CHECK_THAT(TimedCase(nan, stated, values).nonsense(), Contains("out holds what is no finite number"));
+    CHECK_THAT(TimedCase(nan, stated, values).invalid_reason(), Contains("out holds what is no finite number"));
 }
 
-TEST_CASE("every family's timed cases are right, and each has a name of its own", "[side_by_side]") {
+TEST_CASE("every family's timed cases are right, and have unique names", "[side_by_side]") {
     const Workload tiny{.sentences = 2,
                         .length = 3,
                         .d_model = 8,
@@ -209,7 +209,7 @@ TEST_CASE("every family's timed cases are right, and each has a name of its own"
     CHECK(found.size() == stated);
 }
 
-TEST_CASE("narrow weights are timed where there are weights, beside the same in full", "[side_by_side]") {
+TEST_CASE("narrow weights are timed where there are weights, next to full ones", "[side_by_side]") {
     const Workload tiny{.sentences = 1,
                         .length = 2,
                         .d_model = 8,

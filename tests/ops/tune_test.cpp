@@ -1,4 +1,4 @@
-// Ways to compute a product, held against the oracle and timed.
+// Ways to compute a product, compared with the oracle and timed.
 #include "conformance/tune.h"
 
 #include <catch2/catch.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-// The CPU with ways of its own, of which "wrong" computes another product.
+// The CPU with several ways, of which "wrong" computes another product.
 class ManyWays final : public ForwardingBackend, public ProductWays {
 public:
     explicit ManyWays(std::vector<std::string> ways) : ForwardingBackend(open_device("cpu")), names(std::move(ways)) {}
@@ -28,7 +28,7 @@ public:
         kept[way] = seconds;
         return writes;
     }
-    std::string not_to_be_kept() const override { return refuses; }
+    std::string why_not_saved() const override { return refuses; }
 
     using ForwardingBackend::run;
     void run(const Matmul& op) override {
@@ -45,7 +45,7 @@ public:
     std::string refuses{};
 };
 
-// Two sentences of a tiny model, by a clock that knows which way is slow.
+// Two sentences of a tiny model, with a clock that knows which way is slow.
 TunePlan plan(const ManyWays& device) {
     return {.work = {.sentences = 2,
                      .length = 3,
@@ -62,7 +62,7 @@ TunePlan plan(const ManyWays& device) {
 
 }  // namespace
 
-TEST_CASE("the fastest way takes the place of the device's choice", "[tune]") {
+TEST_CASE("the fastest way replaces the device's choice", "[tune]") {
     ManyWays device({"slow", "plain"});
     const std::vector<ProductTuned> found = tune_products(device, plan(device), matmul_family());
     REQUIRE(found.size() > 10);
@@ -79,7 +79,7 @@ TEST_CASE("the fastest way takes the place of the device's choice", "[tune]") {
     CHECK(device.forced.empty());
 }
 
-TEST_CASE("a way with wrong results is never kept, however fast", "[tune]") {
+TEST_CASE("a way with wrong results is never chosen, however fast", "[tune]") {
     ManyWays device({"slow", "wrong"});
     for (const ProductTuned& product : tune_products(device, plan(device), matmul_family())) {
         INFO(product.shape);
@@ -95,14 +95,14 @@ TEST_CASE("a way with wrong results is never kept, however fast", "[tune]") {
     CHECK(broken.kept.empty());
 }
 
-TEST_CASE("what is not to be kept is not measured", "[tune]") {
+TEST_CASE("nothing is measured if it cannot be saved", "[tune]") {
     ManyWays device({"plain", "slow"});
     device.refuses = "unset it";
     CHECK_THROWS_WITH(tune_products(device, plan(device), matmul_family()), "unset it");
     CHECK(device.forced == "not yet");
 }
 
-TEST_CASE("what cannot be written is told", "[tune]") {
+TEST_CASE("a failure to save is reported", "[tune]") {
     ManyWays device({"plain", "slow"});
     device.writes = false;
     const std::vector<ProductTuned> found = tune_products(device, plan(device), matmul_family());
@@ -110,14 +110,14 @@ TEST_CASE("what cannot be written is told", "[tune]") {
     CHECK_FALSE(found.front().on_disk);
 }
 
-TEST_CASE("a product that there is one way for is not timed", "[tune]") {
+TEST_CASE("a product with only one way is not timed", "[tune]") {
     ManyWays device({"plain"});
     const std::vector<ProductTuned> found = tune_products(device, plan(device), matmul_family());
     CHECK(found.front().ways.empty());
     CHECK(found.front().left_out == "there is one way, plain");
     CHECK(found.front().kept.empty());
     CHECK(device.kept.empty());
-    // Nor is one that there is nothing to hold against.
+    // Nor is one without a reference.
     ManyWays two({"plain", "wrong"});
     TunePlan large = plan(two);
     large.work.sides = {5000};

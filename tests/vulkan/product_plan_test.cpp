@@ -1,4 +1,4 @@
-// Which kernel multiplies what, without a device.
+// Which kernel multiplies, without a device.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -20,7 +20,7 @@ std::uint32_t split_sum(const ProductDevice& device, const ProductShape& shape) 
 
 }  // namespace
 
-TEST_CASE("a GPU multiplies in shared tiles, larger ones where there are enough", "[vulkan][product_plan]") {
+TEST_CASE("a GPU multiplies in shared tiles, larger ones if there are enough", "[vulkan][product_plan]") {
     const ProductPlan small = plan_product(kGpu, shape(256, 256, 256));
     CHECK(small.kernel == Kernel::MatmulTiled);
     CHECK(small.specialisation.extra[0] == 4);
@@ -41,16 +41,16 @@ TEST_CASE("a GPU multiplies in shared tiles, larger ones where there are enough"
     }
 }
 
-TEST_CASE("operands that do not lie in fours are loaded one by one", "[vulkan][product_plan]") {
+TEST_CASE("operands that are not aligned to vec4 are loaded one by one", "[vulkan][product_plan]") {
     ProductShape odd = shape(130, 70, 50);
-    odd.a_in_fours = false;
+    odd.a_vec4_aligned = false;
     CHECK(plan_product(kGpu, odd).specialisation.extra[3] == 1);  // along k, one by one
-    CHECK(plan_product(kGpu, odd).specialisation.extra[4] == 0);  // 70 columns are no fours
+    CHECK(plan_product(kGpu, odd).specialisation.extra[4] == 0);  // 70 is not a multiple of four
     CHECK(plan_product(kSoftware, odd).kernel == Kernel::MatmulSubgroup);
     CHECK(plan_product(kSoftware, odd).specialisation.extra[4] == 0);
     CHECK(plan_product(kSoftware, shape(130, 72, 52)).specialisation.extra[4] == 1 + 2 + 8);
     ProductShape stored = shape(130, 72, 50);
-    stored.out_in_fours = true;
+    stored.out_vec4_aligned = true;
     CHECK(plan_product(kSoftware, stored).specialisation.extra[4] == 2 + 4);
     const ProductPlan even = plan_product(kGpu, shape(130, 72, 52));
     CHECK(even.specialisation.extra[3] == 3);
@@ -60,7 +60,7 @@ TEST_CASE("operands that do not lie in fours are loaded one by one", "[vulkan][p
     CHECK(plan_product(plain, shape(130, 72, 52)).specialisation.extra[3] == 1);
 }
 
-TEST_CASE("a CPU's Vulkan multiplies by subgroups, in tiles with few rows to spare", "[vulkan][product_plan]") {
+TEST_CASE("software devices multiply by subgroups, in tiles with few spare rows", "[vulkan][product_plan]") {
     const auto rows = [](std::uint32_t m) {
         const ProductPlan plan = plan_product(kSoftware, shape(m, 64, 64));
         CHECK(plan.kernel == Kernel::MatmulSubgroup);
@@ -74,7 +74,7 @@ TEST_CASE("a CPU's Vulkan multiplies by subgroups, in tiles with few rows to spa
     CHECK(rows(4) == 8);
     CHECK(plan_product(kSoftware, shape(1, 64, 64)).kernel == Kernel::MatmulVector);
     ProductShape odd = shape(512, 64, 64);
-    odd.b_in_fours = false;
+    odd.b_vec4_aligned = false;
     CHECK(plan_product(kSoftware, odd).specialisation.extra[0] == 16);
     ProductDevice without = kSoftware;
     without.subgroup_shuffles = false;
@@ -84,7 +84,7 @@ TEST_CASE("a CPU's Vulkan multiplies by subgroups, in tiles with few rows to spa
     CHECK(plan_product(without, shape(512, 64, 64)).kernel == Kernel::MatmulVector);
 }
 
-TEST_CASE("few rows meet a weight's with the sum among an invocation's neighbours", "[vulkan][product_plan]") {
+TEST_CASE("for few rows times a weight, invocations share the sum", "[vulkan][product_plan]") {
     ProductShape weight = shape(1, 250, 512);
     weight.b_along_k = true;
     const ProductPlan plan = plan_product(kGpu, weight);
@@ -96,7 +96,7 @@ TEST_CASE("few rows meet a weight's with the sum among an invocation's neighbour
     ProductShape beam = weight;
     beam.m = 3;
     CHECK(plan_product(kGpu, beam).specialisation.extra[0] == 4);
-    // A CPU has too few lanes to share a sum, but takes small blocks for few rows where its loads are cheap.
+    // A CPU has too few lanes to share a sum, but uses small blocks for few rows if its loads are cheap.
     CHECK(plan_product(kSoftware, weight).kernel == Kernel::MatmulVector);
     CHECK(plan_product(kSoftware, beam).kernel == Kernel::MatmulSubgroup);
     beam.texels = true;
@@ -112,17 +112,17 @@ TEST_CASE("few rows meet a weight's with the sum among an invocation's neighbour
     CHECK_FALSE(takes_rows([](ProductShape& other) { other.k = 514; }));
     CHECK_FALSE(takes_rows([](ProductShape& other) { other.a_along_k = false; }));
     CHECK_FALSE(takes_rows([](ProductShape& other) { other.b_along_k = false; }));
-    CHECK_FALSE(takes_rows([](ProductShape& other) { other.b_in_fours = false; }));
+    CHECK_FALSE(takes_rows([](ProductShape& other) { other.b_vec4_aligned = false; }));
 }
 
-TEST_CASE("each kernel of products has the epilogue, and reads texels where it is told to", "[vulkan][product_plan]") {
+TEST_CASE("each product kernel has the epilogue, and reads texels if told to", "[vulkan][product_plan]") {
     for (const std::uint32_t m : {1U, 3U, 40U}) {
         for (const bool along_k : {false, true}) {
             ProductShape layer = shape(m, 64, 128);
             layer.b_along_k = along_k;
             layer.epilogue = 3;
             for (const ProductDevice& device : {kSoftware, kGpu}) {
-                layer.texels = device.software;  // which no GPU has
+                layer.texels = device.software;  // no GPU has them
                 for (const ProductChoice& choice : product_choices(device, layer)) {
                     const Specialisation special =
                         headscope::vulkan::plan_product(device, layer, choice).specialisation;
@@ -134,8 +134,7 @@ TEST_CASE("each kernel of products has the epilogue, and reads texels where it i
     }
 }
 
-TEST_CASE("what the device's matrices take goes in their tiles, in parts where there are few",
-          "[vulkan][product_plan]") {
+TEST_CASE("products by matrices use their tiles, in parts if there are few", "[vulkan][product_plan]") {
     ProductDevice device = kGpu;
     device.matrices = kMatrices;
     CHECK(takes_matrices(device, shape(5, 5, 1)));
@@ -176,7 +175,7 @@ TEST_CASE("what the device's matrices take goes in their tiles, in parts where t
     CHECK(plan_product(device, large, choose_product(device, large)).kernel == Kernel::MatmulCooperativeEmulated);
 }
 
-TEST_CASE("tiles can be asked for and refused", "[vulkan][product_plan]") {
+TEST_CASE("tiles can be requested and disabled", "[vulkan][product_plan]") {
     ProductDevice device = kSoftware;
     device.tiles = ProductTiles::Shared;
     CHECK(plan_product(device, shape(64, 64, 64)).kernel == Kernel::MatmulTiled);
@@ -185,7 +184,8 @@ TEST_CASE("tiles can be asked for and refused", "[vulkan][product_plan]") {
     CHECK(plan_product(device, shape(64, 64, 64)).kernel == Kernel::MatmulVector);
 }
 
-TEST_CASE("long sums with few outputs are cut into equal parts where there are many cores", "[vulkan][product_plan]") {
+TEST_CASE("long sums with few outputs are split into equal parts on devices with many cores",
+          "[vulkan][product_plan]") {
     CHECK(split_sum(kGpu, shape(256, 256, 4096)) == 16);
     CHECK(split_sum(kGpu, shape(256, 256, 512)) == 4);
     CHECK(split_sum(kGpu, shape(256, 256, 516)) == 1);  // 516 / 8 is not whole
@@ -200,7 +200,7 @@ TEST_CASE("long sums with few outputs are cut into equal parts where there are m
     CHECK(split_sum(kGpu, heads) == 1);
 }
 
-TEST_CASE("a sum that cannot be cut has no ways in parts", "[vulkan][product_plan]") {
+TEST_CASE("a sum that cannot be split has no choices in parts", "[vulkan][product_plan]") {
     ProductShape thin = shape(64, 64, 4096);
     CHECK(choose_product(kGpu, thin).parts > 1);
     thin.whole = true;
@@ -210,7 +210,7 @@ TEST_CASE("a sum that cannot be cut has no ways in parts", "[vulkan][product_pla
     }
 }
 
-TEST_CASE("what is chosen is one of the ways there are", "[vulkan][product_plan]") {
+TEST_CASE("the chosen way is one of the possible ones", "[vulkan][product_plan]") {
     for (const ProductDevice& device : {kSoftware, kGpu}) {
         for (const std::uint32_t m : {1U, 4U, 5U, 40U, 512U}) {
             for (const std::uint32_t k : {20U, 512U, 4096U}) {

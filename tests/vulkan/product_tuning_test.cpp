@@ -1,4 +1,4 @@
-// Which way of computing products is remembered, without a device.
+// Which choices for products are saved, without a device.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -38,7 +38,7 @@ std::string file_of(const TuningFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("the way that was kept is chosen, by later processes too", "[vulkan][tuning]") {
+TEST_CASE("the saved choice is used, by later processes too", "[vulkan][tuning]") {
     const TuningFolder folder;
     const ProductShape wanted = shape(3900, 256, 1024);
     const std::string before = to_string(choose_product(kGpu, wanted));
@@ -58,7 +58,7 @@ TEST_CASE("the way that was kept is chosen, by later processes too", "[vulkan][t
     other.b_along_k = true;
     CHECK(second.choose(other) == choose_product(kGpu, other));
     other = wanted;
-    other.a_in_fours = false;
+    other.a_vec4_aligned = false;
     CHECK(second.choose(other) == choose_product(kGpu, other));
     other = wanted;
     other.texels = true;  // one dtype has them, another has not
@@ -66,7 +66,7 @@ TEST_CASE("the way that was kept is chosen, by later processes too", "[vulkan][t
     CHECK(kind_of(other) == kind_of(wanted) + ", texels");
 }
 
-TEST_CASE("products that are alike keep a way each, and what is between takes the nearest's", "[vulkan][tuning]") {
+TEST_CASE("similar products have separate choices, and those in between use the nearest", "[vulkan][tuning]") {
     const TuningFolder folder;
     {
         ProductTuning first = tuning(folder);
@@ -85,7 +85,7 @@ TEST_CASE("products that are alike keep a way each, and what is between takes th
     CHECK(to_string(second.choose(shape(1200, 2400, 512))) == "blocks");
 }
 
-TEST_CASE("how far apart products are", "[vulkan][tuning]") {
+TEST_CASE("products have a distance", "[vulkan][tuning]") {
     const ProductSizes one{1000, 512, 64, 8};
     CHECK(distance(one, one) == 0.0);
     CHECK(distance(one, {2000, 256, 64, 8}) == 2.0);
@@ -96,7 +96,7 @@ TEST_CASE("how far apart products are", "[vulkan][tuning]") {
     CHECK_FALSE(distance({0, 512, 64, 8}, {0, 512, 64, 8}));
 }
 
-TEST_CASE("what is stored in 16 bits has ways of its own", "[vulkan][tuning]") {
+TEST_CASE("products in 16-bit storage have separate choices", "[vulkan][tuning]") {
     const TuningFolder folder;
     ProductTuning gpu = tuning(folder);
     const ProductShape full = shape(4096, 512, 2048);
@@ -111,7 +111,7 @@ TEST_CASE("what is stored in 16 bits has ways of its own", "[vulkan][tuning]") {
     CHECK(to_string(gpu.choose(full)) == "tiles 4");
 }
 
-TEST_CASE("tiles of matrices are kept, apart for operands in F32 and in F16", "[vulkan][tuning]") {
+TEST_CASE("tiles of matrices are saved separately for operands in F32 and F16", "[vulkan][tuning]") {
     const TuningFolder folder;
     ProductDevice device = kGpu;
     device.matrices = kMatrices;
@@ -126,13 +126,13 @@ TEST_CASE("tiles of matrices are kept, apart for operands in F32 and in F16", "[
     CHECK(to_string(second.choose(wanted)) == "matrices 64 by 8, 2 parts");
     wanted.storage = DType::F16;
     CHECK(to_string(second.choose(wanted)) == "matrices 128 by 8");
-    CHECK(second.keep("tiles 4", 1e-3));  // where matrices are slower than numbers
+    CHECK(second.keep("tiles 4", 1e-3));  // if matrices are slower than scalars
     CHECK(to_string(second.choose(wanted)) == "tiles 4");
     wanted.matrices = false;
     CHECK(second.choose(wanted) == choose_product(device, wanted));
 }
 
-TEST_CASE("a way that the device has not for this shape is not chosen", "[vulkan][tuning]") {
+TEST_CASE("a choice that the device lacks for this shape is not used", "[vulkan][tuning]") {
     const TuningFolder folder;
     ProductTuning gpu = tuning(folder);
     gpu.choose(shape(512, 512, 512));
@@ -147,7 +147,7 @@ TEST_CASE("a way that the device has not for this shape is not chosen", "[vulkan
     CHECK_THROWS_WITH(gpu.keep("magic", 1.0), Contains("magic") && Contains("tiles 4"));
 }
 
-TEST_CASE("a forced way is taken wherever it is one", "[vulkan][tuning]") {
+TEST_CASE("a forced choice is used wherever possible", "[vulkan][tuning]") {
     const TuningFolder folder;
     ProductTuning gpu = tuning(folder);
     gpu.force("tiles 8");
@@ -157,7 +157,7 @@ TEST_CASE("a forced way is taken wherever it is one", "[vulkan][tuning]") {
     CHECK(gpu.choose(shape(64, 64, 64)) == choose_product(kGpu, shape(64, 64, 64)));
 }
 
-TEST_CASE("a file that cannot be read, or written, costs nothing but time", "[vulkan][tuning]") {
+TEST_CASE("a file that cannot be read or written only costs time", "[vulkan][tuning]") {
     const TuningFolder folder;
     const ProductShape wanted = shape(512, 512, 512);
     {
@@ -194,7 +194,7 @@ TEST_CASE("a file that cannot be read, or written, costs nothing but time", "[vu
     CHECK(to_string(nowhere.choose(wanted)) == "blocks");
 }
 
-TEST_CASE("another driver, or subgroups of another size, have a file of their own", "[vulkan][tuning]") {
+TEST_CASE("another driver, or another subgroup size, has its own file", "[vulkan][tuning]") {
     Capabilities one;
     one.driver = "llvmpipe Mesa 22.3.6 (LLVM 15.0.6)";
     one.subgroup_size = 8;
@@ -208,10 +208,10 @@ TEST_CASE("another driver, or subgroups of another size, have a file of their ow
     CHECK(path(one) != path(longer));
 }
 
-TEST_CASE("that nothing can be kept is known before anything is measured", "[vulkan][tuning]") {
+TEST_CASE("it is known before measuring that results cannot be saved", "[vulkan][tuning]") {
     const TuningFolder folder;
-    CHECK(tuning(folder).not_to_be_kept().empty());
-    CHECK_THAT(ProductTuning(kGpu, Capabilities{}, "/dev/null").not_to_be_kept(),
+    CHECK(tuning(folder).why_not_saved().empty());
+    CHECK_THAT(ProductTuning(kGpu, Capabilities{}, "/dev/null").why_not_saved(),
                Contains("'/dev/null/vulkan-") && Contains("cannot be written"));
     Options options;
     options.cache_directory = folder.path.string();

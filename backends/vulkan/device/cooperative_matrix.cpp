@@ -17,13 +17,13 @@ bool has_wanted_types(const VkCooperativeMatrixPropertiesKHR& kind) {
 }
 
 // The largest: fewest instructions for the same work.
-MatrixSizes largest(const std::vector<VkCooperativeMatrixPropertiesKHR>& kinds, const MatrixGround& ground) {
+MatrixSizes largest(const std::vector<VkCooperativeMatrixPropertiesKHR>& kinds, const MatrixCapabilities& probed) {
     MatrixSizes best;
     for (const VkCooperativeMatrixPropertiesKHR& kind : kinds) {
         const MatrixDevice device{.sizes = {kind.MSize, kind.NSize, kind.KSize},
-                                  .subgroup_size = ground.subgroup_size,
-                                  .shared_bytes = ground.limits.maxComputeSharedMemorySize,
-                                  .most_invocations = ground.limits.maxComputeWorkGroupInvocations};
+                                  .subgroup_size = probed.subgroup_size,
+                                  .shared_bytes = probed.limits.maxComputeSharedMemorySize,
+                                  .most_invocations = probed.limits.maxComputeWorkGroupInvocations};
         if (has_wanted_types(kind) && !matrix_tiles(device).empty() &&
             kind.MSize * kind.NSize * kind.KSize > best.m * best.n * best.k) {
             best = {kind.MSize, kind.NSize, kind.KSize};
@@ -60,15 +60,15 @@ bool in_compute(const InstanceFunctions& functions, VkPhysicalDevice device) {
 
 // AMD's own drivers list matrices also for GPUs without matrix cores and emulate them: ggml-org/llama.cpp's 10597 and
 // 11074. RDNA3 introduced the cores, together with accelerated packed 4x8-bit products of mixed signedness.
-bool takes_apart(const InstanceFunctions& functions, VkPhysicalDevice device, const MatrixGround& ground) {
-    if (ground.driver != VK_DRIVER_ID_AMD_PROPRIETARY && ground.driver != VK_DRIVER_ID_AMD_OPEN_SOURCE) {
+bool emulates_matrices(const InstanceFunctions& functions, VkPhysicalDevice device, const MatrixCapabilities& probed) {
+    if (probed.driver != VK_DRIVER_ID_AMD_PROPRIETARY && probed.driver != VK_DRIVER_ID_AMD_OPEN_SOURCE) {
         return false;
     }
     VkPhysicalDeviceShaderIntegerDotProductProperties products{};
     products.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES;
     VkPhysicalDeviceProperties2 all{};
     all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-    all.pNext = ground.dot_products ? &products : nullptr;
+    all.pNext = probed.dot_products ? &products : nullptr;
     functions.vkGetPhysicalDeviceProperties2(device, &all);
     return products.integerDotProduct4x8BitPackedMixedSignednessAccelerated == VK_FALSE;
 }
@@ -107,38 +107,38 @@ void MatrixFeatures::enable() {
 }
 
 CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysicalDevice device,
-                                   const MatrixGround& ground) {
-    if (!ground.extension) {
+                                   const MatrixCapabilities& probed) {
+    if (!probed.extension) {
         return {{}, "no " VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME};
     }
     if (std::string lacks = missing_feature(functions, device); !lacks.empty()) {
         return {{}, lacks};
     }
-    if (!ground.subgroups) {
+    if (!probed.subgroups) {
         return {{}, "no full subgroups"};
     }
     // Mesa 26.1's llvmpipe lists them for subgroups of 16 too, but crashes when it compiles them.
-    if (ground.software && ground.subgroup_size != 8) {
-        return {{}, fmt::format("none in software for subgroups of {}", ground.subgroup_size)};
+    if (probed.software && probed.subgroup_size != 8) {
+        return {{}, fmt::format("none in software for subgroups of {}", probed.subgroup_size)};
     }
-    if (4 * ground.subgroup_size > ground.limits.maxComputeWorkGroupInvocations) {
-        return {{}, fmt::format("no workgroups of 4 subgroups of {}", ground.subgroup_size)};
+    if (4 * probed.subgroup_size > probed.limits.maxComputeWorkGroupInvocations) {
+        return {{}, fmt::format("no workgroups of 4 subgroups of {}", probed.subgroup_size)};
     }
     if (!in_compute(functions, device)) {
         return {{}, "none in compute shaders"};
     }
-    if (!ground.rounds_halves) {
+    if (!probed.rounds_halves) {
         return {{}, "no rounding to nearest in F16"};
     }
     // For an Arc A770 Mesa 25 spills some 250 registers of a kernel, whatever the subgroups and the tile. Until a card
     // has been measured, plain tiles are used.
-    if (ground.shares_registers) {
+    if (probed.shares_registers) {
         return {{}, "not used where subgroups share registers: too few for their sums"};
     }
-    if (takes_apart(functions, device, ground)) {
+    if (emulates_matrices(functions, device, probed)) {
         return {{}, "not used where AMD's driver takes them apart: no matrix cores"};
     }
-    const MatrixSizes sizes = largest(kinds_of(functions, device), ground);
+    const MatrixSizes sizes = largest(kinds_of(functions, device), probed);
     return {sizes, sizes.m == 0 ? "no F16 matrices with F32 sums that fit a tile" : ""};
 }
 

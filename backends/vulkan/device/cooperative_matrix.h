@@ -28,7 +28,7 @@ struct CooperativeMatrices {
 };
 
 // What the rest of the probe has found.
-struct MatrixGround {
+struct MatrixCapabilities {
     bool extension = false;  // listed
     bool subgroups = false;  // full subgroups can be required
     bool software = false;
@@ -40,7 +40,7 @@ struct MatrixGround {
     VkPhysicalDeviceLimits limits{};
 };
 CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysicalDevice device,
-                                   const MatrixGround& ground);
+                                   const MatrixCapabilities& probed);
 
 // The features that must be enabled, to be chained before `next`. Not copyable: it points to itself.
 struct MatrixFeatures {

@@ -22,7 +22,7 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     if (found.push_descriptors) {
         extensions.push_back(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
     }
-    const bool size_control = found.full_subgroups || found.subgroup_sizes.can_be_asked();
+    const bool size_control = found.full_subgroups || found.subgroup_sizes.can_be_required();
     if (size_control) {
         extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
     }
@@ -48,7 +48,7 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
         features.all.pNext = matrices.chain(features.all.pNext);
         matrices.enable();
     }
-    features.subgroup_size.subgroupSizeControl = found.subgroup_sizes.can_be_asked() ? VK_TRUE : VK_FALSE;
+    features.subgroup_size.subgroupSizeControl = found.subgroup_sizes.can_be_required() ? VK_TRUE : VK_FALSE;
     features.subgroup_size.computeFullSubgroups = found.full_subgroups ? VK_TRUE : VK_FALSE;
     features.control_flow.shaderSubgroupUniformControlFlow = found.uniform_control_flow ? VK_TRUE : VK_FALSE;
     features.storage16.storageBuffer16BitAccess = found.storage16 ? VK_TRUE : VK_FALSE;

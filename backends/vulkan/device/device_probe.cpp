@@ -109,7 +109,7 @@ void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device,
 }
 
 // Values that violate Vulkan's required limits, or are not powers of two where it guarantees that.
-std::string why_nonsense(const Capabilities& found) {
+std::string why_invalid(const Capabilities& found) {
     constexpr std::uint32_t kRange = 1U << 27U;
     constexpr std::uint32_t kGroups = 65535;
     constexpr std::uint32_t kPush = 128;
@@ -135,7 +135,7 @@ std::string why_nonsense(const Capabilities& found) {
         return says(
             fmt::format("{} heaps and {} types of memory", found.memory.memoryHeapCount, found.memory.memoryTypeCount));
     }
-    const std::string subgroups = found.subgroup_sizes.nonsense();
+    const std::string subgroups = found.subgroup_sizes.invalid_reason();
     return subgroups.empty() ? "" : says(subgroups);
 }
 
@@ -164,8 +164,8 @@ std::string why_rejected(const Capabilities& found, const Options& options, bool
         return fmt::format("{} bytes of shared memory, and {} are needed", limits.maxComputeSharedMemorySize,
                            kSharedBytes);
     }
-    if (std::string nonsense = why_nonsense(found); !nonsense.empty()) {
-        return nonsense;
+    if (std::string invalid_reason = why_invalid(found); !invalid_reason.empty()) {
+        return invalid_reason;
     }
     if (options.subgroup_size != 0 && !found.subgroup_sizes.offers(options.subgroup_size)) {
         return fmt::format("HEADSCOPE_VULKAN_SUBGROUP_SIZE is {}; the device has subgroups of {}",
@@ -185,7 +185,7 @@ std::uint64_t tensor_bytes(const Capabilities& found) {
     return bytes;
 }
 
-std::string say_matrices(const CooperativeMatrices& matrices, bool wanted) {
+std::string matrix_text(const CooperativeMatrices& matrices, bool wanted) {
     const MatrixSizes& sizes = matrices.sizes;
     return !matrices.usable() ? matrices.missing
            : !wanted          ? "switched off"
@@ -223,7 +223,7 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
         {"16-bit storage", say(found.storage16, options.storage16)},
         {"NaN and infinities kept", say(found.float_controls.keeps_specials, true)},
         {kHalfFeature, half_conversion(found, options).says},
-        {kMatrixFeature, say_matrices(found.matrices, options.cooperative_matrix && options.subgroups)},
+        {kMatrixFeature, matrix_text(found.matrices, options.cooperative_matrix && options.subgroups)},
         {"texel loads", say(has_texel_loads(found), options.texel_loads && options.vector_loads)},
         {"timestamps", say(found.timestamp_bits > 0, options.timestamps)},
         {"memory budget", say(found.memory_budget, true)},
@@ -269,7 +269,7 @@ void examine(const InstanceFunctions& functions, VkPhysicalDevice device, const 
 }
 
 // Restricts it by the options.
-void keep_to(const Options& options, Capabilities& found) {
+void restrict_to(const Options& options, Capabilities& found) {
     if (options.max_binding_bytes != 0) {
         found.max_binding_bytes = std::min(found.max_binding_bytes, options.max_binding_bytes);
     }
@@ -322,7 +322,7 @@ Probe probe(const InstanceFunctions& functions, VkPhysicalDevice device, int ind
     found.software = info.software;
     try {
         examine(functions, device, options, result);
-        keep_to(options, found);
+        restrict_to(options, found);
         info.paths = paths_of(found, options);
     } catch (const Error& error) {  // concerns only this device
         info.rejected = fmt::format("its driver failed to report its properties: {}; update it", error.what());

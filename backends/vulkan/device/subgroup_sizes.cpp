@@ -17,7 +17,7 @@ constexpr std::uint32_t kShort = 16;
 }  // namespace
 
 std::vector<std::uint32_t> SubgroupSizes::all() const {
-    if (!can_be_asked()) {
+    if (!can_be_required()) {
         return {own};
     }
     std::vector<std::uint32_t> sizes;
@@ -28,19 +28,19 @@ std::vector<std::uint32_t> SubgroupSizes::all() const {
 }
 
 bool SubgroupSizes::offers(std::uint32_t size) const {
-    return size == own || (can_be_asked() && std::has_single_bit(size) && size >= least && size <= most);
+    return size == own || (can_be_required() && std::has_single_bit(size) && size >= least && size <= most);
 }
 
 bool SubgroupSizes::share_registers() const {
     return own > kShort && offers(kShort);
 }
 
-std::string SubgroupSizes::nonsense() const {
+std::string SubgroupSizes::invalid_reason() const {
     const auto is_size = [](std::uint32_t size) { return std::has_single_bit(size) && size <= kMostInvocations; };
     if (!is_size(own)) {
         return fmt::format("subgroups of {} invocations, which is not a power of two up to {}", own, kMostInvocations);
     }
-    if (can_be_asked() && (!is_size(least) || !is_size(most) || own < least || own > most)) {
+    if (can_be_required() && (!is_size(least) || !is_size(most) || own < least || own > most)) {
         return fmt::format("subgroups of {} to {} invocations, and its own of {}", least, most, own);
     }
     return "";

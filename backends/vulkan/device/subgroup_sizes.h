@@ -15,7 +15,7 @@ struct SubgroupSizes {
     std::uint32_t most = 0;
     std::uint32_t most_in_group = 0;  // subgroups of a workgroup, if their size is required
 
-    bool can_be_asked() const { return least != 0; }
+    bool can_be_required() const { return least != 0; }
     // Ascending powers of two.
     std::vector<std::uint32_t> all() const;
     bool offers(std::uint32_t size) const;
@@ -25,14 +25,14 @@ struct SubgroupSizes {
     bool share_registers() const;
     // Whether a workgroup of this size may require it.
     bool fits(std::uint32_t size, std::uint32_t local_size) const {
-        return can_be_asked() && local_size <= std::uint64_t{size} * most_in_group;
+        return can_be_required() && local_size <= std::uint64_t{size} * most_in_group;
     }
     // Whether a workgroup of this size consists only of subgroups of this size, on a driver that guarantees full ones.
     bool fills(std::uint32_t size, std::uint32_t local_size) const {
         return local_size % size == 0 && (size == own || fits(size, local_size));
     }
     // What the driver reports and Vulkan does not allow; empty if nothing.
-    std::string nonsense() const;
+    std::string invalid_reason() const;
     // "16" if there is only one, "16 of 8 to 32" otherwise.
     std::string describe(std::uint32_t in_use) const;
 };

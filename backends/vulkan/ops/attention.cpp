@@ -73,7 +73,7 @@ void VulkanBackend::run(const MaskedSoftmax& op) {
         params.rows = u32(count);
         Launch launch = row_launch(Kernel::MaskedSoftmax, static_cast<std::uint64_t>(count), params.keys);
         take_rows_alone_or_together(launch, params.keys, device_.capabilities().software);
-        stream_.dispatch(by_fours(launch, params.keys, {&scores_part, &weights_part}), params,
+        stream_.dispatch(with_vec4_loads(launch, params.keys, {&scores_part, &weights_part}), params,
                          std::array{&scores_part, &or_else(op.mask.key_lengths, scores_part),
                                     &or_else(op.mask.query_offset, scores_part), &weights_part});
     });
@@ -98,8 +98,8 @@ void VulkanBackend::run(const MaskedSoftmaxBackward& op) {
         Launch launch = row_launch(Kernel::MaskedSoftmaxBackward, static_cast<std::uint64_t>(count), params.keys);
         take_rows_together(launch, params.keys, device_.capabilities().software);
         launch.specialisation.extra[3] = accumulates;
-        stream_.dispatch(by_fours(launch, params.keys, {&weights_part, &grad_weights_part, &grad_scores_part}), params,
-                         std::array{&weights_part, &grad_weights_part, &grad_scores_part});
+        stream_.dispatch(with_vec4_loads(launch, params.keys, {&weights_part, &grad_weights_part, &grad_scores_part}),
+                         params, std::array{&weights_part, &grad_weights_part, &grad_scores_part});
     });
 }
 
@@ -170,8 +170,8 @@ void VulkanBackend::run(const MaskKeys& op) {
             params.x_strides[dim] = u32(x.stride(dim));
             fours = fours && (x.dim(dim) == 1 || x.stride(dim) % 4 == 0);
         }
-        const Launch launch = fours_launch(Kernel::MaskKeys, params.count, params.depth);
-        stream_.dispatch(by_fours(launch, fours ? params.depth : 1, {&x, &out}), params,
+        const Launch launch = vec4_launch(Kernel::MaskKeys, params.count, params.depth);
+        stream_.dispatch(with_vec4_loads(launch, fours ? params.depth : 1, {&x, &out}), params,
                          std::array{&x, &or_else(lengths, x), &or_else(op.mask.query_offset, x), &out});
     };
     if (fit_bindings({&op.x, &op.out})) {

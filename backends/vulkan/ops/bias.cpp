@@ -27,8 +27,8 @@ void VulkanBackend::sum_rows(const Tensor& x, const Tensor& out, Write write) {
         params.parts = u32(count);
         params.accumulate = accumulate ? 1 : 0;
         const Launch launch =
-            fours_launch(Kernel::SumRows, static_cast<std::uint64_t>(count), params.columns, params.rows_per_part);
-        stream_.dispatch(by_fours(launch, params.columns, {&from, &to}), params, std::array{&from, &to});
+            vec4_launch(Kernel::SumRows, static_cast<std::uint64_t>(count), params.columns, params.rows_per_part);
+        stream_.dispatch(with_vec4_loads(launch, params.columns, {&from, &to}), params, std::array{&from, &to});
     };
     const bool accumulate = write == Write::Accumulate;
     if (parts == 1) {
@@ -75,7 +75,7 @@ void VulkanBackend::run(const BiasActivation& op) {
         const Tensor& bias = or_else(op.bias, x_part);
         Launch launch = row_launch(Kernel::BiasActivation, static_cast<std::uint64_t>(count), params.columns);
         launch.specialisation.extra = {0, static_cast<std::uint32_t>(op.activation), drops(params.dropout), has_bias};
-        stream_.dispatch(by_fours(launch, params.columns, {&x_part, &bias, &y_part}), params,
+        stream_.dispatch(with_vec4_loads(launch, params.columns, {&x_part, &bias, &y_part}), params,
                          std::array{&x_part, &bias, &or_else(op.dropout.step, x_part),
                                     &or_else(op.dropout.ordinals, x_part), &y_part});
     });
@@ -104,7 +104,7 @@ void VulkanBackend::run(const BiasActivationBackward& op) {
         Launch launch = row_launch(Kernel::BiasActivationBackward, static_cast<std::uint64_t>(count), params.columns);
         launch.specialisation.extra = {0, static_cast<std::uint32_t>(op.activation), drops(params.dropout), has_bias,
                                        accumulates};
-        stream_.dispatch(by_fours(launch, params.columns, {&x_part, &bias, &grad_y_part, &grad_x_part}), params,
+        stream_.dispatch(with_vec4_loads(launch, params.columns, {&x_part, &bias, &grad_y_part, &grad_x_part}), params,
                          std::array{&x_part, &bias, &grad_y_part, &or_else(op.dropout.step, x_part),
                                     &or_else(op.dropout.ordinals, x_part), &grad_x_part});
     });

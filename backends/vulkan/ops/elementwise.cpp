@@ -49,7 +49,7 @@ struct Merged {
     std::uint64_t rows() const { return static_cast<std::uint64_t>(shape[0] * shape[1] * shape[2]); }
 
     // Whether every row is aligned to four elements if the first is.
-    bool rows_in_fours() const {
+    bool rows_vec4_aligned() const {
         return std::all_of(strides.begin(), strides.end(), [this](const Strides& view) {
             bool fours = true;
             for (std::size_t dim = 0; dim + 1 < kMaxRank; ++dim) {
@@ -108,10 +108,10 @@ void VulkanBackend::run(const Fill& op) {
         const Merged<1> merged({&parts[0]});
         merged.write_shape(params);
         merged.write_strides(0, params.out_strides);
-        Launch launch = fours_launch(Kernel::Fill, merged.rows(), merged.columns());
+        Launch launch = vec4_launch(Kernel::Fill, merged.rows(), merged.columns());
         launch.specialisation.extra = {0, merged.dimensions()};
-        stream_.dispatch(by_fours(launch, merged.rows_in_fours() ? merged.columns() : 1, {&parts[0]}), params,
-                         std::array{&parts[0]});
+        stream_.dispatch(with_vec4_loads(launch, merged.rows_vec4_aligned() ? merged.columns() : 1, {&parts[0]}),
+                         params, std::array{&parts[0]});
     });
 }
 
@@ -134,10 +134,11 @@ void VulkanBackend::run(const Copy& op) {
         merged.write_shape(params);
         merged.write_strides(0, params.x_strides);
         merged.write_strides(1, params.out_strides);
-        Launch launch = fours_launch(Kernel::Copy, merged.rows(), merged.columns());
+        Launch launch = vec4_launch(Kernel::Copy, merged.rows(), merged.columns());
         launch.specialisation.extra = {0, merged.dimensions(), accumulates};
-        stream_.dispatch(by_fours(launch, merged.rows_in_fours() ? merged.columns() : 1, {&parts[0], &parts[1]}),
-                         params, std::array{&parts[0], &parts[1]});
+        stream_.dispatch(
+            with_vec4_loads(launch, merged.rows_vec4_aligned() ? merged.columns() : 1, {&parts[0], &parts[1]}), params,
+            std::array{&parts[0], &parts[1]});
     });
 }
 
@@ -157,10 +158,10 @@ void VulkanBackend::convert(const Copy& op) {
         merged.write_shape(params);
         merged.write_strides(0, params.x_strides);
         merged.write_strides(1, params.out_strides);
-        Launch launch = fours_launch(Kernel::Convert, merged.rows(), merged.columns());
+        Launch launch = vec4_launch(Kernel::Convert, merged.rows(), merged.columns());
         launch.specialisation.extra =
             convert_constants(false, merged.dimensions(), op.write == Write::Accumulate, op.x.dtype, op.out.dtype);
-        launch = by_fours(launch, merged.rows_in_fours() ? merged.columns() : 1, {&parts[0], &parts[1]});
+        launch = with_vec4_loads(launch, merged.rows_vec4_aligned() ? merged.columns() : 1, {&parts[0], &parts[1]});
         launch.specialisation.texels = launch.specialisation.texels && op.x.dtype == DType::F32;
         stream_.dispatch(launch, params, std::array{&parts[0], &parts[1]});
     });
@@ -186,11 +187,11 @@ void VulkanBackend::run(const AddScaled& op) {
         merged.write_strides(0, params.a_strides);
         merged.write_strides(1, params.b_strides);
         merged.write_strides(2, params.out_strides);
-        Launch launch = fours_launch(Kernel::AddScaled, merged.rows(), merged.columns());
+        Launch launch = vec4_launch(Kernel::AddScaled, merged.rows(), merged.columns());
         launch.specialisation.extra = {0, merged.dimensions(), op.b.defined() ? 1U : 0U};
-        stream_.dispatch(
-            by_fours(launch, merged.rows_in_fours() ? merged.columns() : 1, {&parts[0], &parts[1], &parts[2]}), params,
-            std::array{&parts[0], &parts[1], &parts[2]});
+        stream_.dispatch(with_vec4_loads(launch, merged.rows_vec4_aligned() ? merged.columns() : 1,
+                                         {&parts[0], &parts[1], &parts[2]}),
+                         params, std::array{&parts[0], &parts[1], &parts[2]});
     });
 }
 
@@ -251,7 +252,7 @@ void VulkanBackend::dropout_tiles(const Dropout& op, const std::array<std::int64
     };
     Launch launch = row_launch(Kernel::Dropout, rows, params.columns);
     launch.specialisation.extra[1] = op.write == Write::Accumulate ? 1 : 0;
-    stream_.dispatch(by_fours(launch, fours(op.x) && fours(op.y) ? params.columns : 1, {&op.x, &op.y}), params,
+    stream_.dispatch(with_vec4_loads(launch, fours(op.x) && fours(op.y) ? params.columns : 1, {&op.x, &op.y}), params,
                      std::array{&op.x, &op.rule.step, &op.rule.ordinals, &op.y});
 }
 

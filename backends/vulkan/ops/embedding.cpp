@@ -39,8 +39,8 @@ void VulkanBackend::run(const Embed& op) {
             const Tensor positions = op.positions.defined() ? op.positions : op.table.narrow(0, 0, 0);
             Launch launch = row_launch(Kernel::Embed, static_cast<std::uint64_t>(count), params.columns);
             launch.specialisation.extra[1] = op.positions.defined() ? 1 : 0;
-            stream_.dispatch(by_fours(launch, params.positions_stride % 4 == 0 ? params.columns : 1,
-                                      {&table, &positions, &out_part}),
+            stream_.dispatch(with_vec4_loads(launch, params.positions_stride % 4 == 0 ? params.columns : 1,
+                                             {&table, &positions, &out_part}),
                              params,
                              std::array{&ids_part, &table, &positions, &or_else(op.first, ids_part), &out_part});
         });
@@ -84,7 +84,7 @@ void VulkanBackend::run(const EmbedBackward& op) {
             launch.groups *= params.slices;
             launch.specialisation.local_size = lanes;
             launch.specialisation.extra[1] = accumulates;
-            stream_.dispatch(by_fours(launch, params.columns, {&grad_part, &part}), params,
+            stream_.dispatch(with_vec4_loads(launch, params.columns, {&grad_part, &part}), params,
                              std::array{&op.ids, &op.order, &grad_part, &part});
         });
         accumulates = 1;

@@ -120,7 +120,8 @@ std::int64_t VulkanBackend::deepest_in_registers() const {
 //   64 sentences, one query of 10, 30, 60 keys   0.8 to 1.1, 1.3 to 2.1, 2.1 to 2.9
 // One query is faster fused at any depth; otherwise heads of 64 columns lose a tenth and heads of 128 take three times
 // as long. Weights that do not fit a binding are never written.
-bool VulkanBackend::fuses(const Tensor& q, const Tensor& k, const Tensor& v, Compute compute, bool goes_back) const {
+bool VulkanBackend::fuses(const Tensor& q, const Tensor& k, const Tensor& v, Compute compute,
+                          bool with_backward) const {
     const std::int64_t depth = std::max(q.dim(3), v.dim(3));
     if (depth > kDeepest || compute != Compute::F32 || options_.fused_attention == FusedAttention::Never) {
         return false;
@@ -129,9 +130,9 @@ bool VulkanBackend::fuses(const Tensor& q, const Tensor& k, const Tensor& v, Com
         return true;
     }
     const std::int64_t most = deepest_in_registers();
-    const std::int64_t fast_up_to = device_.capabilities().software || goes_back ? most : 2 * most;
+    const std::int64_t fast_up_to = device_.capabilities().software || with_backward ? most : 2 * most;
     const auto weights = static_cast<std::uint64_t>(q.dim(0) * q.dim(1) * q.dim(2) * k.dim(2));
-    return depth <= fast_up_to || (q.dim(2) <= kFewQueries && !goes_back) ||
+    return depth <= fast_up_to || (q.dim(2) <= kFewQueries && !with_backward) ||
            weights * sizeof(float) > stream_.max_binding_bytes();
 }
 
@@ -252,8 +253,8 @@ Tensor VulkanBackend::attend_backward_rows(const AttentionBackward& op) {
     write_dropout(op.dropout, params);
     const bool wide = options_.vector_loads && are_wide({&op.out, &op.grad_out});
     // Four words per row.
-    Launch launch = fours_launch(Kernel::AttendBackwardRows, params.count + std::uint64_t{1}, 4,
-                                 static_cast<std::uint64_t>(op.v.dim(3)) / 2);
+    Launch launch = vec4_launch(Kernel::AttendBackwardRows, params.count + std::uint64_t{1}, 4,
+                                static_cast<std::uint64_t>(op.v.dim(3)) / 2);
     specialise(launch, op, head_flags(wide, params.drop_threshold != 0));
     const Tensor rows = empty({params.count + std::int64_t{1}, 4}, DType::I32);
     stream_.dispatch(

@@ -11,7 +11,7 @@ namespace headscope::vulkan {
 namespace {
 
 // How many vec4s of a row each invocation keeps: all of them, if they are few and evenly divided, else 0.
-std::uint32_t held_fours(const Launch& launch, std::uint32_t columns) {
+std::uint32_t held_vec4s(const Launch& launch, std::uint32_t columns) {
     constexpr std::uint32_t kMost = 16;
     const std::uint32_t lanes = launch.specialisation.local_size;
     const bool even = launch.specialisation.extra[0] != 0 && columns % (8 * lanes) == 0;
@@ -63,8 +63,9 @@ void VulkanBackend::run(const AddLayerNorm& op) {
         const Tensor mean_part = mean.narrow(0, first, count);
         const Tensor rstd_part = rstd.narrow(0, first, count);
         Launch launch = row_launch(Kernel::AddLayerNorm, static_cast<std::uint64_t>(count), params.columns);
-        launch = by_fours(launch, params.columns, {&x_part, &residual_part, &op.gain, &op.bias, &sum_part, &y_part});
-        set_constants(launch, {drops(params.dropout), held_fours(launch, params.columns), has_residual});
+        launch =
+            with_vec4_loads(launch, params.columns, {&x_part, &residual_part, &op.gain, &op.bias, &sum_part, &y_part});
+        set_constants(launch, {drops(params.dropout), held_vec4s(launch, params.columns), has_residual});
         stream_.dispatch(
             launch, params,
             std::array{&x_part, &residual_part, &op.gain, &op.bias, &or_else(op.dropout.step, op.gain),
@@ -114,9 +115,9 @@ void VulkanBackend::layer_norm_gain(const AddLayerNormBackward& op) {
         params.parts = u32(parts);
         params.accumulate_gain = direct && write_gain == Write::Accumulate ? 1 : 0;
         params.accumulate_bias = direct && write_bias == Write::Accumulate ? 1 : 0;
-        stream_.dispatch(by_fours(fours_launch(Kernel::LayerNormGain, static_cast<std::uint64_t>(parts), params.columns,
-                                               4 * params.rows_per_part),
-                                  params.columns, {&sum_part, &grad_y_part, &gain, &bias}),
+        stream_.dispatch(with_vec4_loads(vec4_launch(Kernel::LayerNormGain, static_cast<std::uint64_t>(parts),
+                                                     params.columns, 4 * params.rows_per_part),
+                                         params.columns, {&sum_part, &grad_y_part, &gain, &bias}),
                          params, std::array{&sum_part, &mean, &rstd, &grad_y_part, &gain, &bias});
         if (!direct) {
             sum_rows(gain, op.grad_gain, write_gain);
@@ -156,9 +157,10 @@ void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
             // With fewer lanes Mesa 22.3 spills 9 to 15 registers of a row of 512 on Intel (./do check intel).
             launch.specialisation.local_size = std::clamp(std::bit_floor(params.columns / 8), 32U, 256U);
         }
-        launch = by_fours(launch, params.columns,
-                          {&sum_part, &op.gain, &grad_y_part, &grad_sum_out_part, &grad_x_part, &grad_residual_part});
-        set_constants(launch, {drops(params.dropout), held_fours(launch, params.columns), has});
+        launch =
+            with_vec4_loads(launch, params.columns,
+                            {&sum_part, &op.gain, &grad_y_part, &grad_sum_out_part, &grad_x_part, &grad_residual_part});
+        set_constants(launch, {drops(params.dropout), held_vec4s(launch, params.columns), has});
         stream_.dispatch(launch, params,
                          std::array{&sum_part, &op.gain, &mean, &rstd, &grad_y_part, &grad_sum_out_part,
                                     &or_else(op.dropout.step, op.gain), &or_else(op.dropout.ordinals, op.gain),

@@ -20,10 +20,10 @@ void VulkanBackend::run(const SmoothedCrossEntropy& op) {
         const Tensor loss = op.loss.narrow(0, first, count);
         const Tensor nll = op.nll.narrow(0, first, count);
         const Tensor grad = op.grad_logits.defined() ? op.grad_logits.narrow(0, first, count) : loss;
-        stream_.dispatch(
-            by_fours(long_row_launch(Kernel::SmoothedCrossEntropy, static_cast<std::uint64_t>(count), params.classes),
-                     params.classes, {&logits, op.grad_logits.defined() ? &grad : &logits}),
-            params, std::array{&logits, &targets, &loss, &nll, &grad, &or_else(op.grad_scale, targets)});
+        stream_.dispatch(with_vec4_loads(long_row_launch(Kernel::SmoothedCrossEntropy,
+                                                         static_cast<std::uint64_t>(count), params.classes),
+                                         params.classes, {&logits, op.grad_logits.defined() ? &grad : &logits}),
+                         params, std::array{&logits, &targets, &loss, &nll, &grad, &or_else(op.grad_scale, targets)});
     });
 }
 

@@ -25,7 +25,7 @@ std::uint32_t rounding_of(Compute compute) {
 }
 
 // Whether the rows along an operand's contiguous dimension are aligned to vec4. `step` is the other stride.
-bool lies_in_fours(const Tensor& operand, const uint (&batch)[2], std::uint32_t step) {
+bool is_vec4_aligned(const Tensor& operand, const uint (&batch)[2], std::uint32_t step) {
     return operand.offset % 4 == 0 && batch[0] % 4 == 0 && batch[1] % 4 == 0 && step % 4 == 0;
 }
 
@@ -192,9 +192,9 @@ ProductShape VulkanBackend::shape_of(const Matmul& op, const MatmulParams& param
         std::uint64_t{params.batch_inner} * static_cast<std::uint64_t>(op.out.rank() == 4 ? op.out.dim(0) : 1);
     shape.a_along_k = !op.transpose_a;
     shape.b_along_k = op.transpose_b;
-    shape.a_in_fours = lies_in_fours(op.a, params.a_batch, u32(op.a.stride(-2)));
-    shape.b_in_fours = lies_in_fours(op.b, params.b_batch, u32(op.b.stride(-2)));
-    shape.out_in_fours = lies_in_fours(op.out, params.out_batch, params.out_row);
+    shape.a_vec4_aligned = is_vec4_aligned(op.a, params.a_batch, u32(op.a.stride(-2)));
+    shape.b_vec4_aligned = is_vec4_aligned(op.b, params.b_batch, u32(op.b.stride(-2)));
+    shape.out_vec4_aligned = is_vec4_aligned(op.out, params.out_batch, params.out_row);
     shape.rounding = rounding_of(op.compute);
     shape.epilogue = epilogue.bits();
     shape.texels = device_.capabilities().texel_loads && op.a.dtype == DType::F32;

@@ -29,7 +29,7 @@ void VulkanBackend::run(const SquareSum& op) {
         params.count = u32(x.elements());
         const Launch launch =
             long_row_launch(Kernel::SquareSum, static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(part) / 8);
-        stream_.dispatch(by_fours(launch, part % 4 == 0 ? params.count : 1, {&x}), params, std::array{&x, &out});
+        stream_.dispatch(with_vec4_loads(launch, part % 4 == 0 ? params.count : 1, {&x}), params, std::array{&x, &out});
     };
     const Tensor flat = op.x.reshape({elements});
     // Tiles begin at parts, so that the sum does not depend on the device's limits.
@@ -67,8 +67,8 @@ void VulkanBackend::run(const Adam& op) {
         const Tensor m = op.m.narrow(0, first, count);
         const Tensor v = op.v.narrow(0, first, count);
         const Tensor working = op.working.defined() ? op.working.narrow(0, first, count) : grad;
-        stream_.dispatch(by_fours(fours_launch(Kernel::Adam, 1, params.count, 16), params.count,
-                                  {&parameter, &grad, &m, &v, &working}),
+        stream_.dispatch(with_vec4_loads(vec4_launch(Kernel::Adam, 1, params.count, 16), params.count,
+                                         {&parameter, &grad, &m, &v, &working}),
                          params, std::array{&parameter, &grad, &m, &v, &op.scalars, &parameter, &m, &v, &working});
     });
 }

@@ -45,7 +45,8 @@ void VulkanBackend::run(const LogSoftmaxTopK& op) {
         const std::uint64_t work = std::uint64_t{params.classes} * params.k;
         Launch launch = long_row_launch(Kernel::LogSoftmaxTopK, static_cast<std::uint64_t>(count), work);
         launch.specialisation.extra[1] = std::min(params.k, kMostKept);
-        stream_.dispatch(by_fours(launch, params.classes, {&logits}), params, std::array{&logits, &values, &indices});
+        stream_.dispatch(with_vec4_loads(launch, params.classes, {&logits}), params,
+                         std::array{&logits, &values, &indices});
     });
 }
 
@@ -84,7 +85,7 @@ void VulkanBackend::run(const GatherRows& op) {
             const Tensor index = op.index.narrow(0, first, count);
             const Tensor out = op.out.narrow(0, first, count);
             launch.groups = static_cast<std::uint64_t>(count) * parts;
-            stream_.dispatch(by_fours(launch, fours ? runs.length : 1, {&x, &out}), params,
+            stream_.dispatch(with_vec4_loads(launch, fours ? runs.length : 1, {&x, &out}), params,
                              std::array{&x, &index, &out});
         });
     };

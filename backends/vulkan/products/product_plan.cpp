@@ -22,13 +22,13 @@ bool in_fours(std::uint32_t value) {
 }
 
 // Whether an operand can be loaded entirely by vec4; `outputs` is m or n.
-bool loads_in_fours(const ProductDevice& device, const ProductShape& shape, bool fours, bool along_k,
-                    std::uint32_t outputs) {
+bool loads_by_vec4(const ProductDevice& device, const ProductShape& shape, bool fours, bool along_k,
+                   std::uint32_t outputs) {
     return device.vector_loads && fours && in_fours(along_k ? shape.k : outputs);
 }
 
-bool stores_in_fours(const ProductDevice& device, const ProductShape& shape) {
-    return device.vector_loads && shape.out_in_fours && in_fours(shape.n);
+bool stores_by_vec4(const ProductDevice& device, const ProductShape& shape) {
+    return device.vector_loads && shape.out_vec4_aligned && in_fours(shape.n);
 }
 
 bool takes_subgroups(const ProductDevice& device, const ProductShape& shape) {
@@ -51,8 +51,8 @@ bool takes_tiles(const ProductDevice& device, const ProductShape& shape) {
 
 // Few rows times a weight, both along k, which the invocations share.
 bool takes_rows(const ProductDevice& device, const ProductShape& shape) {
-    return shape.m <= kFewRows && shape.a_along_k && shape.b_along_k && loads_a_in_fours(device, shape) &&
-           loads_b_in_fours(device, shape) && shape.k >= 4 * row_lanes(device);
+    return shape.m <= kFewRows && shape.a_along_k && shape.b_along_k && loads_a_by_vec4(device, shape) &&
+           loads_b_by_vec4(device, shape) && shape.k >= 4 * row_lanes(device);
 }
 
 bool takes_parts(const ProductShape& shape, std::uint32_t parts) {
@@ -72,7 +72,7 @@ ProductPlan plan_blocks(const ProductDevice& device, const ProductShape& shape) 
     plan.specialisation.local_size = lanes;
     plan.specialisation.extra = {rows, columns, shape.rounding};
     // Loads along an operand's outputs are vec4, so a block needs as many.
-    const bool vectors = loads_a_in_fours(device, shape) && loads_b_in_fours(device, shape) && in_fours(shape.k);
+    const bool vectors = loads_a_by_vec4(device, shape) && loads_b_by_vec4(device, shape) && in_fours(shape.k);
     if (vectors && (shape.a_along_k || in_fours(rows))) {
         plan.kernel = Kernel::MatmulVector;
         plan.specialisation.extra[3] = shape.a_along_k ? 1 : 0;
@@ -108,7 +108,7 @@ ProductPlan with_tile(const ProductShape& shape, Kernel kernel, std::uint32_t ro
 
 // With scalar loads the largest number of rows takes seconds to compile.
 std::uint32_t most_subgroup_rows(const ProductDevice& device, const ProductShape& shape) {
-    return loads_a_in_fours(device, shape) && loads_b_in_fours(device, shape) ? 4 : 2;
+    return loads_a_by_vec4(device, shape) && loads_b_by_vec4(device, shape) ? 4 : 2;
 }
 
 // On llvmpipe subgroups with 32 rows are 3 times as fast as blocks, with 16 rows 2.4 and with 8 rows 1.7 times (512 x
@@ -135,8 +135,8 @@ ProductPlan plan_subgroups(const ProductDevice& device, const ProductShape& shap
     plan.specialisation.local_size = device.subgroup_size;
     const auto bits = [](bool first, bool second) { return (first ? 1U : 0U) + (second ? 2U : 0U); };
     plan.specialisation.extra = {rows, kColumns, shape.rounding, bits(shape.a_along_k, shape.b_along_k),
-                                 bits(loads_a_in_fours(device, shape), loads_b_in_fours(device, shape)) +
-                                     4 * bits(stores_in_fours(device, shape), in_fours(shape.k))};
+                                 bits(loads_a_by_vec4(device, shape), loads_b_by_vec4(device, shape)) +
+                                     4 * bits(stores_by_vec4(device, shape), in_fours(shape.k))};
     return plan;
 }
 
@@ -163,10 +163,10 @@ ProductPlan plan_tiles(const ProductDevice& device, const ProductShape& shape, s
     const auto loads = [](bool along_k, bool fours) { return (along_k ? 1U : 0U) + (fours ? 2U : 0U); };
     ProductPlan plan = with_tile(shape, Kernel::MatmulTiled, kSide * block, kSide * block);
     plan.specialisation.local_size = kSide * kSide;
-    const std::uint32_t out = stores_in_fours(device, shape) ? 4 : 0;
+    const std::uint32_t out = stores_by_vec4(device, shape) ? 4 : 0;
     plan.specialisation.extra = {block, block, shape.rounding,
-                                 loads(shape.a_along_k, loads_a_in_fours(device, shape)) + out,
-                                 loads(shape.b_along_k, loads_b_in_fours(device, shape))};
+                                 loads(shape.a_along_k, loads_a_by_vec4(device, shape)) + out,
+                                 loads(shape.b_along_k, loads_b_by_vec4(device, shape))};
     return plan;
 }
 
@@ -186,8 +186,8 @@ ProductPlan plan_matrices(const ProductDevice& device, const ProductShape& shape
     plan.specialisation.local_size = choice.subgroups * matrices.subgroup_size;
     const std::array manner{shape.a_along_k,
                             shape.b_along_k,
-                            loads_a_in_fours(device, shape),
-                            loads_b_in_fours(device, shape),
+                            loads_a_by_vec4(device, shape),
+                            loads_b_by_vec4(device, shape),
                             choice.block == kLargeMatrixSide,
                             choice.subgroups == 8,
                             !matrices.software};  // prefetching: a CPU has nothing to overlap
@@ -212,12 +212,12 @@ ProductPlan plan_kernel(const ProductDevice& device, const ProductShape& shape, 
 
 }  // namespace
 
-bool loads_a_in_fours(const ProductDevice& device, const ProductShape& shape) {
-    return loads_in_fours(device, shape, shape.a_in_fours, shape.a_along_k, shape.m);
+bool loads_a_by_vec4(const ProductDevice& device, const ProductShape& shape) {
+    return loads_by_vec4(device, shape, shape.a_vec4_aligned, shape.a_along_k, shape.m);
 }
 
-bool loads_b_in_fours(const ProductDevice& device, const ProductShape& shape) {
-    return loads_in_fours(device, shape, shape.b_in_fours, shape.b_along_k, shape.n);
+bool loads_b_by_vec4(const ProductDevice& device, const ProductShape& shape) {
+    return loads_by_vec4(device, shape, shape.b_vec4_aligned, shape.b_along_k, shape.n);
 }
 
 bool takes_matrices(const ProductDevice& device, const ProductShape& shape) {

@@ -32,9 +32,9 @@ struct ProductShape {
     std::uint64_t batch = 1;
     bool a_along_k = true;  // contiguous along k, else along m
     bool b_along_k = false;
-    bool a_in_fours = false;
-    bool b_in_fours = false;
-    bool out_in_fours = false;
+    bool a_vec4_aligned = false;
+    bool b_vec4_aligned = false;
+    bool out_vec4_aligned = false;
     std::uint32_t rounding = 0;  // as numbered in round.glsl
     std::uint32_t epilogue = 0;  // as numbered in product_out.glsl
     bool texels = false;         // the operands can be read through texel buffers
@@ -63,8 +63,8 @@ struct ProductChoice {
 };
 
 // Whether an operand can be loaded entirely by vec4.
-bool loads_a_in_fours(const ProductDevice& device, const ProductShape& shape);
-bool loads_b_in_fours(const ProductDevice& device, const ProductShape& shape);
+bool loads_a_by_vec4(const ProductDevice& device, const ProductShape& shape);
+bool loads_b_by_vec4(const ProductDevice& device, const ProductShape& shape);
 
 // Whether matrices are worthwhile: below this size a tile would be mostly edge.
 bool takes_matrices(const ProductDevice& device, const ProductShape& shape);

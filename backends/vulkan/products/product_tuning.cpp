@@ -40,8 +40,8 @@ std::string kind_of(const ProductShape& shape) {
     const auto lies = [](bool along_k, bool fours) {
         return std::string(along_k ? "along k" : "across k") + (fours ? " in fours" : "");
     };
-    return fmt::format("a {}, b {}{}{}{}{}{}", lies(shape.a_along_k, shape.a_in_fours),
-                       lies(shape.b_along_k, shape.b_in_fours), shape.k % 4 == 0 ? "" : ", odd k",
+    return fmt::format("a {}, b {}{}{}{}{}{}", lies(shape.a_along_k, shape.a_vec4_aligned),
+                       lies(shape.b_along_k, shape.b_vec4_aligned), shape.k % 4 == 0 ? "" : ", odd k",
                        shape.texels ? ", texels" : "", shape.whole ? ", whole" : "", shape.matrices ? ", matrices" : "",
                        shape.storage == DType::F32 ? "" : fmt::format(", {}", headscope::name_of(shape.storage)));
 }
@@ -60,10 +60,10 @@ std::optional<double> distance(const ProductSizes& a, const ProductSizes& b) {
 }
 
 ProductTuning::ProductTuning(const ProductDevice& device, const Capabilities& capabilities,
-                             const std::string& cache_directory, std::string not_to_be_kept)
+                             const std::string& cache_directory, std::string why_not_saved)
     : device_(device),
       path_(cache_file_path(capabilities, cache_directory, "products.json")),
-      not_to_be_kept_(std::move(not_to_be_kept)) {
+      why_not_saved_(std::move(why_not_saved)) {
     load();
 }
 
@@ -127,10 +127,10 @@ bool ProductTuning::keep(const std::string& way, double seconds) {
         fmt::format("the last product cannot be computed by {}; its ways are: {}", way, fmt::join(ways(), "; ")));
 }
 
-std::string ProductTuning::not_to_be_kept() const {
+std::string ProductTuning::why_not_saved() const {
     // Tested before hours of measuring, by writing what there is.
-    return !not_to_be_kept_.empty() || save()
-               ? not_to_be_kept_
+    return !why_not_saved_.empty() || save()
+               ? why_not_saved_
                : fmt::format("tuning results cannot be saved: '{}' cannot be written", path_);
 }
 

@@ -21,9 +21,9 @@ struct ProductSizes {
 class ProductTuning final : public ProductWays {
 public:
     // Loads this device's file, if it exists and can be read: it only saves time. `device` outlives this.
-    // `not_to_be_kept`: see ProductWays.
+    // `why_not_saved`: see ProductWays.
     ProductTuning(const ProductDevice& device, const Capabilities& capabilities, const std::string& cache_directory,
-                  std::string not_to_be_kept = "");
+                  std::string why_not_saved = "");
 
     // How to compute this product: as forced, as measured for the most similar product, or as is likely to be fast.
     ProductChoice choose(const ProductShape& shape);
@@ -31,7 +31,7 @@ public:
     void force(const std::string& way) override { forced_ = way; }
     std::vector<std::string> ways() const override;
     bool keep(const std::string& way, double seconds) override;
-    std::string not_to_be_kept() const override;
+    std::string why_not_saved() const override;
 
 private:
     struct Kept {
@@ -46,7 +46,7 @@ private:
 
     const ProductDevice& device_;
     const std::string path_;  // empty: nothing is saved
-    const std::string not_to_be_kept_;
+    const std::string why_not_saved_;
     std::vector<Kept> kept_;
     std::string forced_;
     ProductShape last_;
