@@ -1,4 +1,4 @@
-// The two ways in which attention goes back: by an op of its own, and through the weights.
+// Both backward passes of attention: fused, and through the weights.
 #include <catch2/catch.hpp>
 
 #include "backend/validate.h"
@@ -9,7 +9,7 @@ using namespace headscope;
 
 namespace {
 
-// The oracle, as a device whose kernels go back through attention: what it composes stands for them.
+// The oracle posing as a device with fused backward kernels; its compositions stand for them.
 class FusedOracle final : public CpuReference<double> {
 public:
     using CpuReference<double>::CpuReference;
@@ -49,7 +49,7 @@ struct Passed {
     std::vector<double> gradient;  // of packed q, k, v
 };
 
-// Forward and back over packed q, k and v: 2 sentences of 4, 2 heads, d_k 3, d_v 2, dropout and a mask.
+// Forward and backward over packed q, k and v: 2 sentences of 4, 2 heads, d_k 3, d_v 2, dropout and a mask.
 Passed pass(Backend& backend, AttentionObserver* observer, int layer) {
     Tape tape;
     Context ctx{backend, &tape};
@@ -75,7 +75,7 @@ void check_close(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-TEST_CASE("where a device goes back natively attention is one op each way, unless someone looks", "[attend]") {
+TEST_CASE("attention is one op forward and one backward if the device has both and nobody observes", "[attend]") {
     FusedOracle fused{DeviceInfo{}};
     Onlooker onlooker;
     const Passed one = pass(fused, &onlooker, 0);
@@ -98,7 +98,7 @@ TEST_CASE("where a device goes back natively attention is one op each way, unles
     check_close(one.gradient, composed.gradient);
 }
 
-TEST_CASE("a device that only composes the way back keeps the weights from the way there", "[attend]") {
+TEST_CASE("a device that composes the backward keeps the forward's weights", "[attend]") {
     struct Composing final : CpuReference<double> {
         using CpuReference<double>::CpuReference;
         using CpuReference<double>::run;
@@ -116,7 +116,7 @@ TEST_CASE("a device that only composes the way back keeps the weights from the w
     CHECK(composing.fused == 0);
 }
 
-TEST_CASE("attention by an op of its own agrees with central differences", "[attend]") {
+TEST_CASE("fused attention agrees with central differences", "[attend]") {
     GradientCheck check(std::make_unique<FusedOracle>(DeviceInfo{}));
     const Tensor lengths = make_from_host(check.backend(), {2}, DType::I32, std::vector<std::int32_t>{3, 0});
     for (const bool causal : {false, true}) {
@@ -133,14 +133,14 @@ TEST_CASE("attention by an op of its own agrees with central differences", "[att
             CHECK(check.worst({{2, 4, 5}, {16, 5}}, self, true) < 1e-8);
         }
     }
-    // One variable in two roles, or three.
+    // One variable in two or three roles.
     CHECK(check.worst({{2, 4, 6}, {2, 4, 4}}, [](Context& ctx, const std::vector<Var>& in) {
         return attend(ctx, {}, in[0].heads(2), in[0].heads(2), in[1].heads(2), {.causal = true});
     }) < 1e-8);
     CHECK(check.worst({{2, 4, 6}}, [](Context& ctx, const std::vector<Var>& in) {
         return attend(ctx, {}, in[0].heads(2), in[0].heads(2), in[0].heads(2), {.causal = true});
     }) < 1e-8);
-    // Into variables that were written before, and with a gradient for some alone.
+    // Into variables that were written before, and with gradients for some only.
     for (const bool twice : {false, true}) {
         const auto cross = [](Context& ctx, const std::vector<Var>& in) {
             const Var fixed(make_from_host(ctx.backend, {2, 3, 6}, DType::F64, noise(36, 9)));

@@ -57,7 +57,7 @@ TEST_CASE("bias and activation, with and without dropout, agree with central dif
     }
 }
 
-TEST_CASE("add and norm agree with central differences, whoever goes on with the sum") {
+TEST_CASE("add and norm agree with central differences, whichever output is used") {
     GradientCheck check;
     for (const float rate : {0.0F, 0.4F}) {
         INFO("rate " << rate);
@@ -67,7 +67,7 @@ TEST_CASE("add and norm agree with central differences, whoever goes on with the
         };
         CHECK(check.worst({{2, 3, 5}, {2, 3, 5}, {5}, {5}}, post) < 1e-7);
         CHECK(check.worst({{2, 3, 5}, {2, 3, 5}, {5}, {5}}, post, true) < 1e-7);
-        // Pre-norm: the sum goes round a sub-layer, and the first norm has nothing to add.
+        // Pre-norm: the sum bypasses a sub-layer, and the first norm has nothing to add.
         const auto pre = [&](Context& ctx, const std::vector<Var>& in) {
             ctx.regularisation = some_regularisation(ctx.backend, 2);
             const Normed first = add_layer_norm(ctx, in[0], Var(), in[1], in[2], 1e-6F);
@@ -102,7 +102,7 @@ TEST_CASE("an embedding's gradient goes to the tokens and to learned positions")
     const auto function = [&](Context& ctx, const std::vector<Var>& in) {
         return embed(ctx, {.ids = ids, .order = order, .table = in[0], .positions = in[1], .scale = 2.0F});
     };
-    // Position 3 and token 2 occur nowhere; their gradients are 0 all the same.
+    // Position 3 and token 2 do not occur; their gradients are still 0.
     CHECK(check.worst({{4, 5}, {4, 5}}, function) < kTolerance);
     CHECK(check.worst({{4, 5}, {4, 5}}, function, true) < kTolerance);
 
@@ -134,7 +134,7 @@ TEST_CASE("attention agrees with central differences through packed views, masks
     }
 }
 
-TEST_CASE("attention without a tape and the materialised path are one and the same function") {
+TEST_CASE("attention without a tape equals the materialised path") {
     GradientCheck check;
     Backend& backend = check.backend();
     const auto random = [&](const Shape& shape, std::uint64_t seed) {
@@ -175,9 +175,9 @@ TEST_CASE("attention without a tape and the materialised path are one and the sa
         }
         CHECK(sum == Approx(1.0).epsilon(1e-12));
     }
-    CHECK(weights[12 * 6 + 0] == 1.0);  // one key alone
+    CHECK(weights[12 * 6 + 0] == 1.0);  // only one key
 
-    // From all that an observer is shown the weights can be made again.
+    // The weights can be recomputed from what an observer gets.
     const AttentionView& shown = onlooker.shown;
     CHECK(shown.site == observed);
     CHECK(shown.scale == Approx(1.0 / std::sqrt(5.0)));
@@ -186,7 +186,7 @@ TEST_CASE("attention without a tape and the materialised path are one and the sa
     backend.run(MaskedSoftmax{.scores = again, .weights = again, .mask = shown.mask});
     CHECK(to_host<double>(backend, again) == weights);
 
-    // An edit goes on in the weights' place: all on key 0 gives V's first row to each query.
+    // An edit replaces the weights: all on key 0 gives V's first row to each query.
     std::vector<double> first(weights.size(), 0.0);
     for (std::size_t row = 0; row < 24; ++row) {
         first[row * 6] = 1.0;

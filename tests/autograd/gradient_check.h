@@ -1,4 +1,4 @@
-// Holds the way back of a differentiable function against central differences, in double precision.
+// Compares the backward of a differentiable function with central differences, in double precision.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline std::vector<double> noise(std::int64_t count, std::uint64_t seed) {
     return values;
 }
 
-// A step and ordinals, so that dropout is on and the same in every pass.
+// A step and ordinals, so that dropout is active and the same in every pass.
 inline Regularisation some_regularisation(Backend& backend, std::int64_t batch) {
     std::vector<std::int32_t> ordinals;
     for (std::int64_t i = 0; i < batch; ++i) {
@@ -47,8 +47,8 @@ public:
     Backend& backend() { return *backend_; }
 
     // The largest difference between the tape and central differences over all elements of all inputs. The function's
-    // result is weighted with noise and summed; inputs are noise in [-1, 1]. Each gradient is written by two writers
-    // where `twice`, so that the second has to add.
+    // result is weighted with random numbers and summed; inputs are random in [-1, 1]. With `twice`, each gradient has
+    // two writers, so that the second must accumulate.
     double worst(const std::vector<Shape>& shapes, const Function& function, bool twice = false) {
         std::vector<std::vector<double>> inputs;
         for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -100,7 +100,7 @@ private:
                                                bool twice) {
         const std::vector<Var> leaves = upload(shapes, inputs, true);
         for (int pass = 0; pass < (twice ? 2 : 1); ++pass) {
-            // Functions may spend their inputs, so each pass has fresh values over the same gradients.
+            // Functions may spend their inputs, so each pass has new values with the same gradients.
             for (std::size_t i = 0; i < leaves.size(); ++i) {
                 from_host(*backend_, leaves[i].value(), inputs[i]);
             }

@@ -1,4 +1,4 @@
-// The two ways in which a linear layer runs: by an op of its own, and as a product and what follows.
+// Both ways to run a linear layer: fused, and as a product followed by bias and activation.
 #include <catch2/catch.hpp>
 
 #include "backends/cpu/reference/reference.h"
@@ -8,7 +8,7 @@ using namespace headscope;
 
 namespace {
 
-// The oracle, as a device with the op: what it composes stands for a kernel.
+// The oracle posing as a device with the op; its composition stands for a kernel.
 class FusedActivationOracle final : public CpuReference<double> {
 public:
     using CpuReference<double>::CpuReference;
@@ -71,7 +71,7 @@ PassedLayer pass(Backend& backend, const Way& way) {
 
 }  // namespace
 
-TEST_CASE("a linear layer is one op where the device has it and nothing else is asked for", "[linear]") {
+TEST_CASE("a linear layer is one op if the device has it and nothing else is needed", "[linear]") {
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const auto runs_fused = [&](const Way& way) {
         FusedActivationOracle fused{DeviceInfo{}};
@@ -100,7 +100,7 @@ TEST_CASE("a linear layer is one op where the device has it and nothing else is 
     CHECK(composing.fused == 0);
 }
 
-TEST_CASE("a linear layer by an op of its own agrees with central differences", "[linear]") {
+TEST_CASE("a fused linear layer agrees with central differences", "[linear]") {
     GradientCheck check(std::make_unique<FusedActivationOracle>(DeviceInfo{}));
     for (const Way& way : {Way{Activation::None}, {Activation::Relu}, {Activation::Relu, false}}) {
         const auto function = [&](Context& ctx, const std::vector<Var>& in) { return layer(ctx, in, way); };
@@ -109,7 +109,7 @@ TEST_CASE("a linear layer by an op of its own agrees with central differences", 
     }
 }
 
-TEST_CASE("the tape keeps a linear layer's result for ReLU's way back alone", "[linear]") {
+TEST_CASE("the tape keeps a linear layer's result only for ReLU's backward", "[linear]") {
     for (const bool relu : {false, true}) {
         FusedActivationOracle backend{DeviceInfo{}};
         Tape tape;

@@ -12,7 +12,7 @@ Tensor row(Backend& backend, const std::vector<double>& values) {
 
 }  // namespace
 
-TEST_CASE("the first writer of a gradient overwrites, the next ones accumulate") {
+TEST_CASE("the first writer of a gradient overwrites, later ones accumulate") {
     const auto backend = open_device("cpu:oracle");
     const Var x(row(*backend, {1, 2}), true);
     CHECK_FALSE(x.has_gradient());
@@ -42,12 +42,12 @@ TEST_CASE("each region of a packed gradient has its own mark") {
     const Var half(make_from_host(*backend, {2, 4}, DType::F64, noise(8, 1)), true);
     half.narrow(1, 0, 2).gradient_target(*backend);
     CHECK_FALSE(half.has_gradient());
-    CHECK_THROWS_AS(half.gradient_target(*backend), CheckFailure);  // half of it holds noise
+    CHECK_THROWS_AS(half.gradient_target(*backend), CheckFailure);  // half of it is garbage
     CHECK_THROWS_AS(half.narrow(1, 1, 2).gradient_target(*backend), CheckFailure);
     CHECK(half.narrow(1, 2, 2).gradient_target(*backend).write == Write::Overwrite);
 }
 
-TEST_CASE("parameters are views of one flat gradient, packed or alone") {
+TEST_CASE("parameters are views of one flat gradient, packed or not") {
     const auto backend = open_device("cpu:oracle");
     const Var flat = Var::parameter(row(*backend, noise(12, 1)), row(*backend, noise(12, 2)), "all");
     const Var first = flat.narrow(0, 0, 4).reshape({2, 2}).named("first");
@@ -63,10 +63,10 @@ TEST_CASE("parameters are views of one flat gradient, packed or alone") {
     CHECK_FALSE(both.has_gradient());
     flat.forget_gradient();
     CHECK(both.gradient_target(*backend).write == Write::Overwrite);
-    CHECK_THROWS_AS(both.narrow(1, 0, 1), CheckFailure);  // columns of a flat stretch are no region
+    CHECK_THROWS_AS(both.narrow(1, 0, 1), CheckFailure);  // columns of a flat range are not a region
 }
 
-TEST_CASE("a finished gradient is taken over by the first and added by the next") {
+TEST_CASE("the first finished gradient is adopted, later ones are added") {
     const auto backend = open_device("cpu:oracle");
     const Var x(row(*backend, {0, 0}), true);
     const Tensor given = row(*backend, {1, 2});
@@ -82,7 +82,7 @@ TEST_CASE("a finished gradient is taken over by the first and added by the next"
     CHECK(to_host<double>(*backend, home) == std::vector<double>{1, 2});
 }
 
-TEST_CASE("a tape runs backwards, frees as it goes and names what failed") {
+TEST_CASE("a tape runs backward, frees as it goes and names what failed") {
     const auto backend = open_device("cpu:oracle");
     Tape tape;
     std::vector<int> order;
@@ -104,7 +104,7 @@ TEST_CASE("a tape runs backwards, frees as it goes and names what failed") {
                       Catch::Matchers::Contains("norm of layer 3") && Catch::Matchers::Contains("planted"));
 }
 
-TEST_CASE("a tape says when a parameter's gradient is final") {
+TEST_CASE("a tape reports when a parameter's gradient is final") {
     const auto backend = open_device("cpu:oracle");
     const auto parameter = [&](const char* name) {
         return Var::parameter(make_from_host(*backend, {2, 2}, DType::F64, noise(4, 1)),
@@ -126,7 +126,7 @@ TEST_CASE("a tape says when a parameter's gradient is final") {
     CHECK(final == std::vector<std::string>{"middle", "shared"});
 }
 
-TEST_CASE("activations are freed on the way back") {
+TEST_CASE("activations are freed during the backward") {
     const auto backend = open_device("cpu:oracle");
     const Var weight(make_from_host(*backend, {64, 64}, DType::F64, noise(64 * 64, 1)), true);
     const Var bias(make_from_host(*backend, {64}, DType::F64, noise(64, 1)), true);
@@ -141,7 +141,7 @@ TEST_CASE("activations are freed on the way back") {
         for (int layer = 0; layer < 10; ++layer) {
             x = bias_activation(ctx, linear(ctx, x, weight), bias, Activation::Relu);
         }
-        // One result for each layer and the input: linear's own is spent.
+        // One result for each layer and the input: linear's own result is spent.
         CHECK(backend->memory().live - before == 11 * activation);
         from_host(*backend, x.gradient_target(*backend).tensor, noise(16 * 64, 3));
         x = Var();

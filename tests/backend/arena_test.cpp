@@ -43,7 +43,7 @@ TEST_CASE("the arena gives aligned ranges that do not overlap", "[arena]") {
     CHECK(arena.empty_blocks() == std::vector<std::uint32_t>{0, 1});
 }
 
-TEST_CASE("neighbours given back become one range again, and the same sizes get the same places", "[arena]") {
+TEST_CASE("freed neighbours merge, and the same sizes get the same places", "[arena]") {
     Arena arena(256);
     arena.add_block(4096);
     for (int round = 0; round < 2; ++round) {
@@ -62,7 +62,7 @@ TEST_CASE("neighbours given back become one range again, and the same sizes get 
     CHECK(arena.take(4096).has_value());
 }
 
-TEST_CASE("a range given back twice is a mistake that shows", "[arena]") {
+TEST_CASE("freeing a range twice is detected", "[arena]") {
     Arena arena(256);
     arena.add_block(4096);
     const auto a = arena.take(256);

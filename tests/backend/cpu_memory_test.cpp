@@ -14,7 +14,7 @@ std::byte* address(const std::shared_ptr<Buffer>& buffer) {
 
 }  // namespace
 
-TEST_CASE("the same requests get the same addresses again", "[arena]") {
+TEST_CASE("the same requests get the same addresses", "[arena]") {
     HostArena arena;
     const std::vector<std::size_t> sizes{100, 5000, 1 << 20, 5000, 64, 3 << 20};
     std::vector<std::byte*> first;
@@ -28,7 +28,7 @@ TEST_CASE("the same requests get the same addresses again", "[arena]") {
             CHECK(reinterpret_cast<std::uintptr_t>(addresses.back()) % 64 == 0);
         }
         while (!live.empty()) {
-            live.pop_back();  // last in, first out, as a tape frees
+            live.pop_back();  // last in, first out, like a tape
         }
         if (step == 0) {
             first = addresses;
@@ -37,7 +37,7 @@ TEST_CASE("the same requests get the same addresses again", "[arena]") {
     }
 }
 
-TEST_CASE("an arena counts what is live, the most there was, and what it keeps", "[arena]") {
+TEST_CASE("an arena counts live, peak and kept bytes", "[arena]") {
     HostArena arena;
     auto a = arena.allocate(1 << 20);
     CHECK(arena.use().live == 1 << 20);
@@ -55,21 +55,21 @@ TEST_CASE("an arena counts what is live, the most there was, and what it keeps",
     CHECK(arena.reserved() > 2 << 20);
 }
 
-TEST_CASE("blocks that fit no request any more go back to the system", "[arena]") {
+TEST_CASE("blocks that no longer fit any request are returned to the system", "[arena]") {
     HostArena arena;
     for (std::size_t megabytes = 1; megabytes <= 64; megabytes *= 2) {
         const auto buffer = arena.allocate(megabytes << 20U);
         CHECK(arena.reserved() <= 2 * arena.use().peak);
     }
     CHECK(arena.use().peak == 64 << 20);
-    CHECK(arena.reserved() > 64 << 20);  // some are kept all the same
+    CHECK(arena.reserved() > 64 << 20);  // but some are kept
     for (std::size_t megabytes = 33; megabytes > 4; megabytes -= 4) {
         const auto buffer = arena.allocate(megabytes << 20U);
         CHECK(arena.reserved() <= 2 * arena.use().peak);
     }
 }
 
-TEST_CASE("memory given out outlives the arena", "[arena]") {
+TEST_CASE("allocated memory outlives the arena", "[arena]") {
     std::shared_ptr<Buffer> buffer;
     {
         HostArena arena;
@@ -79,7 +79,7 @@ TEST_CASE("memory given out outlives the arena", "[arena]") {
     CHECK(buffer->bytes() == 4096);
 }
 
-TEST_CASE("a request the system cannot meet is an error that says how much", "[arena]") {
+TEST_CASE("a request that the system cannot meet is an error with its size", "[arena]") {
     HostArena arena;
     const auto live = arena.allocate(8 << 20);
     CHECK_THROWS_WITH(arena.allocate(std::size_t{1} << 62U), Catch::Matchers::Contains("out of memory") &&

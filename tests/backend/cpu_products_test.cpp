@@ -1,4 +1,4 @@
-// The CPU's own products of a few rows, as decoding meets them, and those of weights in F16 and I8.
+// The CPU's own products of a few rows, as in decoding, and those of F16 and I8 weights.
 #include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>
@@ -28,7 +28,7 @@ std::vector<float> noise(std::int64_t count, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("a row's product has the same bits whatever rows stand beside it") {
+TEST_CASE("a row's product has the same bits whatever the other rows are") {
     for (const std::int64_t k : {3, 16, 257}) {
         for (const std::int64_t n : {1, 17, 130}) {
             constexpr std::int64_t kRows = 15;  // tiles of four rows, two and one
@@ -59,12 +59,12 @@ TEST_CASE("a row's product has the same bits whatever rows stand beside it") {
     }
 }
 
-TEST_CASE("products of narrow weights have the same bits on any number of threads and in every way of I8") {
+TEST_CASE("products of narrow weights have the same bits for any number of threads and every I8 kernel") {
     using headscope::DType;
     const auto backend = headscope::open_cpu({});
-    // Four rows and three alone; half a panel of 16; a pair of tiles and a part of a third
+    // Only tiles of four and three rows; half a panel of 16; a pair of tiles and part of a third
     const std::int64_t rows = GENERATE(7, 11, 37);
-    const bool adds = GENERATE(false, true);  // scaled, to what stands in wider rows
+    const bool adds = GENERATE(false, true);  // scaled, and added to wider rows
     constexpr std::int64_t kColumns = 339;
     const std::int64_t step = adds ? kColumns + 5 : kColumns;
     if (!has_tiles() && rows == 7 && !adds) {
@@ -114,7 +114,7 @@ TEST_CASE("products of narrow weights have the same bits on any number of thread
         if (!adds) {
             CHECK(i8 == plain);
         }
-        // Where something is added, what multiplies may round once or twice.
+        // When adding, the multiplication may round once or twice.
         for (std::size_t i = 0; i < i8.size(); ++i) {
             const auto one = std::bit_cast<float>(i8[i]);
             const auto other = std::bit_cast<float>(plain[i]);

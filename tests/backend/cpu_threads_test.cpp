@@ -41,7 +41,7 @@ TEST_CASE("ranges cover everything once and keep to their grain", "[threads]") {
     }
 }
 
-TEST_CASE("an exception of a part is thrown again, and the pool goes on", "[threads]") {
+TEST_CASE("an exception in a part is rethrown, and the pool still works", "[threads]") {
     ThreadPool pool(2);
     CHECK_THROWS_WITH(pool.run(8,
                                [](std::int64_t part) {
@@ -55,7 +55,7 @@ TEST_CASE("an exception of a part is thrown again, and the pool goes on", "[thre
     CHECK(ran == 8);
 }
 
-TEST_CASE("a container's share of time limits the threads", "[threads]") {
+TEST_CASE("a container's quota limits the threads", "[threads]") {
     CHECK(processors_of_quota("200000 100000", 64) == 2);
     CHECK(processors_of_quota("150000 100000", 64) == 2);
     CHECK(processors_of_quota("50000 100000", 64) == 1);
@@ -88,7 +88,7 @@ std::vector<float> noise(std::size_t count, std::uint32_t state) {
 
 using Way = void (*)(ThreadPool&, const Product&);
 
-// [3 batches of 2] of m x k times k x n by one way, over an output of ones.
+// [3 batches of 2] of m x k times k x n computed in one way, over an output of ones.
 std::vector<float> product_by(Way way, ThreadPool& pool, bool transpose_a, bool transpose_b, Compute compute) {
     constexpr std::int64_t kM = 37, kN = 29, kK = 43;
     static const std::vector<float> a = noise(6 * kM * kK, 1);
@@ -115,7 +115,7 @@ std::vector<float> product_by(Way way, ThreadPool& pool, bool transpose_a, bool 
 
 }  // namespace
 
-TEST_CASE("the library's way and the own kernel agree, in F32 and in BF16", "[products]") {
+TEST_CASE("the library and our kernel agree, in F32 and in BF16", "[products]") {
     ThreadPool pool(2);
     for (const Compute compute : {Compute::F32, Compute::BF16}) {
         for (int transposes = 0; transposes < 4; ++transposes) {
@@ -132,7 +132,7 @@ TEST_CASE("the library's way and the own kernel agree, in F32 and in BF16", "[pr
     }
 }
 
-TEST_CASE("a product's bits repeat, and pools of any size give the same", "[products]") {
+TEST_CASE("a product's bits repeat, for pools of any size", "[products]") {
     for (const Way way : {multiply, multiply_large, multiply_small}) {
         for (const Compute compute : {Compute::F32, Compute::BF16}) {
             for (int transposes = 0; transposes < 4; ++transposes) {
@@ -153,7 +153,7 @@ TEST_CASE("a product's bits repeat, and pools of any size give the same", "[prod
     }
 }
 
-TEST_CASE("one matrix gives the same bits however many threads share it", "[products]") {
+TEST_CASE("one matrix gives the same bits for any number of threads", "[products]") {
     // a [m, k], b [n, k]: a training step's rows times weights, a long output, few rows, few columns.
     struct Sizes {
         std::int64_t m, n, k;

@@ -21,7 +21,7 @@ DeviceInfo device(const std::string& backend, const std::string& id, const std::
 
 }  // namespace
 
-TEST_CASE("a list of devices is taken apart", "[device_list]") {
+TEST_CASE("a list of devices is split", "[device_list]") {
     CHECK(device_list("", {}) == Ids{""});
     CHECK(device_list("vulkan:1", {}) == Ids{"vulkan:1"});
     CHECK(device_list("vulkan:0,vulkan:0,cpu", {}) == Ids{"vulkan:0", "vulkan:0", "cpu"});
@@ -30,7 +30,7 @@ TEST_CASE("a list of devices is taken apart", "[device_list]") {
     CHECK_THROWS_WITH(device_list("cpu,all", {}), Catch::Matchers::Contains("give all alone"));
 }
 
-TEST_CASE("HEADSCOPE_DEVICE is a list where one is taken and none is given", "[device_list]") {
+TEST_CASE("HEADSCOPE_DEVICE may be a list if several devices are allowed and none is given", "[device_list]") {
     OpenOptions options{.settings = {{{"HEADSCOPE_DEVICE", "cpu,cpu:oracle"}}}};
     CHECK(asked_devices("", options) == Ids{"cpu", "cpu:oracle"});
     CHECK(asked_devices("vulkan:1", options) == Ids{"vulkan:1"});
@@ -46,14 +46,14 @@ TEST_CASE("HEADSCOPE_DEVICE is a list where one is taken and none is given", "[d
     CHECK(compared_devices({}, options) == Ids{""});
 }
 
-TEST_CASE("all devices are those that add something", "[device_list]") {
+TEST_CASE("\"all\" is every device that adds something", "[device_list]") {
     DeviceInfo played = device("vulkan", "vulkan:3", "llvmpipe");
     played.software = true;
     DeviceInfo broken = device("vulkan", "vulkan:2", "old card");
     broken.rejected = "too old";
     const std::vector<DeviceInfo> devices{device("cuda", "cuda:0", "H200"),
                                           device("cuda", "cuda:1", "H200"),      // two cards of one kind
-                                          device("vulkan", "vulkan:0", "H200"),  // the same once more
+                                          device("vulkan", "vulkan:0", "H200"),  // the same card again
                                           device("vulkan", "vulkan:1", "Arc"),
                                           broken,
                                           played,

@@ -4,7 +4,7 @@
 
 using namespace headscope;
 
-TEST_CASE("of the environment the known variables are read", "[environment]") {
+TEST_CASE("only known variables are read from the environment", "[environment]") {
     const char* const environment[] = {"PATH=/bin", "HEADSCOPE_TRACE=a=b", "HEADSCOPE_X=1",
                                        "HOME=",     "HEADSCOPE_MODEL",     nullptr};
     const Settings settings = read_environment(environment);
@@ -12,7 +12,7 @@ TEST_CASE("of the environment the known variables are read", "[environment]") {
     CHECK(read_environment(nullptr).all().empty());
 }
 
-TEST_CASE("a variable that is nearly ours is told from one that is not", "[environment]") {
+TEST_CASE("a misspelt variable is told from an unrelated one", "[environment]") {
     const char* const environment[] = {"HEADSCOPE_THREAD=2", "HEADSCOPE_SOMETHING=1", "HEADSCOPE_THREADS=2", "HOMES=a",
                                        nullptr};
     CHECK(misspelt_variables(environment) ==

@@ -1,4 +1,4 @@
-// A backend that hands everything on to another: what tests bend one thing of.
+// A backend that forwards everything to another, for tests that change one thing.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Compositions of the fused ops, and what is refused of them.
+// Compositions of the fused ops, and which operands they reject.
 #include <catch2/catch.hpp>
 
 #include "backend/op_outputs.h"
@@ -78,7 +78,7 @@ TEST_CASE("composed attention backward computes only the requested gradients", "
     CHECK(fixture.composition(op) == after_weights({"matmul", "masked_softmax_backward", "matmul"}));
 }
 
-TEST_CASE("attention refuses what does not fit together", "[fused]") {
+TEST_CASE("attention rejects operands that do not match", "[fused]") {
     Fixture fixture;
     const AttentionBackward good = fixture.back();
     const Attention forward{.q = good.q, .k = good.k, .v = good.v, .out = good.out, .log_sums = good.log_sums};
@@ -132,7 +132,7 @@ TEST_CASE("gradients of packed q, k and v may interleave", "[fused]") {
     CHECK(refusal(op).empty());
 }
 
-TEST_CASE("what a backend may leave unwritten is no output that has to be a number", "[fused]") {
+TEST_CASE("an output that a backend may leave unwritten need not be a number", "[fused]") {
     Fixture fixture;
     const AttentionBackward op = fixture.back();
     const auto outputs = outputs_of(Attention{.q = op.q, .k = op.k, .v = op.v, .out = op.out, .log_sums = op.log_sums});
@@ -141,7 +141,7 @@ TEST_CASE("what a backend may leave unwritten is no output that has to be a numb
     CHECK(outputs_of(op).size() == 3);
 }
 
-TEST_CASE("a linear layer is a product and what comes after it, if anything does", "[fused]") {
+TEST_CASE("a linear layer is a product followed by bias and activation, if any", "[fused]") {
     Fixture fixture;
     Linear op{.x = fixture.make({5, 3}), .weight = fixture.make({4, 3}), .y = fixture.make({5, 4})};
     const auto composition = [&] {
@@ -159,7 +159,7 @@ TEST_CASE("a linear layer is a product and what comes after it, if anything does
     CHECK(outputs_of(op)[0].tensor.buffer == op.y.buffer);
 }
 
-TEST_CASE("a linear layer refuses what does not fit together", "[fused]") {
+TEST_CASE("a linear layer rejects operands that do not match", "[fused]") {
     Fixture fixture;
     const Linear good{.x = fixture.make({5, 3}, DType::F16),
                       .weight = fixture.make({4, 3}, DType::F16),

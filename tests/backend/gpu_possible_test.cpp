@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A root folder as of a machine with a disk, a network card and no GPU.
+// The root folder of a machine with a disk, a network card and no GPU.
 struct Machine {
     Machine() {
         fs::create_directories(folder.file("dev/disk"));
@@ -32,7 +32,7 @@ struct Machine {
 
 }  // namespace
 
-TEST_CASE("no GPU is possible where the kernel shows none", "[registry]") {
+TEST_CASE("no GPU is possible if the kernel shows none", "[registry]") {
     const Machine machine;
     CHECK_FALSE(machine.gpu());
     fs::remove_all(machine.folder.file("sys/bus/pci"));  // a board without PCI
@@ -49,7 +49,8 @@ TEST_CASE("a driver's device file makes a GPU possible", "[registry]") {
     }
 }
 
-TEST_CASE("so does a display controller or an accelerator on PCI, its driver's files made or not", "[registry]") {
+TEST_CASE("a display controller or accelerator on PCI makes a GPU possible, with or without device files",
+          "[registry]") {
     for (const char* pci_class : {"0x030000", "0x030200", "0x038000", "0x120000"}) {
         const Machine machine;
         machine.add_pci("0000:01:00.0", pci_class);
@@ -58,7 +59,7 @@ TEST_CASE("so does a display controller or an accelerator on PCI, its driver's f
     }
 }
 
-TEST_CASE("what cannot be seen is possible", "[registry]") {
+TEST_CASE("a GPU is possible if the system cannot be inspected", "[registry]") {
     const Machine no_sys;
     fs::remove_all(no_sys.folder.file("sys"));
     CHECK(no_sys.gpu());
@@ -70,7 +71,7 @@ TEST_CASE("what cannot be seen is possible", "[registry]") {
     CHECK(no_class.gpu());
 }
 
-TEST_CASE("so is what someone names", "[registry]") {
+TEST_CASE("a driver named by the user makes a GPU possible", "[registry]") {
     const Machine machine;
     for (const char* name : {"HEADSCOPE_CUDA_DRIVER", "VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"}) {
         INFO(name);

@@ -18,7 +18,7 @@ using namespace headscope;
 
 namespace {
 
-// A name of its own in the temporary folder, removed at the end.
+// A unique name in the temporary folder, removed at the end.
 class TemporaryFile {
 public:
     TemporaryFile() {
@@ -53,7 +53,7 @@ TEST_CASE("the decorator validates before anything runs", "[instrumented]") {
     CHECK(backend.support("fill", DType::F32).reason == "fill only noted");
 }
 
-TEST_CASE("transfers of the wrong size are refused", "[instrumented]") {
+TEST_CASE("transfers of the wrong size are rejected", "[instrumented]") {
     std::vector<std::string> ran;
     Instrumented backend(std::make_unique<RecordingBackend>(ran), {});
     const Tensor tensor = backend.empty({2, 3}, DType::F32);
@@ -78,8 +78,8 @@ TEST_CASE("ops are counted and timed by name on request", "[instrumented]") {
 
 namespace {
 
-// A device of a clock of its own, on which every op takes as many seconds as its place in the stream, and which is as
-// far behind the host as can be: nothing is done before somebody waits.
+// A device with its own clock, on which every op takes as many seconds as its place in the stream, and which is as far
+// behind the host as possible: nothing is done before somebody waits.
 struct Script {
     int enqueued = 0;  // ops
     int done = 0;
@@ -132,8 +132,7 @@ std::unique_ptr<Backend> scripted(std::vector<std::string>& ran, Script& script)
 
 }  // namespace
 
-TEST_CASE("an op's time is what passes on the device, and nothing waits for it before it is asked for",
-          "[instrumented]") {
+TEST_CASE("an op's time is measured on the device, without waiting before it is requested", "[instrumented]") {
     std::vector<std::string> ran;
     Script script;
     Instrumented backend(scripted(ran, script), {.time = true});
@@ -161,12 +160,12 @@ TEST_CASE("any number of ops is timed with a bounded number of events", "[instru
     }
     CHECK(script.most_live_events <= 2 * 4096);
     CHECK(script.waits <= kOps / 2048);
-    CHECK(script.done < kOps - 1000);  // the newest are left to the device
+    CHECK(script.done < kOps - 1000);  // the newest are still pending
     CHECK(backend.times().at("add_scaled").calls == kOps);
     CHECK(backend.times().at("add_scaled").seconds == 0.5 * kOps * (kOps + 1));
 }
 
-TEST_CASE("a trace tells when the device began each op", "[instrumented]") {
+TEST_CASE("a trace has the device's start time of each op", "[instrumented]") {
     const TemporaryFile file;
     std::vector<std::string> ran;
     Script script;
@@ -202,7 +201,7 @@ TEST_CASE("a NaN is reported with op, output and label", "[instrumented]") {
                                                          Catch::Matchers::Contains("encoder.0.self_attention"));
 }
 
-TEST_CASE("a trace is Chrome's format, with the labels", "[instrumented]") {
+TEST_CASE("a trace has Chrome's format, with the labels", "[instrumented]") {
     const TemporaryFile file;
     std::vector<std::string> ran;
     {
@@ -221,7 +220,7 @@ TEST_CASE("a trace is Chrome's format, with the labels", "[instrumented]") {
     CHECK(event.at("ts").get<double>() >= 0.0);
 }
 
-TEST_CASE("backends share a trace, at once and one after the other, each with a row of its own", "[instrumented]") {
+TEST_CASE("backends share a trace, each with its own row", "[instrumented]") {
     const TemporaryFile file;
     std::vector<std::string> ran;
     const InstrumentOptions options{.trace_file = file.path};
@@ -233,7 +232,7 @@ TEST_CASE("backends share a trace, at once and one after the other, each with a 
             Instrumented second(std::make_unique<RecordingBackend>(ran), options);
             second.run(some_op(second));
         }
-        CHECK(traced().size() == 2);  // whole already
+        CHECK(traced().size() == 2);  // already complete
         first.run(some_op(first));
     }
     Instrumented(std::make_unique<RecordingBackend>(ran), options);
@@ -247,13 +246,13 @@ TEST_CASE("backends share a trace, at once and one after the other, each with a 
     CHECK(latest > 0.0);
 }
 
-TEST_CASE("a trace that cannot be written is an error at once", "[instrumented]") {
+TEST_CASE("a trace that cannot be written is an immediate error", "[instrumented]") {
     std::vector<std::string> ran;
     CHECK_THROWS_AS(Instrumented(std::make_unique<RecordingBackend>(ran), {.trace_file = "/no/such/folder/trace"}),
                     Error);
 }
 
-TEST_CASE("attention without a kernel of its own is three core ops", "[instrumented]") {
+TEST_CASE("attention without its own kernel is three core ops", "[instrumented]") {
     std::vector<std::string> ran;
     RecordingBackend backend(ran);
     const Tensor q = backend.empty({1, 2, 3, 4}, DType::F32);

@@ -7,7 +7,7 @@
 using namespace headscope;
 
 // The known answers that accompany Salmon et al.'s Random123 for philox4x32-10.
-TEST_CASE("philox gives the published answers", "[philox]") {
+TEST_CASE("Philox gives the published numbers", "[philox]") {
     CHECK(philox({0, 0, 0, 0}, {0, 0}) == PhiloxCounter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
     CHECK(philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}) ==
           PhiloxCounter{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
@@ -15,7 +15,7 @@ TEST_CASE("philox gives the published answers", "[philox]") {
           PhiloxCounter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST_CASE("a dropout rate becomes a threshold of 16 bits", "[philox]") {
+TEST_CASE("a dropout rate becomes a 16-bit threshold", "[philox]") {
     CHECK(dropout_threshold(0.0F) == 0);
     CHECK(dropout_threshold(0.5F) == 32768);
     CHECK(dropout_threshold(0.1F) == 6554);

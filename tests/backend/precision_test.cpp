@@ -1,4 +1,4 @@
-// What a device makes of a precision that is asked for.
+// How a device provides a requested precision.
 #include "backend/precision.h"
 
 #include <catch2/catch.hpp>
@@ -12,7 +12,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-// A device that says what it can do, and does nothing.
+// A device that only reports what it can do.
 class Claiming final : public HostBackend {
 public:
     Claiming() : HostBackend(test_device()) {}
@@ -51,7 +51,7 @@ std::string refusal(const Backend& backend, Precision precision) {
 
 }  // namespace
 
-TEST_CASE("bf16 is storage where the device has it, else fast products, else refused", "[precision]") {
+TEST_CASE("bf16 is storage if the device has it, else fast products, else an error", "[precision]") {
     Claiming device;
     CHECK(arithmetic_for(device, Precision::F32, "") == Arithmetic{});
     CHECK(refusal(device, Precision::BF16) ==
@@ -61,13 +61,13 @@ TEST_CASE("bf16 is storage where the device has it, else fast products, else ref
     CHECK(arithmetic_for(device, Precision::BF16, "") == Arithmetic{.compute = Compute::BF16});
     device.storage = DType::BF16;
     CHECK(arithmetic_for(device, Precision::BF16, "") == Arithmetic{.storage = DType::BF16});
-    device.lacks = LogSoftmaxTopK::kName;  // one op is enough to go without
+    device.lacks = LogSoftmaxTopK::kName;  // one missing op is enough
     CHECK(arithmetic_for(device, Precision::BF16, "") == Arithmetic{.compute = Compute::BF16});
-    device.lacks = StepControl::kName;  // which sees F32 alone
+    device.lacks = StepControl::kName;  // which only uses F32
     CHECK(arithmetic_for(device, Precision::BF16, "") == Arithmetic{.storage = DType::BF16});
 }
 
-TEST_CASE("f16 is storage alone, tf32 products alone", "[precision]") {
+TEST_CASE("f16 is only storage, tf32 only products", "[precision]") {
     Claiming device;
     device.fast = Compute::F16;
     CHECK_THAT(refusal(device, Precision::F16), Contains("no F16 storage (no fill in F16): use f32"));
@@ -78,7 +78,7 @@ TEST_CASE("f16 is storage alone, tf32 products alone", "[precision]") {
     CHECK(arithmetic_for(device, Precision::TF32, "") == Arithmetic{.compute = Compute::TF32});
 }
 
-TEST_CASE("a model that is only read may have narrow weights beside activations in F32", "[precision]") {
+TEST_CASE("a model for inference may have narrow weights with F32 activations", "[precision]") {
     Claiming device;
     const auto read = [&](Precision precision) { return inference_arithmetic_for(device, precision, "the option"); };
     CHECK(read(Precision::F32) == Arithmetic{});
@@ -92,13 +92,13 @@ TEST_CASE("a model that is only read may have narrow weights beside activations 
     device.narrow = DType::F16;
     CHECK(read(Precision::F16) == Arithmetic{.storage = DType::F16, .weights_alone = true});
     CHECK(activations_beside(device, DType::F16) == DType::F32);
-    device.storage = DType::F16;  // the whole of it, where there is that
+    device.storage = DType::F16;  // full F16 storage, if available
     CHECK(read(Precision::F16) == Arithmetic{.storage = DType::F16});
     CHECK(activations_beside(device, DType::F16) == DType::F16);
     CHECK_THAT(refusal(device, Precision::I8), Contains("the option: i8 is only for the weights of a model that"));
 }
 
-TEST_CASE("an arithmetic says what it is", "[precision]") {
+TEST_CASE("an arithmetic has a name", "[precision]") {
     CHECK(name_of(Arithmetic{.storage = DType::I8, .weights_alone = true}) == "I8 weights");
     CHECK(name_of(Arithmetic{}) == "F32");
     CHECK(name_of(Arithmetic{.compute = Compute::BF16}) == "BF16 products");

@@ -1,5 +1,5 @@
-// A backend that runs nothing: the decorator and the default compositions are watched through it, which must fulfil the
-// contract of every op that they run.
+// A backend that runs nothing: shows what the decorator and the default compositions run, which must fulfil the
+// contract of every op.
 #pragma once
 
 #include <string>

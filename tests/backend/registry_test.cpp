@@ -7,7 +7,7 @@
 
 using namespace headscope;
 
-TEST_CASE("the CPU and the oracle are always there", "[registry]") {
+TEST_CASE("the CPU and the oracle always exist", "[registry]") {
     CHECK(open_device("cpu")->device().id == "cpu");
     CHECK(open_device("cpu")->real() == DType::F32);
     CHECK(open_device("cpu:oracle")->device().backend == "oracle");
@@ -19,7 +19,7 @@ TEST_CASE("the CPU and the oracle are always there", "[registry]") {
     CHECK(devices.back().memory_bytes > 0);
 }
 
-TEST_CASE("an unknown device is refused with the list of what there is", "[registry]") {
+TEST_CASE("an unknown device is an error that lists the devices", "[registry]") {
     CHECK_THROWS_WITH(open_device("abacus"), Catch::Matchers::StartsWith("unknown device \"abacus\"\nThere is:") &&
                                                  Catch::Matchers::Contains("\n  cpu: "));
     CHECK_THROWS_WITH(open_device("vulkan:99"), Catch::Matchers::Contains("no usable device \"vulkan:99\""));
@@ -27,14 +27,14 @@ TEST_CASE("an unknown device is refused with the list of what there is", "[regis
                                                   Catch::Matchers::Contains("\n  cuda"));
 }
 
-TEST_CASE("several devices are refused where one is taken", "[registry]") {
+TEST_CASE("several devices are an error where one is expected", "[registry]") {
     for (const char* several : {"all", "cpu,vulkan"}) {
         CHECK_THROWS_WITH(open_device(several), Catch::Matchers::Contains(std::string("\"") + several + "\"") &&
                                                     Catch::Matchers::Contains("this takes one device"));
     }
 }
 
-TEST_CASE("HEADSCOPE_DEVICE decides where nothing is asked for", "[registry]") {
+TEST_CASE("HEADSCOPE_DEVICE is used if no device is named", "[registry]") {
     const OpenOptions options{.settings = {{{"HEADSCOPE_DEVICE", "cpu:oracle"}}}};
     CHECK(default_device(list_devices(), options.settings) == "cpu:oracle");
     CHECK(open_device("", options)->device().backend == "oracle");
@@ -42,7 +42,7 @@ TEST_CASE("HEADSCOPE_DEVICE decides where nothing is asked for", "[registry]") {
     CHECK(open_device("")->device().id == default_device(list_devices(), {}));
 }
 
-TEST_CASE("the environment alone changes nothing", "[registry]") {
+TEST_CASE("without settings the environment has no effect", "[registry]") {
     const Environment device("HEADSCOPE_DEVICE", "abacus");
     const Environment threads("HEADSCOPE_THREADS", "many");
     CHECK_NOTHROW(open_device("")->synchronize());
@@ -50,13 +50,13 @@ TEST_CASE("the environment alone changes nothing", "[registry]") {
     CHECK_THROWS_WITH(open_device("cpu", options), Catch::Matchers::Contains("HEADSCOPE_THREADS is \"many\""));
 }
 
-TEST_CASE("a device tells what suits it", "[registry]") {
+TEST_CASE("a device reports what suits it", "[registry]") {
     CHECK(open_device("cpu")->device().length_multiple == 1);
     CHECK(open_device("cpu:oracle")->device().length_multiple == 8);
     CHECK_FALSE(open_device("cpu:oracle")->device().trains_faster_in_bf16);
 }
 
-TEST_CASE("a device says what it cannot do", "[registry]") {
+TEST_CASE("a device reports what it cannot do", "[registry]") {
     const auto cpu = open_device("cpu");
     CHECK(cpu->support("attention", DType::F32).level == SupportLevel::Native);
     CHECK(cpu->support("matmul", DType::F16).level == SupportLevel::None);

@@ -1,4 +1,4 @@
-// What Backend::replay promises where runs are kept, for the tests of each backend that keeps them.
+// The contract of Backend::replay, for the tests of each backend that records.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ inline float first(Backend& backend, const Tensor& tensor) {
     return to_host<float>(backend, tensor)[0];
 }
 
-// A run that comes again is launched without its body.
+// A repeated sequence is launched without its body.
 inline void launches_what_comes_again(Backend& backend) {
     const Tensor x = filled(backend, 1.0F);
     const Tensor sum = filled(backend, 0.0F);
@@ -36,14 +36,14 @@ inline void launches_what_comes_again(Backend& backend) {
         backend.replay("add_twice", {x, sum}, add_twice);
         CHECK(first(backend, sum) == 2.0F * static_cast<float>(run));
         CHECK(calls == std::min(run, 2));
-        // Whatever is allocated between runs is not the recording's.
+        // Memory allocated between replays does not belong to the recording.
         const Tensor between = filled(backend, -7.0F);
         CHECK(first(backend, between) == -7.0F);
     }
     backend.run(Fill{.out = x, .value = 10.0F});  // what changes is read from the operands
     backend.replay("add_twice", {x, sum}, add_twice);
     CHECK(first(backend, sum) == 30.0F);
-    // Many on their way at once, between ops that touch the same memory.
+    // Many in flight at once, between ops that touch the same memory.
     for (int run = 0; run < 100; ++run) {
         backend.run(Fill{.out = x, .value = static_cast<float>(run % 10)});
         backend.replay("add_twice", {x, sum}, add_twice);
@@ -57,7 +57,7 @@ inline void launches_what_comes_again(Backend& backend) {
     CHECK(calls == 2);
 }
 
-// Other operands, or another name, are another run.
+// Other operands, or another name, are another sequence.
 inline void tells_runs_apart(Backend& backend) {
     const Tensor x = filled(backend, 1.0F);
     const Tensor y = filled(backend, 1.0F);
@@ -82,7 +82,7 @@ inline void tells_runs_apart(Backend& backend) {
     CHECK(first(backend, x) == 27.0F * 9.0F);
 }
 
-// A body that does more than enqueue ops cannot be recorded, and says so; the backend goes on.
+// A body that does more than enqueue ops is rejected with an error, and the backend still works.
 inline void refuses_other_than_ops(Backend& backend) {
     const Tensor x = filled(backend, 1.0F);
     Tensor kept;
@@ -99,7 +99,7 @@ inline void refuses_other_than_ops(Backend& backend) {
         kept = {};
         CHECK_THROWS_WITH(backend.replay(name, {x}, body), Catch::Contains(why));
         kept = {};
-        CHECK(first(backend, x) == 3.0F);  // what was to be recorded was not carried out
+        CHECK(first(backend, x) == 3.0F);  // what was to be recorded did not run
         backend.run(Fill{.out = x, .value = 5.0F});
         CHECK(first(backend, x) == 5.0F);
     };

@@ -1,4 +1,4 @@
-// Which runs of ops are kept, and by what they are told apart.
+// Which sequences of ops are recorded, and how they are identified.
 #include "backend/replays.h"
 
 #include <catch2/catch.hpp>
@@ -8,7 +8,7 @@ using namespace headscope;
 
 namespace {
 
-// As the backends' are: what is allocated comes from a pool, and room can be made.
+// Like the backends': allocations come from a pool, and memory can be freed.
 struct FakeMemory {
     Pool pool() const { return now; }
     void use(Pool pool) { now = pool; }
@@ -22,7 +22,7 @@ constexpr auto kNoLaunch = [](const std::shared_ptr<const int>& /*recording*/) {
 
 }  // namespace
 
-TEST_CASE("runs are kept at the second coming, and the one not used for longest goes", "[replays]") {
+TEST_CASE("sequences are recorded the second time, and the least recently used one is evicted", "[replays]") {
     using Turn = Replays<int>::Turn;
     Replays<int> replays(2);
     FakeMemory memory;
@@ -44,7 +44,7 @@ TEST_CASE("runs are kept at the second coming, and the one not used for longest 
     CHECK(*replays.recording("a") == 1);
     CHECK(replays.next("b") == Turn::Run);
     CHECK(replays.next("a") == Turn::Launch);
-    CHECK(replays.next("c") == Turn::Run);  // b goes
+    CHECK(replays.next("c") == Turn::Run);  // b is evicted
     CHECK(replays.size() == 2);
     CHECK(replays.next("a") == Turn::Launch);
     CHECK(replays.next("b") == Turn::Run);
@@ -61,13 +61,13 @@ TEST_CASE("runs are kept at the second coming, and the one not used for longest 
     CHECK(replays.next("a") == Turn::Run);
 }
 
-TEST_CASE("where there was no memory to keep a run, it is tried again after longer and longer pauses", "[replays]") {
+TEST_CASE("after running out of memory, recording is retried after longer and longer pauses", "[replays]") {
     using Turn = Replays<int>::Turn;
     Replays<int> replays(2, 3);
     FakeMemory memory;
     memory.free_blocks = [&] {
         CHECK(memory.pool() == Pool::Ops);
-        replays.clear();  // in vain
+        replays.clear();  // failed
     };
     const auto too_large = [](const auto&...) -> std::shared_ptr<int> { throw OutOfMemory("by intent"); };
     const auto small = [] { return std::make_shared<int>(1); };
@@ -88,7 +88,7 @@ TEST_CASE("where there was no memory to keep a run, it is tried again after long
     CHECK(replays.next("a") == Turn::Launch);
 }
 
-TEST_CASE("where there was too little memory a run is recorded again with what could be freed", "[replays]") {
+TEST_CASE("after running out of memory, recording is retried with what could be freed", "[replays]") {
     using Turn = Replays<int>::Turn;
     Replays<int> replays(2);
     FakeMemory memory;
@@ -116,7 +116,7 @@ TEST_CASE("where there was too little memory a run is recorded again with what c
     CHECK(launched == 1);
     CHECK(freed == 1);
     CHECK(replays.next("a") == Turn::Launch);
-    // The second attempt in vain is the last, and what it took is freed, too.
+    // The second attempt is the last, and its memory is freed, too.
     const auto too_large = [&](const auto&...) -> std::shared_ptr<int> {
         ++made;
         throw OutOfMemory("by intent");
@@ -126,7 +126,7 @@ TEST_CASE("where there was too little memory a run is recorded again with what c
     CHECK(freed == 3);
 }
 
-TEST_CASE("what was kept and cannot be launched is forgotten, and nothing else is", "[replays]") {
+TEST_CASE("only the recording that cannot be launched is dropped", "[replays]") {
     using Turn = Replays<int>::Turn;
     Replays<int> replays(3, 2);
     FakeMemory memory;
@@ -147,7 +147,7 @@ TEST_CASE("what was kept and cannot be launched is forgotten, and nothing else i
     CHECK(replays.next("a") == Turn::Run);  // for the first time since
     CHECK(replays.next("a") == Turn::Record);
     const auto too_large = [&](const std::shared_ptr<const int>& recording) {
-        replays.clear();  // as where it needs memory that it does not get
+        replays.clear();  // as if it needs memory that it does not get
         CHECK(*recording == 1);
         throw OutOfMemory("by intent");
     };
@@ -156,7 +156,7 @@ TEST_CASE("what was kept and cannot be launched is forgotten, and nothing else i
     CHECK(replays.next("kept") == Turn::Run);
 }
 
-TEST_CASE("what the device refuses to record is tried again after a pause, and what was kept stays", "[replays]") {
+TEST_CASE("after the device refused to record, recording is retried after a pause, and recordings stay", "[replays]") {
     using Turn = Replays<int>::Turn;
     Replays<int> replays(3, 2);
     FakeMemory memory;
@@ -179,7 +179,7 @@ TEST_CASE("what the device refuses to record is tried again after a pause, and w
     CHECK(replays.next("kept") == Turn::Launch);
 }
 
-TEST_CASE("what is made ready by running it is recorded when it comes next", "[replays]") {
+TEST_CASE("what running makes ready is recorded the next time", "[replays]") {
     using Turn = Replays<int>::Turn;
     Replays<int> replays(2);
     FakeMemory memory;
@@ -194,7 +194,7 @@ TEST_CASE("what is made ready by running it is recorded when it comes next", "[r
     CHECK(replays.next("a") == Turn::Launch);
 }
 
-TEST_CASE("a run that is not worth keeping is never recorded", "[replays]") {
+TEST_CASE("a sequence that is not worth recording never is", "[replays]") {
     using Turn = Replays<int>::Turn;
     Replays<int> replays(2);
     for (int run = 0; run < 5; ++run) {
@@ -205,16 +205,16 @@ TEST_CASE("a run that is not worth keeping is never recorded", "[replays]") {
     CHECK(replays.next("a") == Turn::Record);
 }
 
-TEST_CASE("a run that is not worth keeping may have been forgotten meanwhile", "[replays]") {
+TEST_CASE("a sequence that is not worth recording may already be forgotten", "[replays]") {
     using Turn = Replays<int>::Turn;
     Replays<int> replays(2);
     CHECK(replays.next("a") == Turn::Run);
-    replays.clear();  // as the run itself may need the memory
+    replays.clear();  // as if the sequence itself needed the memory
     CHECK_NOTHROW(replays.disregard("a"));
     CHECK(replays.next("a") == Turn::Run);
 }
 
-TEST_CASE("runs are told apart by name, place, type and layout of every operand", "[replays]") {
+TEST_CASE("sequences differ by name and by place, type and layout of every operand", "[replays]") {
     struct Place final : Buffer {
         explicit Place(std::uint64_t from) : block(from) {}
         std::size_t bytes() const override { return 4096; }
@@ -248,6 +248,6 @@ TEST_CASE("runs are told apart by name, place, type and layout of every operand"
         key("a", {make_tensor(buffer, {6, 4}, DType::F32, 4)}),
     };
     CHECK(keys.size() == 15);
-    // The same memory by another buffer's name is the same.
+    // The same memory under another buffer's name is the same.
     CHECK(keys.count(key("a", {make_tensor(std::make_shared<Place>(1), {6, 4}, DType::F32)})) == 1);
 }

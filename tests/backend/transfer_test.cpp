@@ -7,7 +7,7 @@
 
 using namespace headscope;
 
-TEST_CASE("host values reach any dtype and come back", "[transfer]") {
+TEST_CASE("host values convert to any dtype and back", "[transfer]") {
     const auto backend = open_device("cpu");
     const std::vector<double> values{0.0, 1.0, -2.5, 1024.0};
     for (const DType dtype : {DType::F64, DType::F32, DType::F16, DType::BF16}) {
@@ -21,9 +21,9 @@ TEST_CASE("host values reach any dtype and come back", "[transfer]") {
     CHECK(to_host<float>(*backend, bytes) == std::vector<float>{-128, 0, 127});
 }
 
-TEST_CASE("a double is rounded once on its way to 16 bits", "[transfer]") {
+TEST_CASE("a double is rounded to 16 bits only once", "[transfer]") {
     const auto backend = open_device("cpu");
-    // Just past the middle of two numbers: through a plain float each would look like the middle, and go to the even.
+    // Just past the middle of two numbers: through a float each would look like the middle, and round to even.
     const double f16 = 1.0 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40);
     const double bf16 = 1.0 + std::ldexp(1.0, -8) + std::ldexp(1.0, -40);
     CHECK(to_host<double>(*backend, make_from_host<double>(*backend, {1}, DType::F16, {f16}))[0] ==
@@ -32,7 +32,7 @@ TEST_CASE("a double is rounded once on its way to 16 bits", "[transfer]") {
           -1.0 - std::ldexp(1.0, -7));
 }
 
-TEST_CASE("a strided view is written without touching what lies between", "[transfer]") {
+TEST_CASE("writing a strided view leaves the gaps unchanged", "[transfer]") {
     const auto backend = open_device("cpu");
     const Tensor whole = make_from_host<float>(*backend, {2, 4}, DType::F32, {0, 1, 2, 3, 4, 5, 6, 7});
     const Tensor middle = whole.narrow(1, 1, 2);

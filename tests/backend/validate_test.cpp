@@ -38,7 +38,7 @@ using Catch::Matchers::Equals;
 
 }  // namespace
 
-TEST_CASE("two views overlap only where they share an element", "[validate]") {
+TEST_CASE("two views overlap only if they share an element", "[validate]") {
     const Tensor packed = make({2, 5, 24});  // q, k and v of two heads of four
     const Tensor q = packed.narrow(2, 0, 8);
     const Tensor k = packed.narrow(2, 8, 8);
@@ -54,7 +54,7 @@ TEST_CASE("two views overlap only where they share an element", "[validate]") {
     CHECK_FALSE(may_overlap(packed.narrow(0, 0, 0), packed));
 }
 
-TEST_CASE("a refusal names the op, the operand, what was expected and what was found", "[validate]") {
+TEST_CASE("an error names the op, the operand, what was expected and what was found", "[validate]") {
     CHECK_THAT(refusal(Matmul{.a = make({3, 4}), .b = make({5, 6}), .out = make({3, 6})}),
                Equals("matmul: a and b must agree in k: a is F32 [3, 4], b is F32 [5, 6]"));
     CHECK_THAT(refusal(Matmul{.a = make({3, 4}), .b = make({4, 6}), .out = make({3, 5})}),
@@ -65,7 +65,7 @@ TEST_CASE("a refusal names the op, the operand, what was expected and what was f
     CHECK(refusal(Matmul{.a = make({3, 4}), .b = make({4, 6}), .out = make({3, 6})}).empty());
 }
 
-TEST_CASE("no operand reaches past its buffer", "[validate]") {
+TEST_CASE("no operand exceeds its buffer", "[validate]") {
     Tensor x = make({4, 4});
     x.offset = 1;
     CHECK_THAT(refusal(Fill{.out = x}), Contains("reaches past its buffer of 64 bytes"));
@@ -74,8 +74,7 @@ TEST_CASE("no operand reaches past its buffer", "[validate]") {
     CHECK_THAT(refusal(Fill{.out = x}), Contains("innermost stride 1"));
 }
 
-TEST_CASE("a product refuses batches that differ, a transposed mismatch and an output that is an operand",
-          "[validate]") {
+TEST_CASE("a product rejects different batches, a transposed mismatch and an output that is an operand", "[validate]") {
     CHECK_THAT(refusal(Matmul{.a = make({2, 3, 4}), .b = make({1, 4, 5}), .out = make({2, 3, 5})}),
                Contains("batch dimensions"));
     const Tensor a = make({4, 4});
@@ -84,7 +83,7 @@ TEST_CASE("a product refuses batches that differ, a transposed mismatch and an o
                Contains("b is F32 [4, 6] transposed"));
 }
 
-TEST_CASE("outputs may be inputs only where the op says so", "[validate]") {
+TEST_CASE("outputs may be inputs only if the op allows it", "[validate]") {
     const Tensor x = make({2, 3, 8});
     CHECK(refusal(BiasActivation{.x = x, .y = x, .activation = Activation::Relu}).empty());
     CHECK_THAT(refusal(BiasActivation{.x = x, .y = x, .activation = Activation::Gelu}),
@@ -97,7 +96,7 @@ TEST_CASE("outputs may be inputs only where the op says so", "[validate]") {
                Contains("must not share memory"));
 }
 
-TEST_CASE("dropout wants its step and its ordinals", "[validate]") {
+TEST_CASE("dropout requires its step and ordinals", "[validate]") {
     const Tensor x = make({2, 3, 8});
     DropoutRule rule{.rate = 0.1F};
     CHECK_THAT(refusal(Dropout{.x = x, .y = x, .rule = rule}), Contains("the dropout's step is missing"));
@@ -207,7 +206,7 @@ TEST_CASE("weights may be narrower than activations in exactly one form", "[vali
     CHECK_THAT(refusal(Embed{.ids = ids, .table = eight, .out = make({2, 3, 4})}), Contains("table_scales is missing"));
 }
 
-TEST_CASE("16-bit operands share one dtype, and what is kept in F32 is F32", "[validate]") {
+TEST_CASE("16-bit operands share one dtype, and F32 operands are F32", "[validate]") {
     const auto half = [](const Shape& shape) { return make(shape, DType::F16); };
     CHECK(refusal(Matmul{.a = half({3, 4}), .b = half({4, 6}), .out = half({3, 6})}).empty());
     CHECK(refusal(Matmul{.a = half({3, 4}), .b = half({4, 6}), .out = make({3, 6})}).empty());
@@ -244,7 +243,7 @@ TEST_CASE("16-bit operands share one dtype, and what is kept in F32 is F32", "[v
     CHECK_THAT(refusal(back), Contains("grad_table must be F32"));
 }
 
-TEST_CASE("a scale of the loss's gradient and what moves it are checked", "[validate]") {
+TEST_CASE("the loss scale and its step scalars are checked", "[validate]") {
     SmoothedCrossEntropy loss{.logits = make({2, 3}, DType::BF16),
                               .targets = make({2}, DType::I32),
                               .loss = make({2}),

@@ -1,5 +1,5 @@
-// What the driver compiles, and a line of JSON for each kernel in the file that HEADSCOPE_COMPILED names: its module,
-// its constants and the driver's statistics (VK_KHR_pipeline_executable_properties).
+// Records what the driver compiles: a line of JSON for each kernel in the file named by HEADSCOPE_COMPILED, with its
+// module, its constants and the driver's statistics (VK_KHR_pipeline_executable_properties).
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -35,8 +35,8 @@ std::ofstream& compiled() {
     return *file;
 }
 
-// The module without what is asked of a device, which goes by the device: of its numbers (float_controls.h) and of its
-// subgroups (control_flow.h). No two kernels differ in their extensions alone.
+// The module without requests that depend on the device: floating-point behaviour (float_controls.h) and subgroups
+// (control_flow.h). No two kernels differ only in their extensions.
 std::vector<std::uint32_t> bare(std::span<const std::uint32_t> spirv) {
     constexpr std::uint32_t kPreserveCapability = 4466;
     constexpr std::array kModes{4421U, 4461U, 4462U};  // uniform control flow, specials kept, rounding to nearest
@@ -55,7 +55,7 @@ std::vector<std::uint32_t> bare(std::span<const std::uint32_t> spirv) {
 
 using Names = std::map<std::vector<std::uint32_t>, std::string>;
 
-// "matmul_16", as the build calls it, of each bare module.
+// The build's name, such as "matmul_16", of each bare module.
 Names names() {
     Names all;
     try {
@@ -140,7 +140,7 @@ VkResult create_pipelines(VkDevice device, VkPipelineCache, std::uint32_t count,
     }
     VkComputePipelineCreateInfo watched = *infos;
     watched.flags |= VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR;
-    // Without a cache: what comes from there has no statistics.
+    // Without a cache, since cached pipelines have no statistics.
     const VkResult result = own<PFN_vkCreateComputePipelines>(device, "vkCreateComputePipelines")(
         device, VK_NULL_HANDLE, 1, &watched, allocator, to);
     nlohmann::ordered_json line;
@@ -162,7 +162,7 @@ VkResult create_pipelines(VkDevice device, VkPipelineCache, std::uint32_t count,
         line["statistics"] = statistics_of(device, *to);
     }
     const std::lock_guard<std::mutex> lock(compiling_mutex);
-    compiled() << line.dump() << std::endl;  // now: the next one may end the process
+    compiled() << line.dump() << std::endl;  // flushed, since the next kernel may end the process
     return result;
 }
 

@@ -1,5 +1,5 @@
-// Intel's: what is asked before Mesa's anv compiles. One slice of six subslices of sixteen units, which no kernel's
-// code depends on.
+// Intel's ioctls before Mesa's anv compiles. One slice of six subslices with sixteen units, on which no kernel's code
+// depends.
 #include <drm.h>
 #include <i915_drm.h>
 
@@ -23,11 +23,11 @@ int parameter(const drm_i915_getparam& asked) {
         case I915_PARAM_REVISION: *asked.value = 0; return 0;
         case I915_PARAM_CS_TIMESTAMP_FREQUENCY: *asked.value = 12'000'000; return 0;
         case I915_PARAM_MMAP_GTT_VERSION: *asked.value = 4; return 0;  // offsets into the node
-        default: *asked.value = 1; return 0;                           // it has that
+        default: *asked.value = 1; return 0;                           // supported
     }
 }
 
-// The first call asks how long an answer is, the second for it.
+// The first call asks for the length of an answer, the second for the answer.
 void answer(drm_i915_query_item& asked, std::span<const std::byte> with) {
     if (asked.length != 0) {
         std::memcpy(reinterpret_cast<void*>(asked.data_ptr), with.data(), with.size());

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint32_t kIntel = 0x8086;
 
-// The file that stands for the device's node.
+// The file posing as the device's node.
 struct Node {
     const char* path = nullptr;
     struct stat status {};
@@ -71,7 +71,7 @@ int version(drm_version& to) {
     return 0;
 }
 
-// What all drivers have alike.
+// Ioctls common to all drivers.
 int common(std::uint32_t number, void* arg) {
     switch (number) {
         case _IOC_NR(DRM_IOCTL_VERSION): return version(*static_cast<drm_version*>(arg));
@@ -90,7 +90,7 @@ int common(std::uint32_t number, void* arg) {
     }
 }
 
-// As libdrm says it; freed in one piece.
+// In libdrm's form; freed in one piece.
 drmDevicePtr description() {
     struct Whole {
         drmDevice device;
@@ -158,7 +158,7 @@ int unknown(const char* kind, std::uint64_t number) {
 
 }  // namespace headscope::compile_only
 
-// In the place of the C library's and libdrm's.
+// Replaces functions of the C library and libdrm.
 extern "C" {
 
 __attribute__((visibility("default"))) int ioctl(int fd, unsigned long request, ...) noexcept {

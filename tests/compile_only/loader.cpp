@@ -1,5 +1,5 @@
-// The loader that is seen: the driver's functions, which the real loader finds (HEADSCOPE_REAL_VULKAN names its file),
-// but for those that are replaced.
+// The loader that programs see: the driver's functions, found by the real loader (HEADSCOPE_REAL_VULKAN names its
+// file), except those that are replaced.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 struct State {
     PFN_vkGetInstanceProcAddr instance_function = nullptr;
     PFN_vkGetDeviceProcAddr device_function = nullptr;
-    VkInstance instance = VK_NULL_HANDLE;  // the last: a device is made of the one that was made for it
+    VkInstance instance = VK_NULL_HANDLE;  // the last: a device is created from the one made for it
 };
 
 // The real loader is opened with the first call; it stays, since a driver's threads may outlive everything else.
@@ -83,7 +83,7 @@ PFN_vkVoidFunction device_function(VkDevice device, const char* name) {
             return found;
         }
     }
-    static const PFN_vkVoidFunction kIgnore = as_any(+[] {});  // whatever it is called with
+    static const PFN_vkVoidFunction kIgnore = as_any(+[] {});  // with any arguments
     return std::string_view(name).starts_with("vkCmd") ? kIgnore : own_function(device, name);
 }
 

@@ -1,5 +1,5 @@
-// Memory, commands and fences that no GPU has. What a GPU would have computed comes back as small whole numbers, each
-// another one: as tokens, so that a search goes on.
+// Fake memory, commands and fences. In place of a GPU's results come small whole numbers, each another one, so that as
+// tokens they let a search continue.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -113,7 +113,7 @@ VkResult query_results(VkDevice, VkQueryPool, std::uint32_t, std::uint32_t, std:
     return VK_SUCCESS;
 }
 
-// Whatever it is called with.
+// With any arguments.
 VkResult succeed() {
     return VK_SUCCESS;
 }

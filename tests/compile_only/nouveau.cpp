@@ -1,4 +1,4 @@
-// NVIDIA's, as nouveau: what is asked before Mesa's nvk compiles.
+// NVIDIA's ioctls (nouveau) before Mesa's nvk compiles.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -87,7 +87,7 @@ struct Info {
 };
 constexpr std::uint8_t kPciExpress = 3;
 
-// Of copies, 2D, 3D, memory and compute, by the chipset's generation.
+// Classes of copies, 2D, 3D, memory and compute, by the chipset's generation.
 std::array<std::int32_t, 5> classes_of(std::uint32_t chipset) {
     switch (chipset >> 4U) {
         case 0x13: return {0xc0b5, 0x902d, 0xc197, 0xa140, 0xc1c0};  // Pascal

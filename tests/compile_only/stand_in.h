@@ -1,5 +1,5 @@
-// A Vulkan loader for a driver without its hardware: the driver compiles kernels, and says of each what became of it;
-// memory, commands and fences are made up, so nothing is computed. To be preloaded in the place of libvulkan.so.1.
+// A Vulkan loader for a driver without its hardware: the driver compiles kernels and reports statistics; memory,
+// commands and fences are fake, so nothing is computed. To be preloaded as libvulkan.so.1.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -20,10 +20,10 @@ PFN_vkVoidFunction as_any(Function function) {
     return reinterpret_cast<PFN_vkVoidFunction>(function);
 }
 
-// A device's functions that compile (compiled.cpp) and that are made up (made_up.cpp), in the place of its own.
+// Replaced functions of a device: those that compile (compiled.cpp) and fake ones (made_up.cpp).
 const std::vector<Replacement>& compiling();
 const std::vector<Replacement>& made_up();
-// An instance's, likewise.
+// The same for an instance.
 void made_up_memory(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties2* to);
 
 // The driver's own function of that name.
@@ -35,7 +35,7 @@ Function own(VkDevice device, const char* name) {
 }
 
 [[noreturn]] void fail(const std::string& why);
-// Of the environment.
+// From the environment.
 const char* required_variable(const char* name);
 
 }  // namespace headscope::compile_only

@@ -1,4 +1,4 @@
-// The driver's failures, each with its own advice, and what it says of the cards.
+// The driver's failures, each with its advice, and what it reports of cards.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -11,7 +11,7 @@ using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 using cuda::Driver;
 
-TEST_CASE("the driver's version and cards are read, in its order", "[cuda][driver]") {
+TEST_CASE("the driver's version and cards are read, in order", "[cuda][driver]") {
     const Machine machine(12040, std::string(kP100) + ";" + kH200);
     const Driver driver(fake("driver"), environment_options().settings);
     CHECK(driver.version() == 12040);
@@ -30,13 +30,13 @@ TEST_CASE("the driver's version and cards are read, in its order", "[cuda][drive
     CHECK(card.failure.empty());
 }
 
-TEST_CASE("a version is written as NVIDIA writes it", "[cuda][driver]") {
+TEST_CASE("a version is written like NVIDIA's", "[cuda][driver]") {
     CHECK(cuda::version_text(12040) == "12.4");
     CHECK(cuda::version_text(13000) == "13.0");
     CHECK(cuda::version_text(12110) == "12.11");
 }
 
-TEST_CASE("a missing driver is said, with how to get one", "[cuda][driver]") {
+TEST_CASE("a missing driver is reported, with how to install one", "[cuda][driver]") {
     CHECK_THROWS_WITH(
         Driver("libcuda-of-nobody.so.1", environment_options().settings),
         "no NVIDIA driver (there is no libcuda-of-nobody.so.1); on a machine with an NVIDIA card, install it "
@@ -47,7 +47,7 @@ TEST_CASE("a missing driver is said, with how to get one", "[cuda][driver]") {
                       StartsWith("no NVIDIA driver (" + broken + ": file too short); on a machine"));
 }
 
-TEST_CASE("who named what is no driver is told by which variable", "[cuda][driver]") {
+TEST_CASE("a library that is not a driver is reported with the variable that named it", "[cuda][driver]") {
     const Variable named("HEADSCOPE_CUDA_DRIVER", "libcuda-of-nobody.so.1");
     CHECK_THROWS_WITH(Driver("libcuda-of-nobody.so.1", environment_options().settings),
                       Contains("HEADSCOPE_CUDA_DRIVER names it: unset it") && !Contains("install"));
@@ -57,12 +57,12 @@ TEST_CASE("who named what is no driver is told by which variable", "[cuda][drive
     CHECK_THROWS_WITH(Driver("libcuda-of-nobody.so.1", environment_options().settings), Contains("install it"));
 }
 
-TEST_CASE("a library that is no driver is said", "[cuda][driver]") {
+TEST_CASE("a library that is not a driver is reported", "[cuda][driver]") {
     CHECK_THROWS_WITH(Driver(fake("no_entry"), environment_options().settings),
                       Contains("no_entry.so is no NVIDIA driver") && Contains("cuInit"));
 }
 
-TEST_CASE("a driver without a card says who hides it", "[cuda][driver]") {
+TEST_CASE("a driver without a card reports what hides cards", "[cuda][driver]") {
     const Machine machine(13000, "");
     CHECK_THROWS_WITH(Driver(fake("driver"), environment_options().settings),
                       Contains("finds no card") && Contains("nvidia-smi"));
@@ -74,7 +74,7 @@ TEST_CASE("a driver without a card says who hides it", "[cuda][driver]") {
                       Contains("CUDA_VISIBLE_DEVICES is \"-1\": unset it"));
 }
 
-TEST_CASE("a driver that is too new for the oldest cards says so where it finds none", "[cuda][driver]") {
+TEST_CASE("a driver that is too new for the oldest cards reports that if it finds none", "[cuda][driver]") {
     {
         const Machine machine(13010, "");
         CHECK_THROWS_WITH(Driver(fake("driver"), environment_options().settings),
@@ -88,7 +88,7 @@ TEST_CASE("a driver that is too new for the oldest cards says so where it finds 
                       Contains("finds no card") && !Contains("580"));
 }
 
-TEST_CASE("each way in which a driver does not start has its own advice", "[cuda][driver]") {
+TEST_CASE("each way in which a driver fails to start has its own advice", "[cuda][driver]") {
     const Machine machine(13000, kH200);
     struct Row {
         int result;
@@ -109,7 +109,7 @@ TEST_CASE("each way in which a driver does not start has its own advice", "[cuda
                       Contains("CUDA_ERROR_UNKNOWN (999), unknown error: "));
 }
 
-TEST_CASE("a card that fails alone leaves the others", "[cuda][driver]") {
+TEST_CASE("a card that fails alone does not affect the others", "[cuda][driver]") {
     const Machine machine(13000, std::string("Broken,0,100;") + kH200);
     const Driver driver(fake("driver"), environment_options().settings);
     REQUIRE(driver.cards().size() == 2);

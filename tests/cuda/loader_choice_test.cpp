@@ -13,7 +13,7 @@ namespace {
 const ModuleFacts k12{"cuda12", 12040, {60, 70, 75, 80, 86, 89, 90}, 90, false};
 const ModuleFacts k13{"cuda13", 13000, {75, 80, 86, 89, 90, 100, 120}, 120, false};
 
-// The toolkit's major version of the one chosen, with "ptx" where the driver compiles; "none".
+// The major toolkit version of the chosen module, with "ptx" if the driver compiles; "none".
 std::string chosen(const std::vector<ModuleFacts>& modules, int driver, int sm) {
     const Choice choice = choose(modules, driver, sm);
     REQUIRE(choice.refused.size() == modules.size());
@@ -33,7 +33,7 @@ std::string refusal(const ModuleFacts& module, int driver, int sm) {
 
 }  // namespace
 
-TEST_CASE("the newest module with machine code for the card is taken, else the newest that driver and card can run",
+TEST_CASE("the newest module with machine code for the card is chosen, else the newest that driver and card can run",
           "[cuda][choice]") {
     struct Row {
         const char* what;
@@ -64,7 +64,7 @@ TEST_CASE("the newest module with machine code for the card is taken, else the n
     }
 }
 
-TEST_CASE("machine code is of the card's own major and a minor no higher than its own", "[cuda][choice]") {
+TEST_CASE("machine code needs the card's major capability and at most its minor one", "[cuda][choice]") {
     const ModuleFacts only86{"cuda12", 12040, {86}, 0, false};
     CHECK(chosen({only86}, 12040, 86) == "12");
     CHECK(chosen({only86}, 12040, 89) == "12");
@@ -73,14 +73,14 @@ TEST_CASE("machine code is of the card's own major and a minor no higher than it
     CHECK(chosen({only86}, 12040, 76) == "none");
 }
 
-TEST_CASE("PTX is for cards of its capability and above, and drivers of the toolkit's version and above",
+TEST_CASE("PTX needs a card of at least its capability and a driver of at least its toolkit's version",
           "[cuda][choice]") {
     const ModuleFacts ptx{"cuda12", 12040, {}, 80, false};
     CHECK(chosen({ptx}, 12040, 80) == "12 ptx");
     CHECK(chosen({ptx}, 13000, 120) == "12 ptx");
     CHECK(chosen({ptx}, 12030, 80) == "none");
     CHECK(chosen({ptx}, 12040, 75) == "none");
-    // Machine code of an older toolkit goes before PTX of a newer one, which the driver would have to compile first.
+    // Machine code of an older toolkit precedes PTX of a newer one, which the driver would have to compile.
     const ModuleFacts newer{"cuda13", 13000, {75}, 75, false};
     CHECK(chosen({k12, newer}, 13000, 90) == "12");
     CHECK(chosen({newer, k12}, 13000, 90) == "12");
@@ -88,7 +88,7 @@ TEST_CASE("PTX is for cards of its capability and above, and drivers of the tool
     CHECK(chosen({newer, ptx}, 13000, 90) == "13 ptx");
 }
 
-TEST_CASE("an emulated module never goes before a real one", "[cuda][choice]") {
+TEST_CASE("an emulated module never precedes a real one", "[cuda][choice]") {
     const ModuleFacts emulated{"emulated", 13000, {90}, 0, true};
     CHECK(chosen({k12, emulated}, 13000, 90) == "12");
     CHECK(chosen({emulated, k12}, 13000, 90) == "12");
@@ -97,7 +97,7 @@ TEST_CASE("an emulated module never goes before a real one", "[cuda][choice]") {
     CHECK(chosen({emulated, ptx}, 13000, 90) == "12 ptx");
 }
 
-TEST_CASE("a refusal says what was expected, what was found and what to do", "[cuda][choice]") {
+TEST_CASE("a rejection names what was expected, what was found and what to do", "[cuda][choice]") {
     CHECK_THAT(refusal({"cuda13", 13000, {90}, 0, false}, 13000, 86), Contains("sm_86: build it for this card, too"));
     CHECK(refusal(k13, 13000, 60) ==
           "cuda13 has code for sm_75 and up, this card is sm_60: install the module built with CUDA 12");
@@ -122,7 +122,7 @@ TEST_CASE("a refusal says what was expected, what was found and what to do", "[c
           "cuda12 needs a driver for CUDA 12.0 or newer, this one is for 11.8: update the driver");
     // No driver would help.
     CHECK_THAT(refusal(k13, 12040, 60), Contains("this card is sm_60: install the module built with CUDA 12"));
-    // Each module of several has its own.
+    // Each of several modules has its own.
     const Choice choice = choose({k12, k13}, 12040, 52);
     CHECK_THAT(choice.refused.at(0), Contains("sm_52"));
     CHECK_THAT(choice.refused.at(1), Contains("has code for sm_75 and up"));

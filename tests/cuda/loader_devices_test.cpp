@@ -1,4 +1,4 @@
-// CUDA's devices as `headscope devices` lists them and --device opens them, on machines that no test has.
+// CUDA devices as `headscope devices` lists them and --device opens them, on fake machines.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -25,7 +25,7 @@ std::string value_of(const std::vector<std::pair<std::string, std::string>>& nam
     return found == named.end() ? "" : found->second;
 }
 
-// The whole of a machine's one reason.
+// The only rejection on a machine.
 std::string only_rejection(const Machine& machine) {
     const std::vector<DeviceInfo> devices = machine.list();
     REQUIRE(devices.size() == 1);
@@ -39,7 +39,7 @@ std::string only_rejection(const Machine& machine) {
 
 }  // namespace
 
-TEST_CASE("each card has the module that it runs, and says so", "[cuda][devices]") {
+TEST_CASE("each card reports the module that it runs", "[cuda][devices]") {
     Machine machine(13000, std::string(kP100) + ";" + kH200 + ";Next,130,1000");
     machine.with("module12", kModule12).with("module13", kModule13);
     const std::vector<DeviceInfo> devices = machine.list();
@@ -66,7 +66,7 @@ TEST_CASE("each card has the module that it runs, and says so", "[cuda][devices]
     CHECK(value_of(devices[2].features, "machine code") == "no, PTX of sm_120");
 }
 
-TEST_CASE("a device is opened by its module, under the driver's ordinal", "[cuda][devices]") {
+TEST_CASE("a device is opened by its module, with the driver's ordinal", "[cuda][devices]") {
     Machine machine(12040, std::string(kP100) + ";" + kH200);
     machine.with("module12", kModule12);
     std::unique_ptr<Backend> backend;
@@ -107,7 +107,7 @@ TEST_CASE("without a driver, a card or a module the reason is given", "[cuda][de
     CHECK_THAT(only_rejection(machine), StartsWith("no NVIDIA driver (there is no libcuda-of-nobody.so.1"));
 }
 
-TEST_CASE("every module's refusal is in the reason", "[cuda][devices]") {
+TEST_CASE("the reason includes every module's rejection", "[cuda][devices]") {
     Machine machine(13000, kP100);
     machine.with("module13", kModule13);
     CHECK(
@@ -128,14 +128,14 @@ TEST_CASE("a driver that is too old for one module runs the other", "[cuda][devi
     CHECK(machine.list()[0].rejected.empty());
 }
 
-TEST_CASE("a broken module does not keep a good one from use", "[cuda][devices]") {
+TEST_CASE("a broken module does not prevent using a good one", "[cuda][devices]") {
     Machine machine(13000, kH200);
     machine.with("needs_library", kModule13).with("module12", kModule12);
     CHECK(machine.list()[0].driver == "CUDA 13.0 driver, module of CUDA 12.4");
     CHECK(machine.list()[0].rejected.empty());
 }
 
-TEST_CASE("a module is loaded only for a card that runs no newer one", "[cuda][devices]") {
+TEST_CASE("a module is loaded only if some card runs no newer one", "[cuda][devices]") {
     const auto loaded = [](const Machine& machine, const char* module) {
         return read_all("/proc/self/maps").find(machine.file(module)) != std::string::npos;
     };
@@ -151,7 +151,7 @@ TEST_CASE("a module is loaded only for a card that runs no newer one", "[cuda][d
     CHECK(loaded(both, kModule12));
 }
 
-TEST_CASE("an older module with machine code for a card goes before a newer one with PTX", "[cuda][devices]") {
+TEST_CASE("an older module with machine code for a card precedes a newer one with PTX", "[cuda][devices]") {
     Machine machine(13000, kH200);
     machine.with("module12", kModule12).with("ptx13", kModule13);
     CHECK(machine.list()[0].driver == "CUDA 13.0 driver, module of CUDA 12.4");
@@ -192,7 +192,7 @@ TEST_CASE("the default device is the first real GPU, CUDA's before Vulkan's", "[
     CHECK_THAT(error_of([&] { open_device("", environment_options()); }), Contains("asked for ordinal 1"));
 }
 
-TEST_CASE("a device that the CPU plays is opened where it is named, and never by default", "[cuda][registry]") {
+TEST_CASE("a software device is opened if named, and never by default", "[cuda][registry]") {
     Machine machine(13000, kH200);
     machine.with("emulated", "libheadscope_cuda_emulated.so");
     const Variable modules("HEADSCOPE_CUDA_MODULES", machine.file(""));

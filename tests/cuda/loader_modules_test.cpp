@@ -1,4 +1,4 @@
-// Module files: where they are looked for, and what is wrong with those that are refused.
+// Module files: where they are searched, and why some are rejected.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -29,7 +29,7 @@ std::string refusal(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("modules are beside the program or in ../lib/headscope, or where one says", "[cuda][modules]") {
+TEST_CASE("modules are next to the program, in ../lib/headscope, or in the named folder", "[cuda][modules]") {
     using Folders = std::vector<std::string>;
     CHECK(cuda::module_folders("", "/opt/hs/bin/headscope") == Folders{"/opt/hs/bin", "/opt/hs/lib/headscope"});
     CHECK(cuda::module_folders("", "/opt/hs/libexec/headscope/headscope-viewer") ==
@@ -59,7 +59,7 @@ TEST_CASE("a folder's modules are found by name, the highest number first", "[cu
     CHECK(cuda::module_files({}).empty());
 }
 
-TEST_CASE("a module says what it is", "[cuda][modules]") {
+TEST_CASE("a module describes itself", "[cuda][modules]") {
     const cuda::LoadedModule loaded = cuda::load_module(fake("module13"), contract());
     CHECK(loaded.refused.empty());
     REQUIRE(loaded.module != nullptr);
@@ -71,7 +71,7 @@ TEST_CASE("a module says what it is", "[cuda][modules]") {
     CHECK(cuda::load_module(fake("emulated"), contract()).facts.emulated);
 }
 
-TEST_CASE("a module of another build is refused before anything else of it is read", "[cuda][modules]") {
+TEST_CASE("a module of another build is rejected before anything else in it is read", "[cuda][modules]") {
     CHECK_THAT(refusal(fake("stale")),
                Contains("stale.so does not belong to this program") && Contains("\"headscope of yesterday\"") &&
                    Contains("\"" + contract() + "\"") && Contains("build or install both together"));
@@ -82,18 +82,18 @@ TEST_CASE("the contract names version, compiler and headers", "[cuda][modules]")
     CHECK_THAT(contract(), Catch::Matchers::Matches("headscope [0-9.]+, [A-Za-z]+ [0-9.]+, headers [0-9a-f]{16}"));
 }
 
-TEST_CASE("a library that is no module is refused", "[cuda][modules]") {
-    CHECK_THAT(refusal(fake("no_entry")),
-               Contains("no_entry.so is no module") && Contains("headscope_cuda_module") && Contains("remove it"));
+TEST_CASE("a library that is not a module is rejected", "[cuda][modules]") {
+    CHECK_THAT(refusal(fake("no_entry")), Contains("no_entry.so is not a Headscope module") &&
+                                              Contains("headscope_cuda_module") && Contains("remove it"));
 }
 
-TEST_CASE("a library that a module needs and that is missing is named", "[cuda][modules]") {
+TEST_CASE("a missing library that a module needs is named", "[cuda][modules]") {
     CHECK_THAT(refusal(fake("needs_library")),
                StartsWith("needs_library.so needs libcublas.so.99, which is missing (libcublas.so.99: cannot open") &&
                    Contains("install CUDA 99's libraries") && Contains("LD_LIBRARY_PATH"));
 }
 
-TEST_CASE("a file that is not a whole library is refused, wherever it was cut", "[cuda][modules]") {
+TEST_CASE("a truncated file is rejected, wherever it was cut", "[cuda][modules]") {
     const TemporaryFolder folder;
     const std::string whole = read_all(fake("stale"));
     REQUIRE(whole.size() > 4096);
@@ -104,7 +104,7 @@ TEST_CASE("a file that is not a whole library is refused, wherever it was cut", 
         const std::string file =
             folder.write("libheadscope_cuda" + std::to_string(size) + ".so", whole.substr(0, size));
         const std::string refused = refusal(file);
-        // What follows the last part that is loaded is for debuggers and linkers alone.
+        // What follows the last loaded part is only for debuggers and linkers.
         loads = loads || refused.starts_with(file + " does not belong");
         CHECK_THAT(refused, StartsWith(file + (loads ? " does not belong to this program"
                                                      : " cannot be read or is truncated: install it again")));
@@ -116,7 +116,7 @@ TEST_CASE("a file that is not a whole library is refused, wherever it was cut", 
     CHECK_THAT(refusal(folder.file("libheadscope_cuda13.so")), Contains("cannot be read"));
 }
 
-TEST_CASE("dlopen's own words are passed on where nothing better is known", "[cuda][modules]") {
+TEST_CASE("dlopen's own message is passed on if nothing better is known", "[cuda][modules]") {
     const TemporaryFolder folder;
     std::string bytes = read_all(fake("module12"));
     bytes[18] = 0x03;  // the machine: not x86-64, nor any other that runs this test

@@ -1,4 +1,4 @@
-// A machine as a test wants it: what the fake driver answers, and a folder with some of the fake modules.
+// A fake machine: the answers of the fake driver, and a folder with some of the fake modules.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -25,7 +25,7 @@ public:
         : version_("HEADSCOPE_FAKE_CUDA_VERSION", std::to_string(driver_version)),
           cards_("HEADSCOPE_FAKE_CUDA_CARDS", cards) {}
 
-    // fake_cuda's library `from` as a file of the folder.
+    // Adds fake_cuda's library `from` as a file of the folder.
     Machine& with(const std::string& from, const std::string& as) {
         std::filesystem::copy_file(fake(from), folder_.file(as));
         return *this;

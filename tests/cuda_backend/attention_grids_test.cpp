@@ -10,7 +10,7 @@ using namespace headscope::cuda;
 
 namespace {
 
-// What the kernels take for granted of a tile: whole warps of eight threads to a row, neighbours for dropout's draws of
+// The kernels' assumptions about a tile: whole warps with eight threads for each row, neighbours for dropout's draws of
 // eight, rows of float4 at multiples of 16 bytes.
 template <class Tile>
 void check_tile(int depth, std::size_t floats, std::size_t bytes) {
@@ -43,7 +43,7 @@ void check_depth() {
 
 }  // namespace
 
-TEST_CASE("a head is padded to the next depth that kernels are made for", "[cuda][attention]") {
+TEST_CASE("a head is padded to the next depth with a kernel", "[cuda][attention]") {
     CHECK(padded_depth(1, 1) == 32);
     CHECK(padded_depth(32, 5) == 32);
     CHECK(padded_depth(5, 33) == 64);
@@ -55,7 +55,7 @@ TEST_CASE("a head is padded to the next depth that kernels are made for", "[cuda
     CHECK(padded_depth(1, 257) == 0);
 }
 
-TEST_CASE("the tiles of attention fit any device and divide among their threads", "[cuda][attention]") {
+TEST_CASE("the tiles of attention fit any device and divide evenly among threads", "[cuda][attention]") {
     check_depth<32>();
     check_depth<64>();
     check_depth<128>();
@@ -69,7 +69,7 @@ TEST_CASE("attention launches a block for each tile of each head", "[cuda][atten
     CHECK(grid.threads == 128);
     CHECK(grid.shared_bytes == 1000);
     CHECK(tile_grid(1, 1, 64, 64, 128, 0).blocks.x == 1);
-    CHECK(tile_grid(70000, 16, 1, 64, 128, 0).blocks.x == 70000 * 16);  // more than a second dimension may have
+    CHECK(tile_grid(70000, 16, 1, 64, 128, 0).blocks.x == 70000 * 16);  // more than the limit of a second dimension
     CHECK_THROWS_AS(tile_grid(1, 0, 64, 64, 128, 0), CheckFailure);
     CHECK_THROWS_AS(tile_grid(1 << 20, 1 << 10, 1 << 10, 64, 128, 0), CheckFailure);
 

@@ -1,4 +1,4 @@
-// What goes wrong on a device, and what the user is told.
+// Failures of a device, and their messages.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -43,7 +43,7 @@ std::string message_of(const std::function<void()>& body) {
 
 }  // namespace
 
-TEST_CASE("too much memory names what was asked, what is free and what to do, and the rest goes on", "[failures]") {
+TEST_CASE("running out of memory names size, free memory and advice, and work continues", "[failures]") {
     CudaBackend backend(0, {});
     const std::string message = message_of([&] { backend.empty({std::int64_t{1} << 40}, DType::F32); });
     CHECK_THAT(message, Contains("out of memory on cuda:0"));
@@ -54,23 +54,23 @@ TEST_CASE("too much memory names what was asked, what is free and what to do, an
     CHECK(to_host<float>(backend, small) == std::vector<float>(4, 2.0F));
 }
 
-TEST_CASE("memory that is free but in other blocks goes back to CUDA and serves again", "[failures]") {
+TEST_CASE("free memory in other blocks is returned to CUDA and used again", "[failures]") {
     CudaBackend backend(0, {});
     const std::int64_t most = free_bytes() * 2 / 3;
     backend.empty({most}, DType::I8);
-    // The first block is too small, and with it there is no room for the second.
+    // The first block is too small, and leaves no room for a second.
     CHECK_NOTHROW(backend.empty({most + (1 << 20)}, DType::I8));
 }
 
-TEST_CASE("the last of the memory is left to CUDA itself", "[failures]") {
+TEST_CASE("the last memory is left to CUDA itself", "[failures]") {
     CudaBackend backend(0, {});
     const std::int64_t all = free_bytes();
-    constexpr std::int64_t kTooMuch = std::int64_t{100} << 20U;  // of 4 GiB 256 MiB are kept
+    constexpr std::int64_t kTooMuch = std::int64_t{100} << 20U;  // of 4 GiB 256 MiB are reserved
     CHECK_THROWS_AS(backend.empty({all - kTooMuch}, DType::I8), OutOfMemory);
     CHECK_NOTHROW(backend.empty({all - 3 * kTooMuch}, DType::I8));
 }
 
-TEST_CASE("memory of the host that pages of files hold is asked for, and is had", "[failures]") {
+TEST_CASE("host memory held by file pages is requested and obtained", "[failures]") {
     const Environment most_of_it("HEADSCOPE_EMULATION_PAGES", std::to_string(std::uint64_t{3900} << 20U));
     CudaBackend backend(0, {});
     constexpr std::int64_t kGiB = std::int64_t{1} << 30;
@@ -78,7 +78,7 @@ TEST_CASE("memory of the host that pages of files hold is asked for, and is had"
     CHECK_THROWS_AS(backend.empty({5 * kGiB}, DType::I8), OutOfMemory);
 }
 
-TEST_CASE("what the device refuses to record as a graph runs op by op, which is said once", "[failures]") {
+TEST_CASE("ops that cannot be recorded as a graph run one by one, with one warning", "[failures]") {
     cuda_emulation::GraphFailures& failures = cuda_emulation::graph_failures();
     for (cudaError_t* step : {&failures.begin, &failures.end, &failures.instantiate}) {
         const Warnings warnings;
@@ -101,7 +101,7 @@ TEST_CASE("what the device refuses to record as a graph runs op by op, which is 
             run("refused");
         }
         *step = cudaSuccess;
-        CHECK(calls - 802 == (step == &failures.begin ? 0 : 3));  // in vain, each after a longer pause
+        CHECK(calls - 802 == (step == &failures.begin ? 0 : 3));  // failed attempts, each after a longer pause
         CHECK(to_host<float>(backend, x)[0] == static_cast<float>(calls));
         const std::string said = warnings.text();
         CHECK_THAT(said, Contains("cuda:0 (CUDA emulated on the CPU): ops that cannot be recorded"));
@@ -109,12 +109,12 @@ TEST_CASE("what the device refuses to record as a graph runs op by op, which is 
         CHECK(std::count(said.begin(), said.end(), '\n') == 1);
         const int before = calls;
         run("kept");
-        CHECK(calls == before);  // what was kept is launched still
+        CHECK(calls == before);  // the recording is still launched
         CHECK(to_host<float>(backend, x)[0] == 2.0F);
     }
 }
 
-TEST_CASE("a graph that the device refuses to launch is run op by op, and recorded anew after a pause", "[failures]") {
+TEST_CASE("a graph that cannot be launched runs op by op, and is recorded again after a pause", "[failures]") {
     cudaError_t& refusal = cuda_emulation::graph_failures().launch;
     for (const cudaError_t error : {cudaErrorInvalidValue, cudaErrorMemoryAllocation}) {
         for (const int launched : {0, 3}) {
@@ -153,7 +153,7 @@ TEST_CASE("a graph that the device refuses to launch is run op by op, and record
     }
 }
 
-TEST_CASE("a graph's own memory is had from what the ops have let go of", "[failures]") {
+TEST_CASE("a graph's memory can come from freed memory of ops", "[failures]") {
     CudaBackend backend(0, {});
     const std::int64_t large = free_bytes() * 2 / 3;
     const Tensor x = backend.empty({8}, DType::F32);
@@ -168,15 +168,15 @@ TEST_CASE("a graph's own memory is had from what the ops have let go of", "[fail
     for (int i = 0; i < 4; ++i) {
         run();
     }
-    CHECK(calls == 3);  // the second time twice: recorded in vain, and again
+    CHECK(calls == 3);  // twice the second time: a failed recording, and again
     CHECK(to_host<float>(backend, x)[0] == 3.0F);
 }
 
-TEST_CASE("without room for a graph's own memory the ops run one by one", "[failures]") {
+TEST_CASE("without memory for a graph the ops run one by one", "[failures]") {
     CudaBackend backend(0, {});
     constexpr std::int64_t kSome = std::int64_t{200} << 20U;
     std::int64_t large = free_bytes() / 2;
-    // The ops have their memory in a block that does not come free, for what is kept there.
+    // The ops' memory is in a block that is not freed, because of what is kept there.
     backend.empty({large + 2 * kSome}, DType::I8);
     const Tensor kept = backend.empty({kSome}, DType::I8);
     const Tensor x = backend.empty({8}, DType::F32);
@@ -193,18 +193,18 @@ TEST_CASE("without room for a graph's own memory the ops run one by one", "[fail
     for (int i = 0; i < 4; ++i) {
         run();
     }
-    CHECK(calls == 6);  // the second time thrice: twice to be recorded, in vain
+    CHECK(calls == 6);  // three times the second time: two failed recordings
     CHECK(to_host<float>(backend, x)[0] == 6.0F);
-    CHECK(free_bytes() == before);  // nothing is held of what the attempts had
+    CHECK(free_bytes() == before);  // the attempts leave no memory in use
 
-    large /= 4;  // as if something else had let go of memory
+    large /= 4;  // as if something else had freed memory
     for (int i = 0; i < 400; ++i) {
         run();
     }
-    CHECK(calls < 300);  // after a while it is launched as a graph all the same
+    CHECK(calls < 300);  // after a while it is launched as a graph
 }
 
-TEST_CASE("a backend that cannot be made leaves no handle behind", "[failures]") {
+TEST_CASE("a backend that fails to open leaks no handle", "[failures]") {
     cuda_emulation::BlasHandles& handles = cuda_emulation::blas_handles();
     REQUIRE(handles.live == 0);
     for (bool* refused : {&handles.refuse_workspace, &handles.refuse_lt}) {
@@ -220,7 +220,7 @@ TEST_CASE("a backend that cannot be made leaves no handle behind", "[failures]")
     CHECK(handles.live == 0);
 }
 
-TEST_CASE("a launch that the device refuses names the op", "[failures]") {
+TEST_CASE("a launch that the device rejects names the op", "[failures]") {
     Stream stream(0, false);
     const std::string message = message_of([&] { stream.launch("this_op", nothing, {dim3(1), 4096, 0}); });
     CHECK_THAT(message, Contains("could not enqueue this_op"));
@@ -231,13 +231,13 @@ TEST_CASE("a launch that the device refuses names the op", "[failures]") {
     CHECK_NOTHROW(stream.synchronize());
 }
 
-TEST_CASE("errors that lose the device are told from those that pass", "[failures]") {
+TEST_CASE("errors that lose the device differ from those that pass", "[failures]") {
     CHECK(is_sticky(cudaErrorIllegalAddress));
     CHECK(is_sticky(cudaErrorLaunchFailure));
     CHECK_FALSE(is_sticky(cudaErrorMemoryAllocation));
     CHECK_FALSE(is_sticky(cudaErrorInvalidConfiguration));
     CHECK_FALSE(is_sticky(static_cast<cudaError_t>(701)));  // too many resources for a launch
-    // cudaErrorContained, cudaErrorTensorMemoryLeak and cudaErrorExternalDevice, which CUDA 12.0 has no names for, and
+    // cudaErrorContained, cudaErrorTensorMemoryLeak and cudaErrorExternalDevice, which CUDA 12.0 does not name, and
     // cudaErrorMpsClientTerminated.
     for (const int error : {226, 721, 810, 911}) {
         INFO(error);
@@ -245,9 +245,8 @@ TEST_CASE("errors that lose the device are told from those that pass", "[failure
     }
 }
 
-// Hidden, since an emulated device that is lost does not come back either: CMake runs each of these in a process of its
-// own.
-TEST_CASE("after a kernel's fault every call says that the device is lost, and nothing hangs", "[.][lost]") {
+// Hidden, since a lost emulated device does not come back: CMake runs each of these in a separate process.
+TEST_CASE("after a kernel's fault every call reports the lost device, and nothing hangs", "[.][lost]") {
     CudaBackend backend(0, {});
     Stream stream(0, false);
     stream.launch("faulty", some_threads_miss_the_barrier, {dim3(1), 64, 0});
@@ -260,15 +259,14 @@ TEST_CASE("after a kernel's fault every call says that the device is lost, and n
     CHECK_THROWS_AS(backend.synchronize(), Error);
 }
 
-TEST_CASE("a device that is lost while a graph is recorded is said to be, and nothing is run op by op",
-          "[.][lost_recording]") {
+TEST_CASE("a device lost while a graph is recorded is reported, and nothing runs op by op", "[.][lost_recording]") {
     CudaBackend backend(0, {});
     const Tensor x = backend.empty({8}, DType::F32);
     int calls = 0;
     const auto run = [&] {
         backend.replay("faulty", {x}, [&] {
             if (++calls == 2) {
-                // As any call says from there on.
+                // As any call reports from then on.
                 cuda_emulation::fault(cudaErrorIllegalAddress, "by intent");
                 cuda_emulation::graph_failures().instantiate = cudaErrorIllegalAddress;
             }

@@ -37,7 +37,7 @@ TEST_CASE("a row has whole warps, enough for its columns and no more than allowe
     CHECK(row_grid(1 << 20, 64, 1).blocks.x == 1U << 20U);
 }
 
-TEST_CASE("column sums cover every column, with parts for every multiprocessor but none of a few rows", "[grids]") {
+TEST_CASE("column sums cover every column, with parts for every multiprocessor, each of enough rows", "[grids]") {
     for (const std::int64_t rows : {0L, 1L, 31L, 33L, 25000L, 1L << 30}) {
         for (const std::int64_t columns : {1L, 64L, 512L, 37000L}) {
             const Grid grid = row_parts_grid(rows, columns, 4, 132);

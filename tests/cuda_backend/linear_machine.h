@@ -1,4 +1,4 @@
-// A backend with layers for it to multiply, and a cuBLASLt that refuses, for the tests of products with an epilogue.
+// A backend with linear layers, and a cuBLASLt that can reject them, for tests of products with an epilogue.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ struct Machine {
     double first(const Tensor& tensor) const { return to_host<double>(*backend, tensor)[0]; }
 };
 
-// As long as it lives cuBLASLt has no algorithm for anything,
+// While it lives cuBLASLt has no algorithm for anything,
 struct NoAlgorithms {
     explicit NoAlgorithms(cublasStatus_t answer = CUBLAS_STATUS_NOT_SUPPORTED) { lt_heuristics().answer = answer; }
     NoAlgorithms(const NoAlgorithms&) = delete;
@@ -46,7 +46,7 @@ struct NoAlgorithms {
     ~NoAlgorithms() { lt_heuristics().answer = CUBLAS_STATUS_SUCCESS; }
 };
 
-// or carries out none of those it has.
+// or rejects all of its algorithms.
 struct NoCalls {
     explicit NoCalls(cublasStatus_t answer) { lt_heuristics().call = answer; }
     NoCalls(const NoCalls&) = delete;

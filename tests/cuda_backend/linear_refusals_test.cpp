@@ -1,4 +1,4 @@
-// What is done where cuBLASLt has no algorithm, refuses the one it chose, or cannot be asked.
+// What happens if cuBLASLt has no algorithm, rejects the one it chose, or cannot be asked.
 #include <catch2/catch.hpp>
 
 #include "linear_machine.h"
@@ -7,18 +7,18 @@
 using namespace headscope;
 using namespace headscope::cuda_tests;
 
-TEST_CASE("where there is no algorithm a product and its bias run one after the other", "[linear]") {
-    const Environment hopper("HEADSCOPE_EMULATION_SM", "90");  // which has products of BF16
+TEST_CASE("without an algorithm the product and its bias run one after the other", "[linear]") {
+    const Environment hopper("HEADSCOPE_EMULATION_SM", "90");  // has BF16 products
     const Machine machine;
     for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
         Linear op = machine.layer(dtype == DType::F32 ? 9 : 10, dtype);
         {
             const NoAlgorithms none;
             CHECK(machine.questions(op) == 1);
-            CHECK(machine.questions(op) == 0);  // asked for no second time either
+            CHECK(machine.questions(op) == 0);  // not asked again
         }
         CHECK(machine.first(op.y) == 5.0);
-        // Rounded operands too, whose result is not.
+        // Rounded operands too; the result is not rounded.
         op.compute = Compute::F16;
         op.bias = machine.make({4}, DType::F32, -2.999);
         if (dtype == DType::F32) {
@@ -29,7 +29,7 @@ TEST_CASE("where there is no algorithm a product and its bias run one after the 
     }
 }
 
-TEST_CASE("of the algorithms that cuBLASLt gives the first that can be used is taken", "[linear]") {
+TEST_CASE("the first usable algorithm of cuBLASLt's list is chosen", "[linear]") {
     const Machine machine;
     for (const int useless : {1, 3, 4}) {
         INFO(useless);
@@ -42,7 +42,7 @@ TEST_CASE("of the algorithms that cuBLASLt gives the first that can be used is t
     }
 }
 
-TEST_CASE("an algorithm that is refused when it is called is never called again", "[linear]") {
+TEST_CASE("an algorithm that is rejected when called is never called again", "[linear]") {
     const Machine machine;
     std::int64_t rows = 20;
     for (const cublasStatus_t refusal : kRefusals) {
@@ -60,7 +60,7 @@ TEST_CASE("an algorithm that is refused when it is called is never called again"
     }
 }
 
-TEST_CASE("what cuBLASLt says of a shape that it does not take is no failure, and of a fault it is", "[linear]") {
+TEST_CASE("an unsupported shape is not a failure for cuBLASLt, a fault is", "[linear]") {
     const Machine machine;
     std::int64_t rows = 30;
     for (const cublasStatus_t refusal : kRefusals) {
@@ -92,7 +92,7 @@ TEST_CASE("while a graph is recorded no algorithm is chosen: it is recorded the 
     int calls = 0;
     const auto run = [&] {
         machine.backend->replay("late", {op.x, op.weight, op.bias, op.y}, [&] {
-            if (++calls > 1) {  // as if the plan had gone since the first time
+            if (++calls > 1) {  // as if the plan had been evicted
                 machine.backend->run(op);
             }
         });
@@ -100,7 +100,7 @@ TEST_CASE("while a graph is recorded no algorithm is chosen: it is recorded the 
     const int before = lt_heuristics().asked;
     run();
     run();
-    CHECK(calls == 3);  // to be recorded, in vain, and op by op
+    CHECK(calls == 3);  // a failed recording, and op by op
     CHECK(machine.first(op.y) == 5.0);
     CHECK(lt_heuristics().asked == before + 1);
     for (const double bias : {-2.0, -1.0, 0.0}) {
@@ -112,7 +112,7 @@ TEST_CASE("while a graph is recorded no algorithm is chosen: it is recorded the 
     CHECK(lt_heuristics().asked == before + 1);
 }
 
-TEST_CASE("an algorithm that is refused in a graph alone stays that of the op", "[linear]") {
+TEST_CASE("an algorithm that is rejected only in a graph stays the op's", "[linear]") {
     const Machine machine;
     const Linear op = machine.layer(41);
     int calls = 0;
@@ -129,5 +129,5 @@ TEST_CASE("an algorithm that is refused in a graph alone stays that of the op", 
     CHECK(calls == 3);
     CHECK(machine.first(op.y) == 5.0);
     const NoCalls none(CUBLAS_STATUS_EXECUTION_FAILED);
-    CHECK_THROWS_AS(machine.backend->run(op), Error);  // it is called still
+    CHECK_THROWS_AS(machine.backend->run(op), Error);  // it is still called
 }

@@ -1,4 +1,4 @@
-// Products with an epilogue: what an algorithm is chosen for, and how often.
+// Products with an epilogue: what the choice of an algorithm depends on, and how often it is made.
 #include "backends/cuda/linear.h"
 
 #include <catch2/catch.hpp>
@@ -18,7 +18,7 @@ TEST_CASE("an address is aligned to the largest power of two that divides it", "
     CHECK(alignment_of(0x4000) == kMostAlignment);
 }
 
-TEST_CASE("whatever an algorithm may depend on tells two shapes apart", "[linear]") {
+TEST_CASE("shapes differ in everything that an algorithm may depend on", "[linear]") {
     const Machine machine;
     const Linear op = machine.layer(6);
     const FusedShape shape = fused_shape(op);
@@ -33,7 +33,7 @@ TEST_CASE("whatever an algorithm may depend on tells two shapes apart", "[linear
                               .weight_alignment = 256,
                               .y_alignment = 256,
                               .bias_alignment = 256});
-    CHECK(fused_shape(machine.layer(6)) == shape);  // elsewhere in memory
+    CHECK(fused_shape(machine.layer(6)) == shape);  // at another address
 
     const auto differs = [&](auto change) {
         Linear other = op;
@@ -53,7 +53,7 @@ TEST_CASE("whatever an algorithm may depend on tells two shapes apart", "[linear
     CHECK(fused_shape(machine.layer(7)) != shape);
     CHECK(fused_shape(machine.layer(6, DType::F16)) != shape);
 
-    // What is rounded to y's type, or does not begin at 16 bytes, is copied to memory of its own.
+    // A bias that is rounded to y's type, or misaligned to 16 bytes, is copied.
     Linear copied = machine.layer(6, DType::F16);
     CHECK(copies_bias(copied));
     CHECK(fused_shape(copied).bias_alignment == kMostAlignment);
@@ -65,7 +65,7 @@ TEST_CASE("whatever an algorithm may depend on tells two shapes apart", "[linear
     copied.bias = machine.make({6}).narrow(0, 2, 4);
     CHECK(copies_bias(copied));
     CHECK(fused_shape(copied) == shape);
-    // The stride of a single row is anything.
+    // The stride of a single row can be anything.
     Linear one = machine.layer(1);
     one.x.strides[0] = 0;
     CHECK(fused_shape(one).x_row == 8);
@@ -84,7 +84,7 @@ TEST_CASE("an algorithm is chosen once for each shape", "[linear]") {
     CHECK(machine.questions(op) == 0);  // both are kept
 }
 
-TEST_CASE("the shapes that are kept are bounded, and the one not used for longest goes alone", "[linear]") {
+TEST_CASE("the number of kept shapes is limited, and only the least recently used one is dropped", "[linear]") {
     const Machine machine;
     constexpr std::int64_t kMost = 16384;
     const Tensor x = machine.make({kMost + 3});
@@ -107,7 +107,7 @@ TEST_CASE("the shapes that are kept are bounded, and the one not used for longes
     CHECK(machine.first(y) == 1.0);
 }
 
-TEST_CASE("a bias is added wherever it begins", "[linear]") {
+TEST_CASE("a bias is added at any alignment", "[linear]") {
     const Machine machine;
     for (const DType dtype : {DType::F32, DType::F16}) {
         for (std::int64_t offset = 0; offset <= 8; ++offset) {
@@ -122,7 +122,7 @@ TEST_CASE("a bias is added wherever it begins", "[linear]") {
     }
 }
 
-TEST_CASE("a device without products of BF16 is not asked for them", "[linear]") {
+TEST_CASE("a device without BF16 products does not get any", "[linear]") {
     const Environment turing("HEADSCOPE_EMULATION_SM", "75");
     const Machine machine;
     Linear op = machine.layer(11, DType::BF16);
@@ -136,7 +136,7 @@ TEST_CASE("a device without products of BF16 is not asked for them", "[linear]")
     CHECK(machine.first(op.y) == 5.0);
 }
 
-TEST_CASE("products of F16 are fast where there are matrix cores for them", "[linear]") {
+TEST_CASE("F16 products are fast if there are matrix cores", "[linear]") {
     for (const auto& [sm, level] :
          {std::pair{"60", SupportLevel::Composed}, {"70", SupportLevel::Native}, {"75", SupportLevel::Native}}) {
         const Environment card("HEADSCOPE_EMULATION_SM", sm);
@@ -150,8 +150,8 @@ TEST_CASE("products of F16 are fast where there are matrix cores for them", "[li
     }
 }
 
-TEST_CASE("operands are rounded as asked, and the result is not", "[linear]") {
-    const Environment hopper("HEADSCOPE_EMULATION_SM", "90");  // which rounds to all of them
+TEST_CASE("operands are rounded as requested, and the result is not", "[linear]") {
+    const Environment hopper("HEADSCOPE_EMULATION_SM", "90");  // can round to all of them
     const Machine machine;
     const std::pair<Compute, double> expected[] = {
         {Compute::F32, 1.0 + 0x1p-9 + 0x1p-12}, {Compute::TF32, 1.0 + 0x1p-9}, {Compute::BF16, 1.0}};
@@ -166,7 +166,7 @@ TEST_CASE("operands are rounded as asked, and the result is not", "[linear]") {
     }
 }
 
-TEST_CASE("the parts of a sum that is split are not rounded", "[linear]") {
+TEST_CASE("the parts of a split sum are not rounded", "[linear]") {
     const Machine machine;
     // 2049 and 1 - 2049: F16 has no 2049 and would give 2048 - 2048.
     const std::vector<double> x{2048.0, 1.0, 1.0, -2048.0, -1.0, 0.0};
@@ -177,7 +177,7 @@ TEST_CASE("the parts of a sum that is split are not rounded", "[linear]") {
     CHECK(machine.first(op.y) == 1.0);
 }
 
-TEST_CASE("long sums of lengths that 64 does not divide are whole", "[linear]") {
+TEST_CASE("long sums are complete if 64 does not divide their length", "[linear]") {
     const Machine machine;
     for (const std::int64_t in : {8184, 8192, 8193, 8648}) {
         const Linear op{.x = machine.make({1, in}, DType::F16),

@@ -1,4 +1,4 @@
-// What is done where cuBLAS refuses a product of 16-bit operands.
+// What happens if cuBLAS rejects a product of 16-bit operands.
 #include <catch2/catch.hpp>
 
 #include "linear_machine.h"
@@ -10,7 +10,7 @@ using cuda_emulation::blas_products;
 
 namespace {
 
-// As long as it lives cuBLAS carries out `before` products of 16-bit operands and none after.
+// While it lives cuBLAS computes `before` products of 16-bit operands and rejects later ones.
 struct NoProducts {
     explicit NoProducts(cublasStatus_t answer, int before = 0) {
         blas_products().half = answer;
@@ -38,8 +38,8 @@ int asked_for(const Machine& machine, const Matmul& op) {
 
 }  // namespace
 
-TEST_CASE("what cuBLAS refuses in 16 bits is multiplied in F32, from then on", "[products]") {
-    const Environment hopper("HEADSCOPE_EMULATION_SM", "90");  // which has products of BF16
+TEST_CASE("a 16-bit product that cuBLAS rejects is computed in F32 from then on", "[products]") {
+    const Environment hopper("HEADSCOPE_EMULATION_SM", "90");  // has BF16 products
     const Machine machine;
     std::int64_t rows = 0;
     for (const cublasStatus_t refusal : kRefusals) {
@@ -60,7 +60,7 @@ TEST_CASE("what cuBLAS refuses in 16 bits is multiplied in F32, from then on", "
     }
 }
 
-TEST_CASE("cuBLAS is asked for other products still", "[products]") {
+TEST_CASE("other products still use cuBLAS", "[products]") {
     const Environment hopper("HEADSCOPE_EMULATION_SM", "90");
     const Machine machine;
     const Matmul op = product(machine, 40, DType::F16, DType::F32);
@@ -73,7 +73,7 @@ TEST_CASE("cuBLAS is asked for other products still", "[products]") {
         return asked_for(machine, other) == 1;
     };
     CHECK(in_f32(op));
-    CHECK(in_f32(product(machine, 40, DType::F16, DType::F32)));  // elsewhere in memory
+    CHECK(in_f32(product(machine, 40, DType::F16, DType::F32)));  // at another address
     CHECK_FALSE(in_f32(product(machine, 41, DType::F16, DType::F32)));
     CHECK_FALSE(in_f32(product(machine, 40, DType::F16, DType::F16)));
     CHECK_FALSE(in_f32(product(machine, 40, DType::BF16, DType::F32)));
@@ -86,7 +86,7 @@ TEST_CASE("cuBLAS is asked for other products still", "[products]") {
     CHECK_FALSE(in_f32(transposed));
 }
 
-TEST_CASE("a product that has begun is not begun again, and one of F32 has no other way", "[products]") {
+TEST_CASE("a product that has begun is not repeated, and an F32 product has no fallback", "[products]") {
     const Machine machine;
     const auto heads = [&](std::int64_t depth) { return machine.make({5, 9, 2 * depth}, DType::F16).heads(2); };
     const Matmul two_calls{
@@ -105,7 +105,7 @@ TEST_CASE("a product that has begun is not begun again, and one of F32 has no ot
     CHECK_THROWS_AS(machine.backend->run(not_a_product), Error);
 }
 
-TEST_CASE("a product has the same bits in a graph as it had before, whatever cuBLAS says there", "[products]") {
+TEST_CASE("a product has the same bits in a graph as before, whatever cuBLAS returns there", "[products]") {
     const Machine machine;
     const Matmul op = product(machine, 60, DType::F16, DType::F32);
     int calls = 0;
@@ -120,7 +120,7 @@ TEST_CASE("a product has the same bits in a graph as it had before, whatever cuB
     CHECK(calls == 2);
     CHECK(blas_products().asked == before + 3);
 
-    // One that was multiplied in 16 bits is so still.
+    // One that was multiplied in 16 bits still is.
     const Matmul other = product(machine, 61, DType::F16, DType::F32);
     calls = 0;
     const auto run_other = [&] {

@@ -21,7 +21,7 @@ Tensor tensor(const Shape& shape) {
 
 }  // namespace
 
-TEST_CASE("a plain product is one call, its batch levels one where they are evenly spaced", "[products]") {
+TEST_CASE("a plain product is one call if its batch levels are evenly spaced", "[products]") {
     const Matmul plain{.a = tensor({6, 5}), .b = tensor({7, 5}), .out = tensor({6, 7}), .transpose_b = true};
     const ProductCall expected{.m = 6, .n = 7, .k = 5, .a_row = 5, .b_row = 5, .out_row = 7};
     CHECK(product_calls(plain) == std::vector{expected});
@@ -35,7 +35,7 @@ TEST_CASE("a plain product is one call, its batch levels one where they are even
     CHECK(calls[0].out_stride == 42);
 }
 
-TEST_CASE("heads that lie side by side take one call for each entry of the shorter level", "[products]") {
+TEST_CASE("adjacent heads need one call for each entry of the shorter level", "[products]") {
     // [batch, length, heads * depth] as [batch, heads, length, depth]
     const auto heads = [](std::int64_t batch, std::int64_t count, std::int64_t length, std::int64_t depth) {
         return tensor({batch, length, count * depth}).heads(count);
@@ -55,7 +55,7 @@ TEST_CASE("heads that lie side by side take one call for each entry of the short
               .size() == 2);  // two sentences of five heads
 }
 
-TEST_CASE("nothing to write is no call, and single rows have a stride that cuBLAS takes", "[products]") {
+TEST_CASE("empty outputs need no call, and single rows get a stride that cuBLAS accepts", "[products]") {
     CHECK(product_calls({.a = tensor({0, 5}), .b = tensor({5, 7}), .out = tensor({0, 7})}).empty());
     CHECK(product_calls({.a = tensor({0, 2, 3}), .b = tensor({0, 3, 4}), .out = tensor({0, 2, 4})}).empty());
     Tensor row = tensor({1, 5});

@@ -1,4 +1,4 @@
-// Backend::replay on the emulated device: what is recorded, launched again, and what cannot be.
+// Backend::replay on the emulated device: what is recorded and launched, and what cannot be.
 #include <catch2/catch.hpp>
 
 #include "backends/cuda/cuda_backend.h"
@@ -7,7 +7,7 @@
 using namespace headscope;
 using headscope::cuda::CudaBackend;
 
-TEST_CASE("what is replayed keeps the seam's promises", "[replay]") {
+TEST_CASE("replays fulfil the contract of Backend::replay", "[replay]") {
     CudaBackend backend(0, cuda::CudaOptions{});
     SECTION("a run that comes again is launched without its body") {
         replay_contract::launches_what_comes_again(backend);

@@ -1,5 +1,5 @@
-// The arithmetic that kernels share, which also compiles for the host, against tensor/dtype.h, the oracle's dropout and
-// the C library in double precision.
+// Arithmetic shared by kernels, which also compiles for the host, compared with tensor/dtype.h, the oracle's dropout
+// and the C library in double precision.
 #include "backends/cuda/storage.h"
 
 #include <array>
@@ -49,7 +49,7 @@ TEST_CASE("every BF16 and F16 widens as on the host", "[storage]") {
     }
 }
 
-TEST_CASE("a pack stores, and adds, what its lanes hold", "[storage]") {
+TEST_CASE("a pack stores and adds its lanes", "[storage]") {
     alignas(16) std::array<Half, 8> memory{};
     const float first[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     cuda::store<8>(first, memory.data());

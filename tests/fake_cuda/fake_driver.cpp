@@ -1,5 +1,5 @@
-// Plays NVIDIA's driver library for tests: HEADSCOPE_CUDA_DRIVER names it. The environment says what it answers, read
-// at every call, so that one process can go from machine to machine:
+// A fake of NVIDIA's driver library, named by HEADSCOPE_CUDA_DRIVER. Its answers come from the environment, read at
+// every call, so that one process can test several machines:
 //   HEADSCOPE_FAKE_CUDA_INIT     what cuInit returns, 0 if not set
 //   HEADSCOPE_FAKE_CUDA_VERSION  the driver's version, 13000 (CUDA 13.0) if not set
 //   HEADSCOPE_FAKE_CUDA_CARDS    "NAME,SM,MIB;NAME,SM,MIB", one H200 if not set; a card with SM 0 fails when asked for

@@ -1,2 +1,2 @@
-// Linked by needs_library.cpp under a soname by which nobody finds it.
+// Linked by needs_library.cpp with a soname that cannot be found.
 extern "C" void headscope_missing_library() {}

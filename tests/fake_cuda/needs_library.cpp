@@ -1,4 +1,4 @@
-// A module that needs a library which is not there when it is loaded (tests/CMakeLists.txt).
+// A module that needs a library which is missing when it is loaded (tests/CMakeLists.txt).
 #include "backends/cuda/module.h"
 
 extern "C" void headscope_missing_library();

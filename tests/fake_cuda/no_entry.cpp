@@ -1,4 +1,4 @@
-// A library of a module's name that is none, and of a driver's place that is none either.
+// A library that is neither a module nor a driver, used in place of either.
 extern "C" int headscope_no_module() {
     return 0;
 }

@@ -1,4 +1,4 @@
-// How the fake finds its functions by name, and makes handles.
+// Finds the fake's functions by name, and makes handles.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ Handle handle_of(std::uint32_t number) {
     return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(number));
 }
 
-// Of a kind that has no state here.
+// For kinds without state.
 template <class Info, class Handle>
 VKAPI_ATTR VkResult VKAPI_CALL create_any(VkDevice /*device*/, const Info* /*info*/,
                                           const VkAllocationCallbacks* /*allocator*/, Handle* made) {

@@ -1,4 +1,4 @@
-// Of the fake shaders, pipelines and their cache.
+// The fake's shaders, pipelines and pipeline cache.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -18,7 +18,7 @@ using namespace headscope::fake;
 
 namespace {
 
-// Drivers guard what they share between threads.
+// Drivers lock what threads share.
 std::mutex compiling;
 
 // FakeVulkan::modes: mode and width of each OpExecutionMode DenormPreserve .. RoundingModeRTZ.
@@ -33,7 +33,7 @@ std::string modes_of(const std::uint32_t* code, const std::uint32_t* end) {
     return text;
 }
 
-// Whether it has OpExecutionMode SubgroupUniformControlFlowKHR, and OpExtension before OpMemoryModel.
+// Whether the module has OpExecutionMode SubgroupUniformControlFlowKHR, and OpExtension before OpMemoryModel.
 bool asks_for_flow(const std::uint32_t* code, const std::uint32_t* end) {
     bool declared = false;
     bool done = false;
@@ -62,7 +62,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_shader(VkDevice /*device*/, const VkShader
     return VK_SUCCESS;
 }
 
-// The bytes that an application keeps: the header, then the shaders of the pipelines.
+// The bytes that an application saves: the header, then the shaders of the pipelines.
 using Cache = std::vector<std::byte>;
 
 Cache& cache_of(VkPipelineCache handle) {

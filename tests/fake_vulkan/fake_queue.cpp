@@ -1,4 +1,4 @@
-// Memory that the host can see, and a queue that notes what it was given and is done with it at once.
+// Host-visible memory, and a queue that logs its commands and is done at once.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -157,7 +157,7 @@ VKAPI_ATTR void VKAPI_CALL free_commands(VkDevice /*device*/, VkCommandPool /*po
     }
 }
 
-// What a secondary one has is carried out where the primary one is: it may not be gone by then.
+// A secondary command buffer is executed with its primary, and must still exist then.
 VKAPI_ATTR void VKAPI_CALL execute(VkCommandBuffer commands, std::uint32_t count, const VkCommandBuffer* buffers) {
     for (std::uint32_t index = 0; index < count; ++index) {
         commands_of(commands).recorded.push_back({"", buffers[index]});
@@ -180,7 +180,7 @@ void carry_out(VkCommandBuffer handle) {
     }
 }
 
-// The submission that a fence was given with, counted from 1; 0 before it is.
+// The submission of a fence, counted from 1; 0 before it.
 struct Fence {
     int submission = 0;
 };

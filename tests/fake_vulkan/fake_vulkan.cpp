@@ -49,7 +49,7 @@ VKAPI_ATTR VkResult VKAPI_CALL instance_extensions(const char* layer, std::uint3
     return list(state.old_loader ? std::vector<const char*>() : shows_all, count, extensions);
 }
 
-// Notes how many make or unmake something at once.
+// Counts concurrent creations and destructions.
 class Within {
 public:
     Within() {
@@ -177,7 +177,7 @@ bool has_size_control() {
     return state.least_subgroup != 0 || (state.matrices != nullptr && state.matrices->full_subgroups);
 }
 
-// The caller's zeros are a device without the feature.
+// The caller's zeros mean a device without the feature.
 VKAPI_ATTR void VKAPI_CALL features(VkPhysicalDevice /*device*/, VkPhysicalDeviceFeatures2* found) {
     for (auto* link = static_cast<VkBaseOutStructure*>(found->pNext); link != nullptr; link = link->pNext) {
         if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES) {
@@ -218,7 +218,7 @@ VKAPI_ATTR VkResult VKAPI_CALL matrix_kinds(VkPhysicalDevice /*device*/, std::ui
     return VK_SUCCESS;
 }
 
-// A type of memory for each heap, all of which the host sees.
+// A memory type for each heap, all host-visible.
 VKAPI_ATTR void VKAPI_CALL memory(VkPhysicalDevice /*device*/, VkPhysicalDeviceMemoryProperties2* found) {
     VkPhysicalDeviceMemoryProperties& all = found->memoryProperties;
     all = {};
@@ -308,7 +308,7 @@ bool is_lacking(const char* name) {
     return state.lacks != nullptr && std::strcmp(state.lacks, name) == 0;
 }
 
-// What stands for all that no test may call.
+// Stands for functions that no test may call.
 VKAPI_ATTR void VKAPI_CALL not_faked() {
     std::abort();
 }

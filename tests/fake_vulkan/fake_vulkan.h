@@ -1,5 +1,4 @@
-// A Vulkan loader for tests, with the devices and the failures that they ask for. Nothing is computed on it: what its
-// queue is given is noted.
+// A Vulkan loader for tests, with configurable devices and failures. It computes nothing and logs what its queue gets.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -13,7 +12,7 @@
 
 namespace headscope {
 
-// Cooperative matrices, all that the backend needs of a device to use them.
+// Cooperative matrices: everything that the backend needs to use them.
 struct FakeMatrices {
     bool extension = true;
     bool full_subgroups = true;
@@ -32,62 +31,62 @@ struct FakeMatrices {
 // The Khronos validation layer.
 struct FakeLayer {
     bool takes_settings = true;  // VK_EXT_layer_settings, as it does since 2024; VK_EXT_validation_features always
-    std::vector<std::pair<const char*, const char*>> says = {};  // the identifier and the text, as a device is made
+    std::vector<std::pair<const char*, const char*>> says = {};  // identifier and text, when a device is created
 };
 
 struct FakeVulkan {
     VkResult enumerating = VK_SUCCESS;                       // what vkEnumeratePhysicalDevices returns
-    std::uint32_t devices = 0;                               // fake 0 is a CPU's, all others discrete GPUs
-    bool crashes = false;                                    // vkEnumeratePhysicalDevices does
-    void (*bend)(VkPhysicalDeviceLimits& limits) = nullptr;  // what it says of itself
+    std::uint32_t devices = 0;                               // fake 0 is a CPU, all others are discrete GPUs
+    bool crashes = false;                                    // vkEnumeratePhysicalDevices crashes
+    void (*bend)(VkPhysicalDeviceLimits& limits) = nullptr;  // changes its limits
     std::uint32_t subgroup_size = 32;
-    std::uint32_t least_subgroup = 0;  // that can be asked for; 0 where none can
+    std::uint32_t least_subgroup = 0;  // that can be required; 0 if none can
     std::uint32_t most_subgroup = 0;
-    std::uint32_t most_subgroups = 64;  // of a workgroup, where they are asked for
+    std::uint32_t most_subgroups = 64;  // of a workgroup, if their size is required
     VkShaderFloatControlsIndependence rounding = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
-    VkBool32 keeps_specials = VK_FALSE;      // zeros' signs, infinities and NaN, where it is asked to
+    VkBool32 keeps_specials = VK_FALSE;      // signed zeros, infinities and NaN, if requested
     bool lists_control_flow = false;         // VK_KHR_shader_subgroup_uniform_control_flow
     VkBool32 control_flow = VK_TRUE;         // its feature
     bool storage16 = false;                  // in buffers
     bool opens = false;                      // whether vkCreateDevice succeeds
-    bool longer_cache = false;               // than what it is given, whatever is compiled
-    const FakeMatrices* matrices = nullptr;  // none
+    bool longer_cache = false;               // than the data it was given, whatever is compiled
+    const FakeMatrices* matrices = nullptr;  // null: none
     const char* lacks = nullptr;             // a function that neither instance nor device has
     int cannot_list = -1;  // the device whose extensions vkEnumerateDeviceExtensionProperties fails to list
     std::uint32_t loader_version = VK_API_VERSION_1_2;
-    const FakeLayer* layer = nullptr;  // none
-    // Of the last instance that turned it on: "extension NAME", "setting NAME=VALUE", "feature NUMBER",
-    // "messenger" for the one that hears the making of the instance.
+    const FakeLayer* layer = nullptr;  // null: none
+    // Requests of the last instance that enabled it: "extension NAME", "setting NAME=VALUE", "feature NUMBER",
+    // "messenger" for the messenger during creation of the instance.
     std::vector<std::string> asked_of_layer = {};
-    int lists_that_grow = 0;  // so many lists of devices' extensions are longer by the second call
+    int lists_that_grow = 0;  // this many extension lists are longer at the second call
     int instances_made = 0;
     int instances_live = 0;
     int devices_live = 0;
-    int meet = 1;  // pipelines begin to be compiled before the first is done; it waits some seconds for them
-    int fails_to_compile = 0;               // counted from 1; none
+    int meet = 1;              // pipelines that must begin before the first is done; it waits some seconds for them
+    int fails_to_compile = 0;  // counted from 1; none
     VkResult compiling = VK_ERROR_UNKNOWN;  // what that fails with
     int pipelines_begun = 0;
-    int most_at_once = 0;  // that were being compiled
+    int most_at_once = 0;  // compiled concurrently
     int pipelines_live = 0;
-    std::vector<std::string> modes = {};    // of each shader for its numbers: "4461:32 4462:16", as SPIR-V counts them
-    std::vector<bool> flows = {};           // whether each shader asks for uniform control flow, in its order
-    std::vector<std::string> asked = {};    // of each pipeline: "64 of 16, full", or "64" where no size is asked for
+    std::vector<std::string> modes = {};    // execution modes of each shader: "4461:32 4462:16", in SPIR-V's numbers
+    std::vector<bool> flows = {};           // whether each shader requests uniform control flow
+    std::vector<std::string> asked = {};    // of each pipeline: "64 of 16, full", or "64" if no size is required
     bool compiles_nothing = false;          // no pipeline is done while it is set (std::atomic_ref)
-    bool integrated = false;                // GPUs are, and only the first heap is called theirs
+    bool integrated = false;                // GPUs are integrated, and only the first heap is device-local
     bool portability = false;               // devices list VK_KHR_portability_subset: the loader hides them
-    bool old_loader = false;                // of before 1.3.216: hides none, and has no extension to show them
+    bool old_loader = false;                // older than 1.3.216: hides none, and lacks the extension to show them
     std::vector<std::string> enabled = {};  // extensions of the last device
     std::uint64_t heaps[2] = {1ULL << 32U, 0};  // bytes of device memory, each with a type of its own
     std::uint32_t buffer_types = ~0U;           // that may hold a buffer
-    std::uint32_t types_allocated = 0;          // a bit each
-    VkBool32 robust = VK_FALSE;                 // what was asked for of robustBufferAccess
-    VkBool32 uniform_flow = VK_FALSE;           // and of shaderSubgroupUniformControlFlow
+    std::uint32_t types_allocated = 0;          // one bit each
+    VkBool32 robust = VK_FALSE;                 // requested robustBufferAccess
+    VkBool32 uniform_flow = VK_FALSE;           // and shaderSubgroupUniformControlFlow
     std::uint64_t allocated = 0;                // bytes of all allocations
-    std::uint64_t most_allocated = ~0ULL;       // of these; what is more is refused:
+    std::uint64_t most_allocated = ~0ULL;       // the limit of these; more fails:
     VkResult refusal = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     VkResult mapping = VK_SUCCESS;              // what vkMapMemory returns
-    std::uint64_t most_resident = ~0ULL;        // bytes of all allocations with which there is memory to submit work
-    int refusals = 0;                           // so many submissions fail for lack of memory, whatever is allocated
+    std::uint64_t most_resident = ~0ULL;        // bytes of all allocations up to which work can be submitted
+    int refusals = 0;                           // this many submissions fail for lack of memory, whatever is allocated
     VkResult submitting = VK_SUCCESS;           // what vkQueueSubmit returns
     VkResult allocating_commands = VK_SUCCESS;  // what vkAllocateCommandBuffers returns
     std::vector<VkResult> beginning = {};       // what vkBeginCommandBuffer returns, one each; then success
@@ -98,17 +97,17 @@ struct FakeVulkan {
     VkResult waiting = VK_SUCCESS;              // what vkWaitForFences returns
     int commands_live = 0;                      // command buffers
     int command_pools_live = 0;
-    bool dawdles = false;  // takes a while to make or unmake an instance or a device
-    int within = 0;        // calls that do so now (std::atomic_ref)
+    bool dawdles = false;  // creating and destroying instances and devices is slow
+    int within = 0;        // concurrent calls of these (std::atomic_ref)
     int most_within = 0;
     int fences_live = 0;
     int most_fences = 1000;
-    std::vector<int> waited = {};  // submissions, counted from 1, as they were waited for
+    std::vector<int> waited = {};  // submissions, counted from 1, in the order of waits
     bool notes_barriers = false;
     std::vector<std::string> executed = {};  // "dispatch GROUPS", "fill WORD", "copy BYTES", "barrier" where noted
 };
 
 }  // namespace headscope
 
-// The library's one state, found with dlsym.
+// The library's state, found with dlsym.
 extern "C" headscope::FakeVulkan* fake_vulkan();

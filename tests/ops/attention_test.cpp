@@ -1,4 +1,4 @@
-// What attention leaves for its way back, in numbers.
+// What attention leaves for its backward, in numbers.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -18,7 +18,7 @@ using namespace headscope::conformance;
 
 namespace {
 
-// Of one column each.
+// With one column each.
 struct Heads {
     static constexpr std::int64_t kBatch = 3;
     static constexpr std::int64_t kHeads = 2;
@@ -30,8 +30,8 @@ struct Heads {
 
 }  // namespace
 
-// A device that goes back natively leaves the log of each row's sum, whichever of its kernels went forward.
-TEST_CASE("the sums that attention leaves for its way back are right", "[attention]") {
+// A device with native backward leaves the log of each row's sum, whichever kernel ran forward.
+TEST_CASE("the log-sums that attention leaves for its backward are right", "[attention]") {
     for (const std::string& id : devices_under_test()) {
         const std::unique_ptr<Backend> device = open_device(id, environment_options());
         if (device->support(AttentionBackward::kName, device->real()).level != SupportLevel::Native) {
@@ -74,7 +74,7 @@ TEST_CASE("the sums that attention leaves for its way back are right", "[attenti
     }
 }
 
-TEST_CASE("attention in the form that GPUs run agrees with the oracle where a CPU plays the device", "[attention]") {
+TEST_CASE("attention in the form for GPUs agrees with the oracle on software devices", "[attention]") {
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const std::vector<Group>& groups = family_named("attention").groups;
     const auto sizes =
@@ -83,7 +83,7 @@ TEST_CASE("attention in the form that GPUs run agrees with the oracle where a CP
     for (const std::string& id : devices_under_test()) {
         const std::vector<std::string> paths = open_device(id, environment_options())->device().paths;
         if (std::find(paths.begin(), paths.end(), "fused-attention") == paths.end()) {
-            continue;  // a GPU runs it of itself, and others have no such form
+            continue;  // GPUs run it by default, and others have no such form
         }
         const std::unique_ptr<Backend> device = open_device_by("fused-attention", id, environment_options());
         for (const Case& stated : sizes->cases()) {

@@ -1,4 +1,4 @@
-// A device by one of its paths: what is known of it while it is opened and closed.
+// A device opened by a path: what is known while it is open and closed.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@ namespace headscope::conformance {
 
 namespace {
 
-// Of which it shows only in use what it can do.
+// Reveals some of its abilities only in use.
 class Secretive final : public ForwardingBackend {
 public:
     Secretive(std::unique_ptr<Backend> inner, Secretive*& now) : ForwardingBackend(std::move(inner)) {
@@ -27,7 +27,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("what was found out about a device stays when it is opened anew", "[bench]") {
+TEST_CASE("what was found about a device stays when it is reopened", "[bench]") {
     Secretive* now = nullptr;
     Plan plan;
     plan.open = [&](const std::string&, const std::string&) {
@@ -52,7 +52,7 @@ TEST_CASE("what was found out about a device stays when it is opened anew", "[be
     CHECK(bench.info().features.at(1).second == "yes");
 }
 
-TEST_CASE("a device that is closed holds no kernels", "[bench]") {
+TEST_CASE("a closed device holds no kernels", "[bench]") {
     Plan plan;
     plan.open = [](const std::string&, const std::string&) { return open_device("cpu"); };
     Bench bench(plan, "cpu", "");

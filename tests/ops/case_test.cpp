@@ -1,4 +1,4 @@
-// One case of a run by itself, and what a run says that it is doing.
+// Single cases of a run, and the progress that a run reports.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
@@ -27,7 +27,7 @@ std::vector<Family> three() {
     return {{.name = "scaling", .groups = {{"doublings", "twice as much", three_doublings}}}};
 }
 
-// A device with a kernel for everything, and one more at each look.
+// A device with a kernel for everything, and one more at each query.
 class Telling final : public ForwardingBackend {
 public:
     using ForwardingBackend::ForwardingBackend;
@@ -37,7 +37,7 @@ private:
     int looks_ = 0;
 };
 
-// What the progress of a run says of each case of it.
+// The progress that a run reports for its cases.
 std::vector<Doing> doings_of(Plan wanted) {
     std::vector<Doing> seen;
     wanted.progress = [&](const Doing& doing) { seen.push_back(doing); };
@@ -47,7 +47,7 @@ std::vector<Doing> doings_of(Plan wanted) {
 
 }  // namespace
 
-TEST_CASE("a run may be of the cases alone whose titles hold a text", "[run][case]") {
+TEST_CASE("a run can be limited to cases whose titles contain a text", "[run][case]") {
     Plan wanted = plan({}, {"f32"});
     wanted.case_text = "add_scaled [3, 33] third";
     const Report report = run(wanted, three());
@@ -60,14 +60,14 @@ TEST_CASE("a run may be of the cases alone whose titles hold a text", "[run][cas
     CHECK(run(wanted, three()).devices[0].results[0].precision == "f16");
 }
 
-TEST_CASE("the text of no case is an error that names some", "[run][case]") {
+TEST_CASE("a text that matches no case is an error that names some", "[run][case]") {
     Plan wanted = plan({}, {"f32"});
     wanted.case_text = "fourth";
     CHECK_THROWS_WITH(run(wanted, three()), Contains("no case is called \"fourth\"") && Contains("there are 3 cases") &&
                                                 Contains("add_scaled [3, 33] first; ") && Contains("third"));
 }
 
-TEST_CASE("a case that fails has the command that repeats it, and the kernels of it alone", "[run][case]") {
+TEST_CASE("a failed case has the command that repeats it, and only its own kernels", "[run][case]") {
     Plan wanted = plan({}, {"f32"});
     wanted.open = [](const std::string& path, const std::string& device) {
         return std::make_unique<Telling>(open_device_by(path, device, environment_options()));
@@ -90,7 +90,7 @@ TEST_CASE("a case that fails has the command that repeats it, and the kernels of
     CHECK(again.devices[0].results.at(0).cases == 1);
 }
 
-TEST_CASE("what repeats a case names what it computes in as --dtype does", "[case]") {
+TEST_CASE("the command that repeats a case names its precision as --dtype does", "[case]") {
     const auto repeated = [](const std::string& precision, const std::string& path) {
         return repeat_command("vulkan:1", {.op = "matmul", .precision = precision, .path = path}, "x");
     };
@@ -100,7 +100,7 @@ TEST_CASE("what repeats a case names what it computes in as --dtype does", "[cas
     CHECK_THAT(repeated("f64", ""), Contains(" --op matmul --path chosen "));
 }
 
-TEST_CASE("a run tells each case before it runs, where, how and in what", "[run][case]") {
+TEST_CASE("a run reports each case before it runs: where, how and in what", "[run][case]") {
     const std::vector<Doing> seen = doings_of(plan({}, {"f32"}));
     REQUIRE(seen.size() == 3);
     CHECK(seen[2].text == "cpu, as it chooses, f32: add_scaled [3, 33] third (twice as much)");
@@ -108,7 +108,7 @@ TEST_CASE("a run tells each case before it runs, where, how and in what", "[run]
           "headscope conform --device cpu --op add_scaled --dtype f32 --path chosen --case 'add_scaled [3, 33] third'");
 }
 
-TEST_CASE("an interrupted run ends after the case at hand, and reports what it found", "[run][case]") {
+TEST_CASE("an interrupted run ends after the current case, and reports its results", "[run][case]") {
     Plan wanted = plan({}, {"f32"});
     wanted.devices = {"cpu", "cpu:oracle"};
     int begun = 0;
@@ -127,11 +127,11 @@ TEST_CASE("an interrupted run ends after the case at hand, and reports what it f
     CHECK(begun == 2);
 }
 
-TEST_CASE("a run that nobody interrupts is not interrupted by its failures", "[run][case]") {
+TEST_CASE("failures do not count as an interruption", "[run][case]") {
     CHECK_FALSE(run(plan({}, {"f32"}), three()).interrupted());
 }
 
-TEST_CASE("a device that is lost outside of a case's runs leaves the case to be repeated", "[run][case]") {
+TEST_CASE("a case whose device is lost outside its runs has a command to repeat it", "[run][case]") {
     const auto one = [] { return std::vector{doubling([] { throw DeviceLost("it is gone"); })}; };
     const DeviceReport report =
         run(plan({}, {"f32"}), {{.name = "one", .groups = {{"one", "one", one}}}}).devices.at(0);

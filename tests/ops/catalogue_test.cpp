@@ -1,5 +1,5 @@
-// Every device under test agrees with the oracle in every case of the catalogue, and the oracle's ways back with
-// central differences.
+// Every device under test agrees with the oracle in every case of the catalogue, and the oracle's backward with central
+// differences.
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -67,7 +67,7 @@ TEST_CASE("the loss's gradient equals central differences", "[loss][gradients]")
     check_gradients_of("loss");
 }
 
-TEST_CASE("every family of the catalogue is tested above, and its groups have names of their own", "[catalogue]") {
+TEST_CASE("every family of the catalogue is tested above, and its groups have unique names", "[catalogue]") {
     const std::set<std::string> tested{"elementwise",    "matmul",    "linear", "bias",      "layer_norm", "attention",
                                        "edit_attention", "embedding", "loss",   "optimizer", "search"};
     const std::set<std::string> differentiated{"elementwise", "matmul",    "linear",    "bias",

@@ -19,7 +19,7 @@ namespace headscope::conformance {
 
 namespace {
 
-// HEADSCOPE_TEST_CLOSENESS=1 says how near to their bounds results are.
+// HEADSCOPE_TEST_CLOSENESS=1 prints how close results are to their bounds.
 void note_closeness(const Case& stated, const Outcome& outcome) {
     static const bool kWanted = std::getenv("HEADSCOPE_TEST_CLOSENESS") != nullptr;
     if (kWanted) {
@@ -27,7 +27,7 @@ void note_closeness(const Case& stated, const Outcome& outcome) {
     }
 }
 
-// Whether the device has what the case needs. Says once where not natively.
+// Whether the device has what the case needs. Prints once if not natively.
 bool is_supported(const Backend& device, const Case& stated, std::set<std::string>& said) {
     const Standing standing = standing_of(device, stated);
     for (const Shortfall& each : standing.shortfalls) {
@@ -47,8 +47,8 @@ struct Examined {
     std::set<std::string> kernels = {};
 };
 
-// Stays open from group to group, as in any program, with the kernels that it has compiled. Each of them takes
-// megabytes where a CPU plays the device, so it is opened anew when it has many.
+// Stays open from group to group with its compiled kernels, as in a program. On software devices each takes megabytes,
+// so the device is reopened when it has many.
 std::map<std::string, Examined>& open_devices() {
     static std::map<std::string, Examined> open;
     return open;
@@ -62,13 +62,13 @@ Examined& examined(const std::string& id) {
     }
     if (device.backend == nullptr) {
         device.backend = open_device(id, environment_options());
-        // Before the libraries that were loaded for it are taken down.
+        // Before the libraries loaded for it are unloaded.
         static_cast<void>(std::atexit([] { open_devices().clear(); }));
     }
     return device;
 }
 
-// Whether the device is to be held to the case, which may be one in 16 bits.
+// Whether the device runs the case, which may be in 16 bits.
 bool takes(Examined& device, const Backend& oracle, const Case& stated) {
     if (device.backend->real() == oracle.real()) {
         return !stated.storage;
@@ -124,7 +124,7 @@ void check_gradients(const std::vector<Differentiation>& all) {
         for (const std::string& complaint : report.complaints) {
             FAIL_CHECK(complaint);
         }
-        // Every real input has a way back, but for those that are rules.
+        // Every real input has a gradient, except rules.
         for (const Operand& operand : stated.forward.operands) {
             if (operand.role == Role::In && !operand.dtype && report.compared.count(operand.name) == 0) {
                 FAIL_CHECK(stated.title() + ": no gradient of " + operand.name);
@@ -143,7 +143,7 @@ const Family& family_named(const std::string& name) {
 void check_cases_of(const std::string& family) {
     for (const Group& group : family_named(family).groups) {
         if (group.is_large) {
-            continue;  // headscope conform --full has them
+            continue;  // headscope conform --full runs them
         }
         DYNAMIC_SECTION(group.name << ": " << group.says) {
             const std::vector<Case> cases = group.cases();

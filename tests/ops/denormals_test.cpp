@@ -1,4 +1,4 @@
-// Devices that take denormals for 0, as Vulkan allows, and how far that may go.
+// Devices that flush denormals to 0, as Vulkan allows, and how far that may go.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -18,7 +18,7 @@ using namespace headscope::conformance;
 
 namespace {
 
-// Takes denormals for 0 where they are read and where they are written, and adds something to one of the results.
+// Flushes denormals to 0 where they are read and written, and adds something to one of the results.
 class Flushing final : public ForwardingBackend {
 public:
     explicit Flushing(std::string spoilt = "", float added = 0.0F)
@@ -58,7 +58,7 @@ private:
         flush(read);
         const auto flushed = to_host<double>(inner(), whole(read));
         run();
-        // What the op wrote in place stays.
+        // Keeps what the op wrote in place.
         auto after = to_host<double>(inner(), whole(read));
         for (std::size_t i = 0; i < after.size(); ++i) {
             const bool is_written = after[i] != flushed[i] && !(std::isnan(after[i]) && std::isnan(flushed[i]));
@@ -80,10 +80,10 @@ private:
     float added_;
 };
 
-// What of an output is not to be overlooked.
+// Changes of outputs that must be noticed.
 using Spoilt = std::map<std::string, float>;
 
-// Holds such a device to the family's extreme cases: right as it is, and wrong where it makes anything of denormals.
+// Runs the family's extreme cases on such a device: it passes as it is, and fails if it changes denormals otherwise.
 void check_extremes(const Family& family, const Spoilt& spoilt) {
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const auto extreme = std::find_if(family.groups.begin(), family.groups.end(),
@@ -104,12 +104,10 @@ void check_extremes(const Family& family, const Spoilt& spoilt) {
 
 }  // namespace
 
-TEST_CASE("a device that takes denormals for 0 in a product is right, one that makes anything of them is not",
-          "[harness][matmul]") {
+TEST_CASE("a device may flush denormals to 0 in a product, but not change them otherwise", "[harness][matmul]") {
     check_extremes(matmul_family(), {{"out", 1e-30F}});
 }
 
-TEST_CASE("a device that takes denormals for 0 in a norm is right, one that makes anything of them is not",
-          "[harness][layer_norm]") {
+TEST_CASE("a device may flush denormals to 0 in a norm, but not change them otherwise", "[harness][layer_norm]") {
     check_extremes(layer_norm_family(), {{"sum", 1e-30F}, {"mean", 1e-30F}, {"y", 1e30F}, {"rstd", 1e30F}});
 }

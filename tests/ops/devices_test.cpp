@@ -25,7 +25,7 @@ const std::vector<DeviceInfo>& some_devices() {
 
 }  // namespace
 
-TEST_CASE("every usable device is tested, and what is missing is said", "[devices]") {
+TEST_CASE("every usable device is tested, and missing ones are reported", "[devices]") {
     const Selection selection = select_devices(some_devices(), "", "");
     CHECK(selection.ids == Lines{"vulkan:0", "cpu"});
     CHECK(selection.skipped == Lines{"no cuda device: cuda: not built in"});
@@ -38,7 +38,7 @@ TEST_CASE("a required backend without a device is a failure", "[devices]") {
     CHECK(selection.failures == Lines{"no cuda device: cuda: not built in", "no metal device: this build knows none"});
 }
 
-TEST_CASE("tests can be confined to some devices", "[devices]") {
+TEST_CASE("tests can be limited to some devices", "[devices]") {
     CHECK(select_devices(some_devices(), "cpu", "").ids == Lines{"cpu"});
     CHECK(select_devices(some_devices(), "vulkan:0", "").ids == Lines{"vulkan:0"});
     CHECK(select_devices(some_devices(), "vulkan,cpu", "").ids == Lines{"vulkan:0", "cpu"});

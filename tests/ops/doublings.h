@@ -1,4 +1,4 @@
-// Conformance runs for tests: plans, and cases that double what they are given.
+// Conformance runs for tests: plans, and cases that double their input.
 #pragma once
 #include "tests/house/open_options.h"
 
@@ -21,7 +21,7 @@ inline Plan plan(std::vector<std::string> ops, std::vector<std::string> dtypes =
             }};
 }
 
-// Doubles what it is given, but for a device that is not the oracle, which is told another factor.
+// Doubles the input; devices other than the oracle get another factor.
 inline std::vector<Case> doublings() {
     Case stated = make_case("[3, 33]", {in("a", {3, 33}), out("out", {3, 33})},
                             [](const Operands& t) { return AddScaled{.a = t["a"], .out = t["out"], .alpha = 2.0F}; });
@@ -32,7 +32,7 @@ inline std::vector<Case> doublings() {
     return {stated};
 }
 
-// Doubles what it is given; on any device but the oracle `then` follows.
+// Doubles the input; on any device but the oracle `then` runs afterwards.
 template <class Then>
 Case doubling(Then then) {
     Case stated = doublings()[0];

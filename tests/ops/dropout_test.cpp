@@ -1,5 +1,5 @@
-// Dropout's promises beyond "as the oracle does": the bits themselves, their statistics, and that an element's fate
-// depends on nothing but its place in the whole batch.
+// Dropout beyond agreement with the oracle: the bits themselves, their statistics, and that an element's mask depends
+// only on its place in the whole batch.
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -80,8 +80,8 @@ TEST_CASE("Philox gives the published numbers", "[dropout]") {
           PhiloxCounter{0xd16cfe09U, 0x94fdccebU, 0x5001e420U, 0x24126ea1U});
 }
 
-TEST_CASE("every device draws the bits that the rule names", "[dropout]") {
-    // [batch, heads, queries, keys], spelled out once more from src/backend/ops/common.h.
+TEST_CASE("every device draws the bits of the rule", "[dropout]") {
+    // [batch, heads, queries, keys], written again from src/backend/ops/common.h.
     const Shape shape{2, 3, 4, 21};
     const Draw draw{.rate = 0.3F, .seed = 0xdeadbeefU, .site = 9, .step = 123456, .ordinals = {77, 5}};
     const std::uint32_t threshold = 19661;  // round(0.3 * 65536)
@@ -102,7 +102,7 @@ TEST_CASE("every device draws the bits that the rule names", "[dropout]") {
     on_every_device([&](Backend& backend) { CHECK(drawn(backend, shape, draw) == expected); });
 }
 
-TEST_CASE("dropout keeps its share and the mean", "[dropout]") {
+TEST_CASE("dropout keeps the right share and the mean", "[dropout]") {
     const Shape shape{4, 50, 500};
     on_every_device([&](Backend& backend) {
         for (const float rate : {0.1F, 0.5F, 0.9F}) {
@@ -120,7 +120,7 @@ TEST_CASE("dropout keeps its share and the mean", "[dropout]") {
     });
 }
 
-TEST_CASE("each column, position and sentence draws for itself", "[dropout]") {
+TEST_CASE("each column, position and sentence has its own draws", "[dropout]") {
     const std::unique_ptr<Backend> backend = open_device("cpu:oracle");
     const auto mask = [&](const Draw& draw) {
         const Tensor x = make_from_host(*backend, {1, 64, 257}, backend->real(), Values(64 * 257, 1.0));
@@ -147,7 +147,7 @@ TEST_CASE("each column, position and sentence draws for itself", "[dropout]") {
     CHECK(std::abs(agreement(shifted_row, base) - 0.5) < chance);
 }
 
-TEST_CASE("padding and micro-batches change nothing for a sentence", "[dropout]") {
+TEST_CASE("padding and micro-batches do not affect a sentence", "[dropout]") {
     on_every_device([&](Backend& backend) {
         const std::vector<float> whole = drawn(backend, {3, 5, 33}, {.ordinals = {10, 11, 12}});
         // The second sentence alone, in another order, and padded to another length.

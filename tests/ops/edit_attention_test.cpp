@@ -8,7 +8,7 @@ using namespace headscope;
 using namespace headscope::conformance;
 
 // The oracle shares no code with this.
-TEST_CASE("edited attention in numbers worked out by hand", "[attention][by_hand]") {
+TEST_CASE("edited attention equals numbers computed by hand", "[attention][by_hand]") {
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     // Two sentences, of which the second has one key; one head; five queries over four keys, causal from the second
     // key.

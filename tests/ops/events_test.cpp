@@ -14,7 +14,7 @@ using namespace headscope::conformance;
 
 namespace {
 
-// A product that takes any device longer than its clock's step.
+// A product that takes longer than a clock's resolution on any device.
 class Work {
 public:
     explicit Work(Backend& backend)
@@ -22,7 +22,7 @@ public:
           a_(backend.empty({kSide, kSide}, backend.real())),
           out_(backend.empty({kSide, kSide}, backend.real())) {
         backend.run(Fill{.out = a_, .value = 1.0F});
-        run();  // the first one may come with what is made once
+        run();  // the first one may include one-time work
         backend.synchronize();
     }
     void run() const { backend_.run(Matmul{.a = a_, .b = a_, .out = out_}); }
@@ -35,14 +35,14 @@ private:
 
 }  // namespace
 
-TEST_CASE("events tell the device's time between them", "[events]") {
+TEST_CASE("events give the device's time between them", "[events]") {
     for (const std::string& id : devices_under_test()) {
         INFO(id);
         const std::unique_ptr<Backend> device = open_device(id, environment_options());
         const Work work(*device);
         double least_nothing = 1e9;
         double least_something = 1e9;
-        for (int turn = 0; turn < 5; ++turn) {  // of a machine that may do something else meanwhile
+        for (int turn = 0; turn < 5; ++turn) {  // retried, since the machine may be busy
             const auto begin = std::chrono::steady_clock::now();
             const std::shared_ptr<Event> first = device->record_event();
             const std::shared_ptr<Event> second = device->record_event();
@@ -57,7 +57,7 @@ TEST_CASE("events tell the device's time between them", "[events]") {
             const double nothing = second->seconds_since(*first);
             const double something = third->seconds_since(*second);
             CHECK(nothing >= 0.0);
-            // A clock of its own may run a little faster than the host's.
+            // A device's clock may run a little faster than the host's.
             CHECK(nothing + something < 1.1 * all.count());
             CHECK(third->seconds_since(*first) == Approx(nothing + something).margin(2e-6));
             least_nothing = std::min(least_nothing, nothing);
@@ -68,7 +68,7 @@ TEST_CASE("events tell the device's time between them", "[events]") {
     }
 }
 
-TEST_CASE("there may be any number of events at a time", "[events]") {
+TEST_CASE("any number of events can exist at once", "[events]") {
     for (const std::string& id : devices_under_test()) {
         INFO(id);
         const std::unique_ptr<Backend> device = open_device(id, environment_options());
@@ -96,7 +96,7 @@ TEST_CASE("there may be any number of events at a time", "[events]") {
     }
 }
 
-TEST_CASE("an event that is not waited for is reached in the end", "[events]") {
+TEST_CASE("an event is reached without waiting for it", "[events]") {
     for (const std::string& id : devices_under_test()) {
         INFO(id);
         const std::unique_ptr<Backend> device = open_device(id, environment_options());
@@ -109,13 +109,13 @@ TEST_CASE("an event that is not waited for is reached in the end", "[events]") {
     }
 }
 
-TEST_CASE("events of two backends have no time between them", "[events]") {
+TEST_CASE("there is no time between events of two backends", "[events]") {
     const std::unique_ptr<Backend> other = open_device("cpu");
     const std::shared_ptr<Event> theirs = other->record_event();
     for (const std::string& id : devices_under_test()) {
         const std::unique_ptr<Backend> device = open_device(id, environment_options());
         if (device->device().backend == "cpu" || device->events().level != SupportLevel::Native) {
-            continue;  // both have the host's clock
+            continue;  // both use the host's clock
         }
         INFO(id);
         const std::shared_ptr<Event> ours = device->record_event();

@@ -1,4 +1,4 @@
-// A right backend with one fault in Copy, for the harness to find.
+// A correct backend with one fault in Copy, for the harness to find.
 #pragma once
 
 #include <functional>

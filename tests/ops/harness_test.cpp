@@ -1,4 +1,4 @@
-// The harness sees what it is there to see: a right backend passes, and each fault is named.
+// Tests of the harness: a correct backend passes, and each fault is named.
 #include "conformance/harness.h"
 
 #include <catch2/catch.hpp>
@@ -23,7 +23,7 @@ Case copy_case() {
         .may_be("out", "x");
 }
 
-// Every complaint about a Copy with this fault, as one text.
+// All complaints about a Copy with this fault, as one text.
 std::string complaints_about(const FaultyBackend::Fault& fault) {
     FaultyBackend device(open_device("cpu:oracle"), fault);
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
@@ -43,11 +43,11 @@ void poke(Backend& backend, const Tensor& tensor, std::int64_t place, double val
 
 }  // namespace
 
-TEST_CASE("a right backend has nothing to complain about", "[harness]") {
+TEST_CASE("a correct backend has no complaints", "[harness]") {
     CHECK(complaints_about([](Backend& inner, const Copy& op) { inner.run(op); }).empty());
 }
 
-TEST_CASE("every layout, write and alias is tried", "[harness]") {
+TEST_CASE("every layout, write and alias is tested", "[harness]") {
     std::set<std::string> titles;
     for (const Variant& variant : variants_of(copy_case())) {
         titles.insert(variant.title());
@@ -60,7 +60,7 @@ TEST_CASE("every layout, write and alias is tried", "[harness]") {
     CHECK(titles == expected);
 }
 
-TEST_CASE("the types of 16 bits share out what is aligned", "[harness]") {
+TEST_CASE("the 16-bit types share the aligned variants", "[harness]") {
     std::set<std::string> all, of_both;
     for (const Variant& variant : variants_of(copy_case())) {
         all.insert(variant.title());
@@ -86,7 +86,7 @@ TEST_CASE("the harness names a write outside the output", "[harness]") {
     CHECK_THAT(text, Catch::Matchers::Contains("is no element of an output"));
     const std::string gaps = complaints_about([](Backend& inner, const Copy& op) {
         inner.run(op);
-        poke(inner, op.out, op.out.offset + op.out.dim(3), 0.0);  // right behind the first row
+        poke(inner, op.out, op.out.offset + op.out.dim(3), 0.0);  // just after the first row
     });
     CHECK_THAT(gaps, Catch::Matchers::Contains("padded rows, out accumulated): element"));
 }
@@ -99,7 +99,7 @@ TEST_CASE("the harness names a changed input", "[harness]") {
     CHECK_THAT(text, Catch::Matchers::Contains("in the buffer of x"));
 }
 
-TEST_CASE("the harness names an output that was read or not written", "[harness]") {
+TEST_CASE("the harness names an output that was read, or not written", "[harness]") {
     const auto adds_always = [](Backend& inner, const Copy& op) { inner.run(Copy{op.x, op.out, Write::Accumulate}); };
     CHECK_THAT(complaints_about(adds_always), Catch::Matchers::Contains("(contiguous): out[0]"));
     const auto forgets_last = [](Backend& inner, const Copy& op) {
@@ -114,7 +114,7 @@ TEST_CASE("the harness names a sum that was overwritten", "[harness]") {
     CHECK_THAT(text, !Catch::Matchers::Contains("(contiguous): "));
 }
 
-TEST_CASE("the harness names strides that are ignored", "[harness]") {
+TEST_CASE("the harness names ignored strides", "[harness]") {
     const std::string text = complaints_about([](Backend& inner, const Copy& op) {
         Copy plain = op;
         plain.x.strides = contiguous_strides(op.x.shape);
@@ -153,7 +153,7 @@ TEST_CASE("the harness names an op that throws", "[harness]") {
     CHECK_THAT(text, Catch::Matchers::Contains("copy [2, 3, 5, 7] (contiguous): the device is gone"));
 }
 
-TEST_CASE("16-bit storages are tried where the device has them, with bounds of their own", "[harness][storage]") {
+TEST_CASE("16-bit storages are tested if the device has them, with their own bounds", "[harness][storage]") {
     const std::unique_ptr<Backend> cpu = open_device("cpu");
     CHECK(storages_of(*cpu, copy_case()) == std::vector<DType>{DType::F16, DType::BF16});
     Case full = copy_case();
@@ -188,7 +188,7 @@ TEST_CASE("16-bit storages are tried where the device has them, with bounds of t
     CHECK(copy_case().stored_in(DType::F16).dtype_of(copy_case().operands[0], DType::F64) == DType::F64);
 }
 
-TEST_CASE("zeros must be zeros, and no number no number", "[harness]") {
+TEST_CASE("zeros must be zeros, and NaN must be NaN", "[harness]") {
     const Case stated = copy_case();
     const Operand output = out("out", {3});
     const auto verdict = [&](const Values& expected, const Values& got) {
@@ -202,7 +202,7 @@ TEST_CASE("zeros must be zeros, and no number no number", "[harness]") {
     CHECK_FALSE(verdict({0.5, 1.0, INFINITY}, {0.5, 1.0, 3e38}).empty());
 }
 
-TEST_CASE("an error that no tolerance allows is infinite, and one that is measured is not", "[harness]") {
+TEST_CASE("an error beyond any tolerance is infinite, a measured one is not", "[harness]") {
     const Case stated = copy_case();
     const double nan = std::nan("");
     const auto closeness = [&](const Operand& output, double expected, double got) {
@@ -232,9 +232,9 @@ TEST_CASE("an error that no tolerance allows is infinite, and one that is measur
     }
 }
 
-TEST_CASE("runs that fail are counted, not what is wrong with them", "[harness]") {
+TEST_CASE("failed runs are counted, not their complaints", "[harness]") {
     FaultyBackend device(open_device("cpu:oracle"), [](Backend& inner, const Copy& op) {
-        inner.run(Copy{op.x, op.out});  // wrong where it should add
+        inner.run(Copy{op.x, op.out});  // wrong when accumulating
         if (op.write == Write::Accumulate) {
             poke(inner, op.x, op.x.offset, 0.0);
         }

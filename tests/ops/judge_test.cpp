@@ -1,4 +1,4 @@
-// What holds results to account that are to be timed.
+// The check of results before they are timed.
 #include "conformance/judge.h"
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@ using namespace headscope::conformance;
 
 namespace {
 
-// Products of the other sign.
+// Products with the wrong sign.
 class Turned final : public ForwardingBackend {
 public:
     using ForwardingBackend::ForwardingBackend;
@@ -35,7 +35,7 @@ Case large_product() {
 
 }  // namespace
 
-TEST_CASE("what takes the oracle long is held against the CPU, stored in 16 bits or not", "[judge]") {
+TEST_CASE("a case that is slow for the oracle is compared with the CPU, in 16-bit storage too", "[judge]") {
     for (const std::string& id : devices_under_test()) {
         std::unique_ptr<Backend> device = open_device(id, environment_options());
         std::vector<Case> cases{large_product()};
@@ -60,7 +60,7 @@ TEST_CASE("what takes the oracle long is held against the CPU, stored in 16 bits
     }
 }
 
-TEST_CASE("what the oracle computes at once is held against it", "[judge]") {
+TEST_CASE("a case that is fast for the oracle is compared with it", "[judge]") {
     const std::unique_ptr<Backend> device = open_device("cpu");
     Judge judge;
     Case small = matmul({{}, 8, 9, 10});

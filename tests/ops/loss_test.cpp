@@ -8,7 +8,7 @@
 using namespace headscope;
 using namespace headscope::conformance;
 
-TEST_CASE("the smoothed loss is the cross-entropy to the smoothed target", "[loss][by_hand]") {
+TEST_CASE("the smoothed loss is the cross-entropy with the smoothed target", "[loss][by_hand]") {
     // Written out for three classes: p = (1, 2, 5) / 8, target 1, epsilon 0.3.
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const Tensor logits = make_from_host(*oracle, {1, 3}, oracle->real(), Values{0.0, std::log(2.0), std::log(5.0)});

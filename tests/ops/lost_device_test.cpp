@@ -1,4 +1,4 @@
-// What is left of a conformance run whose device is lost.
+// What remains of a conformance run whose device is lost.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -26,7 +26,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-// Which sees that the device is there and runs the first case on it, and then no more.
+// Opens for the check that the device exists and for the first case, and then no more.
 Plan opened_twice(Plan wanted) {
     wanted.open = [opened = 0](const std::string& path, const std::string& device) mutable {
         if (++opened > 2) {
@@ -37,7 +37,7 @@ Plan opened_twice(Plan wanted) {
     return wanted;
 }
 
-// A device that is lost when it is asked for products in BF16, as where they are tried first.
+// A device that is lost when asked for BF16 products.
 class LostInTrial final : public ForwardingBackend {
 public:
     LostInTrial(std::unique_ptr<Backend> inner, bool& lost) : ForwardingBackend(std::move(inner)), lost_(lost) {}
@@ -52,7 +52,7 @@ private:
     bool& lost_;
 };
 
-// A device that has another path, with kernels of its own.
+// A device with another path and kernels.
 class Scenic final : public ForwardingBackend {
 public:
     Scenic(std::unique_ptr<Backend> inner, std::string path)
@@ -70,8 +70,8 @@ private:
 
 }  // namespace
 
-TEST_CASE("a case that loses the device fails, and what follows has a fresh one", "[run]") {
-    static int runs = 0;  // groups make their cases by functions that hold nothing
+TEST_CASE("a case that loses the device fails, and later cases get a fresh one", "[run]") {
+    static int runs = 0;  // groups make their cases by functions without state
     runs = 0;
     const auto three = [] {
         return std::vector{doubling([] {}), doubling([] {
@@ -94,10 +94,10 @@ TEST_CASE("a case that loses the device fails, and what follows has a fresh one"
     REQUIRE(result.complaints.size() == 1);
     CHECK_THAT(result.complaints[0], Contains("it is gone"));
     CHECK(report.devices[0].failure.empty());
-    CHECK(runs == 1);  // no other layout is tried on what is lost
+    CHECK(runs == 1);  // no other layout runs on a lost device
 }
 
-TEST_CASE("a device that is lost before a case runs fails it, and what follows has a fresh one", "[run]") {
+TEST_CASE("a device lost before a case runs fails it, and later cases get a fresh one", "[run]") {
     const auto products = [] {
         Case rounded = doublings()[0];
         rounded.run = doubling([] {}).run;
@@ -122,7 +122,7 @@ TEST_CASE("a device that is lost before a case runs fails it, and what follows h
     CHECK(report.results.size() > 1);
 }
 
-TEST_CASE("a device whose last case loses it is not opened again, and is told as it was", "[run]") {
+TEST_CASE("a device lost by its last case is not reopened, and is described as it was", "[run]") {
     const auto one = [] { return std::vector{doubling([] { throw DeviceLost("it is gone"); })}; };
     const Plan wanted = opened_twice(plan({}, {"f32"}));
     const DeviceReport report = run(wanted, {{.name = "one", .groups = {{"one", "one", one}}}}).devices.at(0);
@@ -131,7 +131,7 @@ TEST_CASE("a device whose last case loses it is not opened again, and is told as
     CHECK(report.device.id == "cpu");
 }
 
-TEST_CASE("a device that is lost and does not come back keeps what was found out", "[run]") {
+TEST_CASE("a device that is lost and cannot be reopened keeps its results", "[run]") {
     const auto three = [] {
         return std::vector{doubling([] {}), doubling([] { throw DeviceLost("it is gone"); }), doubling([] {})};
     };
@@ -144,7 +144,7 @@ TEST_CASE("a device that is lost and does not come back keeps what was found out
     CHECK(report.results[0].runs > 1);
 }
 
-TEST_CASE("a device that is lost before a case runs, and does not come back, keeps the case's complaint", "[run]") {
+TEST_CASE("a device lost before a case, and not reopened, keeps the case's complaint", "[run]") {
     const auto products = [] {
         Case rounded = doublings()[0];
         rounded.compute = Compute::BF16;
@@ -161,10 +161,10 @@ TEST_CASE("a device that is lost before a case runs, and does not come back, kee
     CHECK_THAT(report.results[0].complaints[0], Contains("it hung in its trial"));
 }
 
-TEST_CASE("a case that loses the device while it is timed fails, and its device is not opened for that", "[run]") {
+TEST_CASE("a case that loses the device while timed fails, and the device is not reopened for that", "[run]") {
     static int runs = 0;
     runs = 0;
-    // Right as often as it is examined.
+    // Correct whenever it is examined.
     const auto one = [] { return std::vector{doubling([] { ++runs; })}; };
     const auto timed = [](const Workload&) { return std::vector{doubling([] { throw DeviceLost("it overheats"); })}; };
     Plan wanted = opened_twice(plan({}, {"f32"}));
@@ -180,7 +180,7 @@ TEST_CASE("a case that loses the device while it is timed fails, and its device 
     CHECK_THAT(report.results[1].complaints[0], Contains("it overheats"));
 }
 
-TEST_CASE("a case that loses the device while it is timed, or fails, is timed by no other path", "[run]") {
+TEST_CASE("a case that fails or loses the device while timed is timed by no other path", "[run]") {
     static int timings = 0;
     const auto examined = [] { return std::vector{doubling([] {})}; };
     const auto lost = [](const Workload&) {
@@ -215,7 +215,7 @@ TEST_CASE("a case that loses the device while it is timed, or fails, is timed by
     }
 }
 
-TEST_CASE("a device that is lost again and again is given up", "[run]") {
+TEST_CASE("a device that is lost repeatedly is given up", "[run]") {
     const auto many = [] { return std::vector<Case>(20, doubling([] { throw DeviceLost("it is gone"); })); };
     const DeviceReport report =
         run(plan({}, {"f32"}), {{.name = "many", .groups = {{"many", "many", many}}}}).devices.at(0);
@@ -224,8 +224,8 @@ TEST_CASE("a device that is lost again and again is given up", "[run]") {
     CHECK(report.results[0].cases == 8);
 }
 
-TEST_CASE("what two threads lose of one device is counted together", "[run]") {
-    static std::atomic<int> begun = 0;  // the first waits for the other thread, if there is one
+TEST_CASE("losses of one device in two threads are counted together", "[run]") {
+    static std::atomic<int> begun = 0;  // the first waits for the other thread, if any
     begun = 0;
     const auto five = [] {
         return std::vector<Case>(5, doubling([] {
@@ -250,5 +250,5 @@ TEST_CASE("what two threads lose of one device is counted together", "[run]") {
         cases += result.cases;
     }
     CHECK(cases >= 8);
-    CHECK(cases <= 9);  // the other thread may have been at one
+    CHECK(cases <= 9);  // the other thread may have been running one
 }

@@ -7,7 +7,7 @@
 using namespace headscope;
 using namespace headscope::conformance;
 
-TEST_CASE("beside I8 weights a row is rounded by its largest number", "[matmul][by_hand]") {
+TEST_CASE("next to I8 weights a row is scaled by its largest number", "[matmul][by_hand]") {
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const Tensor a = make_from_host(*oracle, {2, 2}, oracle->real(), Values{254.0, 1.0, 127.0, 1.5});
     const Tensor b = make_from_host(*oracle, {1, 2}, DType::I8, std::vector<std::int32_t>{1, 100});
@@ -18,8 +18,8 @@ TEST_CASE("beside I8 weights a row is rounded by its largest number", "[matmul][
     CHECK(to_host<double>(*oracle, out) == Values{0.5 * 254.0, 0.5 * (127.0 + 200.0)});
 }
 
-TEST_CASE("a product of rounded operands differs from one of exact ones", "[matmul][by_hand]") {
-    // What the case above holds the devices to is not the plain product.
+TEST_CASE("a product of rounded operands differs from an exact one", "[matmul][by_hand]") {
+    // The cases that devices must pass differ from the plain product.
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const auto result = [&](Compute compute) {
         const Tensor a = make_from_host(*oracle, {1, 1}, oracle->real(), Values{1.0 + 0x1p-9 + 0x1p-12});

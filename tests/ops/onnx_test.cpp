@@ -1,4 +1,4 @@
-// ONNX's node tests: files as others write them, and the vectors within.
+// ONNX's node tests: reading files and comparing with their vectors.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 const std::string kVectors = HEADSCOPE_SOURCE_DIR "/tests/golden/onnx";
 
-// Fields as Protocol Buffers write them.
+// Fields in the Protocol Buffers format.
 std::string varint(std::uint64_t value) {
     std::string bytes;
     for (; value >= 0x80; value >>= 7U) {
@@ -48,7 +48,7 @@ OnnxTensor parsed(const std::string& bytes) {
     return parse_onnx_tensor(bytes, "t.pb");
 }
 
-// One of the vectors in a folder of its own, to be bent.
+// A copy of one vector in a folder, to be damaged.
 class Bent {
 public:
     explicit Bent(const std::string& test) : test_(folder_.file(test)) {
@@ -69,7 +69,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("every device agrees with the vectors of ONNX", "[onnx]") {
+TEST_CASE("every device agrees with ONNX's vectors", "[onnx]") {
     for (const std::string& id : devices_under_test()) {
         const std::unique_ptr<Backend> device = open_device(id, environment_options());
         const DeviceReport report = run_onnx_node_tests({kVectors}, *device);
@@ -106,7 +106,7 @@ std::vector<double> attended(Backend& device, OnnxType type, const std::vector<d
 
 }  // namespace
 
-TEST_CASE("what any mask forbids does not matter, NaN and infinity included", "[onnx]") {
+TEST_CASE("keys that a mask forbids do not matter, NaN and infinity included", "[onnx]") {
     const double no = -kInfinity;
     const std::vector<double> added{0, 0.5, no, no, no, 0, 1, no, no, no, no, no};
     const std::vector<double> truths{1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0};
@@ -127,7 +127,7 @@ TEST_CASE("what any mask forbids does not matter, NaN and infinity included", "[
     }
 }
 
-TEST_CASE("what is not ours is skipped, with the count and the reason", "[onnx]") {
+TEST_CASE("unsupported ops are skipped, with count and reason", "[onnx]") {
     const DeviceReport report = run_onnx_node_tests({kVectors}, *open_device("cpu"));
     std::map<std::string, int> skipped;
     for (const Result& result : report.results) {
@@ -155,7 +155,7 @@ TEST_CASE("a device that differs from the vectors fails", "[onnx]") {
     CHECK_FALSE(bent.run().passed());
 }
 
-TEST_CASE("where infinity is expected no number will do", "[onnx]") {
+TEST_CASE("where infinity is expected no number is accepted", "[onnx]") {
     const Bent bent("test_softmax_large_number");
     const OnnxTensor output = read_onnx_tensor(bent.file("test_data_set_0/output_0.pb"));
     std::vector<float> values(output.values.begin(), output.values.end());
@@ -168,7 +168,7 @@ TEST_CASE("where infinity is expected no number will do", "[onnx]") {
     CHECK(bent.only().failed_runs == 1);
 }
 
-TEST_CASE("shapes that no op of ours takes are skipped, and end nothing", "[onnx]") {
+TEST_CASE("unsupported shapes are skipped, and other tests run", "[onnx]") {
     const auto with_inputs = [](const std::string& test, const std::string& a, const std::string& b) {
         const Bent bent(test);
         atomic_write_file(bent.file("test_data_set_0/input_0.pb"), a + number_field(2, 1));
@@ -182,7 +182,7 @@ TEST_CASE("shapes that no op of ours takes are skipped, and end nothing", "[onnx
     CHECK(with_inputs("test_layer_normalization_3d_axis1_epsilon", none, number_field(1, 0)).missing());
 }
 
-TEST_CASE("a test whose files are broken or missing fails, and says which", "[onnx]") {
+TEST_CASE("a test with broken or missing files fails and names them", "[onnx]") {
     const Bent cut("test_matmul_4d");
     fs::resize_file(cut.file("test_data_set_0/input_1.pb"), 40);
     CHECK_THAT(cut.only().complaints.at(0), Contains("input_1.pb") && Contains("cut short"));
@@ -202,7 +202,7 @@ TEST_CASE("a test whose files are broken or missing fails, and says which", "[on
     CHECK_THAT(report_table(no_model.run()), Contains("\nFAILED  onnx, a model that can be read (test_matmul_4d)\n"));
 }
 
-TEST_CASE("a test whose model is not there fails, and others run", "[onnx]") {
+TEST_CASE("a test without a model fails, and others run", "[onnx]") {
     const Bent bent("test_matmul_4d");
     fs::create_directory(bent.file("../test_of_nothing"));
     fs::create_directory(bent.file("../notes"));
@@ -213,7 +213,7 @@ TEST_CASE("a test whose model is not there fails, and others run", "[onnx]") {
     CHECK(report.failures() == 1);
 }
 
-TEST_CASE("one test may be run by itself, and one that fails says how", "[onnx]") {
+TEST_CASE("one test can run alone, and a failed one says how", "[onnx]") {
     const auto named = [](const std::string& text) {
         return run_onnx_node_tests({.folder = kVectors, .name_text = text}, *open_device("cpu"));
     };
@@ -229,7 +229,7 @@ TEST_CASE("one test may be run by itself, and one that fails says how", "[onnx]"
                                                  Contains("' --case 'test_matmul_4d'"));
 }
 
-TEST_CASE("node tests that are interrupted keep what was found", "[onnx]") {
+TEST_CASE("interrupted node tests keep their results", "[onnx]") {
     int begun = 0;
     const DeviceReport report = run_onnx_node_tests(
         {.folder = kVectors, .progress = [&](const Doing&) { ++begun; }, .stop_requested = [&] { return begun == 1; }},
@@ -247,7 +247,7 @@ TEST_CASE("a folder without node tests is an error", "[onnx]") {
     CHECK_THROWS_WITH(run_onnx_node_tests({folder.file("nowhere")}, *cpu), Contains("cannot read the folder"));
 }
 
-TEST_CASE("a tensor is read in each way that it may be written", "[onnx]") {
+TEST_CASE("a tensor is read in every encoding", "[onnx]") {
     const std::string dims = bytes_field(1, varint(2) + varint(1));  // packed
     const auto values = [&](std::uint64_t type, const std::string& data) {
         return parsed(dims + number_field(2, type) + data).values;
@@ -271,7 +271,7 @@ TEST_CASE("a tensor is read in each way that it may be written", "[onnx]") {
     CHECK(named.dims == std::vector<std::int64_t>{2, 1});
 }
 
-TEST_CASE("bytes that are no tensor are refused", "[onnx]") {
+TEST_CASE("invalid tensors are rejected", "[onnx]") {
     const std::string two = number_field(1, 2);
     CHECK_THROWS_WITH(parsed(two + number_field(2, 1)), Contains("t.pb: expected 2 values by its dims, found 0"));
     CHECK_THROWS_WITH(parsed(two + number_field(2, 8)), Contains("type 8"));

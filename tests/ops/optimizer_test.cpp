@@ -44,7 +44,7 @@ TEST_CASE("the working copy is the new parameter, rounded", "[optimizer][by_hand
     }
 }
 
-TEST_CASE("a skipped step leaves parameter and moments as they were", "[optimizer][by_hand]") {
+TEST_CASE("a skipped step leaves parameter and moments unchanged", "[optimizer][by_hand]") {
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const auto tensor = [&](const Values& values) {
         return make_from_host(*oracle, {static_cast<std::int64_t>(values.size())}, oracle->real(), values);

@@ -1,4 +1,4 @@
-// What a conformance run says, to people and to programs.
+// Reports of a conformance run, for people and for programs.
 #include "conformance/report.h"
 
 #include <catch2/catch.hpp>
@@ -60,7 +60,7 @@ Report failing_report() {
     Report report = some_report();
     Result& broken = report.devices[0].results[3];
     broken.complaints = {"matmul: expected 1 < 2 & got \"3\"", "b", "c", "d"};
-    broken.failed_runs = 2;  // two of which have several things wrong
+    broken.failed_runs = 2;  // two of them have several complaints
     broken.failed = {{.title = "matmul 3x3", .repeat = "headscope conform --case '3x3'", .kernels = {"tiles"}},
                      {.title = "matmul 5x5", .repeat = "headscope conform --case '5x5'"}};
     broken.closeness.of_bound = std::numeric_limits<double>::infinity();
@@ -70,13 +70,13 @@ Report failing_report() {
 
 }  // namespace
 
-TEST_CASE("a report passes where something ran and nothing failed", "[report]") {
+TEST_CASE("a report passes if something ran and nothing failed", "[report]") {
     CHECK(some_report().passed());
     CHECK_FALSE(failing_report().passed());
     CHECK(failing_report().devices[0].failures() == 1);
     CHECK_FALSE(Report{}.passed());
     Report idle = some_report();
-    idle.devices[0].results.resize(1);  // what is missing alone
+    idle.devices[0].results.resize(1);  // only what is missing
     CHECK_FALSE(idle.passed());
     CHECK_THAT(report_junit(idle), Contains("failures=\"1\"") && Contains("nothing ran"));
     Report two = some_report();
@@ -84,7 +84,7 @@ TEST_CASE("a report passes where something ran and nothing failed", "[report]") 
     CHECK_FALSE(two.passed());
 }
 
-TEST_CASE("what was not tried to its end is no pass, and says so", "[report]") {
+TEST_CASE("an incomplete run does not pass, and says so", "[report]") {
     Report cut = some_report();
     cut.devices[0].failure = "it is <gone>";
     CHECK_FALSE(cut.passed());
@@ -119,7 +119,7 @@ TEST_CASE("the table has a line for each op, precision and path, the fastest spe
     CHECK_THAT(report_table(timed), Contains("timed            4 GFLOP/s\n"));
 }
 
-TEST_CASE("a kernel that was timed and never held to the oracle is told", "[report]") {
+TEST_CASE("a kernel that was timed but never compared with the oracle is reported", "[report]") {
     Report report = some_report();
     std::vector<Result>& results = report.devices[0].results;
     results[1].kernels = {"tiles of 8"};
@@ -133,7 +133,7 @@ TEST_CASE("a kernel that was timed and never held to the oracle is told", "[repo
     CHECK_THAT(report_table(report.devices[0]), !Contains("no case of this run"));
 }
 
-TEST_CASE("the table tells the first complaints of what failed, and how many there are", "[report]") {
+TEST_CASE("the table shows the first complaints of a failure, and their number", "[report]") {
     const std::string text = report_table(failing_report().devices[0]);
     CHECK_THAT(text, Contains("1.0e-14   wrong   wrong  FAILED 2\n") &&
                          Contains("FAILED  matmul in f32, what holds (group, no-subgroups)") &&
@@ -147,7 +147,7 @@ TEST_CASE("the table tells the first complaints of what failed, and how many the
     CHECK_THAT(report_table(other.devices[0]), Contains("1 of 1 result failed"));
 }
 
-TEST_CASE("the JSON has everything, and stays JSON where a number is infinite", "[report]") {
+TEST_CASE("the JSON has everything, and is valid JSON with infinite numbers", "[report]") {
     const nlohmann::json json = nlohmann::json::parse(report_json(failing_report()).dump());
     CHECK(json["headscope"] == "1.2");
     CHECK(json["scope"] == "full");
@@ -180,7 +180,7 @@ TEST_CASE("the JSON has everything, and stays JSON where a number is infinite", 
     CHECK(broken["failed_cases"][0]["kernels"] == std::vector<std::string>{"tiles"});
 }
 
-TEST_CASE("a report says when, by which command and under which settings", "[report]") {
+TEST_CASE("a report has its time, command and settings", "[report]") {
     const nlohmann::json json = nlohmann::json::parse(report_json(some_report()).dump());
     CHECK(json["date"] == "2026-11-22T13:40:05Z");
     CHECK(json["command"] == "headscope conform --quick");
@@ -201,7 +201,7 @@ TEST_CASE("a report has the settings that change what runs", "[report]") {
     CHECK(settings_of({}).empty());
 }
 
-TEST_CASE("the table says what errors are allowed, and why", "[report]") {
+TEST_CASE("the table has the allowed errors, with the reason", "[report]") {
     Report report = some_report();
     report.devices[0].results[3].tolerance = {.element = 2e-6, .tensor = 1e-7, .reason = "of longer sums"};
     const std::string text = report_table(report.devices[0]);
@@ -211,7 +211,7 @@ TEST_CASE("the table says what errors are allowed, and why", "[report]") {
     CHECK_THAT(text, !Contains("12 u"));
 }
 
-TEST_CASE("JUnit's XML has a suite for a device and a test for a result", "[report]") {
+TEST_CASE("JUnit's XML has a suite for each device and a test for each result", "[report]") {
     const std::string xml = report_junit(failing_report());
     CHECK_THAT(xml, Contains("<testsuite name=\"vulkan:0 Card &lt;1&gt;\" tests=\"4\" failures=\"1\" errors=\"0\" "
                              "skipped=\"1\""));
@@ -228,7 +228,7 @@ TEST_CASE("JUnit's XML has a suite for a device and a test for a result", "[repo
     CHECK_THAT(xml, Contains("share of tolerance inf"));
 }
 
-TEST_CASE("JUnit's XML is XML, whatever a driver or a complaint is called", "[report]") {
+TEST_CASE("JUnit's XML is valid with any name or complaint", "[report]") {
     Report nasty = failing_report();
     nasty.devices[0].device.driver = "<driver> & \"co\"";
     nasty.devices[0].results[3].complaints = {"]]> </failure> \x01 \xff & <a b='c'>"};

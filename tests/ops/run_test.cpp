@@ -45,7 +45,7 @@ std::string a_vulkan_device() {
     return found == ids.end() ? "" : *found;
 }
 
-// Of a Vulkan device by every path that it has; of none where there is none.
+// A Vulkan device by each of its paths; empty if there is none.
 Plan every_path(std::vector<std::string> dtypes = {}) {
     Plan wanted = plan({}, std::move(dtypes));
     const std::string id = a_vulkan_device();
@@ -54,7 +54,7 @@ Plan every_path(std::vector<std::string> dtypes = {}) {
     return wanted;
 }
 
-// What a run does with paths shows in a few cases of two ops, of which one alone reduces and reads through texels.
+// A few cases of two ops show what a run does with paths; only one of them reduces and reads texels.
 std::vector<Case> softmaxes() {
     std::vector<Case> cases;
     for (const Shape& shape : {Shape{1, 2, 3, 33}, Shape{1, 2, 3, 64}, Shape{1, 1, 2, 257}}) {
@@ -88,7 +88,7 @@ std::vector<Case> row_copies() {
 
 }  // namespace
 
-TEST_CASE("a run holds a device to the ops, families and dtypes that were asked for", "[run]") {
+TEST_CASE("a run tests a device with the requested ops, families and dtypes", "[run]") {
     const Report softmax = run(plan({"masked_softmax"}), catalogue());
     CHECK(softmax.passed());
     CHECK(ops_of(softmax) == std::set<std::string>{"masked_softmax"});
@@ -111,7 +111,7 @@ TEST_CASE("what a device lacks is a result without runs, with the reason", "[run
     CHECK(report.passed());
 }
 
-TEST_CASE("a device that is wrong fails, and is told how far off it is", "[run]") {
+TEST_CASE("a wrong device fails, with the size of its error", "[run]") {
     const Family wrong{.name = "wrong", .groups = {{"doublings", "twice as much", doublings}}};
     const Report report = run(plan({}), {wrong});
     CHECK_FALSE(report.passed());
@@ -128,7 +128,7 @@ TEST_CASE("a device that is wrong fails, and is told how far off it is", "[run]"
     CHECK(report.devices[0].date.size() == std::string("2026-11-22T13:40:05Z").size());
 }
 
-TEST_CASE("a device that cannot be opened any more fails, and others have their reports", "[run]") {
+TEST_CASE("a device that can no longer be opened fails, and others are reported", "[run]") {
     Plan wanted = plan({"fill"}, {"f32"});
     wanted.devices = {"cpu", "abacus", "cpu"};
     int asked = 0;
@@ -148,8 +148,7 @@ TEST_CASE("a device that cannot be opened any more fails, and others have their 
     CHECK_FALSE(report.passed());
 }
 
-TEST_CASE("where the CPU plays Vulkan's device two threads share the groups, and large groups storages of 16 bits",
-          "[run]") {
+TEST_CASE("on software Vulkan two threads share the groups, and large groups split the 16-bit storages", "[run]") {
     Plan wanted = plan({});
     std::atomic<int> opened = 0;
     wanted.open = [&](const std::string& path, const std::string& device) {
@@ -178,7 +177,7 @@ TEST_CASE("where the CPU plays Vulkan's device two threads share the groups, and
     }
 }
 
-TEST_CASE("a run takes the paths that are asked for beside the device's own choice", "[run]") {
+TEST_CASE("a run uses the requested paths next to the device's own choice", "[run]") {
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
     const std::string id = a_vulkan_device();
     if (id.empty()) {
@@ -197,7 +196,7 @@ TEST_CASE("a run takes the paths that are asked for beside the device's own choi
     CHECK_THROWS_WITH(run(wanted, catalogue()), Contains("no path \"sideways\"") && Contains("no-subgroups"));
 }
 
-TEST_CASE("an op, a dtype or a device that is not there is an error that says what there is", "[run]") {
+TEST_CASE("an unknown op, dtype or device is an error that lists what there is", "[run]") {
     CHECK_THROWS_WITH(run(plan({"softmax"}), catalogue()), Contains("\"softmax\"") && Contains("masked_softmax"));
     CHECK_THROWS_WITH(run(plan({}, {"f64"}), catalogue()), Contains("\"f64\"") && Contains("bf16"));
     CHECK_THROWS_WITH(run(plan({"square_sum"}, {"i8"}), catalogue()), Contains("nothing was to be done on cpu"));
@@ -206,7 +205,7 @@ TEST_CASE("an op, a dtype or a device that is not there is an error that says wh
     CHECK_THROWS_WITH(run(elsewhere, catalogue()), Contains("unknown device \"abacus\""));
 }
 
-TEST_CASE("a path is tried where it runs other kernels, and nowhere else", "[run]") {
+TEST_CASE("a path is tested only where it runs other kernels", "[run]") {
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
     const Plan wanted = every_path();
     if (wanted.devices.empty()) {
@@ -240,7 +239,7 @@ TEST_CASE("a path is tried where it runs other kernels, and nowhere else", "[run
     CHECK(paths.count("cache_append ") == 1);
 }
 
-TEST_CASE("a path is timed where it runs other kernels, and nowhere else", "[run]") {
+TEST_CASE("a path is timed only where it runs other kernels", "[run]") {
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
     Plan wanted = every_path({"f32"});
     if (wanted.devices.empty()) {
@@ -270,7 +269,7 @@ TEST_CASE("a path is timed where it runs other kernels, and nowhere else", "[run
     }
 }
 
-TEST_CASE("a path that holds much is opened anew: memory, and kernels where the CPU plays the device", "[run]") {
+TEST_CASE("a path that holds much is reopened: for memory, and for kernels on software devices", "[run]") {
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
     Plan wanted = every_path({"f32"});
     if (wanted.devices.empty()) {
@@ -298,7 +297,7 @@ TEST_CASE("a path that holds much is opened anew: memory, and kernels where the 
     CHECK((opened.at("") > 2) == report.devices[0].device.software);
 }
 
-TEST_CASE("a path is tried where one layout of a case runs other kernels, whatever its first one does", "[run]") {
+TEST_CASE("a path is tested if any layout of a case runs other kernels", "[run]") {
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
     const auto copies = [] {
         return std::vector{
@@ -335,7 +334,7 @@ TEST_CASE("every path of a device can be opened, and no other", "[run]") {
     }
 }
 
-TEST_CASE("what a case computes in has a name", "[run]") {
+TEST_CASE("a case's precision has a name", "[run]") {
     const Case plain = doublings()[0];
     CHECK(precision_of(plain) == "f32");
     CHECK(precision_of(plain.stored_in(DType::F16)) == "f16");
@@ -350,7 +349,7 @@ TEST_CASE("what a case computes in has a name", "[run]") {
     CHECK(precision_of(mixed) == "f32+bf16");
 }
 
-TEST_CASE("a speed is of bytes, or of operations where the case states them", "[run]") {
+TEST_CASE("a speed is in bytes, or in operations if the case states them", "[run]") {
     const std::unique_ptr<Backend> cpu = open_device("cpu");
     Case stated = doublings()[0];
     const Speed bytes = measure(*cpu, stated, generate(stated));

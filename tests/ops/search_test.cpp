@@ -9,8 +9,8 @@
 using namespace headscope;
 using namespace headscope::conformance;
 
-// The harness forgives a device that rounds its inputs once, which moves logits of ten thousand by a thousandth. But
-// these are exact, and so are their differences.
+// The harness allows a device to round its inputs once, which changes logits of ten thousand by a thousandth. But these
+// are exact, and so are their differences.
 TEST_CASE("large logits keep the decimals of their log probabilities", "[search][by_hand]") {
     std::vector<std::string> ids = devices_under_test();
     ids.insert(ids.begin(), "cpu:oracle");

@@ -1,4 +1,4 @@
-// The CPU's backend as a CPU that plays Vulkan's device.
+// The CPU backend posing as a software Vulkan device.
 #pragma once
 
 #include <memory>

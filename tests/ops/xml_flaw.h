@@ -1,4 +1,4 @@
-// Whether a text is well-formed XML, as far as reports have it: elements, attributes and text, without comments.
+// Whether a text is well-formed XML, as far as reports use it: elements, attributes and text, without comments.
 #pragma once
 
 #include <regex>
@@ -14,7 +14,7 @@ inline bool has_bare_ampersand(const std::string& text) {
     return std::regex_replace(text, kEntity, "").find('&') != std::string::npos;
 }
 
-// What is wrong with a tag's attributes, in words; empty where nothing is.
+// What is wrong with a tag's attributes; empty if nothing.
 inline std::string attribute_flaw(std::string attributes) {
     static const std::regex kAttribute("^\\s+([A-Za-z_][-A-Za-z0-9_.:]*)=\"([^<\"]*)\"");
     std::set<std::string> names;
@@ -28,7 +28,7 @@ inline std::string attribute_flaw(std::string attributes) {
     return attributes.find_first_not_of(" \n") == std::string::npos ? "" : "attributes: " + attributes;
 }
 
-// What is wrong with it, in words; empty where nothing is.
+// What is wrong with it; empty if nothing.
 inline std::string xml_flaw(std::string text) {
     static const std::regex kTag("^<(/?)([A-Za-z_][-A-Za-z0-9_.:]*)((?:[^<>\"]|\"[^\"]*\")*?)(/?)>");
     const std::string head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";

@@ -15,7 +15,7 @@ struct Type16 {
     std::uint16_t infinity;
 };
 
-// Between each two neighbours of the type: the middle goes to the even one, everything else to the nearer one.
+// Between each two neighbours of the type the middle rounds to the even one, everything else to the nearer one.
 void check_every_gap(const Type16& type) {
     int wrong = 0;
     for (std::uint32_t bits = 0; bits + 1 < type.infinity; ++bits) {
@@ -41,7 +41,7 @@ void check_special_values(const Type16& type) {
     CHECK(type.to(-0.0F) == 0x8000U);
     CHECK(std::signbit(type.from(0x8000U)));
     CHECK(std::isnan(type.from(type.to(std::numeric_limits<float>::quiet_NaN()))));
-    // A NaN whose set bits would all be cut off stays a NaN.
+    // A NaN whose set bits would all be cut off stays NaN.
     CHECK(std::isnan(type.from(type.to(std::bit_cast<float>(0x7f800001U)))));
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("BF16 rounds to nearest, ties to even", "[dtype]") {
     CHECK(to_bf16(std::numeric_limits<float>::max()) == 0x7f80U);
 }
 
-TEST_CASE("every dtype has its size and its name in safetensors", "[dtype]") {
+TEST_CASE("every dtype has its size and its safetensors name", "[dtype]") {
     CHECK(size_of(DType::F64) == 8);
     CHECK(size_of(DType::F32) == 4);
     CHECK(size_of(DType::I32) == 4);

@@ -51,7 +51,7 @@ TEST_CASE("a new tensor is row-major and contiguous", "[tensor]") {
     CHECK(tensor.to_string() == "F32 [2, 3, 4]");
 }
 
-TEST_CASE("narrow and split are views that say where they lie", "[tensor]") {
+TEST_CASE("narrow and split are views with their own offsets", "[tensor]") {
     const Tensor tensor = tensor_of({4, 6});
     const Tensor part = tensor.narrow(1, 2, 3);
     CHECK(part.shape == Shape{4, 3});
@@ -79,7 +79,7 @@ TEST_CASE("heads of a packed row are a view", "[tensor]") {
     CHECK_THROWS_AS(packed.swap(1, 2), CheckFailure);
 }
 
-TEST_CASE("size-one dimensions do not disturb contiguity", "[tensor]") {
+TEST_CASE("dimensions of size one do not affect contiguity", "[tensor]") {
     const Tensor row = tensor_of({4, 6}).narrow(0, 2, 1);
     CHECK(row.contiguous());
     CHECK(row.reshape({2, 3}).offset == 12);

@@ -1,4 +1,4 @@
-// Subgroups that are whole again behind a loop are asked for, where a driver can be asked.
+// Reconvergence of subgroups after a loop is requested if a driver supports that.
 #include "backends/vulkan/device/control_flow.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::uint32_t entry_point(std::span<const std::uint32_t> spirv) {
     return found;
 }
 
-// The operands of all modes that need none of their own.
+// The operands of all modes without operands of their own.
 std::vector<std::uint32_t> modes_of(std::span<const std::uint32_t> spirv) {
     std::vector<std::uint32_t> found;
     for_each_instruction(spirv, [&](const Instruction& instruction) {
@@ -45,7 +45,7 @@ std::vector<std::uint32_t> modes_of(std::span<const std::uint32_t> spirv) {
     return found;
 }
 
-// What a kernel with subgroups and one without ask for.
+// The requests of a kernel with subgroups and of one without.
 std::vector<bool> asked_for(FakeLoader& fake) {
     {
         Streamed made(0);
@@ -61,8 +61,7 @@ bool enabled(const FakeLoader& fake) {
 
 }  // namespace
 
-TEST_CASE("a module that asks for uniform control flow says so twice and is otherwise as it was",
-          "[vulkan][subgroup]") {
+TEST_CASE("a module that requests uniform control flow is otherwise unchanged", "[vulkan][subgroup]") {
     for (const auto& spirv : {module_of(Kernel::MaskedSoftmax).spirv, module_of(Kernel::MatmulCooperative).spirv_16}) {
         REQUIRE(uses_subgroups(spirv));
         const std::vector<std::uint32_t> more = with_uniform_control_flow(spirv);
@@ -81,7 +80,7 @@ TEST_CASE("a module that asks for uniform control flow says so twice and is othe
     }
 }
 
-TEST_CASE("kernels with subgroups ask for uniform control flow where the driver has it", "[vulkan][subgroup]") {
+TEST_CASE("kernels with subgroups request uniform control flow if the driver has it", "[vulkan][subgroup]") {
     FakeLoader fake({.devices = 2, .lists_control_flow = true, .opens = true});
     CHECK(asked_for(fake) == std::vector{true, false});
     CHECK(enabled(fake));
@@ -89,8 +88,7 @@ TEST_CASE("kernels with subgroups ask for uniform control flow where the driver 
     CHECK(feature_of(list_vulkan_devices()[0], kControlFlowFeature) == "yes");
 }
 
-TEST_CASE("no kernel asks for uniform control flow where the driver lacks it, or where it is switched off",
-          "[vulkan][subgroup]") {
+TEST_CASE("no kernel requests uniform control flow if the driver lacks it or it is disabled", "[vulkan][subgroup]") {
     struct Without {
         bool lists;
         VkBool32 has;

@@ -1,4 +1,4 @@
-// What the backend promises beside its ops, which tests/ops proves: devices that are missing, switches, limits, memory.
+// The backend besides its ops, which tests/ops covers: missing devices, switches, limits, memory.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -40,7 +40,7 @@ Tensor moment(Backend& backend, std::uint64_t seed, bool positive = false) {
     return make_from_host(backend, {static_cast<std::int64_t>(values.size())}, DType::F32, values);
 }
 
-// The kernels that look rows up, and Adam; what they made is added to `made`.
+// The kernels that look rows up, and Adam; appends their results to `made`.
 void use_tables(Backend& b, const Tensor& x, const Tensor& w, std::vector<Tensor>& made) {
     std::vector<std::int32_t> ids(kRows);
     std::vector<std::int32_t> order(kRows);
@@ -63,7 +63,7 @@ void use_tables(Backend& b, const Tensor& x, const Tensor& w, std::vector<Tensor
     made.insert(made.end(), {embedded, grad_table, gathered, w});
 }
 
-// Something of every kind of kernel: element-wise, a product, reductions, two levels of sums, integers.
+// A sample of every kind of kernel: element-wise, a product, reductions, two-level sums, integers.
 std::vector<float> results() {
     const auto backend = open_vulkan_device(0);
     Backend& b = *backend;
@@ -118,7 +118,7 @@ bool equal_bits(const std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
-TEST_CASE("without a loader the backend says what to install", "[vulkan][device]") {
+TEST_CASE("without a loader the error says what to install", "[vulkan][device]") {
     CHECK_THROWS_WITH(vulkan::Loader("libno-such-vulkan.so.1"),
                       Catch::Contains("libno-such-vulkan.so.1") && Catch::Contains("install libvulkan1"));
 }
@@ -133,14 +133,14 @@ TEST_CASE("without a driver there is one rejected entry and nothing is thrown", 
     CHECK_THROWS_AS(open_vulkan_device(0), Error);
 }
 
-TEST_CASE("a device that does not exist is an Error that counts those that do", "[vulkan][device]") {
+TEST_CASE("an unknown device is an Error with the number of devices", "[vulkan][device]") {
     if (usable_device()) {
         CHECK_THROWS_WITH(open_vulkan_device(99), Catch::Contains("vulkan:99"));
         CHECK_THROWS_AS(open_vulkan_device(-1), Error);
     }
 }
 
-TEST_CASE("a switch that means nothing is an Error and makes the list one rejected entry", "[vulkan][device]") {
+TEST_CASE("an invalid switch is an Error, and makes the list one rejected entry", "[vulkan][device]") {
     const Environment disable("HEADSCOPE_VULKAN_DISABLE", "subgruops");
     CHECK_THROWS_WITH(open_vulkan_device(0), Catch::Contains("subgruops"));
     const std::vector<DeviceInfo> devices = list_vulkan_devices();
@@ -148,14 +148,14 @@ TEST_CASE("a switch that means nothing is an Error and makes the list one reject
     CHECK_THAT(devices[0].rejected, Catch::Contains("subgruops"));
 }
 
-TEST_CASE("the lanes of a row are a power of two that a workgroup can have", "[vulkan][device]") {
+TEST_CASE("row lanes are a power of two up to a workgroup's size", "[vulkan][device]") {
     for (const char* wrong : {"48", "512", "many"}) {
         const Environment lanes("HEADSCOPE_VULKAN_ROW_LANES", wrong);
         CHECK_THROWS_WITH(open_vulkan_device(0), Catch::Contains("HEADSCOPE_VULKAN_ROW_LANES"));
     }
 }
 
-TEST_CASE("what is on trial errs by millionths, of tiles of a side or of all", "[vulkan][device]") {
+TEST_CASE("the error of a trial is in millionths, for tiles of one side or for all", "[vulkan][device]") {
     for (const char* wrong : {"50/", "/128", "/", "few", "5/few"}) {
         const Environment error("HEADSCOPE_VULKAN_TRIAL_ERROR", wrong);
         CHECK_THROWS_WITH(open_vulkan_device(0), Catch::Contains("HEADSCOPE_VULKAN_TRIAL_ERROR"));
@@ -194,7 +194,7 @@ TEST_CASE("the plain paths equal the fast ones", "[vulkan][device]") {
     }
 }
 
-TEST_CASE("without 16-bit storage buffers f16 is refused, and says what is missing and what to do",
+TEST_CASE("without 16-bit storage buffers f16 is an error that says what is missing and what to do",
           "[vulkan][device]") {
     if (!usable_device()) {
         return;
@@ -215,7 +215,7 @@ TEST_CASE("without 16-bit storage buffers f16 is refused, and says what is missi
             Catch::Contains("use f32, or choose another --device"));
 }
 
-TEST_CASE("small bindings and small grids change nothing but the order of sums", "[vulkan][device]") {
+TEST_CASE("small bindings and small grids change only the order of sums", "[vulkan][device]") {
     if (!usable_device()) {
         return;
     }
@@ -228,7 +228,7 @@ TEST_CASE("small bindings and small grids change nothing but the order of sums",
     CHECK(distance(whole, results()) < 1e-5);
 }
 
-TEST_CASE("a lost device says what was running", "[vulkan][device]") {
+TEST_CASE("the error of a lost device names what was running", "[vulkan][device]") {
     if (!usable_device()) {
         return;
     }
@@ -252,7 +252,7 @@ TEST_CASE("a damaged pipeline cache is replaced", "[vulkan][device]") {
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
     const fs::path folder = fs::temp_directory_path() / ("headscope-vulkan-" + std::to_string(getpid()));
     const Environment cache("XDG_CACHE_HOME", folder.string());
-    // Mesa keeps its own cache there too; left where it is, so that the test need not compile everything anew.
+    // Mesa's own cache is there too; it stays, so that the test need not compile everything again.
     const char* home = std::getenv("HOME");
     const Environment mesa("MESA_SHADER_CACHE_DIR", std::string(home == nullptr ? "/tmp" : home) + "/.cache");
     const std::vector<float> first = results();
@@ -271,7 +271,7 @@ TEST_CASE("a damaged pipeline cache is replaced", "[vulkan][device]") {
     fs::remove_all(folder);
 }
 
-TEST_CASE("memory that runs out is an Error that names what was asked for", "[vulkan][memory]") {
+TEST_CASE("running out of memory is an Error with the requested size", "[vulkan][memory]") {
     if (!usable_device()) {
         return;
     }
@@ -283,7 +283,7 @@ TEST_CASE("memory that runs out is an Error that names what was asked for", "[vu
     CHECK(backend->memory().live == 12);
 }
 
-TEST_CASE("memory given back is used again at once, and the old contents are not seen late", "[vulkan][memory]") {
+TEST_CASE("freed memory is reused at once, without reading stale contents", "[vulkan][memory]") {
     if (!usable_device()) {
         return;
     }
@@ -301,7 +301,7 @@ TEST_CASE("memory given back is used again at once, and the old contents are not
     CHECK(std::all_of(host.begin(), host.end(), [](float value) { return value == 1275.0F; }));
 }
 
-TEST_CASE("transfers larger than the staging memory arrive whole", "[vulkan][memory]") {
+TEST_CASE("transfers larger than the staging memory are complete", "[vulkan][memory]") {
     if (!usable_device()) {
         return;
     }

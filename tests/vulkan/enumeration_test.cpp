@@ -1,4 +1,4 @@
-// What is found and how often it is looked for, on a loader with devices that no test machine has.
+// Which devices are found, and how often drivers are asked, on a loader with fake devices.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -26,7 +26,7 @@ using headscope::vulkan_tests::feature_of;
 
 namespace {
 
-// A machine without CUDA, whatever it has: its one entry comes before Vulkan's.
+// A machine without CUDA, whatever it has: its one entry precedes Vulkan's.
 class NoCuda {
     Environment driver_{"HEADSCOPE_CUDA_DRIVER", "hidden by a test"};
 };
@@ -42,7 +42,7 @@ std::vector<DeviceInfo> after_cuda() {
 
 TEST_CASE("devices are listed from one instance, GPUs first, and the first GPU is the default", "[vulkan][device]") {
     const FakeLoader fake({.devices = 3});
-    const NoCuda no_cuda;  // which names a driver, and so makes a GPU possible
+    const NoCuda no_cuda;  // names a driver, which makes a GPU possible
     const std::vector<DeviceInfo> devices = after_cuda();
     REQUIRE(devices.size() == 4);
     CHECK(devices[0].name == "fake 1");
@@ -60,13 +60,13 @@ TEST_CASE("a device is found and opened with one instance", "[vulkan][device]") 
         const FakeLoader fake({.devices = 3});
         const NoCuda no_cuda;
         INFO("\"" << wanted << "\"");
-        // The GPU is there and fails: that is said, not passed over for the CPU.
+        // The GPU exists and fails: that is an error, not a reason to use the CPU.
         CHECK_THROWS_WITH(open_device(wanted, environment_options()), Catch::Contains("vkCreateDevice"));
         CHECK(fake->instances_made == 1);
     }
 }
 
-TEST_CASE("the default device is the CPU where the only GPU is software", "[vulkan][device]") {
+TEST_CASE("the default device is the CPU if the only GPU is software", "[vulkan][device]") {
     const FakeLoader software({.devices = 1});
     const NoCuda no_cuda;
     CHECK(open_device("", environment_options())->device().id == "cpu");
@@ -74,7 +74,7 @@ TEST_CASE("the default device is the CPU where the only GPU is software", "[vulk
     CHECK(default_device(list_devices(environment_options()), environment_options().settings) == "cpu");
 }
 
-TEST_CASE("drivers are not asked for the default device where no GPU is possible", "[vulkan][device]") {
+TEST_CASE("no driver is asked for the default device if no GPU is possible", "[vulkan][device]") {
     if (gpu_possible(environment_options().settings)) {
         WARN("SKIPPED: this machine may have a GPU");
         return;
@@ -85,7 +85,7 @@ TEST_CASE("drivers are not asked for the default device where no GPU is possible
     CHECK(default_device(list_devices(environment_options()), environment_options().settings) == "cpu");
 }
 
-TEST_CASE("a driver that says what Vulkan does not allow is not believed", "[vulkan][device]") {
+TEST_CASE("a driver that reports invalid values is rejected", "[vulkan][device]") {
     const NoCuda no_cuda;
     const auto reason = [](void (*bend)(VkPhysicalDeviceLimits&), std::uint32_t subgroup_size) {
         const FakeLoader fake({.devices = 1, .bend = bend, .subgroup_size = subgroup_size});
@@ -106,7 +106,7 @@ TEST_CASE("a driver that says what Vulkan does not allow is not believed", "[vul
                Catch::Contains("0 bytes of shared memory"));
 }
 
-TEST_CASE("texels are loaded where a CPU plays the GPU and its views are as long as bindings, with bounds",
+TEST_CASE("texel loads are used on software devices with views as long as bindings, with bounds checks",
           "[vulkan][device]") {
     const auto loads = [](std::uint32_t device, void (*bend)(VkPhysicalDeviceLimits&)) {
         FakeLoader fake({.devices = 2, .bend = bend, .opens = true});
@@ -130,8 +130,7 @@ TEST_CASE("texels are loaded where a CPU plays the GPU and its views are as long
     CHECK_FALSE(loads(0, enough));
 }
 
-TEST_CASE("of a device's cooperative matrices the list says the sizes, or what it lacks to use them",
-          "[vulkan][device]") {
+TEST_CASE("the list has the sizes of cooperative matrices, or what is missing", "[vulkan][device]") {
     const NoCuda no_cuda;
     const auto said = [](const FakeMatrices* matrices, std::uint32_t subgroup_size = 32, bool software = false) {
         const FakeLoader fake({.devices = 2, .subgroup_size = subgroup_size, .matrices = matrices});
@@ -185,7 +184,7 @@ TEST_CASE("of a device's cooperative matrices the list says the sizes, or what i
     CHECK(feature_of(after_cuda()[0], "cooperative matrices") == "switched off");
 }
 
-TEST_CASE("a driver that has Vulkan in part is shown by the loader, and told that it is known", "[vulkan][device]") {
+TEST_CASE("a driver of a Vulkan subset is listed and enabled as such", "[vulkan][device]") {
     for (const bool portability : {false, true}) {
         for (const bool old_loader : {false, true}) {
             FakeLoader fake({.devices = 2, .opens = true, .portability = portability, .old_loader = old_loader});
@@ -199,7 +198,7 @@ TEST_CASE("a driver that has Vulkan in part is shown by the loader, and told tha
     }
 }
 
-TEST_CASE("a device that its driver cannot describe is rejected in its place, and hides no other", "[vulkan][device]") {
+TEST_CASE("a device that its driver cannot describe is rejected, and hides no other", "[vulkan][device]") {
     const FakeLoader fake({.devices = 3, .opens = true, .cannot_list = 1});
     const std::vector<DeviceInfo> devices = list_vulkan_devices();
     REQUIRE(devices.size() == 3);
@@ -215,7 +214,7 @@ TEST_CASE("a device that its driver cannot describe is rejected in its place, an
     CHECK_THROWS_WITH(open_vulkan_device(0), Catch::Contains("vulkan:0 (fake 1) cannot be used"));
 }
 
-TEST_CASE("a list of extensions that grows while it is asked for is asked for again", "[vulkan][device]") {
+TEST_CASE("an extension list that grows between calls is read again", "[vulkan][device]") {
     const FakeLoader fake({.devices = 1, .least_subgroup = 8, .most_subgroup = 32, .lists_that_grow = 1});
     const DeviceInfo device = list_vulkan_devices()[0];
     CHECK(device.rejected.empty());
@@ -223,7 +222,7 @@ TEST_CASE("a list of extensions that grows while it is asked for is asked for ag
     CHECK(fake->lists_that_grow == 0);
 }
 
-TEST_CASE("drivers meet one thread at a time that makes or unmakes an instance or a device", "[vulkan][device]") {
+TEST_CASE("only one thread at a time creates or destroys an instance or device", "[vulkan][device]") {
     FakeLoader fake({.devices = 1, .opens = true, .dawdles = true});
     const auto open_some = [] {
         for (int turn = 0; turn < 10; ++turn) {
@@ -237,7 +236,7 @@ TEST_CASE("drivers meet one thread at a time that makes or unmakes an instance o
     CHECK(fake->most_within == 1);
 }
 
-TEST_CASE("where there is no driver, NVIDIA's kernel module tells what a container may lack", "[vulkan][device]") {
+TEST_CASE("without a driver, NVIDIA's kernel module hints at what a container lacks", "[vulkan][device]") {
     const TemporaryFolder folder;
     const std::string control = folder.file("nvidiactl");
     CHECK(vulkan::driver_advice(control) == "install mesa-vulkan-drivers, or your GPU maker's driver");
@@ -246,7 +245,7 @@ TEST_CASE("where there is no driver, NVIDIA's kernel module tells what a contain
                Catch::StartsWith("install mesa-vulkan-drivers, or") && Catch::Contains("NVIDIA_DRIVER_CAPABILITIES"));
 }
 
-TEST_CASE("a driver that crashes when it is asked takes nobody along", "[vulkan][device]") {
+TEST_CASE("a driver that crashes when asked does not end the program", "[vulkan][device]") {
     const FakeLoader fake({.devices = 3});
     const NoCuda no_cuda;
     const TemporaryFolder folder;
@@ -259,11 +258,11 @@ TEST_CASE("a driver that crashes when it is asked takes nobody along", "[vulkan]
     CHECK(devices[1].id == "cpu");
     CHECK_THROWS_WITH(open_device("vulkan", environment_options()), Catch::Contains("crashed"));
     CHECK(fake->instances_made == 0);  // in this process
-    fake->crashes = false;             // mended, and asked again
+    fake->crashes = false;             // repaired, and asked again
     CHECK(after_cuda().size() == 4);
 }
 
-TEST_CASE("drivers that did not crash are not asked twice in a child", "[vulkan][device]") {
+TEST_CASE("drivers that did not crash are not probed twice", "[vulkan][device]") {
     const FakeLoader fake({.devices = 2});
     const TemporaryFolder folder;
     namespace fs = std::filesystem;
@@ -283,8 +282,7 @@ TEST_CASE("drivers that did not crash are not asked twice in a child", "[vulkan]
     CHECK(stamps() == 1);
 }
 
-TEST_CASE("drivers are known by every folder that the loader looks into, and by what it is told to leave out",
-          "[vulkan][device]") {
+TEST_CASE("drivers are identified by every folder of the loader and by its settings", "[vulkan][device]") {
     const TemporaryFolder folder;
     const auto installed = [&](const std::string& name) {
         const std::string file = folder.file(name) + "/vulkan/icd.d/driver.json";
@@ -308,7 +306,7 @@ TEST_CASE("drivers are known by every folder that the loader looks into, and by 
     }
 }
 
-TEST_CASE("a driver that fails to list its devices is the reason given", "[vulkan][device]") {
+TEST_CASE("a driver that fails to list its devices is the reason", "[vulkan][device]") {
     const FakeLoader fake({.devices = 3});
     const NoCuda no_cuda;
     fake->enumerating = VK_ERROR_INITIALIZATION_FAILED;

@@ -1,4 +1,4 @@
-// Whether there is a device at all, for tests that set environment variables, too.
+// Whether there is a device, and helpers for tests that set environment variables.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -29,7 +29,7 @@ namespace headscope::vulkan_tests {
 
 using headscope::Environment;
 
-// Says why not. A failure where HEADSCOPE_REQUIRE_BACKENDS names vulkan.
+// Prints why not. A failure if HEADSCOPE_REQUIRE_BACKENDS names vulkan.
 inline bool usable_device() {
     const std::vector<DeviceInfo> devices = list_vulkan_devices();
     if (devices[0].rejected.empty()) {
@@ -53,7 +53,7 @@ inline std::string said_of(const std::vector<std::pair<std::string, std::string>
     return "";
 }
 
-// What the device says of one of its limits or features; empty if nothing.
+// The device's text for one of its limits or features; empty if missing.
 inline std::string limit_of(const DeviceInfo& device, const std::string& wanted) {
     return said_of(device.limits, wanted);
 }
@@ -61,7 +61,7 @@ inline std::string feature_of(const DeviceInfo& device, const std::string& wante
     return said_of(device.features, wanted);
 }
 
-// What read_pipeline_cache makes of a file.
+// The result of read_pipeline_cache for a file.
 inline std::vector<std::byte> bytes_of(const std::filesystem::path& file) {
     return vulkan::read_pipeline_cache(file.string());
 }

@@ -1,4 +1,4 @@
-// The device's clock, and what there is without one.
+// The device's clock, and events without one.
 #include <catch2/catch.hpp>
 
 #include "backends/vulkan/stream/timestamps.h"
@@ -9,7 +9,7 @@ using namespace headscope;
 using headscope::vulkan_tests::Environment;
 using headscope::vulkan_tests::usable_device;
 
-TEST_CASE("a clock of few bits begins anew when it is full", "[vulkan][events]") {
+TEST_CASE("a clock with few bits wraps around", "[vulkan][events]") {
     using vulkan::ticks_between;
     CHECK(ticks_between(100, 350, 64) == 250);
     CHECK(ticks_between(~std::uint64_t{0} - 1, 3, 64) == 5);
@@ -18,7 +18,7 @@ TEST_CASE("a clock of few bits begins anew when it is full", "[vulkan][events]")
     CHECK(ticks_between(7, 7, 36) == 0);
 }
 
-TEST_CASE("without timestamps events wait and take the host's clock", "[vulkan][events]") {
+TEST_CASE("without timestamps events wait and use the host's clock", "[vulkan][events]") {
     const Environment disable("HEADSCOPE_VULKAN_DISABLE", "timestamps");
     if (!usable_device()) {
         return;

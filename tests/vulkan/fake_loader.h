@@ -15,8 +15,8 @@
 
 namespace headscope::vulkan_tests {
 
-// While one lives, "libvulkan.so.1" is the fake: the dynamic linker takes a library that is loaded under that name
-// (its DT_SONAME) rather than look for one.
+// While it lives, "libvulkan.so.1" is the fake: the dynamic linker reuses a library loaded under that name (its
+// DT_SONAME).
 class FakeLoader {
 public:
     explicit FakeLoader(FakeVulkan state) {
@@ -44,12 +44,12 @@ private:
         return before == nullptr || *before == '\0' ? name : std::string(before) + "," + name;
     }
 
-    // It has the layer only where a test gives it one, which then asks for it.
+    // It has the layer only if a test asks for it.
     Environment validation_{"HEADSCOPE_VULKAN_VALIDATION", "0"};
     Environment device_{"HEADSCOPE_DEVICE", ""};
     // The fake computes nothing, so its trials would fail.
     Environment no_trial_{"HEADSCOPE_VULKAN_DISABLE", disabled_and("trials")};
-    // That it does not crash says nothing of the real drivers.
+    // The fake's survival must not count for real drivers.
     TemporaryFolder caches_;
     Environment cache_{"XDG_CACHE_HOME", caches_.file("")};
     void* library_ = nullptr;

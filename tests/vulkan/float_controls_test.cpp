@@ -1,5 +1,5 @@
-// What is asked of a driver's numbers: that NaN and infinities count, and that widths which it rounds in one way are
-// asked for together (VUID-RuntimeSpirv-roundingModeIndependence-06291 and -06292).
+// Requested floating-point behaviour: NaN and infinities are preserved, and widths that a driver rounds alike are
+// requested together (VUID-RuntimeSpirv-roundingModeIndependence-06291 and -06292).
 #include "backends/vulkan/device/float_controls.h"
 
 #include <catch2/catch.hpp>
@@ -28,7 +28,7 @@ Widths alike(VkShaderFloatControlsIndependence rounding, bool in_64 = true) {
     return float_controls_of(found).rounded_alike;
 }
 
-// What the shaders of a product by matrices and of another kernel ask such a driver for.
+// The requests of a matrix product's shader and of another one's.
 std::vector<std::string> asked_for(VkShaderFloatControlsIndependence rounding, VkBool32 keeps_specials) {
     const FakeMatrices matrices;
     const FakeLoader fake(
@@ -36,7 +36,7 @@ std::vector<std::string> asked_for(VkShaderFloatControlsIndependence rounding, V
     {
         Streamed made(0);
         made.pipelines.get(Kernel::MatmulCooperative, {.local_size = 128});
-        (void)made.pipelines.cache_use();  // waits: shaders are made by threads
+        (void)made.pipelines.cache_use();  // waits: shaders are made on threads
         made.pipelines.get(Kernel::MatmulTiled, {.local_size = 128});
     }
     return fake->modes;
@@ -44,16 +44,16 @@ std::vector<std::string> asked_for(VkShaderFloatControlsIndependence rounding, V
 
 }  // namespace
 
-TEST_CASE("the widths that are rounded as 16 bits are go by the driver's word", "[vulkan][floats]") {
+TEST_CASE("which widths round like 16 bits depends on the driver", "[vulkan][floats]") {
     CHECK(alike(VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL).empty());
     CHECK(alike(VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_32_BIT_ONLY) == Widths{64});
     CHECK(alike(VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE) == Widths{32, 64});
-    // What cannot be asked for must not be.
+    // Unsupported requests must not be made.
     CHECK(alike(VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_32_BIT_ONLY, false).empty());
     CHECK(alike(VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE, false) == Widths{32});
 }
 
-TEST_CASE("a module is otherwise as it was", "[vulkan][floats]") {
+TEST_CASE("a module is otherwise unchanged", "[vulkan][floats]") {
     const FloatControls all{.keeps_specials = true, .rounded_alike = {32, 64}};
     for (const Kernel kernel : {Kernel::MatmulCooperative, Kernel::MaskedSoftmax}) {
         const bool rounds = kernel == Kernel::MatmulCooperative;
@@ -68,7 +68,7 @@ TEST_CASE("a module is otherwise as it was", "[vulkan][floats]") {
     }
 }
 
-TEST_CASE("what a driver is given to compile asks for what it has", "[vulkan][floats]") {
+TEST_CASE("a compiled module requests what the driver has", "[vulkan][floats]") {
     using Asked = std::vector<std::string>;
     CHECK(asked_for(VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL, VK_FALSE) == Asked{"4462:16", ""});
     CHECK(asked_for(VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_32_BIT_ONLY, VK_FALSE) == Asked{"4462:16 4462:64", ""});

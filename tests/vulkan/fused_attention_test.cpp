@@ -1,4 +1,4 @@
-// Attention over sequences whose weights nobody could keep.
+// Attention over sequences whose weights would not fit memory.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -36,7 +36,7 @@ Tensor random_heads(Backend& backend, const Shape& shape, std::uint64_t seed) {
     return make_from_host(backend, shape, DType::F32, values);
 }
 
-// Over values that are all 1, so that whatever the weights are each entry of out is 1.
+// Over values that are all 1, so that each entry of out is 1 whatever the weights.
 Attention over_ones(Backend& backend, const Sequence& size) {
     const Tensor ones = backend.empty(size.operand(), DType::F32);
     backend.run(Fill{.out = ones, .value = 1.0F});
@@ -71,7 +71,7 @@ AttentionBackward way_back(Backend& backend, const Attention& op) {
             .scale = op.scale};
 }
 
-// Of few queries by 37 keys, of which each sees some.
+// Few queries with 37 keys, of which each sees some.
 Attended attend_few(Backend& device, std::int64_t queries, std::int64_t depth, std::int64_t value_depth) {
     constexpr std::int64_t kKeys = 37;
     const Attention op{
@@ -97,8 +97,7 @@ bool near(const std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
-TEST_CASE("neighbours that share the keys of few queries make of them what each makes by itself",
-          "[vulkan][attention]") {
+TEST_CASE("invocations that share the keys of few queries give the same as single ones", "[vulkan][attention]") {
     if (!usable_device()) {
         return;
     }
@@ -107,7 +106,7 @@ TEST_CASE("neighbours that share the keys of few queries make of them what each 
     const auto shared = devices.open(0, "fused-attention");
     const auto apart = devices.open(0, "no-subgroups");
     const auto composed = devices.open(0, "no-fused-attention");
-    // Fours that all have alike, that some have and others not, and fewer than there are neighbours; and a row's end.
+    // Depths whose vec4s all, some or none of the neighbours have; and a row's end.
     for (const auto& [queries, depth, value_depth] : {std::tuple{1, 64, 64}, {3, 20, 12}, {1, 8, 33}, {2, 30, 7}}) {
         INFO(queries << " queries of " << depth << " columns, values of " << value_depth);
         const Attended wanted = attend_few(*composed, queries, depth, value_depth);
@@ -123,7 +122,7 @@ TEST_CASE("neighbours that share the keys of few queries make of them what each 
                Catch::Contains("constants 64 64 0 33 " + std::to_string(share)));
 }
 
-TEST_CASE("attention in 16 bits is missing where its storage is, whichever way it goes", "[vulkan][attention]") {
+TEST_CASE("attention in 16 bits is unsupported without such storage, forward and backward", "[vulkan][attention]") {
     for (const bool storage16 : {false, true}) {
         FakeLoader fake({.devices = 1, .storage16 = storage16, .opens = true});
         for (const char* path : {"", "no-fused-attention"}) {
@@ -136,7 +135,7 @@ TEST_CASE("attention in 16 bits is missing where its storage is, whichever way i
     }
 }
 
-// Fused on every device: where registers are shared, deeper heads are not.
+// Fused on every device: if registers are shared, deeper heads are not.
 constexpr std::int64_t kShallow = 16;
 
 TEST_CASE("attention over 4,096 positions needs no memory for its weights", "[vulkan][attention]") {
@@ -152,7 +151,7 @@ TEST_CASE("attention over 4,096 positions needs no memory for its weights", "[vu
     CHECK(device->memory().peak < 32 * kMebibyte);
 }
 
-TEST_CASE("nor does its way back", "[vulkan][attention]") {
+TEST_CASE("the backward over 4,096 positions needs no memory for weights", "[vulkan][attention]") {
     if (!usable_device()) {
         return;
     }
@@ -163,7 +162,7 @@ TEST_CASE("nor does its way back", "[vulkan][attention]") {
     device->run(op);
     const AttentionBackward back = way_back(*device, op);
     device->run(back);
-    // Values that are all alike leave it to no weight to change anything; what flows to a value are its weights.
+    // With equal values no weight has an effect; the gradient of a value is its weights.
     CHECK(all_near(to_host<float>(*device, back.grad_q), 0.0F));
     CHECK(all_near(to_host<float>(*device, back.grad_k), 0.0F));
     double flow = 0.0;
@@ -174,7 +173,7 @@ TEST_CASE("nor does its way back", "[vulkan][attention]") {
     CHECK(device->memory().peak < 32 * kMebibyte);
 }
 
-TEST_CASE("heads that are deep are composed only as long as their weights fit a binding", "[vulkan][attention]") {
+TEST_CASE("deep heads are composed only as long as their weights fit a binding", "[vulkan][attention]") {
     if (!usable_device()) {
         return;
     }
@@ -188,7 +187,8 @@ TEST_CASE("heads that are deep are composed only as long as their weights fit a 
     CHECK(device->memory().peak < before + size.weights_bytes() / 2);
 }
 
-TEST_CASE("the gradients of deep heads' keys and values are made one after the other on GPUs", "[vulkan][attention]") {
+TEST_CASE("on GPUs the gradients of deep heads' keys and values are computed one after the other",
+          "[vulkan][attention]") {
     struct Gpu {
         std::uint32_t least_subgroup;  // with one, several sizes share its registers
         std::int64_t deepest;
@@ -213,7 +213,7 @@ TEST_CASE("the gradients of deep heads' keys and values are made one after the o
     }
 }
 
-TEST_CASE("fused attention can be switched off", "[vulkan][attention]") {
+TEST_CASE("fused attention can be disabled", "[vulkan][attention]") {
     if (!usable_device()) {
         return;
     }

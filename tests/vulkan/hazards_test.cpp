@@ -6,7 +6,7 @@
 using headscope::vulkan::Access;
 using headscope::vulkan::Hazards;
 
-TEST_CASE("a barrier is due exactly where an overlapping access writes", "[vulkan][hazards]") {
+TEST_CASE("a barrier is needed exactly if an overlapping access writes", "[vulkan][hazards]") {
     Hazards hazards;
     const std::array<Access, 2> first{Access{0, 0, 100, false}, Access{0, 100, 200, true}};
     hazards.add(first);

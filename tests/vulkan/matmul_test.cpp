@@ -1,5 +1,5 @@
-// Every kernel of products against the plain one: the same sums in the same order, so the same bits. Few rows are
-// another matter, whose sums are cut into parts.
+// Every product kernel compared with the plain one: the same sums in the same order, so the same bits. Except for few
+// rows, whose sums are split.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -73,7 +73,7 @@ double expected(const Sizes& size, bool transpose_a, bool transpose_b, std::int6
 
 }  // namespace
 
-TEST_CASE("every kernel of products gives the same bits", "[vulkan][matmul]") {
+TEST_CASE("every product kernel gives the same bits", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;
     }
@@ -105,13 +105,13 @@ TEST_CASE("every kernel of products gives the same bits", "[vulkan][matmul]") {
     }
 }
 
-TEST_CASE("few rows by a weight have the bits of a row alone, however they are loaded", "[vulkan][matmul]") {
+TEST_CASE("few rows times a weight have the bits of single rows, however they are loaded", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;
     }
-    const Environment tiles("HEADSCOPE_VULKAN_TILES", "shared");  // which takes a device for one with many cores
+    const Environment tiles("HEADSCOPE_VULKAN_TILES", "shared");  // treats a device as one with many cores
     const VulkanDevices devices(environment_options());
-    const auto device = devices.open(0, "no-fused-attention");  // a path that is none to products, but untuned
+    const auto device = devices.open(0, "no-fused-attention");  // does not affect products, but disables tuning
     const auto plain = devices.open(0, "no-texel-loads");
     const auto run = [](Backend& backend, std::int64_t rows) {
         const std::int64_t k = 1024;
@@ -134,7 +134,7 @@ TEST_CASE("few rows by a weight have the bits of a row alone, however they are l
     }
 }
 
-TEST_CASE("a linear layer by one kernel has the bits of a product and what follows", "[vulkan][linear]") {
+TEST_CASE("a fused linear layer has the bits of a product followed by bias and activation", "[vulkan][linear]") {
     if (!usable_device()) {
         return;
     }
@@ -174,12 +174,12 @@ TEST_CASE("a linear layer by one kernel has the bits of a product and what follo
     }
 }
 
-TEST_CASE("a long sum in parts is the sum", "[vulkan][matmul]") {
+TEST_CASE("a long sum in parts equals the sum", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;
     }
     const VulkanDevices devices(environment_options());
-    const auto tiles = devices.open(0, "shared-tiles");  // which takes a device for one with many cores
+    const auto tiles = devices.open(0, "shared-tiles");  // treats a device as one with many cores
     const auto plain = devices.open(0, "no-shared-tiles");
     const std::int64_t k = 1024;
     const bool batches = GENERATE(false, true);  // of one product each
@@ -216,7 +216,7 @@ TEST_CASE("a long sum in parts is the sum", "[vulkan][matmul]") {
     }
 }
 
-TEST_CASE("a product whose operand is one row larger than a binding is cut along that row", "[vulkan][matmul]") {
+TEST_CASE("a product whose operand is one row larger than a binding is cut at that row", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;
     }
@@ -236,8 +236,7 @@ TEST_CASE("a product whose operand is one row larger than a binding is cut along
     }
 }
 
-TEST_CASE("matrices read what is stored in F16 as it is, also where a binding holds it in F16 alone",
-          "[vulkan][matmul]") {
+TEST_CASE("matrices read F16 storage directly, even if only F16 fits a binding", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;
     }
@@ -250,7 +249,7 @@ TEST_CASE("matrices read what is stored in F16 as it is, also where a binding ho
         WARN("SKIPPED: " << f16.reason);
         return;
     }
-    // 40 x 40 elements are 6,400 bytes in F32; 60 x 60 are 7,200 in F16, and twice as many in F32. One of three is.
+    // 40 x 40 elements are 6,400 bytes in F32; 60 x 60 are 7,200 in F16, and twice that in F32, which does not fit.
     for (const Sizes& size : {Sizes{40, 40, 40}, Sizes{60, 20, 60}, Sizes{20, 60, 60}, Sizes{60, 60, 20}}) {
         INFO(size.m << " x " << size.n << " x " << size.k << (linear ? " of a layer" : ""));
         const auto run = [&](Backend& backend) {
@@ -270,7 +269,7 @@ TEST_CASE("matrices read what is stored in F16 as it is, also where a binding ho
         };
         const std::vector<float> got = run(*matrices);
         const std::vector<std::string> kernels = matrices->take_kernels();
-        REQUIRE(kernels.size() == 1);  // nothing is widened or narrowed beside it
+        REQUIRE(kernels.size() == 1);  // nothing is converted in addition
         CHECK_THAT(kernels[0], Catch::StartsWith("matmul_cooperative_emulated, ") && Catch::EndsWith(", F16"));
         const std::vector<float> wanted = run(*plain);
         for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -57,8 +57,7 @@ double farthest(const std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
-TEST_CASE("products in F16 alone go by matrices, and equal the plain ones but for the order of sums",
-          "[vulkan][matmul]") {
+TEST_CASE("only F16 products use matrices, and equal plain ones except for the order of sums", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;
     }
@@ -79,12 +78,12 @@ TEST_CASE("products in F16 alone go by matrices, and equal the plain ones but fo
     }
     CHECK_THAT(product(*emulated, Compute::F16, 4).kernels, !Catch::Contains("matmul_cooperative"));
     CHECK(said.text().empty());
-    // Numbers in the place of matrices are no native products.
+    // Emulated matrices are not native products.
     CHECK(emulated->products(Compute::F16).level == SupportLevel::Composed);
     CHECK(plain->products(Compute::F16).level == SupportLevel::Composed);
 }
 
-TEST_CASE("in every tile matrices give the same sums", "[vulkan][matmul]") {
+TEST_CASE("matrices give the same sums in every tile", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;
     }
@@ -111,8 +110,7 @@ TEST_CASE("in every tile matrices give the same sums", "[vulkan][matmul]") {
     CHECK(ways.ways().front() == "matrices 64 by 8");
 }
 
-TEST_CASE("products in F16 are native where the device has matrices, and not where they are switched off",
-          "[vulkan][matmul]") {
+TEST_CASE("F16 products are native if the device has matrices and they are enabled", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;
     }

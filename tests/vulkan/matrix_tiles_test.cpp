@@ -1,4 +1,4 @@
-// In which tiles matrices multiply, without a device.
+// The tiles in which matrices multiply, without a device.
 #include "backends/vulkan/device/matrix_tiles.h"
 
 #include <catch2/catch.hpp>
@@ -21,7 +21,7 @@ constexpr std::uint64_t kOne = 1;
 
 }  // namespace
 
-TEST_CASE("a GPU takes large tiles where there are enough of them for its cores", "[vulkan][matrix_tiles]") {
+TEST_CASE("a GPU uses large tiles if there are enough for its cores", "[vulkan][matrix_tiles]") {
     CHECK(matrix_tiles(kMatrices).size() == 4);
     CHECK(choose_matrix_tile(kMatrices, 4096, 4096, kOne) == MatrixTile{128, 8});
     CHECK(choose_matrix_tile(kMatrices, 25000, 512, kOne) == MatrixTile{128, 8});
@@ -31,7 +31,7 @@ TEST_CASE("a GPU takes large tiles where there are enough of them for its cores"
     CHECK(choose_matrix_tile(kMatrices, 5, 5, kOne) == MatrixTile{64, 4});
 }
 
-TEST_CASE("a tile has as many subgroups as keep its sums in registers", "[vulkan][matrix_tiles]") {
+TEST_CASE("a tile has enough subgroups to keep its sums in registers", "[vulkan][matrix_tiles]") {
     CHECK(choose_matrix_tile(with_subgroups(64), 4096, 4096, kOne) == MatrixTile{128, 4});
     CHECK(choose_matrix_tile(with_subgroups(16), 4096, 4096, kOne) == MatrixTile{64, 4});
     CHECK(choose_matrix_tile(with_subgroups(8), 4096, 4096, kOne) == MatrixTile{64, 8});
@@ -61,12 +61,12 @@ TEST_CASE("a tile needs room in shared memory, invocations and matrices that div
     CHECK(matrix_tiles(wide).empty());
     wide.sizes = {};
     CHECK(matrix_tiles(wide).empty());
-    // Two terms of four rows are the least that an invocation stages.
+    // An invocation stages at least two terms of four rows.
     CHECK_FALSE(has_room(with_subgroups(64), {64, 8}));
     CHECK(has_room(with_subgroups(64), {128, 8}));
 }
 
-TEST_CASE("tiles of one side can be asked for", "[vulkan][matrix_tiles]") {
+TEST_CASE("tiles of one side can be requested", "[vulkan][matrix_tiles]") {
     MatrixDevice device = kMatrices;
     device.side = 128;
     CHECK(matrix_tiles(device) == std::vector{MatrixTile{128, 4}, MatrixTile{128, 8}});

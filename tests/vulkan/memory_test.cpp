@@ -1,4 +1,4 @@
-// What the backend takes of a device's memory, and gives back.
+// The device memory that the backend takes and returns.
 #include "backends/vulkan/stream/memory.h"
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 
-// Bytes of an F32 tensor of so many MiB.
+// The shape of an F32 tensor of `count` MiB.
 Shape mebibytes(std::int64_t count) {
     return {count, std::int64_t{1} << 18U};
 }
 
 }  // namespace
 
-TEST_CASE("what may be held is the least of what driver, device and user allow", "[vulkan][memory]") {
+TEST_CASE("the limit is the least of driver, device and user", "[vulkan][memory]") {
     const Heap gpu{.size = 1000 * kMiB};
     CHECK(memory_limit(gpu, 300, 0).bytes == 872 * kMiB);  // the driver has the rest
     CHECK(memory_limit(gpu, 300, 0).reason == "the device's memory");
@@ -42,20 +42,20 @@ TEST_CASE("what may be held is the least of what driver, device and user allow",
     CHECK(memory_limit(budget, 300 * kMiB, 0).bytes == 672 * kMiB);
     CHECK(memory_limit(budget, 300 * kMiB, 0).reason == "what the driver leaves to this program now");
     CHECK(memory_limit(budget, 300 * kMiB, 600).bytes == 600);
-    // More is used than is left: nothing more, and nothing is taken away.
+    // More is used than is left: no more is taken, and nothing is released.
     CHECK(memory_limit({.size = 1000, .budget = 400, .used = 500}, 300, 0).bytes == 300);
     CHECK(memory_limit({.size = 1000, .budget = 400, .used = 0}, 500, 0).bytes == 500);
-    // A driver that takes back what it has less than it gave, and one whose numbers mean nothing.
+    // A driver whose budget is less than what is used, and one with meaningless numbers.
     CHECK(memory_limit({.size = 1000 * kMiB, .budget = 1000 * kMiB, .used = 0}, 300 * kMiB, 0).bytes == 872 * kMiB);
     CHECK(memory_limit({.size = 1000 * kMiB, .budget = ~0ULL, .used = 0}, 300 * kMiB, 0).bytes == 872 * kMiB);
     CHECK(memory_limit({.size = 1000 * kMiB, .budget = ~0ULL, .used = ~0ULL}, 300, 0).bytes == 300);
-    // A CPU's heap bounds nothing, unless its driver has a budget.
+    // A CPU's heap is no limit, unless its driver has a budget.
     CHECK(memory_limit({.size = 1000, .software = true}, 300, 0).bytes == MemoryLimit().bytes);
     CHECK(memory_limit({.size = 1000, .software = true}, 300, 5000).bytes == 5000);
     CHECK(memory_limit({.size = 1000, .budget = 900, .used = 0, .software = true}, 0, 0).bytes == 900);
 }
 
-TEST_CASE("past the user's limit memory is refused, with need, limit and what to do", "[vulkan][memory]") {
+TEST_CASE("beyond the user's limit OutOfMemory names need, limit and advice", "[vulkan][memory]") {
     if (!usable_device()) {
         return;
     }
@@ -77,8 +77,7 @@ TEST_CASE("past the user's limit memory is refused, with need, limit and what to
     CHECK_THROWS_WITH(open_vulkan_device(0), Catch::Contains("HEADSCOPE_VULKAN_MAX_MEMORY is \"8 MiB\""));
 }
 
-TEST_CASE("transfers have their memory from empty blocks, and where there are none that is told as OutOfMemory",
-          "[vulkan][memory]") {
+TEST_CASE("transfers use memory of empty blocks, and throw OutOfMemory if there are none", "[vulkan][memory]") {
     std::vector<std::byte> host(16);
     for (const VkResult lack :
          {VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_TOO_MANY_OBJECTS}) {
@@ -110,7 +109,7 @@ TEST_CASE("transfers have their memory from empty blocks, and where there are no
     CHECK_THROWS_AS(backend->download(small, host.data(), host.size()), OutOfMemory);
 }
 
-TEST_CASE("where a driver gives out no more allocations that is OutOfMemory", "[vulkan][memory]") {
+TEST_CASE("too many driver allocations are OutOfMemory", "[vulkan][memory]") {
     FakeLoader fake({.devices = 2, .opens = true, .refusal = VK_ERROR_TOO_MANY_OBJECTS});
     const std::unique_ptr<Backend> backend = open_vulkan_device(0);
     fake->most_allocated = 100 * kMiB;
@@ -118,7 +117,7 @@ TEST_CASE("where a driver gives out no more allocations that is OutOfMemory", "[
     CHECK_NOTHROW(backend->empty(mebibytes(50), DType::F32));
 }
 
-TEST_CASE("empty blocks beyond what was in use lately go back, and what steps share stays", "[vulkan][memory]") {
+TEST_CASE("empty blocks beyond recent use are returned, and memory shared by steps stays", "[vulkan][memory]") {
     if (!usable_device()) {
         return;
     }
@@ -127,13 +126,13 @@ TEST_CASE("empty blocks beyond what was in use lately go back, and what steps sh
     const Device device(instance, physical, probe(instance->functions(), physical, 0, Options()));
     const auto memory = std::make_shared<Memory>(device);
     const auto kept = memory->allocate(kMiB);
-    // A step takes 200 MiB and gives it back; so long as steps do, nothing goes.
+    // A step takes 200 MiB and frees it; as long as steps repeat, nothing is returned.
     for (int step = 0; step < 600; ++step) {
         { const auto large = memory->allocate(200 * kMiB); }
         memory->trim();
         CHECK(memory->held() == 264 * kMiB);
     }
-    // Then none does any more.
+    // Then no step does.
     int calls = 0;
     while (memory->held() > 64 * kMiB && calls < 2000) {
         memory->trim();
@@ -146,8 +145,7 @@ TEST_CASE("empty blocks beyond what was in use lately go back, and what steps sh
     CHECK(memory->held() == 264 * kMiB);
 }
 
-TEST_CASE("tensors are in the largest heap that buffers may be in, which is the one that is told of",
-          "[vulkan][memory]") {
+TEST_CASE("tensors are in the largest heap that buffers can use, which is the reported one", "[vulkan][memory]") {
     struct Found {
         std::uint64_t told, heap;
         std::uint32_t types;
@@ -169,7 +167,7 @@ TEST_CASE("tensors are in the largest heap that buffers may be in, which is the 
     CHECK(find(256 * kMiB, 1024 * kMiB, 3) == Found{1024 * kMiB, 1024 * kMiB, 2});
     CHECK(find(1024 * kMiB, 256 * kMiB, 3) == Found{1024 * kMiB, 1024 * kMiB, 1});
     CHECK(find(256 * kMiB, 1024 * kMiB, 1) == Found{256 * kMiB, 256 * kMiB, 1});
-    // Of a GPU that shares the host's memory, and calls only the first its own.
+    // For a GPU that shares the host's memory, of which only the first heap is device-local.
     CHECK(find(256 * kMiB, 1024 * kMiB, 3, true) == Found{1024 * kMiB, 1024 * kMiB, 2});
     CHECK(find(1024 * kMiB, 1024 * kMiB, 3, true) == Found{1024 * kMiB, 1024 * kMiB, 1});
 }

@@ -38,7 +38,7 @@ std::vector<std::byte> some_bytes() {
     return bytes;
 }
 
-// One start of a program: the device, some kernels, and what it kept for the next.
+// One start of a program: the device, some kernels, and the cache that it leaves.
 struct Start {
     CacheUse use;
     std::string file;
@@ -59,7 +59,7 @@ Start start(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("a second start uses what the first one left", "[vulkan][cache]") {
+TEST_CASE("a second start uses the first one's cache", "[vulkan][cache]") {
     if (!usable_device()) {
         return;
     }
@@ -71,14 +71,14 @@ TEST_CASE("a second start uses what the first one left", "[vulkan][cache]") {
     REQUIRE(kept >= sizeof(VkPipelineCacheHeaderVersionOne));
     const Start second = start(folder.path);
     CHECK(second.use.loaded_bytes == kept);
-    // SwiftShader adds another header to what it is given.
+    // SwiftShader adds another header to the data that it gets.
     const bool adds_header = list_vulkan_devices()[0].name.starts_with("SwiftShader");
     CHECK(second.use.held_bytes == kept + (adds_header ? sizeof(VkPipelineCacheHeaderVersionOne) : 0));
     CHECK(second.use.created == 3);
     CHECK(read_pipeline_cache(second.file).size() == kept);
 }
 
-TEST_CASE("a second start compiles no pipeline that the first one compiled", "[vulkan][cache]") {
+TEST_CASE("a second start compiles nothing that the first one compiled", "[vulkan][cache]") {
     FakeLoader fake({.devices = 1, .opens = true});
     const Folder folder;
     const Start first = start(folder.path);
@@ -93,7 +93,7 @@ TEST_CASE("a second start compiles no pipeline that the first one compiled", "[v
     CHECK(start(folder.path).use.found == 0);
 }
 
-TEST_CASE("a start that compiles nothing new leaves the file as it is, however the driver counts", "[vulkan][cache]") {
+TEST_CASE("a start that compiles nothing new does not write the file, however the driver counts", "[vulkan][cache]") {
     FakeLoader fake({.devices = 1, .opens = true, .longer_cache = true});
     const Folder folder;
     const std::size_t kept = read_pipeline_cache(start(folder.path).file).size();
@@ -106,7 +106,7 @@ TEST_CASE("a start that compiles nothing new leaves the file as it is, however t
 
 namespace {
 
-// What is asked for before the first is waited for.
+// Requested before the first is waited for.
 constexpr std::array kAsked{Kernel::Fill, Kernel::Copy, Kernel::GatherRows, Kernel::Adam};
 
 struct FakeDevice {
@@ -117,7 +117,7 @@ struct FakeDevice {
 
 }  // namespace
 
-TEST_CASE("pipelines are compiled side by side, or one by one where that is asked for", "[vulkan][cache]") {
+TEST_CASE("pipelines are compiled in parallel, or one by one on request", "[vulkan][cache]") {
     for (const int threads : {3, 0}) {
         FakeLoader fake({.devices = 1, .opens = true, .meet = std::max(threads, 1)});
         {
@@ -138,7 +138,7 @@ TEST_CASE("pipelines are compiled side by side, or one by one where that is aske
     }
 }
 
-TEST_CASE("a kernel that cannot be compiled is an Error where it is waited for, each time", "[vulkan][cache]") {
+TEST_CASE("a kernel that cannot be compiled is an Error each time it is waited for", "[vulkan][cache]") {
     for (const unsigned threads : {2U, 0U}) {
         FakeLoader fake({.devices = 1, .opens = true, .fails_to_compile = 1});
         {
@@ -155,7 +155,7 @@ TEST_CASE("a kernel that cannot be compiled is an Error where it is waited for, 
     }
 }
 
-TEST_CASE("a thread is started for what no other is free to do, and no sooner", "[vulkan][cache]") {
+TEST_CASE("a thread is started only if no other is free", "[vulkan][cache]") {
     const auto threads = [] {
         return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
     };
@@ -170,7 +170,7 @@ TEST_CASE("a thread is started for what no other is free to do, and no sooner", 
     go.set_value();
 }
 
-TEST_CASE("pipelines that nobody waits for are dropped in the end", "[vulkan][cache]") {
+TEST_CASE("pipelines that nobody waits for are dropped", "[vulkan][cache]") {
     FakeLoader fake({.devices = 1, .opens = true});
     {
         const FakeDevice made;
@@ -182,7 +182,7 @@ TEST_CASE("pipelines that nobody waits for are dropped in the end", "[vulkan][ca
     CHECK(fake->pipelines_live == 0);
 }
 
-TEST_CASE("the cache of another device or driver is not given to the driver, and is replaced", "[vulkan][cache]") {
+TEST_CASE("the cache of another device or driver is ignored and replaced", "[vulkan][cache]") {
     if (!usable_device()) {
         return;
     }
@@ -205,7 +205,7 @@ TEST_CASE("the cache of another device or driver is not given to the driver, and
     CHECK(start(folder.path).use.loaded_bytes == 0);
 }
 
-TEST_CASE("a pipeline cache comes back as it was written, and nothing lies beside it", "[vulkan][cache]") {
+TEST_CASE("a pipeline cache is read as it was written, without temporary files", "[vulkan][cache]") {
     const Folder folder;
     const std::string path = folder.path / "deep" / "cache";
     CHECK(read_pipeline_cache(path).empty());
@@ -214,7 +214,7 @@ TEST_CASE("a pipeline cache comes back as it was written, and nothing lies besid
     CHECK(std::distance(fs::directory_iterator(folder.path / "deep"), {}) == 1);
 }
 
-TEST_CASE("a damaged, shortened or foreign pipeline cache is as good as none", "[vulkan][cache]") {
+TEST_CASE("a damaged, truncated or foreign pipeline cache is ignored", "[vulkan][cache]") {
     const Folder folder;
     const std::string path = folder.path / "cache";
     REQUIRE(write_pipeline_cache(path, some_bytes()));
@@ -237,7 +237,7 @@ TEST_CASE("a damaged, shortened or foreign pipeline cache is as good as none", "
     CHECK(read_pipeline_cache(path).empty());
 }
 
-TEST_CASE("a pipeline cache that cannot be written leaves nothing behind", "[vulkan][cache]") {
+TEST_CASE("a pipeline cache that cannot be written leaves no files", "[vulkan][cache]") {
     const Folder folder;
     fs::create_directories(folder.path);
     std::ofstream(folder.path / "file") << "not a folder";

@@ -1,4 +1,4 @@
-// What a recording puts before the queue, and when: on the fake driver, which notes what reaches it.
+// What a recording submits, and when, on the fake driver, which logs its queue.
 #include "backends/vulkan/stream/recording.h"
 
 #include <catch2/catch.hpp>
@@ -12,7 +12,7 @@ using namespace headscope;
 using namespace headscope::vulkan;
 using namespace headscope::vulkan_tests;
 
-TEST_CASE("a recording is as many command buffers as slices, in order, and lives until it is done",
+TEST_CASE("a recording has one command buffer for each slice, in order, and lives until it is done",
           "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
@@ -35,7 +35,7 @@ TEST_CASE("a recording is as many command buffers as slices, in order, and lives
     made.stream.launch(recording);
     made.stream.copy(x, y);
     made.stream.launch(recording);
-    recording.reset();  // while the last of it waits to be submitted
+    recording.reset();  // while its last launch is not submitted yet
     made.stream.synchronize();
     CHECK(fake->commands_live == 4);
     Executed all;
@@ -46,7 +46,7 @@ TEST_CASE("a recording is as many command buffers as slices, in order, and lives
     CHECK(fake->executed == all);
 }
 
-TEST_CASE("a recording stands between barriers, whatever was before it", "[vulkan][stream]") {
+TEST_CASE("a recording is between barriers, whatever came before", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true, .notes_barriers = true});
     Streamed made(0);
     const Tensor x = made.tensor();
@@ -62,7 +62,7 @@ TEST_CASE("a recording stands between barriers, whatever was before it", "[vulka
     CHECK(fake->executed == Executed{"dispatch 3", "barrier", "dispatch 1", "dispatch 2", "barrier", "dispatch 4"});
 }
 
-TEST_CASE("what is recorded waits for its pipelines, and for those of what came before", "[vulkan][stream]") {
+TEST_CASE("a recording waits for its pipelines, and for those of earlier work", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true, .compiles_nothing = true});
     Streamed made(2);
     const Tensor x = made.tensor();
@@ -76,8 +76,7 @@ TEST_CASE("what is recorded waits for its pipelines, and for those of what came 
     CHECK(fake->executed == Executed{"dispatch 1", "dispatch 3", "dispatch 2"});
 }
 
-TEST_CASE("a recording that fails loses nothing, and a device that is lost names what was launched",
-          "[vulkan][stream]") {
+TEST_CASE("a recording that fails loses nothing, and a lost device names what was launched", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true});
     {
         fake->fails_to_compile = 1;
@@ -99,7 +98,7 @@ TEST_CASE("a recording that fails loses nothing, and a device that is lost names
     CHECK_THROWS_AS(made.stream.launch(recording), DeviceLost);
 }
 
-TEST_CASE("a recording that the driver has no memory for is none, and op by op work goes on", "[vulkan][stream]") {
+TEST_CASE("a recording for which the driver has no memory is dropped, and ops run one by one", "[vulkan][stream]") {
     for (const VkResult result : {VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY}) {
         FakeLoader fake({.devices = 1, .opens = true});
         Streamed made(0);
@@ -115,12 +114,12 @@ TEST_CASE("a recording that the driver has no memory for is none, and op by op w
     FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
     const Tensor x = made.tensor();
-    fake->allocating_commands = VK_ERROR_INITIALIZATION_FAILED;  // which less memory does not mend
+    fake->allocating_commands = VK_ERROR_INITIALIZATION_FAILED;  // not cured by freeing memory
     CHECK_THROWS_WITH(made.stream.record([&] { made.dispatch_fill(x, 1); }),
                       Catch::Contains("vkAllocateCommandBuffers failed with VK_ERROR_INITIALIZATION_FAILED"));
 }
 
-TEST_CASE("kernels that a recording runs are told where they are launched", "[vulkan][stream]") {
+TEST_CASE("a recording's kernels are reported when it is launched", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
     (void)made.stream.take_kernels();

@@ -24,20 +24,20 @@ std::string letters(std::span<const std::uint32_t> spirv) {
 
 }  // namespace
 
-TEST_CASE("bindings and who writes them are read from the shader", "[vulkan][reflect]") {
+TEST_CASE("bindings and their access are read from the shader", "[vulkan][reflect]") {
     CHECK(letters(module_of(Kernel::AddScaled).spirv) == "rrw");
     CHECK(letters(module_of(Kernel::Adam).spirv) == "wrwwrrrrr");
     CHECK(letters(module_of(Kernel::Adam).spirv_16) == "wrwwrrrrw");
     const KernelModule softmax = module_of(Kernel::MaskedSoftmax);
     CHECK(letters(softmax.spirv) == "rrrw");
     CHECK(letters(softmax.spirv_shared) == "rrrw");
-    // Bindings that are seen as two types count once.
+    // Bindings with two types count once.
     CHECK(letters(module_of(Kernel::AttendBackwardQueries).spirv) == "rrrrrw");
     // Five words of header and half of the first instruction.
     CHECK_THROWS_AS(bindings_of(softmax.spirv.first(6)), CheckFailure);
 }
 
-TEST_CASE("what is only read in fours or multiplied can come through texel buffers", "[vulkan][reflect]") {
+TEST_CASE("read-only vec4 and product operands can be texel buffers", "[vulkan][reflect]") {
     CHECK(letters(module_of(Kernel::AddScaled).spirv_texels) == "ttw");
     CHECK(letters(module_of(Kernel::MaskedSoftmax).spirv_texels) == "trrw");
     CHECK(letters(module_of(Kernel::MatmulSubgroup).spirv) == "rrwr");

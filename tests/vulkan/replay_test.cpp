@@ -18,11 +18,11 @@ constexpr std::int64_t kMebi = std::int64_t{1} << 20U;
 
 }  // namespace
 
-TEST_CASE("what is replayed keeps the seam's promises", "[vulkan][replay]") {
+TEST_CASE("replays fulfil the contract of Backend::replay", "[vulkan][replay]") {
     if (!usable_device()) {
         return;
     }
-    // Descriptors that are pushed are part of the commands; sets belong to pools.
+    // Pushed descriptors are part of the commands; sets belong to pools.
     for (const char* disabled : {"tuning", "push_descriptors", "transfers"}) {
         INFO("without " << disabled);
         const Environment without("HEADSCOPE_VULKAN_DISABLE", disabled);
@@ -33,7 +33,7 @@ TEST_CASE("what is replayed keeps the seam's promises", "[vulkan][replay]") {
     }
 }
 
-TEST_CASE("runs of long dispatches are not kept, and none where replays are switched off", "[vulkan][replay]") {
+TEST_CASE("sequences of long dispatches are not kept, and none if replays are disabled", "[vulkan][replay]") {
     if (!usable_device()) {
         return;
     }
@@ -61,7 +61,7 @@ TEST_CASE("runs of long dispatches are not kept, and none where replays are swit
     CHECK(calls() == std::array{4, 4});
 }
 
-TEST_CASE("without room for a recording's own memory the ops run one by one", "[vulkan][replay]") {
+TEST_CASE("without memory for a recording the ops run one by one", "[vulkan][replay]") {
     if (!usable_device()) {
         return;
     }
@@ -81,16 +81,16 @@ TEST_CASE("without room for a recording's own memory the ops run one by one", "[
     for (int i = 0; i < 4; ++i) {
         run();
     }
-    CHECK(calls == 6);  // the second time thrice: twice to be recorded, in vain
+    CHECK(calls == 6);  // three times the second time: two failed recordings
     CHECK(to_host<float>(*backend, x)[0] == 6.0F);
-    large = 20 * kMebi;  // as if something else had let go of memory
+    large = 20 * kMebi;  // as if something else had freed memory
     for (int i = 0; i < 400; ++i) {
         run();
     }
-    CHECK(calls < 300);  // after a while it is recorded all the same
+    CHECK(calls < 300);  // after a while it is recorded
 }
 
-TEST_CASE("memory that is needed elsewhere is had from recordings", "[vulkan][replay]") {
+TEST_CASE("memory that is needed elsewhere is taken from recordings", "[vulkan][replay]") {
     if (!usable_device()) {
         return;
     }
@@ -120,7 +120,7 @@ TEST_CASE("memory that is needed elsewhere is had from recordings", "[vulkan][re
     CHECK(to_host<float>(*backend, x)[0] == 3.0F);
 }
 
-TEST_CASE("a run of long dispatches may take the memory of the recordings", "[vulkan][replay]") {
+TEST_CASE("a sequence of long dispatches may take the memory of recordings", "[vulkan][replay]") {
     if (!usable_device()) {
         return;
     }
@@ -147,7 +147,7 @@ TEST_CASE("a run of long dispatches may take the memory of the recordings", "[vu
     CHECK(to_host<float>(*backend, a)[0] == 1.0F);
 }
 
-TEST_CASE("a recording ends with the block that its operands were in", "[vulkan][replay]") {
+TEST_CASE("a recording ends with its operands' block", "[vulkan][replay]") {
     if (!usable_device()) {
         return;
     }
@@ -170,7 +170,7 @@ TEST_CASE("a recording ends with the block that its operands were in", "[vulkan]
     }
     CHECK(calls == 2);
     for (int i = 0; i < 600; ++i) {
-        backend->synchronize();  // until the empty block goes
+        backend->synchronize();  // until the empty block is returned
     }
     run(5.0F);  // by its number, and at its place, another block
     CHECK(calls == 3);

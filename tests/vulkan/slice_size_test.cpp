@@ -1,4 +1,4 @@
-// How long slices of work become, by what is seen of a device.
+// How slices of work grow with a device's times.
 #include "backends/vulkan/stream/slice_size.h"
 
 #include <catch2/catch.hpp>
@@ -12,12 +12,12 @@ constexpr double kWaitedNot = 0.0;
 
 }  // namespace
 
-TEST_CASE("slices grow while they are seen to be done soon, up to an end", "[vulkan][slices]") {
+TEST_CASE("slices grow while they finish quickly, up to a limit", "[vulkan][slices]") {
     SliceSize slice;
     CHECK(slice.work() == kLeast);
     slice.done(kLeast, 0.001, 0.001);
     CHECK(slice.work() == 2 * kLeast);
-    slice.done(2 * kLeast, 0.5, kWaitedNot);  // when the host looked; the device may have been as quick as before
+    slice.done(2 * kLeast, 0.5, kWaitedNot);  // when the host looked; the device may have been faster
     CHECK(slice.work() == 2 * kLeast);
     for (int i = 0; i < 40; ++i) {
         slice.done(slice.work(), 0.001, kWaitedNot);
@@ -25,19 +25,19 @@ TEST_CASE("slices grow while they are seen to be done soon, up to an end", "[vul
     CHECK(slice.work() == SliceSize::kMost);
 }
 
-TEST_CASE("a slice that ended for another reason than its work says nothing of longer ones", "[vulkan][slices]") {
+TEST_CASE("a slice that ended for another reason than its work does not count for longer ones", "[vulkan][slices]") {
     SliceSize slice;
     slice.done(kLeast - 1, 0.0001, kWaitedNot);
     CHECK(slice.work() == kLeast);
 }
 
-TEST_CASE("slices that the host waits for long become shorter, down to the first", "[vulkan][slices]") {
+TEST_CASE("slices for which the host waits long become shorter, down to the initial size", "[vulkan][slices]") {
     SliceSize slice;
     for (int i = 0; i < 3; ++i) {
         slice.done(slice.work(), 0.001, kWaitedNot);
     }
     CHECK(slice.work() == 8 * kLeast);
-    slice.done(1, 0.3, 0.3);  // of which kernel it was does not matter: it was too much of it
+    slice.done(1, 0.3, 0.3);  // whatever the kernel was: the slice was too long
     CHECK(slice.work() == 4 * kLeast);
     for (int i = 0; i < 5; ++i) {
         slice.done(slice.work(), 1.0, 1.0);

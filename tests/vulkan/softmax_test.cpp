@@ -1,4 +1,4 @@
-// Rows that are too long to be kept, in 16 bits.
+// Rows too long to be kept, in 16 bits.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -10,7 +10,7 @@
 using namespace headscope;
 using headscope::vulkan_tests::usable_device;
 
-TEST_CASE("a softmax in 16 bits is that of the same scores in F32, rounded once", "[vulkan][softmax]") {
+TEST_CASE("a softmax in 16 bits equals that of the same scores in F32, rounded once", "[vulkan][softmax]") {
     if (!usable_device()) {
         return;
     }
@@ -37,7 +37,7 @@ TEST_CASE("a softmax in 16 bits is that of the same scores in F32, rounded once"
     std::transform(wanted.begin(), wanted.end(), wanted.begin(), [dtype](float value) {
         return dtype == DType::F16 ? from_f16(to_f16(value)) : from_bf16(to_bf16(value));
     });
-    // A compiler may divide in its own way in either module, which shows where a value is just between two others.
+    // Each module's compiler may divide differently, which shows if a value is halfway between two others.
     const std::vector<float> got = to_host<float>(*backend, weights);
     std::size_t others = 0;
     for (std::size_t i = 0; i < got.size(); ++i) {

@@ -1,5 +1,4 @@
-// What a stream makes of work whose pipelines are still being compiled, and of work that fails: on the fake driver,
-// which notes what reaches its queue.
+// Work whose pipelines are still being compiled, and work that fails, on the fake driver, which logs its queue.
 #include "backends/vulkan/stream/stream.h"
 
 #include <catch2/catch.hpp>
@@ -13,7 +12,7 @@ using namespace headscope;
 using namespace headscope::vulkan;
 using namespace headscope::vulkan_tests;
 
-TEST_CASE("what waits for a pipeline keeps its place, and fills and copies wait behind it", "[vulkan][stream]") {
+TEST_CASE("work that waits for a pipeline keeps its place, and transfers queue behind it", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true, .compiles_nothing = true});
     Streamed made(2);
     const Tensor x = made.tensor();
@@ -35,18 +34,18 @@ TEST_CASE("what waits for a pipeline keeps its place, and fills and copies wait 
     CHECK(fake->executed[6] == "dispatch 4");
 }
 
-TEST_CASE("kernels over F16 alone, and conversions, widen by the device's own where that is right", "[vulkan][half]") {
+TEST_CASE("kernels over F16 and conversions use the device's conversion if it is right", "[vulkan][half]") {
     FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
     CHECK_FALSE(made.pipelines.converts_halves(Kernel::Copy, DType::F16));
     made.pipelines.convert_halves(true);
     CHECK(made.pipelines.converts_halves(Kernel::Adam, DType::F16));
-    CHECK(made.pipelines.converts_halves(Kernel::Convert, DType::F32));  // which is told each tensor's type
+    CHECK(made.pipelines.converts_halves(Kernel::Convert, DType::F32));  // which gets each tensor's type
     CHECK_FALSE(made.pipelines.converts_halves(Kernel::Adam, DType::BF16));
     CHECK_FALSE(made.pipelines.converts_halves(Kernel::Adam, DType::F32));
 }
 
-TEST_CASE("no more than some hundreds of dispatches wait for a pipeline", "[vulkan][stream]") {
+TEST_CASE("at most some hundred dispatches wait for pipelines", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true, .compiles_nothing = true});
     Streamed made(1);
     const Tensor x = made.tensor();
@@ -64,13 +63,13 @@ TEST_CASE("no more than some hundreds of dispatches wait for a pipeline", "[vulk
     }
 }
 
-TEST_CASE("the parts of a launch wait for none of each other, and what follows waits for all", "[vulkan][stream]") {
+TEST_CASE("the parts of a launch do not wait for each other, but later work waits for all", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true, .notes_barriers = true});
     {
         Streamed made(0);
         const Tensor a = made.tensor();
         constexpr std::uint64_t kGroups = 25;
-        // Of half a slice each, so that it goes in many parts and submissions.
+        // Workgroups of half a slice each, so that there are many parts and submissions.
         made.stream.dispatch({.kernel = Kernel::Fill, .groups = kGroups, .work_per_group = SliceSize::kLeast / 2},
                              FillParams{}, std::array{&a});
         made.stream.synchronize();
@@ -88,7 +87,7 @@ TEST_CASE("the parts of a launch wait for none of each other, and what follows w
     }
 }
 
-TEST_CASE("the parts of a launch wait for each other only where barriers are validated", "[vulkan][stream]") {
+TEST_CASE("the parts of a launch wait for each other only under validation", "[vulkan][stream]") {
     const FakeLayer layer;
     for (const bool validates : {false, true}) {
         INFO("validates: " << validates);
@@ -110,7 +109,7 @@ TEST_CASE("the parts of a launch wait for each other only where barriers are val
     }
 }
 
-TEST_CASE("a stream that ends drops what still waits for a pipeline", "[vulkan][stream]") {
+TEST_CASE("a stream that ends drops work that still waits for pipelines", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true, .compiles_nothing = true});
     {
         Streamed made(1);
@@ -122,7 +121,7 @@ TEST_CASE("a stream that ends drops what still waits for a pipeline", "[vulkan][
     CHECK(fake->pipelines_live == 0);
 }
 
-TEST_CASE("after a kernel that does not compile nothing that follows is taken for done", "[vulkan][stream]") {
+TEST_CASE("after a kernel that does not compile no later work counts as done", "[vulkan][stream]") {
     for (const unsigned threads : {1U, 0U}) {
         INFO(threads << " threads");
         FakeLoader fake({.devices = 1, .opens = true, .fails_to_compile = 1, .compiles_nothing = threads > 0});
@@ -132,7 +131,7 @@ TEST_CASE("after a kernel that does not compile nothing that follows is taken fo
         const auto says = Catch::Contains("cannot compile the kernel fill");
         if (threads > 0) {
             made.dispatch_fill(x, 1);
-            made.dispatch_copy(x, y, 2);  // and this one would read what was never written
+            made.dispatch_copy(x, y, 2);  // it would read what was never written
             let_compile(fake, true);
             CHECK_THROWS_WITH(made.stream.synchronize(), says);
         } else {
@@ -147,14 +146,14 @@ TEST_CASE("after a kernel that does not compile nothing that follows is taken fo
         CHECK_THROWS_WITH(made.stream.synchronize(), says);
         CHECK_THROWS_WITH(made.stream.mark(), says);
         CHECK(fake->executed.empty());
-        Stream again(made.device, made.memory, made.pipelines);  // which lost nothing
+        Stream again(made.device, made.memory, made.pipelines);  // not affected by the loss
         again.copy(x, y);
         again.synchronize();
         CHECK(fake->executed == Executed{"copy 16"});
     }
 }
 
-TEST_CASE("a submission that fails is told for good, and what is lost stays lost", "[vulkan][stream]") {
+TEST_CASE("a failed submission is reported from then on, and a lost device stays lost", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true});
     {
         Streamed made(0);

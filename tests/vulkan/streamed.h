@@ -1,4 +1,4 @@
-// A stream on the fake driver, with small tensors and dispatches to tell apart.
+// A stream on the fake driver, with small tensors and distinguishable dispatches.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ struct Streamed {
         return make_tensor(memory->allocate(static_cast<std::size_t>(elements) * sizeof(float)), {elements},
                            DType::F32);
     }
-    // Told apart by their number of workgroups.
+    // Distinguished by their number of workgroups.
     void dispatch_fill(const Tensor& to, std::uint64_t groups) {
         stream.dispatch({.kernel = vulkan::Kernel::Fill, .groups = groups}, vulkan::FillParams{}, std::array{&to});
     }

@@ -1,12 +1,12 @@
-// llvmpipe takes its subgroup size from LP_NATIVE_VECTOR_WIDTH, once a process; the runner sets it and says here what
-// must come back.
+// llvmpipe takes its subgroup size from LP_NATIVE_VECTOR_WIDTH, once per process; the test runner sets it together with
+// the expected size.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
 
-TEST_CASE("the subgroup size is the one asked of the driver", "[vulkan][subgroup]") {
+TEST_CASE("the subgroup size is the one required from the driver", "[vulkan][subgroup]") {
     const char* wanted = std::getenv("LP_NATIVE_VECTOR_WIDTH");
     if (wanted == nullptr || !headscope::vulkan_tests::usable_device()) {
         return;

@@ -1,5 +1,5 @@
-// In which order work is waited for, and what becomes of work that the driver has no memory to submit: on the fake
-// driver, which notes what reaches its queue.
+// The order in which work is waited for, and work that the driver lacks memory to submit, on the fake driver, which
+// logs its queue.
 #include <array>
 #include <catch2/catch.hpp>
 #include <functional>
@@ -19,9 +19,9 @@ using namespace headscope::vulkan_tests;
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
-constexpr std::uint64_t kSlice = 64;  // so many short dispatches end one
+constexpr std::uint64_t kSlice = 64;  // short dispatches in a slice
 
-// Bytes of an F32 tensor of so many MiB.
+// The shape of an F32 tensor of `count` MiB.
 Shape mebibytes(std::int64_t count) {
     return {count, std::int64_t{1} << 18U};
 }
@@ -42,7 +42,7 @@ Executed dispatched(std::uint64_t count) {
 
 }  // namespace
 
-TEST_CASE("submissions are waited for in their order", "[vulkan][stream]") {
+TEST_CASE("submissions are waited for in order", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
     const Tensor x = made.tensor();
@@ -60,7 +60,7 @@ TEST_CASE("submissions are waited for in their order", "[vulkan][stream]") {
     CHECK(made.stream.reached(mark));
 }
 
-TEST_CASE("an event that is asked after is reached of itself", "[vulkan][stream]") {
+TEST_CASE("an event is reached without a wait", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
     const Tensor x = made.tensor();
@@ -72,7 +72,7 @@ TEST_CASE("an event that is asked after is reached of itself", "[vulkan][stream]
     CHECK(fake->waited.empty());
 }
 
-TEST_CASE("what there is no memory to submit is submitted once what is in flight is done", "[vulkan][stream]") {
+TEST_CASE("work without memory to submit is submitted once earlier work is done", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
     const Tensor x = made.tensor();
@@ -86,7 +86,7 @@ TEST_CASE("what there is no memory to submit is submitted once what is in flight
     CHECK(fake->executed.size() == 3 * kSlice);
 }
 
-TEST_CASE("what cannot be submitted for lack of memory keeps its place, and is carried out once", "[vulkan][stream]") {
+TEST_CASE("work that cannot be submitted for lack of memory keeps its place, and runs once", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
     const Tensor x = made.tensor();
@@ -95,7 +95,7 @@ TEST_CASE("what cannot be submitted for lack of memory keeps its place, and is c
     fake->refusals = 1000;
     Executed expected;
     const auto expect = [&](const Executed& more) { expected.insert(expected.end(), more.begin(), more.end()); };
-    // None of these asks for memory or waits, and none throws: what is begun is not left half done.
+    // None of these allocates, waits or throws: a sequence that has begun is not left incomplete.
     dispatch(made, x, 7 * kSlice);
     expect(dispatched(7 * kSlice));
     made.stream.launch(recording);
@@ -156,7 +156,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a recording that is refused for lack of memory is no last word", "[vulkan][stream]") {
+TEST_CASE("a recording that fails for lack of memory can be retried", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
     const Tensor x = made.tensor();
@@ -169,7 +169,8 @@ TEST_CASE("a recording that is refused for lack of memory is no last word", "[vu
     CHECK(fake->executed == dispatched(kSlice));
 }
 
-TEST_CASE("without memory to submit, empty blocks go back, but for those that what waits touches", "[vulkan][stream]") {
+TEST_CASE("without memory to submit, empty blocks are returned, except those that pending work touches",
+          "[vulkan][stream]") {
     FakeLoader fake({.devices = 2, .opens = true});
     const std::unique_ptr<Backend> backend = open_vulkan_device(0);
     const Tensor x = backend->empty({4}, DType::F32);
@@ -187,14 +188,13 @@ TEST_CASE("without memory to submit, empty blocks go back, but for those that wh
     CHECK(fake->allocated >= 364 * kMiB);  // the block of small tensors and the one that is awaited
     CHECK(fake->allocated < 400 * kMiB);
     CHECK_NOTHROW(backend->run(Fill{x, 3.0F}));
-    fake->most_resident = 400 * kMiB;  // another program ended
+    fake->most_resident = 400 * kMiB;  // as if another program ended
     CHECK_NOTHROW(backend->empty({4}, DType::F32));
     backend->synchronize();
     CHECK(fake->executed.size() > before + 1);
 }
 
-TEST_CASE("where there is no room for more that cannot be submitted, what there is keeps its place",
-          "[vulkan][stream]") {
+TEST_CASE("without room for more unsubmitted work, existing work keeps its place", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true, .most_fences = 4});
     Streamed made(0);
     const Tensor x = made.tensor();
@@ -209,7 +209,7 @@ TEST_CASE("where there is no room for more that cannot be submitted, what there 
     CHECK(fake->executed == dispatched(4 * kSlice));
 }
 
-TEST_CASE("what there is no memory to record is recorded once what is in flight is done", "[vulkan][stream]") {
+TEST_CASE("work without memory to record is recorded once earlier work is done", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
     const Tensor x = made.tensor();
@@ -222,7 +222,7 @@ TEST_CASE("what there is no memory to record is recorded once what is in flight 
     CHECK(fake->executed.size() == kSlice + 1);
 }
 
-TEST_CASE("a driver without memory to go on has lost the device, which a fresh one may mend", "[vulkan][stream]") {
+TEST_CASE("a driver out of memory has lost the device, and a fresh one may work", "[vulkan][stream]") {
     std::array<std::byte, 16> bytes{};
     const VkResult result = GENERATE(VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_OUT_OF_HOST_MEMORY);
     const auto begins = [&](FakeLoader& fake) { fake->beginning = {result, result}; };
@@ -279,7 +279,7 @@ TEST_CASE("a driver without memory to go on has lost the device, which a fresh o
     }
 }
 
-TEST_CASE("a driver without memory to compile a kernel says for which, and has lost the device", "[vulkan][stream]") {
+TEST_CASE("a driver out of memory to compile names the kernel, and has lost the device", "[vulkan][stream]") {
     for (const unsigned threads : {0U, 1U}) {
         FakeLoader fake({.devices = 1, .opens = true, .fails_to_compile = 1, .compiling = VK_ERROR_OUT_OF_HOST_MEMORY});
         Streamed made(threads);
@@ -295,7 +295,7 @@ TEST_CASE("a driver without memory to compile a kernel says for which, and has l
     }
 }
 
-TEST_CASE("what cannot be submitted awaits the blocks of all that it runs", "[vulkan][stream]") {
+TEST_CASE("unsubmitted work awaits all its blocks", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
     constexpr std::int64_t kBlock = std::int64_t{17} << 20U;  // elements: more than there is room for beside another
@@ -317,7 +317,7 @@ TEST_CASE("what cannot be submitted awaits the blocks of all that it runs", "[vu
     CHECK_FALSE(awaits(y));
 }
 
-TEST_CASE("a download that could not be submitted and the next do not write at once to where both go",
+TEST_CASE("a download that could not be submitted and the next one do not write to the same buffer at once",
           "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true, .notes_barriers = true});
     Streamed made(0);
@@ -327,11 +327,11 @@ TEST_CASE("a download that could not be submitted and the next do not write at o
     CHECK_THROWS_AS(made.stream.download(x, bytes.data(), bytes.size()), OutOfMemory);
     fake->refusals = 0;
     made.stream.download(x, bytes.data(), bytes.size());
-    // The second of the barriers between them; the others are the host's.
+    // The second of the barriers between them; the others are for the host.
     CHECK(fake->executed == Executed{"copy 16", "barrier", "barrier", "copy 16", "barrier"});
 }
 
-TEST_CASE("a batch that cannot be submitted is let go of, and a smaller one is done", "[vulkan][stream]") {
+TEST_CASE("a batch that cannot be submitted is dropped, and a smaller one runs", "[vulkan][stream]") {
     FakeLoader fake({.devices = 2, .opens = true});
     const std::unique_ptr<Backend> backend = open_vulkan_device(0);
     fake->most_resident = 300 * kMiB;
@@ -352,7 +352,7 @@ TEST_CASE("a batch that cannot be submitted is let go of, and a smaller one is d
     CHECK(fake->executed.size() > 2 * kSlice);  // nothing was dropped
 }
 
-TEST_CASE("what fails while it is made leaves nothing behind", "[vulkan][stream]") {
+TEST_CASE("objects that fail while they are created leak nothing", "[vulkan][stream]") {
     {
         FakeLoader fake({.devices = 1, .opens = true, .lacks = "vkEnumeratePhysicalDevices"});
         CHECK_THROWS_WITH(Instance(false), Catch::Contains("vkEnumeratePhysicalDevices"));

@@ -1,4 +1,4 @@
-// Every switch is parsed and documented by one list.
+// Every switch is parsed and documented from one list.
 #include "backends/vulkan/device/switches.h"
 
 #include <catch2/catch.hpp>
@@ -42,7 +42,7 @@ TEST_CASE("docs/environment.md has every switch", "[vulkan][switches]") {
     CHECK(read_whole_file(file, file).find(rows) != std::string::npos);
 }
 
-TEST_CASE("a value that means nothing is an error that says what may be", "[vulkan][switches]") {
+TEST_CASE("an invalid value is an error that lists the valid ones", "[vulkan][switches]") {
     for (const Switch& each : vulkan::switches()) {
         if (!each.is_variable()) {
             continue;
@@ -69,7 +69,7 @@ TEST_CASE("a word is a switch, and an unknown one is an error that lists them", 
         Catch::Contains("names \"large-tiles\"; expected words out of ") && Catch::Contains("timestamps"));
 }
 
-TEST_CASE("a path sets what its switch does", "[vulkan][switches]") {
+TEST_CASE("a path sets its switch", "[vulkan][switches]") {
     const vulkan::Options plain;
     CHECK_FALSE(with_path(plain, "no-vector-loads", 16).vector_loads);
     CHECK(with_path(plain, "subgroups-of-8", 16).subgroup_size == 8);

@@ -1,4 +1,4 @@
-// What is asked of the validation layer, in the versions that there are of it, and what is made of its messages.
+// Requests to the validation layer, in its various versions, and the handling of its messages.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t kPassesSettings = VK_MAKE_API_VERSION(0, 1, 3, 272);
 
-// A driver with the layer, or without one where that is null.
+// A driver with the layer, or without it if null.
 class Validated {
 public:
     explicit Validated(const FakeLayer* layer, std::uint32_t loader_version = kPassesSettings,
@@ -37,8 +37,7 @@ bool has(const std::vector<std::string>& list, const std::string& entry) {
 
 }  // namespace
 
-TEST_CASE("a layer that takes settings is asked by them for all that it knows of synchronisation",
-          "[vulkan][validation]") {
+TEST_CASE("a layer with settings is asked to check everything about synchronisation", "[vulkan][validation]") {
     const FakeLayer layer;
     const Validated device(&layer);
     device.run();
@@ -50,7 +49,7 @@ TEST_CASE("a layer that takes settings is asked by them for all that it knows of
     CHECK(device.asked().size() == 6);  // the last: that drivers in part are known
 }
 
-TEST_CASE("an older layer, and a newer one by an older loader, is asked by the structure that both know",
+TEST_CASE("an older layer, and a newer one with an older loader, gets the structure that both know",
           "[vulkan][validation]") {
     const bool older_layer = GENERATE(true, false);
     const FakeLayer layer{.takes_settings = !older_layer};
@@ -64,7 +63,7 @@ TEST_CASE("an older layer, and a newer one by an older loader, is asked by the s
     CHECK(device.asked().size() == 5);
 }
 
-TEST_CASE("what the layer says is an error, unless it is of how it was asked", "[vulkan][validation]") {
+TEST_CASE("messages of the layer are errors, unless they are about how it was enabled", "[vulkan][validation]") {
     SECTION("of a setting that it does not know") {
         const FakeLayer layer{.says = {{"VALIDATION-SETTINGS", "another setting does not exist"}}};
         Validated(&layer).run();
@@ -86,7 +85,7 @@ TEST_CASE("what the layer says is an error, unless it is of how it was asked", "
     }
 }
 
-TEST_CASE("validation that cannot be had is an error", "[vulkan][validation]") {
+TEST_CASE("validation that is not available is an error", "[vulkan][validation]") {
     CHECK_THROWS_WITH(Validated(nullptr).run(), Catch::Contains("install vulkan-validationlayers"));
     const FakeLayer layer;
     CHECK_THROWS_WITH(Validated(&layer, kPassesSettings, "vkCreateDebugUtilsMessengerEXT").run(),
