@@ -243,7 +243,7 @@ std::string Placement::stray_write() const {
                 for (const Operand* operand : region.members) {
                     text += " " + operand->name + " (" + operands_[operand->name].to_string() + ")";
                 }
-                return text + " changed and is no element of an output";
+                return text + " changed but is not an element of an output";
             }
         }
     }

@@ -55,7 +55,7 @@ struct Result {
     std::vector<FailedCase> failed = {};
     std::vector<Speed> speeds = {};
 
-    bool backward() const;  // a way back
+    bool backward() const;  // a gradient
     bool missing() const { return level == SupportLevel::None; }
     bool passed() const { return complaints.empty(); }
 };

@@ -60,7 +60,7 @@ void require_known_ops(const std::vector<std::string>& wanted, const std::vector
     for (const std::string& op : wanted) {
         if (!has(names, op)) {
             const std::string guess = meant_by(op, names);
-            throw Error(fmt::format("there is no op or family \"{}\"; {}there are: {}", op,
+            throw Error(fmt::format("unknown op or family \"{}\"; {}known are {}", op,
                                     guess.empty() ? "" : fmt::format("did you mean \"{}\"? ", guess),
                                     fmt::join(names, ", ")));
         }
@@ -121,8 +121,7 @@ Report run(const Plan& plan, const std::vector<Family>& families) {
     for (const std::string& id : plan.devices) {
         report.devices.push_back(report_of(plan, id, families));
         if (report.devices.back().results.empty() && report.devices.back().failure.empty()) {
-            throw Error(
-                fmt::format("nothing was to be done on {}: no case has the ops and dtypes that were asked for", id));
+            throw Error(fmt::format("nothing to do on {}: no case has the requested ops and dtypes", id));
         }
     }
     return report;

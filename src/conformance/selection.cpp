@@ -34,7 +34,7 @@ void require_dtypes(const Plan& plan) {
     const std::vector<std::string> dtypes{"f32", "f16", "bf16", "tf32", "i8", "i32"};
     for (const std::string& dtype : plan.dtypes) {
         if (!names(dtypes, dtype)) {
-            throw Error(fmt::format("there is no dtype \"{}\"; there are: {}", dtype, fmt::join(dtypes, ", ")));
+            throw Error(fmt::format("unknown dtype \"{}\"; known are {}", dtype, fmt::join(dtypes, ", ")));
         }
     }
 }

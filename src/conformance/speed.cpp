@@ -107,7 +107,7 @@ std::string TimedCase::invalid_reason() const {
         }
         const std::vector<float> values = to_host<float>(device_, tensor);
         if (!std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); })) {
-            return operand.name + " holds what is no finite number";
+            return operand.name + " has a number that is not finite";
         }
         if (std::all_of(values.begin(), values.end(), [](float value) { return value == 0.0F; })) {
             return operand.name + " holds nothing but 0";

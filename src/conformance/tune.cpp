@@ -26,7 +26,7 @@ public:
     ProductTuned tune(const Case& stated) {
         ProductTuned found{.shape = stated.name, .left_out = {}, .ways = {}, .kept = {}};
         if (!judge_.can_judge(device_, stated)) {
-            found.left_out = "too large to be held against the oracle or the CPU";
+            found.left_out = "too large to compare with the oracle or the CPU";
             return found;
         }
         ways_.force("");

@@ -129,7 +129,7 @@ std::unique_ptr<Backend> open_named(const GpuBackend& backend, const std::string
         backend, [&](const DeviceInfo& device) { return device.id == wanted || device.backend == wanted; }, path,
         options);
     if (opened == nullptr) {
-        throw Error("there is no usable device \"" + wanted + "\"" + what_there_is(list_devices(options)));
+        throw Error("no usable device \"" + wanted + "\"" + what_there_is(list_devices(options)));
     }
     return opened;
 }

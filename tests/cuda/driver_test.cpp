@@ -59,7 +59,7 @@ TEST_CASE("a library that is not a driver is reported with the variable that nam
 
 TEST_CASE("a library that is not a driver is reported", "[cuda][driver]") {
     CHECK_THROWS_WITH(Driver(fake("no_entry"), environment_options().settings),
-                      Contains("no_entry.so is no NVIDIA driver") && Contains("cuInit"));
+                      Contains("no_entry.so is not an NVIDIA driver") && Contains("cuInit"));
 }
 
 TEST_CASE("a driver without a card reports what hides cards", "[cuda][driver]") {

@@ -88,7 +88,7 @@ done
 run conform --device cpu,cpu --device cpu --op square_sum --quick --no-speed --json once.json
 expect "a device is tried once, as often as it is named" holds '.devices | length == 1' once.json
 run conform --device cpu --op square_sum --dtype i8
-expect "nothing to do is no pass" refused "nothing was to be done on cpu"
+expect "a run without cases fails" refused "nothing to do on cpu"
 run conform --device cpu --quick --full
 expect "quick and full exclude each other" refused "--quick"
 run conform --device cpu --op square_sum --json nowhere/report.json

@@ -83,7 +83,7 @@ TEST_CASE("the harness names a write outside the output", "[harness]") {
         inner.run(op);
         poke(inner, op.out, op.out.offset - 1, 0.0);
     });
-    CHECK_THAT(text, Catch::Matchers::Contains("is no element of an output"));
+    CHECK_THAT(text, Catch::Matchers::Contains("is not an element of an output"));
     const std::string gaps = complaints_about([](Backend& inner, const Copy& op) {
         inner.run(op);
         poke(inner, op.out, op.out.offset + op.out.dim(3), 0.0);  // just after the first row

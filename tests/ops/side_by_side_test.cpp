@@ -152,7 +152,7 @@ TEST_CASE("outputs that are obviously wrong are found", "[side_by_side]") {
     FaultyBackend zero = device_that([](Backend& inner, const Copy& op) { fills(inner, op, 0.0F); });
     CHECK_THAT(TimedCase(zero, stated, values).invalid_reason(), Contains("out holds nothing but 0"));
     FaultyBackend nan = device_that([](Backend& inner, const Copy& op) { fills(inner, op, std::nanf("")); });
-    CHECK_THAT(TimedCase(nan, stated, values).invalid_reason(), Contains("out holds what is no finite number"));
+    CHECK_THAT(TimedCase(nan, stated, values).invalid_reason(), Contains("out has a number that is not finite"));
 }
 
 TEST_CASE("every family's timed cases are right, and have unique names", "[side_by_side]") {

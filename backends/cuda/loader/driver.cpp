@@ -90,8 +90,8 @@ Functions load(const std::string& library, const Settings& settings) {
 #undef HEADSCOPE_LOAD
     if (!missing.empty()) {
         dlclose(handle);
-        throw Error(fmt::format("{} is no NVIDIA driver, or one older than CUDA 6: it has no {}; {}", library, missing,
-                                advice_for_library(library, settings, "install a current driver")));
+        throw Error(fmt::format("{} is not an NVIDIA driver, or one older than CUDA 6: it has no {}; {}", library,
+                                missing, advice_for_library(library, settings, "install a current driver")));
     }
     return cu;
 }

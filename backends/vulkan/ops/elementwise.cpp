@@ -3,13 +3,29 @@
 #include <array>
 #include <bit>
 
-#include "backends/vulkan/stream/conversion.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
+#include "tensor/dtype.h"
 
 namespace headscope::vulkan {
 
 namespace {
+
+// Specialisation constants of convert.comp.
+constexpr std::array<DType, 3> kConverted{DType::F16, DType::BF16, DType::F32};  // in its numbering
+
+bool is_converted(DType dtype) {
+    return std::find(kConverted.begin(), kConverted.end(), dtype) != kConverted.end();
+}
+
+// The first one, vec4 loads, is set later.
+decltype(Specialisation::extra) convert_constants(std::uint32_t dimensions, bool accumulates, DType from, DType to) {
+    const auto number = [](DType dtype) {
+        HEADSCOPE_CHECK(is_converted(dtype), "convert.comp knows no such type");
+        return static_cast<std::uint32_t>(std::find(kConverted.begin(), kConverted.end(), dtype) - kConverted.begin());
+    };
+    return {0U, dimensions, accumulates ? 1U : 0U, number(from), number(to)};
+}
 
 // A shape and the strides of several views, with dimensions merged where all views allow it: fewer divisions in the
 // shader.
@@ -160,7 +176,7 @@ void VulkanBackend::convert(const Copy& op) {
         merged.write_strides(1, params.out_strides);
         Launch launch = vec4_launch(Kernel::Convert, merged.rows(), merged.columns());
         launch.specialisation.extra =
-            convert_constants(false, merged.dimensions(), op.write == Write::Accumulate, op.x.dtype, op.out.dtype);
+            convert_constants(merged.dimensions(), op.write == Write::Accumulate, op.x.dtype, op.out.dtype);
         launch = with_vec4_loads(launch, merged.rows_vec4_aligned() ? merged.columns() : 1, {&parts[0], &parts[1]});
         launch.specialisation.texels = launch.specialisation.texels && op.x.dtype == DType::F32;
         stream_.dispatch(launch, params, std::array{&parts[0], &parts[1]});

@@ -66,7 +66,7 @@ bool is_our_onnx_op(const OnnxNode& node) {
 std::vector<std::vector<double>> run_node(Backend& device, const NodeCall& call) {
     const Entry* entry = find(call.node);
     if (entry == nullptr) {
-        throw NotOurs("there is no such op here");
+        throw NotOurs("no such op here");
     }
     return entry->run(device, call);
 }
