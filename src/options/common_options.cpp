@@ -70,7 +70,7 @@ std::vector<std::string> CommonOptions::find_models() const {
     return found.empty() ? std::vector{headscope::find_model("", open.settings)} : found;
 }
 
-std::string CommonOptions::find_model() const {
+std::string CommonOptions::model_path() const {
     return find_models().front();
 }
 

@@ -37,7 +37,7 @@ struct CommonOptions {
     std::string device() const;
     // The models given, or else the one that find_model() finds.
     std::vector<std::string> find_models() const;
-    std::string find_model() const;
+    std::string model_path() const;
 };
 
 }  // namespace headscope

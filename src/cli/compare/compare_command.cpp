@@ -142,7 +142,7 @@ void note_failure(ComparedDevice& device, const std::string& why) {
 
 // Error if a device is named twice.
 Contest open_sides(const CompareOptions& options) {
-    const std::string model = options.common.find_model();
+    const std::string model = options.common.model_path();
     const bool all = asked_of(options) == "all";
     TranslationFlags flags{
         .common = {.open = options.common.open}, .greedy = true, .choices = {}, .options = options.translation};
@@ -243,7 +243,7 @@ void require_agreement(const ComparisonReport& report, std::size_t problems, std
 void compare(const CompareOptions& options) {
     InputFiles inputs(options.common.open.settings);
     inputs.add(options.tsv.empty() ? options.input : options.tsv);
-    inputs.add(options.common.find_model());
+    inputs.add(options.common.model_path());
     inputs.refuse("-");
     const std::vector<std::string> lines = read_text(options);
     Contest contest = open_sides(options);

@@ -158,7 +158,7 @@ void show_attention(const AttentionOptions& options) {
     if (!options.find.empty()) {
         parse_head_query(options.find);  // a mistake in it is said before a model is read
     }
-    const std::string directory = options.common.find_model();
+    const std::string directory = options.common.model_path();
     InputFiles inputs(options.common.open.settings);
     inputs.add(directory);
     inputs.refuse(options.output);
