@@ -40,6 +40,11 @@ Engine::Engine(const EngineOptions& options, const ModelDevice::Warn& warn) {
     for (const Skipped& each : skipped) {
         warn(fmt::format("{} is left out: {}", each.id, what_of(each.why)));
     }
+    const Translator& translator = first().translator();
+    model_ = translator.model();
+    options_ = {.search = translator.search_options({}),
+                .compute = first().arithmetic().compute,
+                .split_longer_than = translator.decoding_choices().split_longer_than};
 }
 
 // An error that all devices share, such as a model that cannot be read, is not the devices'.
@@ -56,13 +61,6 @@ void Engine::refuse(const std::vector<Skipped>& all) {
         reasons += fmt::format("\n  {}: {}", each.id, what_of(each.why));
     }
     throw Error("none of the devices can be used to translate:" + reasons);
-}
-
-TranslationOptions Engine::options() const {
-    const Translator& translator = first().translator();
-    return {.search = translator.search_options({}),
-            .compute = first().arithmetic().compute,
-            .split_longer_than = translator.decoding_choices().split_longer_than};
 }
 
 std::vector<Service::Member> Engine::members() const {

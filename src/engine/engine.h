@@ -28,9 +28,10 @@ public:
     // gets the reason.
     Engine(const EngineOptions& options, const ModelDevice::Warn& warn);
 
-    const ModelDirectory& model() const { return first().translator().model(); }
+    // Any thread may call these, also while a Service opens a lost device again.
+    const ModelDirectory& model() const { return model_; }
     // As the model's decoding.json says, and where it leaves something open, as the paper (6.1).
-    TranslationOptions options() const;
+    const TranslationOptions& options() const { return options_; }
     // For work beside translation. Its backend serves one thread at a time: not while a Service translates on it.
     ModelDevice& first() const { return *devices_.front(); }
     bool several() const { return devices_.size() > 1; }
@@ -47,6 +48,8 @@ private:
     [[noreturn]] static void refuse(const std::vector<Skipped>& all);
 
     std::vector<std::unique_ptr<ModelDevice>> devices_;
+    ModelDirectory model_;
+    TranslationOptions options_;
 };
 
 }  // namespace headscope
