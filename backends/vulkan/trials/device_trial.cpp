@@ -58,7 +58,7 @@ std::vector<DeviceTrial> device_trials() {
 class Verdicts {
 public:
     Verdicts(const Capabilities& found, const Options& options) {
-        if (!options.trial_error) {  // which is a test's
+        if (!options.trial_error) {  // set by tests, whose verdicts are not kept
             const std::uint64_t build = fnv1a(fmt::format("{:x} {}", kernels_hash(), options.given));
             path_ = cache_file_path(found, options.cache_directory, fmt::format("{:016x}.trials.json", build));
         }
@@ -107,9 +107,11 @@ Probe pass_trials(const TrialDevice& device, Options& options) {
             continue;
         }
         const std::string complaint = verdicts.of(trial.name, [&] {
-            Options alone = options;
-            alone.lost_at_submission = 0;  // which counts the user's
-            backend = backend == nullptr ? device.open(probed, alone) : std::move(backend);
+            if (backend == nullptr) {
+                Options alone = options;
+                alone.lost_at_submission = 0;  // counts submissions of the user's backend only
+                backend = device.open(probed, alone);
+            }
             return trial.complaint(*backend, options);
         });
         if (complaint.empty()) {
