@@ -30,11 +30,11 @@ std::vector<int> heads_of(const AlignmentOptions& options, const ModelConfig& co
     return all;
 }
 
-// One layer's cross-attention over pairs, [pairs, heads, queries, keys]; query i is about to write piece i.
+// One layer's cross-attention [pairs, heads, queries, keys]; query i predicts target piece i.
 WeightCollector::Observation cross_attention(Context ctx, const Transformer& model, std::vector<Pair> pairs,
                                              int layer) {
     for (Pair& pair : pairs) {
-        pair.target.pop_back();  // nothing is written behind it; bos comes first
+        pair.target.pop_back();  // target_in starts with bos, and the last piece predicts nothing we need
     }
     const ModelConfig& config = model.config();
     const SpecialIds ids{.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id};
@@ -46,7 +46,7 @@ WeightCollector::Observation cross_attention(Context ctx, const Transformer& mod
     return collector.fetch(ctx.backend).at(0);
 }
 
-// `share` of the mean over heads of what was seen of sentence `index` is added to `weights`.
+// Adds `share` times the mean over heads of sentence `index` to `weights`.
 void add_mean(std::vector<double>& weights, const WeightCollector::Observation& seen, std::size_t index,
               const Pair& pair, const std::vector<int>& heads, double share) {
     const std::int64_t queries = seen.shape[2];
@@ -76,7 +76,7 @@ std::string to_pharaoh(const Alignment& alignment) {
 
 Alignment link_units(std::span<const double> weights, const std::vector<std::int64_t>& source,
                      const std::vector<std::int64_t>& target) {
-    HEADSCOPE_CHECK(weights.size() == source.size() * target.size(), "a weight for each two pieces");
+    HEADSCOPE_CHECK(weights.size() == source.size() * target.size(), "one weight for each pair of pieces");
     std::map<std::pair<std::int64_t, std::int64_t>, double> sums;  // of (target, source)
     auto next = weights.begin();
     for (const std::int64_t to : target) {
@@ -132,13 +132,13 @@ void check_alignment_options(const AlignmentOptions& options, const std::vector<
     for (const Transformer* model : models) {
         const ModelConfig& config = model->config();
         if (options.layer < 0 || options.layer > config.decoder_layers) {
-            throw Error(fmt::format("there is no decoder layer {} to align by: the model has {}", options.layer,
-                                    config.decoder_layers));
+            throw Error(fmt::format("cannot align with decoder layer {}: the model has {} decoder layers",
+                                    options.layer, config.decoder_layers));
         }
         for (const int head : options.heads) {
             if (head < 1 || head > config.heads) {
                 throw Error(
-                    fmt::format("there is no head {} to align by: a layer of the model has {}", head, config.heads));
+                    fmt::format("cannot align with head {}: the model has {} heads per layer", head, config.heads));
             }
         }
     }

@@ -12,7 +12,7 @@ AttentionKind parse_attention_kind(const std::string& name) {
             return kind;
         }
     }
-    throw Error("unknown kind of attention '" + name + "'; there are encoder, decoder and cross");
+    throw Error("unknown kind of attention '" + name + "'; must be encoder, decoder or cross");
 }
 
 const char* name_of(AttentionKind kind) {
@@ -26,8 +26,8 @@ const char* name_of(AttentionKind kind) {
 
 void check_layer(AttentionKind kind, int layer, int layers) {
     if (layer < 1 || layer > layers) {
-        throw Error(fmt::format("there is no layer {} of {} attention: this model has layers 1 to {}, counted from 1",
-                                layer, name_of(kind), layers));
+        throw Error(
+            fmt::format("layer of {} attention must be between 1 and {}, got {}", name_of(kind), layers, layer));
     }
 }
 

@@ -63,7 +63,7 @@ std::string attention_table(const AttentionRecord& record, const AttentionSelect
         }
         rows.push_back(row);
     }
-    return content.title + ": what each head looks at most, and its weight\n" + aligned(rows) +
+    return content.title + ": the strongest key of each head and its weight\n" + aligned(rows) +
            (content.note.empty() ? "" : content.note + "\n");
 }
 

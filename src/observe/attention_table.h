@@ -1,4 +1,4 @@
-// Attention as text: for each query, which key each head looks at most.
+// Attention as a text table: for each query, the strongest key of each head.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace headscope {
 
-// Every chosen query (none chosen: every query) a row, every active head a column, the note last. UTF-8, fixed width.
+// One row per chosen query (all if none is chosen), one column per active head, then the note. UTF-8, fixed width.
 std::string attention_table(const AttentionRecord& record, const AttentionSelection& selection);
 
 }  // namespace headscope

@@ -11,8 +11,8 @@ namespace headscope {
 
 namespace {
 
-// Row `row`, query `query` of what was seen, one head: its first `keys` entries, 0 where fewer were seen (keys that a
-// causal step had not read yet).
+// Appends the first `keys` weights of one row, query and head. Missing ones (keys that a causal step had not read yet)
+// are 0.
 void append_row(std::vector<float>& values, const WeightCollector::Observation& seen, std::size_t row,
                 std::int64_t head, std::int64_t query, std::int64_t keys) {
     const std::int64_t all = seen.shape[3];
@@ -51,7 +51,7 @@ void DecodingRecorder::note(const std::vector<std::int32_t>& tokens, const std::
 }
 
 std::vector<std::size_t> DecodingRecorder::path_of(std::int64_t sentence, const std::vector<std::int32_t>& read) const {
-    HEADSCOPE_CHECK(!read.empty() && read.size() <= steps_.size(), "a path has as many tokens as steps were taken");
+    HEADSCOPE_CHECK(!read.empty() && read.size() <= steps_.size(), "a path has at most one token per step");
     const std::vector<std::int32_t>& last = steps_[read.size() - 1].tokens;
     for (std::size_t end = 0; end < last.size(); ++end) {
         std::vector<std::size_t> path(read.size());
@@ -66,7 +66,7 @@ std::vector<std::size_t> DecodingRecorder::path_of(std::int64_t sentence, const 
             return path;
         }
     }
-    check_failed(__FILE__, __LINE__, "path", "these tokens were never rows of the search");
+    check_failed(__FILE__, __LINE__, "path", "the search has no hypothesis with these tokens");
 }
 
 AttentionRecord DecodingRecorder::record(const ModelConfig& config, std::int64_t sentence, const RecordedText& source,
@@ -106,7 +106,7 @@ AttentionRecord DecodingRecorder::record(const ModelConfig& config, std::int64_t
 RecordedTranslation record_translation(Backend& backend, const Transformer& model, const Tokenizer& target_tokenizer,
                                        const RecordedText& source, const SearchOptions& search_options,
                                        const RecordOptions& options) {
-    HEADSCOPE_CHECK(options.source_pads == 0, "pads are shown by a teacher-forced pass alone");
+    HEADSCOPE_CHECK(options.source_pads == 0, "pads need a teacher-forced pass");
     const ModelConfig& config = model.config();
     WeightCollector collector(options.sites);
     Context ctx{.backend = backend, .observer = &collector, .compute = options.compute};

@@ -1,4 +1,4 @@
-// Looking while decoding: what each step of beam search looked at, followed back from the translation that won.
+// Records attention during beam search and reassembles it along the path of a hypothesis.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace headscope {
 
-// Stands between a search and the scorer it asks, and fetches what the collector saw once a step. The collector is the
-// observer of the scorer's Context and was so when the scorer ran the encoder.
+// Wraps a Scorer and fetches the collector's weights after each step. The collector must be the observer of the
+// scorer's Context from before the scorer ran the encoder.
 class DecodingRecorder final : public Scorer {
 public:
     DecodingRecorder(Scorer& scorer, WeightCollector& collector, Backend& backend);
@@ -22,15 +22,15 @@ public:
     const AllTokens& step_all(const std::vector<std::int32_t>& tokens,
                               const std::vector<std::int32_t>& parents) override;
 
-    // The weights along the path of `tokens` (a hypothesis, with eos where it ended by it) of one sentence of the
-    // batch. A token's own row is found through the back-pointers of the steps.
+    // The weights along the path of the hypothesis `target` of one sentence of the batch, found through the
+    // back-pointers of the steps.
     AttentionRecord record(const ModelConfig& config, std::int64_t sentence, const RecordedText& source,
                            const RecordedText& target) const;
 
 private:
     struct Step {
-        std::vector<std::int32_t> tokens;   // what each row read
-        std::vector<std::int32_t> parents;  // its row in the step before; in the first step: its sentence
+        std::vector<std::int32_t> tokens;   // input token of each row
+        std::vector<std::int32_t> parents;  // its row in the previous step; in the first step: its sentence
         std::vector<WeightCollector::Observation> seen;
     };
     void note(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents);
@@ -43,7 +43,7 @@ private:
     std::vector<Step> steps_;
 };
 
-// A translation and what was looked at while it was found.
+// A translation and the attention recorded while it was generated.
 struct RecordedTranslation {
     Hypothesis hypothesis;
     AttentionRecord record;

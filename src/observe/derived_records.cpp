@@ -19,11 +19,11 @@ void check_same_tokens(const std::vector<RecordedToken>& first, const std::vecto
     }
     const auto [one, other] = std::mismatch(first.begin(), first.end(), second.begin(), second.end());
     const auto text = [](auto at, const std::vector<RecordedToken>& tokens) {
-        return at == tokens.end() ? std::string("nothing") : "\"" + at->text + "\"";
+        return at == tokens.end() ? std::string("no token") : "\"" + at->text + "\"";
     };
     throw Error(fmt::format(
-        "a difference needs the same tokens on both sides, and position {} of the {} holds {} in one and {} in the "
-        "other: give both the same target, and models of the same vocabulary",
+        "a difference needs the same tokens on both sides, but token {} of the {} is {} in one and {} in the other: "
+        "use the same target and models with the same vocabulary",
         one - first.begin() + 1, row, text(one, first), text(other, second)));
 }
 
@@ -101,10 +101,10 @@ AttentionRecord difference(const AttentionRecord& first, const AttentionRecord& 
     AttentionRecord result = first;
     result.derived = "difference";
     if (first.edited != second.edited) {
-        const auto told = [](const AttentionRecord& record) {
+        const auto edits_of = [](const AttentionRecord& record) {
             return record.edited.empty() ? "nothing" : record.edited;
         };
-        result.edited = fmt::format("{}; in what is subtracted: {}", told(first), told(second));
+        result.edited = fmt::format("{}; in what is subtracted: {}", edits_of(first), edits_of(second));
     }
     for (std::size_t site = 0; site < result.sites.size(); ++site) {
         std::vector<float>& values = result.sites[site].values;

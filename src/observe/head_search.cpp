@@ -19,7 +19,7 @@ struct Measure {
     std::string what;
 };
 
-// Whether an item names something: neither an end nor punctuation.
+// True unless the item is a special token or punctuation.
 bool is_word(const std::vector<RecordedToken>& tokens, const RowItem& item) {
     const TokenKind kind = tokens[static_cast<std::size_t>(item.first)].kind;
     return (kind == TokenKind::Piece || kind == TokenKind::Unknown) && !is_punctuation(item.word);
@@ -29,7 +29,7 @@ int words_between(std::size_t query, std::size_t key) {
     return std::abs(static_cast<int>(query) - static_cast<int>(key));
 }
 
-// The mean over the places of the word, which may be several.
+// The mean weight on a key over all occurrences of the query word.
 double mass(const SelectedAttention& content, int head, const std::vector<std::size_t>& queries, std::size_t key) {
     double sum = 0.0;
     for (const std::size_t query : queries) {
@@ -38,7 +38,7 @@ double mass(const SelectedAttention& content, int head, const std::vector<std::s
     return sum / static_cast<double>(queries.size());
 }
 
-// The mean weight that all queries give to each key.
+// The mean weight of each key over all queries.
 std::vector<double> common_weights(const SelectedAttention& content, int head) {
     std::vector<std::size_t> all(content.queries.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
@@ -126,7 +126,7 @@ HeadQuery parse_head_query(const std::string& text) {
         }
         if (both.size() > 2) {
             throw Error(
-                fmt::format("'{}' names {} words, and a link has two: write \\, for a comma within a word, as in "
+                fmt::format("'{}' has {} words, but a link takes two: escape a comma within a word as \\, as in "
                             "link=1\\,000,euros",
                             text, both.size()));
         }
@@ -140,9 +140,8 @@ HeadQuery parse_head_query(const std::string& text) {
     if (name == "structure" && equals == std::string::npos) {
         return {HeadRule::Structure};
     }
-    throw Error("'" + text +
-                "' is no search for heads; there are link=WORD,WORD, long-distance, long-distance=WORD, anaphora=WORD "
-                "and structure");
+    throw Error("unknown head search '" + text +
+                "'; must be link=WORD,WORD, long-distance, long-distance=WORD, anaphora=WORD or structure");
 }
 
 std::vector<FoundHead> find_heads(const AttentionRecord& record, const AttentionSelection& selection,
@@ -176,8 +175,7 @@ std::vector<FoundHead> find_heads(const AttentionRecord& record, const Attention
         }
     }
     if (found.empty()) {
-        throw Error(
-            fmt::format("no head of {} attention is what was looked for in this sentence", name_of(selection.kind)));
+        throw Error(fmt::format("no head of {} attention matches this search", name_of(selection.kind)));
     }
     std::stable_sort(found.begin(), found.end(),
                      [](const FoundHead& a, const FoundHead& b) { return a.value > b.value; });

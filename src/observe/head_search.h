@@ -1,4 +1,4 @@
-// Heads found by a rule instead of by eye.
+// Finds heads by rule.
 #pragma once
 
 #include <string>
@@ -8,20 +8,19 @@
 
 namespace headscope {
 
-// The last three count a weight by what it has beyond the mean that all queries give to its key: a head that always
-// looks at the same place, whoever asks, says nothing about the word that asks.
+// All rules but Link subtract from a weight the key's mean weight over all queries: a head that attends to the same
+// key from every query reveals nothing about one query.
 enum class HeadRule : std::uint8_t {
-    // The most weight from one word to another, named word; plain weight (Figure 4, where the reader knows the
-    // antecedent).
+    // Weight from one given word to another (Figure 4, where the reader knows the antecedent).
     Link,
-    // The most from a word to words at least kFarAway away, <EOS> and punctuation left out (Figure 3); without a word:
-    // the greatest mean distance among the heads whose sharpness is at least kSharp.
+    // Weight from a word to words at least kFarAway away, except <EOS> and punctuation (Figure 3). Without a word: mean
+    // distance, among heads with a sharpness of at least kSharp.
     LongDistance,
-    // The most from a word to one single word at least kNotNext words before it, <EOS> and punctuation left out: what a
-    // pronoun may stand for.
+    // Weight from a word to the best single word at least kNotNext words before it, except <EOS> and punctuation: the
+    // likely antecedent of a pronoun.
     Anaphora,
-    // The greatest mean over the queries of the largest such weight, among the heads that follow neither position
-    // (on_diagonal of at most kPositional) nor the end of the sentence (on_end of at most kOnEnd) (Figure 5).
+    // Mean over the queries of the largest weight, among heads that are neither positional (on_diagonal above
+    // kPositional) nor attend mostly to the end of the sentence (on_end above kOnEnd) (Figure 5).
     Structure,
 };
 constexpr int kFarAway = 5;
@@ -35,18 +34,18 @@ struct HeadQuery {
     std::string word = {};  // the query; "its:2" is the second of several
     std::string to = {};    // Link: the key
 };
-// "link=its,Law", "long-distance=making", "long-distance", "anaphora=its", "structure"; words as named_word() reads
-// them. Error says what there is.
+// "link=its,Law", "long-distance=making", "long-distance", "anaphora=its", "structure"; words as in named_word().
+// Otherwise Error lists the forms.
 HeadQuery parse_head_query(const std::string& text);
 
 struct FoundHead {
     AttentionSite site;
     int head = 1;
-    double value = 0.0;     // what the rule ranks by
+    double value = 0.0;     // the rule's score
     std::string what = {};  // "its → Law 0.62", "making looks 5 words away or more with 0.71"
 };
-// Every head that the rule admits, best first; of equal ones the lower layer and head. Words are looked for among
-// the selection's rows, in every recorded layer of its kind. Error when a word is not there or no head is admitted.
+// Matching heads, best first; ties in order of layer and head. Searches every recorded layer of the selection's kind,
+// with the words of its rows. Error if a word is missing or no head matches.
 std::vector<FoundHead> find_heads(const AttentionRecord& record, const AttentionSelection& selection,
                                   const HeadQuery& query);
 

@@ -1,4 +1,4 @@
-// Which heads are on, and what clicks on their swatches do.
+// The set of visible heads, and how clicks on their swatches change it.
 #pragma once
 
 #include <vector>
@@ -14,9 +14,9 @@ public:
     bool on(int head) const;          // heads count from 1
     std::vector<int> active() const;  // counted from 1, in order
 
-    // A click: the head goes on or off; the last one stays on.
+    // Toggles the head, unless it is the only one on.
     void click(int head);
-    // A double click: the head alone; on the only one: all again.
+    // Shows only this head; if it already is the only one, shows all.
     void double_click(int head);
 
 private:

@@ -38,7 +38,7 @@ double difference(float a, float b) {
 }
 
 double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
-    HEADSCOPE_CHECK(a.size() == b.size(), "the same model gives as many numbers on each device");
+    HEADSCOPE_CHECK(a.size() == b.size(), "both devices return the same number of values");
     double largest = 0.0;
     for (std::size_t i = 0; i < a.size(); ++i) {
         largest = std::max(largest, difference(a[i], b[i]));
@@ -64,7 +64,7 @@ InnerDifferences inner_differences(const std::array<InnerSide, 2>& sides, const 
                                    const std::vector<std::int32_t>& target) {
     const Pass first = pass(sides[0], source, target);
     const Pass second = pass(sides[1], source, target);
-    HEADSCOPE_CHECK(first.seen.size() == second.seen.size(), "the same model has the same attentions on each device");
+    HEADSCOPE_CHECK(first.seen.size() == second.seen.size(), "both devices run the same attention layers");
     InnerDifferences found{.sentences = 1, .logits = largest_difference(first.logits, second.logits), .weights = {}};
     for (const float logit : second.logits) {
         found.largest_logit = std::max(found.largest_logit, std::abs(static_cast<double>(logit)));

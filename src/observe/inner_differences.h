@@ -1,4 +1,4 @@
-// How far what two devices compute is apart inside of a model, where translations only show what became of it.
+// Compares the logits and attention weights that two devices compute for the same model and sentence.
 #pragma once
 
 #include <array>
@@ -12,16 +12,16 @@ namespace headscope {
 
 struct SiteDifference {
     AttentionSite site;
-    double largest = 0.0;  // |difference| of a weight
+    double largest = 0.0;  // largest |difference| of a weight
 };
 
 struct InnerDifferences {
     std::size_t sentences = 0;
-    double logits = 0.0;                  // the largest |difference| of a logit; infinite where one is no number
-    double largest_logit = 0.0;           // the largest |logit|, beside which that is to be read
-    std::vector<SiteDifference> weights;  // of every attention, in the order in which the model runs them
+    double logits = 0.0;                  // largest |difference| of a logit; infinite if one is not finite
+    double largest_logit = 0.0;           // largest |logit|, for scale
+    std::vector<SiteDifference> weights;  // of every attention layer, in model order
 
-    void widen(const InnerDifferences& other);  // by another sentence's
+    void widen(const InnerDifferences& other);  // takes the maximum with another sentence
 };
 
 // One of two devices, with the same model on it.
@@ -31,8 +31,7 @@ struct InnerSide {
     Compute compute = Compute::F32;
 };
 
-// After one teacher-forced pass on each device. `source` ends with eos; `target` is what was written, without bos and
-// without its last token.
+// Runs one teacher-forced pass on each device. `source` ends with eos; `target` lacks bos and its last token.
 InnerDifferences inner_differences(const std::array<InnerSide, 2>& sides, const std::vector<std::int32_t>& source,
                                    const std::vector<std::int32_t>& target);
 

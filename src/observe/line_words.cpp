@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t";
 
-// To str.split(), which has the separators of ASCII besides Unicode's white space.
+// White space as Python's str.split() sees it: Unicode's, and the ASCII separators.
 bool is_blank(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
         const std::optional<char32_t> c = next_code_point(text, at);
@@ -46,7 +46,7 @@ ByteSpan kept_of(const Tokenizer& tokenizer, std::string_view line, ByteSpan wor
     return word;
 }
 
-// -1 where it touches none.
+// The index of the first word that the piece overlaps, or -1.
 std::int64_t word_of(const std::vector<ByteSpan>& kept, ByteSpan piece) {
     if (piece.begin == piece.end) {
         return -1;

@@ -1,4 +1,4 @@
-// The words of a line as given, and which of them each of its pieces belongs to.
+// Splits a line into words and maps its pieces to them.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace headscope {
 
-// What spaces and tabs part, without words of white space alone. Readers disagree on other white space: Moses,
-// fast_align and awk part lines at spaces and tabs, and a lone U+00A0 is a word to them; Python's str.split() parts
-// them at all of it. Each of these words holds a word of either reader, so links to them stay in range for both, and
-// the numbers are the same where spaces and tabs are the only white space.
+// Splits at spaces and tabs, and drops words that consist of white space only. Tools disagree on other white space:
+// Moses, fast_align and awk split at spaces and tabs, so a lone U+00A0 is a word to them; Python's str.split() splits
+// at all white space. Each word here contains a word of both, so links stay in range for both, and the indices are the
+// same if spaces and tabs are the only white space.
 std::vector<ByteSpan> line_words(std::string_view line);
 
-// The same without the characters at their ends that the tokenizer drops or makes blanks of: where each counts for
+// The same words, without the characters at either end that the tokenizer drops or turns into blanks: the `kept` of
 // words_of_pieces().
 std::vector<ByteSpan> kept_words(const Tokenizer& tokenizer, std::string_view line);
 
-// For each piece the number of its word in `kept`: of the first one that its span touches. A piece without such a word
-// (a blank alone, all but the last of the pieces of one character) belongs to the next one's, at the end of the line to
-// the last one's. -1 for all where none has a word.
+// For each piece, the index in `kept` of the first word that it overlaps. A piece that overlaps none (a blank, or one
+// of several pieces of one character except the last) gets the word of the next piece; at the end of the line, that of
+// the previous one. All -1 if no piece overlaps a word.
 std::vector<std::int64_t> words_of_pieces(const std::vector<ByteSpan>& kept, const std::vector<ByteSpan>& pieces);
 
 }  // namespace headscope

@@ -9,8 +9,8 @@ namespace headscope {
 
 namespace {
 
-// The first `queries` x `keys` of the first sentence, without the batch's padding.
-SiteWeights cut_out(const WeightCollector::Observation& seen, std::size_t queries, std::size_t keys) {
+// The first `queries` x `keys` weights of the first sentence, without the batch's padding.
+SiteWeights without_padding(const WeightCollector::Observation& seen, std::size_t queries, std::size_t keys) {
     const std::int64_t heads = seen.shape[1];
     const std::int64_t all_queries = seen.shape[2];
     const std::int64_t all_keys = seen.shape[3];
@@ -48,7 +48,7 @@ AttentionRecord make_record(const ModelConfig& config, const RecordedText& sourc
     }
     for (const WeightCollector::Observation& one : seen) {
         record.sites.push_back(
-            cut_out(one, query_tokens(record, one.site.kind).size(), key_tokens(record, one.site.kind).size()));
+            without_padding(one, query_tokens(record, one.site.kind).size(), key_tokens(record, one.site.kind).size()));
     }
     return record;
 }

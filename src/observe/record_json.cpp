@@ -26,10 +26,10 @@ std::string quoted(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// Nine digits tell any two floats apart. "-0" would be read as a whole number, which has no such thing.
+// Nine digits distinguish any two floats. "-0" would be parsed as an integer and lose its sign.
 std::string number(float value) {
     if (!std::isfinite(value)) {
-        throw Error(fmt::format("a weight of {} cannot be written as JSON: the model's parameters are broken", value));
+        throw Error(fmt::format("cannot write a weight of {} as JSON: the model's parameters are damaged", value));
     }
     return value == 0.0F && std::signbit(value) ? "-0.0" : fmt::format("{:.9g}", value);
 }
@@ -59,13 +59,13 @@ std::string tokens_json(const std::vector<RecordedToken>& tokens) {
     return fmt::format("[{}]", fmt::join(items, ","));
 }
 
-// Reads one document; errors name the place.
+// Reads one document; errors name the location.
 class Reader {
 public:
     explicit Reader(std::string origin) : origin_(std::move(origin)) {}
 
     [[noreturn]] void fail(const std::string& place, const std::string& expected) const {
-        throw Error(fmt::format("{}: {} should be {}", origin_, place, expected));
+        throw Error(fmt::format("{}: {} must be {}", origin_, place, expected));
     }
 
     const nlohmann::json& member(const nlohmann::json& object, const char* key, const std::string& place) const {
@@ -78,7 +78,7 @@ public:
     std::string text(const nlohmann::json& object, const char* key, const std::string& place) const {
         const nlohmann::json& value = member(object, key, place);
         if (!value.is_string()) {
-            fail(fmt::format("\"{}\" of {}", key, place), "a string, and is " + value.dump().substr(0, 40));
+            fail(fmt::format("\"{}\" of {}", key, place), "a string, got " + value.dump().substr(0, 40));
         }
         return value.get<std::string>();
     }
@@ -89,7 +89,7 @@ public:
         if (!value.is_number_integer() || value.get<std::int64_t>() < least ||
             value.get<std::int64_t>() > 1'000'000'000) {
             fail(fmt::format("\"{}\" of {}", key, place),
-                 fmt::format("a whole number from {}, and is {}", least, value.dump().substr(0, 40)));
+                 fmt::format("an integer of at least {}, got {}", least, value.dump().substr(0, 40)));
         }
         return value.get<std::int64_t>();
     }
@@ -116,7 +116,7 @@ public:
                 }
             }
             if (!known) {
-                fail("\"kind\" of " + place, "piece, unknown, begin, end or pad, and is \"" + name + "\"");
+                fail("\"kind\" of " + place, "piece, unknown, begin, end or pad, got \"" + name + "\"");
             }
             found.push_back(std::move(token));
         }
@@ -139,14 +139,14 @@ public:
         const auto expected = static_cast<std::size_t>(weights.heads * weights.queries * weights.keys);
         if (values.size() != expected) {
             fail(fmt::format("\"weights\" of {}", place),
-                 fmt::format("{} heads x {} queries x {} keys = {} numbers, and are {}", weights.heads, weights.queries,
+                 fmt::format("{} heads x {} queries x {} keys = {} numbers, got {}", weights.heads, weights.queries,
                              weights.keys, expected, values.size()));
         }
         weights.values.reserve(expected);
         for (const nlohmann::json& value : values) {
             if (!value.is_number() || !std::isfinite(value.get<float>())) {
                 fail(fmt::format("weight {} of {}", weights.values.size() + 1, place),
-                     "a number that a float can hold, and is " + value.dump().substr(0, 40));
+                     "a number in the range of a float, got " + value.dump().substr(0, 40));
             }
             weights.values.push_back(value.get<float>());
         }
@@ -185,11 +185,11 @@ AttentionRecord record_from_json(const std::string& text, const std::string& ori
         reader.fail("\"format\"", fmt::format("\"{}\"", kFormat));
     }
     if (reader.count(json, "version", 1, place) != kVersion) {
-        reader.fail("\"version\"", fmt::format("{}, which is what this headscope reads", kVersion));
+        reader.fail("\"version\"", fmt::format("{}, the only supported version", kVersion));
     }
     AttentionRecord record;
     record.derived = reader.text(json, "derived", place);
-    if (json.contains("edited")) {  // a record from before edits were told has none
+    if (json.contains("edited")) {  // absent in old records
         record.edited = reader.text(json, "edited", place);
     }
     record.encoder_layers = static_cast<int>(reader.count(json, "encoder_layers", 0, place));
@@ -198,7 +198,7 @@ AttentionRecord record_from_json(const std::string& text, const std::string& ori
     record.target_in = reader.tokens(json, "target_in");
     record.target_out = reader.tokens(json, "target_out");
     if (record.target_in.size() != record.target_out.size()) {
-        reader.fail("\"target_out\"", fmt::format("as long as \"target_in\", {} tokens, and has {}",
+        reader.fail("\"target_out\"", fmt::format("as long as \"target_in\", {} tokens, got {}",
                                                   record.target_in.size(), record.target_out.size()));
     }
     for (const nlohmann::json& item : reader.list(json, "sites", place)) {

@@ -1,4 +1,4 @@
-// Records and figures as JSON: numbers for other programs, and for the next start of this one.
+// Records and figures as JSON, for other programs and for the viewer's saved state.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace headscope {
 
-// The whole record; reading it back gives the same record to the last bit. Error for weights that are no numbers.
+// The whole record; the round trip is exact. Error for weights that are not finite.
 std::string to_json(const AttentionRecord& record);
-// Error says what was expected, where, and what was found. `origin` is the file's name.
+// Error names the location, the expected and the found value. `origin` is the file name.
 AttentionRecord record_from_json(const std::string& text, const std::string& origin);
 
-// What a figure shows: its rows, and the weights of its active heads.
+// The content of a figure: its rows, and the weights of its active heads.
 std::string to_json(const SelectedAttention& content);
 
 }  // namespace headscope

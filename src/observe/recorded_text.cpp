@@ -8,7 +8,7 @@ namespace headscope {
 
 namespace {
 
-// The first `count` pieces as tokens.
+// Appends the first `count` pieces as tokens.
 void append(std::vector<RecordedToken>& tokens, const ModelConfig& config, const RecordedText& text,
             std::size_t count) {
     HEADSCOPE_CHECK(text.ids.size() == text.pieces.size(), "each id of a recorded text has one piece");
@@ -17,8 +17,9 @@ void append(std::vector<RecordedToken>& tokens, const ModelConfig& config, const
     }
 }
 
-// What the decoder reads: all that it wrote but the last, which is the end where it ended.
-std::size_t read_by_decoder(const RecordedText& target) {
+// The number of target pieces that the decoder reads: all of its output except the last token, which is the end of
+// sentence if it was reached.
+std::size_t decoder_input_size(const RecordedText& target) {
     return target.ended || target.ids.empty() ? target.ids.size() : target.ids.size() - 1;
 }
 
@@ -60,7 +61,7 @@ std::vector<std::int32_t> source_ids(const ModelConfig& config, const RecordedTe
 std::vector<std::int32_t> target_in_ids(const ModelConfig& config, const RecordedText& target) {
     std::vector<std::int32_t> ids{config.bos_id};
     ids.insert(ids.end(), target.ids.begin(),
-               target.ids.begin() + static_cast<std::ptrdiff_t>(read_by_decoder(target)));
+               target.ids.begin() + static_cast<std::ptrdiff_t>(decoder_input_size(target)));
     return ids;
 }
 
@@ -74,7 +75,7 @@ std::vector<RecordedToken> source_tokens(const ModelConfig& config, const Record
 
 std::vector<RecordedToken> target_in_tokens(const ModelConfig& config, const RecordedText& target) {
     std::vector<RecordedToken> tokens{{"<BOS>", TokenKind::Begin}};
-    append(tokens, config, target, read_by_decoder(target));
+    append(tokens, config, target, decoder_input_size(target));
     return tokens;
 }
 

@@ -1,4 +1,4 @@
-// The two texts of a record: their ids for the model, their pieces for the reader.
+// A tokenized text: ids for the model, pieces to display.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace headscope {
 struct RecordedText {
     std::vector<std::int32_t> ids;    // without begin and end
     std::vector<std::string> pieces;  // one for each id
-    bool ended = true;                // false for an output that was cut before its end
+    bool ended = true;                // false for an output that was truncated
 };
 
 RecordedText encode_text(const Tokenizer& tokenizer, std::string_view text);
-// A decoder's output, with its eos where it ended by it.
+// From a decoder's output, which ends with eos if that was reached.
 RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& config, std::vector<std::int32_t> ids);
 
-// A piece as SentencePiece spells it, "<EOS>", "<BOS>" or "<pad>".
+// The SentencePiece piece, "<EOS>", "<BOS>" or "<pad>".
 std::string token_text(const Tokenizer& tokenizer, const ModelConfig& config, std::int32_t token);
 
-// What the encoder reads, what the decoder reads and what it writes, as ids and as tokens.
+// Encoder input, decoder input and decoder output, as ids and as tokens.
 std::vector<std::int32_t> source_ids(const ModelConfig& config, const RecordedText& source);
 std::vector<std::int32_t> target_in_ids(const ModelConfig& config, const RecordedText& target);
 std::vector<RecordedToken> source_tokens(const ModelConfig& config, const RecordedText& source, std::int64_t pads);

@@ -25,8 +25,8 @@ Matrix identity(std::size_t size) {
     return matrix;
 }
 
-// Half the residual path, half the heads' mean: the attention's part of it, scaled so that a row with its residual part
-// adds up to 1 even where heads were switched off.
+// The mean attention and the residual path, weighted equally and scaled so that each row adds up to 1, also if heads
+// are off.
 struct Mixed {
     Matrix attention;              // [queries, keys]
     std::vector<double> residual;  // [queries]
@@ -57,7 +57,7 @@ Mixed mixed(const SiteWeights& weights) {
 }
 
 // into = residual * into + attention * from
-Matrix passed_on(const Mixed& layer, const Matrix& into, const Matrix& from) {
+Matrix propagate(const Mixed& layer, const Matrix& into, const Matrix& from) {
     Matrix result(into.rows, into.columns);
     for (std::size_t row = 0; row < into.rows; ++row) {
         for (std::size_t column = 0; column < into.columns; ++column) {
@@ -73,9 +73,9 @@ Matrix passed_on(const Mixed& layer, const Matrix& into, const Matrix& from) {
     return result;
 }
 
-// What came from elsewhere stays by the residual part alone.
-Matrix kept(const Mixed& layer, const Matrix& matrix) {
-    return passed_on(layer, matrix, Matrix(0, matrix.columns));
+// Only the residual path carries the matrix through this layer.
+Matrix residual_only(const Mixed& layer, const Matrix& matrix) {
+    return propagate(layer, matrix, Matrix(0, matrix.columns));
 }
 
 SiteWeights site_of(AttentionSite site, const Matrix& matrix) {
@@ -100,7 +100,7 @@ AttentionRecord rollout(const AttentionRecord& record) {
     result.derived = "attention rollout";
     Matrix source = identity(record.source.size());
     for (int layer = 1; layer <= record.encoder_layers; ++layer) {
-        source = passed_on(mixed(find_site(record, AttentionKind::EncoderSelf, layer)), source, source);
+        source = propagate(mixed(find_site(record, AttentionKind::EncoderSelf, layer)), source, source);
         result.sites.push_back(site_of({AttentionKind::EncoderSelf, layer - 1}, source));
     }
     if (!has_decoder(record)) {
@@ -111,8 +111,8 @@ AttentionRecord rollout(const AttentionRecord& record) {
     for (int layer = 1; layer <= record.decoder_layers; ++layer) {
         const Mixed self = mixed(find_site(record, AttentionKind::DecoderSelf, layer));
         const Mixed cross = mixed(find_site(record, AttentionKind::Cross, layer));
-        own = kept(cross, passed_on(self, own, own));
-        other = passed_on(cross, passed_on(self, other, other), source);
+        own = residual_only(cross, propagate(self, own, own));
+        other = propagate(cross, propagate(self, other, other), source);
         result.sites.push_back(site_of({AttentionKind::DecoderSelf, layer - 1}, own));
         result.sites.push_back(site_of({AttentionKind::Cross, layer - 1}, other));
     }

@@ -35,7 +35,7 @@ std::vector<int> active_heads(const AttentionSelection& selection, int model_hea
     return {heads.begin(), heads.end()};
 }
 
-// The words that were asked for, among the queries or among the keys.
+// The indices of the selected words and positions in a row.
 std::vector<std::size_t> chosen_columns(const AttentionSelection& selection, const std::vector<RowItem>& row) {
     std::set<std::size_t> chosen;
     for (const std::string& word : selection.words) {
@@ -44,14 +44,14 @@ std::vector<std::size_t> chosen_columns(const AttentionSelection& selection, con
     }
     for (const int position : selection.positions) {
         if (position < 1 || position > static_cast<int>(row.size())) {
-            throw Error(fmt::format("there is no position {}: the row has positions 1 to {}", position, row.size()));
+            throw Error(fmt::format("position must be between 1 and {}, got {}", row.size(), position));
         }
         chosen.insert(static_cast<std::size_t>(position - 1));
     }
     return {chosen.begin(), chosen.end()};
 }
 
-// "a b" of those that are not empty.
+// Joins the non-empty sentences with spaces.
 std::string sentences(const std::vector<std::string>& all) {
     std::string text;
     for (const std::string& one : all) {
@@ -67,7 +67,7 @@ void check_record(const SiteWeights& weights, std::size_t queries, std::size_t k
                     "the record's tokens and weights do not match");
     for (const float weight : weights.values) {
         if (!std::isfinite(weight)) {
-            throw Error(fmt::format("layer {} of {} attention holds a weight of {}: the model's parameters are broken",
+            throw Error(fmt::format("layer {} of {} attention has a weight of {}: the model's parameters are damaged",
                                     weights.site.layer + 1, name_of(weights.site.kind), weight));
         }
     }
@@ -82,8 +82,7 @@ std::string edited_note(const std::string& edited) {
 void check_heads(const std::vector<int>& heads, int model_heads) {
     for (const int head : heads) {
         if (head < 1 || head > model_heads) {
-            throw Error(
-                fmt::format("there is no head {}: each layer has heads 1 to {}, counted from 1", head, model_heads));
+            throw Error(fmt::format("head must be between 1 and {}, got {}", model_heads, head));
         }
     }
 }

@@ -10,7 +10,7 @@ namespace headscope {
 
 class WeightCollector final : public AttentionObserver {
 public:
-    // The sites to look at; none means all.
+    // The sites to record; empty: all.
     explicit WeightCollector(std::vector<AttentionSite> sites = {});
 
     bool wants(const AttentionSite& site) const override;
@@ -21,7 +21,7 @@ public:
         Shape shape;                // [batch, heads, queries, keys]
         std::vector<float> values;  // of `shape`, row-major
     };
-    // What was seen since the last fetch, in order: gathered into one buffer on the device, then one download.
+    // The weights observed since the last fetch, in order: packed on the device, then downloaded at once.
     std::vector<Observation> fetch(Backend& backend);
 
 private:

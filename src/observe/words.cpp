@@ -16,7 +16,7 @@ namespace headscope {
 
 namespace {
 
-constexpr std::string_view kWordStart = "\xE2\x96\x81";  // U+2581, SentencePiece's mark of a word's beginning
+constexpr std::string_view kWordStart = "\xE2\x96\x81";  // U+2581, SentencePiece's word-start marker
 
 bool begins_word(const std::string& piece) {
     return piece.rfind(kWordStart, 0) == 0;
@@ -37,19 +37,19 @@ struct Span {
     std::size_t count = 0;
 };
 
-// A word mark that stands alone (▁ and then its word) belongs to what follows it.
+// A lone word-start marker (▁, followed by its word) belongs to the next piece.
 bool is_bare_mark(const RecordedToken& token) {
     return token.text == kWordStart;
 }
 
-// Splits one word's pieces: leading punctuation, the word, trailing punctuation, each a span.
+// Splits one word's pieces into spans: leading punctuation, the word, trailing punctuation.
 void add_word(const std::vector<RecordedToken>& tokens, Span word, std::vector<Span>& spans) {
     const auto punctuation = [&](std::size_t index) { return is_punctuation(without_mark(tokens[index].text)); };
     std::size_t first = word.first;
     std::size_t last = word.first + word.count;
     std::size_t lead = first;
     if (word.count > 1 && is_bare_mark(tokens[first])) {
-        ++lead;  // stays with the first piece behind it
+        ++lead;  // stays with the next piece
     }
     while (lead + 1 < last && punctuation(lead)) {
         spans.push_back({first, lead + 1 - first});
@@ -159,10 +159,8 @@ std::vector<float> join_weights(const SiteWeights& weights, const std::vector<Ro
 
 void renormalise(std::vector<float>& joined, const SiteWeights& weights, const std::vector<RowItem>& queries,
                  const std::vector<RowItem>& keys) {
-    // Half a row's weight at least: rounding around 0 is not blown up.
-    constexpr double kLeast = 0.5;
-    // What is left of a row is not made to look like all of it.
-    constexpr double kLeastShare = 0.01;
+    constexpr double kLeast = 0.5;        // do not amplify rounding in rows that add up to about 0 (differences)
+    constexpr double kLeastShare = 0.01;  // do not make a sliver of a row look like all of it
     auto row = joined.begin();
     for (std::int64_t head = 0; head < weights.heads; ++head) {
         for (const RowItem& query : queries) {

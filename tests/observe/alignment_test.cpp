@@ -42,7 +42,7 @@ TEST_CASE("a target word is linked to the source word with the most weight", "[a
     CHECK(to_pharaoh({}).empty());
 }
 
-TEST_CASE("weights are those of the position that writes a piece, in any batch", "[alignment]") {
+TEST_CASE("weights are those of the position that predicts a piece, in any batch", "[alignment]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     const auto backend = open_device(device, environment_options());
     ModelConfig config = tiny_config();
@@ -80,7 +80,7 @@ TEST_CASE("weights are those of the position that writes a piece, in any batch",
     }
 }
 
-TEST_CASE("an ensemble is aligned by the mean of its models, and a model of one layer by that", "[alignment]") {
+TEST_CASE("an ensemble is aligned by the mean of its models, a single-layer model by its only layer", "[alignment]") {
     const auto backend = open_device("cpu");
     const TinyModel one(*backend, tiny_config(), 3);
     ModelConfig shallow = tiny_config();
@@ -96,7 +96,7 @@ TEST_CASE("an ensemble is aligned by the mean of its models, and a model of one 
     }
 }
 
-TEST_CASE("an output as long as learned positions go is aligned", "[alignment]") {
+TEST_CASE("an output of the maximum length of learned positions is aligned", "[alignment]") {
     const auto backend = open_device("cpu");
     ModelConfig config = tiny_config();
     config.positions = Positions::Learned;
@@ -109,10 +109,12 @@ TEST_CASE("an output as long as learned positions go is aligned", "[alignment]")
     CHECK(std::all_of(weights.begin(), weights.end(), [](double weight) { return weight > 0.0; }));
 }
 
-TEST_CASE("layers and heads that are not there are refused", "[alignment]") {
+TEST_CASE("missing layers and heads are rejected", "[alignment]") {
     const auto backend = open_device("cpu");
     const TinyModel model(*backend, tiny_config());
-    CHECK_THROWS_WITH(check_alignment_options({.layer = 3}, {&model.transformer}), Contains("no decoder layer 3"));
-    CHECK_THROWS_WITH(check_alignment_options({.heads = {1, 5}}, {&model.transformer}), Contains("no head 5"));
+    CHECK_THROWS_WITH(check_alignment_options({.layer = 3}, {&model.transformer}),
+                      Contains("cannot align with decoder layer 3"));
+    CHECK_THROWS_WITH(check_alignment_options({.heads = {1, 5}}, {&model.transformer}),
+                      Contains("cannot align with head 5"));
     CHECK_NOTHROW(check_alignment_options({.layer = 2, .heads = {1, 4}}, {&model.transformer}));
 }

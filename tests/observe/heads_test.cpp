@@ -1,4 +1,4 @@
-// What clicks on swatches do.
+// Clicks on swatches.
 #include <catch2/catch.hpp>
 
 #include "observe/head_selection.h"
@@ -26,7 +26,7 @@ TEST_CASE("A click toggles, but never the last head", "[heads]") {
     CHECK_THROWS_AS(heads.click(4), CheckFailure);
 }
 
-TEST_CASE("A double click leaves one head alone, and on the only one restores all", "[heads]") {
+TEST_CASE("A double click isolates a head, and restores all if it is the only one", "[heads]") {
     HeadSelection heads(4);
     heads.double_click(3);
     CHECK(heads.active() == Heads{3});

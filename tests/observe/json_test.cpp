@@ -41,7 +41,7 @@ std::string changed(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-TEST_CASE("A record comes back from JSON to the last bit", "[json]") {
+TEST_CASE("A record's JSON round trip is exact", "[json]") {
     for (const AttentionRecord& record : {hard_record(), test::paper_record()}) {
         const AttentionRecord back = record_from_json(to_json(record), "x.json");
         CHECK(back.source == record.source);
@@ -64,11 +64,11 @@ TEST_CASE("A record comes back from JSON to the last bit", "[json]") {
     }
 }
 
-TEST_CASE("What is no record is refused with what was expected", "[json]") {
+TEST_CASE("Invalid records are rejected with the expected form", "[json]") {
     using Catch::Matchers::Contains;
     CHECK_THROWS_WITH(record_from_json("[1]", "x.json"), Contains("x.json") && Contains("an object with \"format\""));
     CHECK_THROWS_WITH(record_from_json(changed("\"edited\":\"", "\"edited\":1,\"x\":\""), "x.json"),
-                      Contains("\"edited\" of the record") && Contains("a string, and is 1"));
+                      Contains("\"edited\" of the record") && Contains("a string, got 1"));
     CHECK(record_from_json(changed("\"edited\":", "\"x\":"), "x.json").edited.empty());
     CHECK_THROWS_WITH(record_from_json("{", "x.json"), Contains("x.json"));
     CHECK_THROWS_WITH(record_from_json(changed("headscope att", "another att"), "x.json"), Contains("\"format\""));
@@ -76,21 +76,22 @@ TEST_CASE("What is no record is refused with what was expected", "[json]") {
     CHECK_THROWS_WITH(record_from_json(changed("\"kind\":\"end\"", "\"kind\":\"stop\""), "x.json"),
                       Contains("token 3 of \"source\"") && Contains("\"stop\""));
     CHECK_THROWS_WITH(record_from_json(changed("\"kind\":\"cross\"", "\"kind\":\"self\""), "x.json"),
-                      Contains("site 1") && Contains("encoder, decoder and cross"));
-    CHECK_THROWS_WITH(record_from_json(changed("[0.1", "[1,0.1"), "x.json"), Contains("= 6 numbers, and are 7"));
+                      Contains("site 1") && Contains("encoder, decoder or cross"));
+    CHECK_THROWS_WITH(record_from_json(changed("[0.1", "[1,0.1"), "x.json"), Contains("= 6 numbers, got 7"));
     CHECK_THROWS_WITH(record_from_json(changed("[0.100000001", "[null"), "x.json"), Contains("weight 1 of site 1"));
     CHECK_THROWS_WITH(record_from_json(changed("\"target_out\":[{", "\"target_out\":[],\"x\":[{"), "x.json"),
-                      Contains("as long as \"target_in\", 1 tokens, and has 0"));
-    CHECK_THROWS_WITH(record_from_json(changed("[0.100000001", "[1e300"), "x.json"), Contains("a float can hold"));
+                      Contains("as long as \"target_in\", 1 tokens, got 0"));
+    CHECK_THROWS_WITH(record_from_json(changed("[0.100000001", "[1e300"), "x.json"),
+                      Contains("in the range of a float"));
     CHECK_THROWS_WITH(record_from_json(changed("\"heads\":2", "\"heads\":2.5"), "x.json"),
-                      Contains("whole number from 1, and is 2.5"));
+                      Contains("an integer of at least 1, got 2.5"));
     CHECK_THROWS_WITH(record_from_json(changed("\"layer\":2", "\"layer\":0"), "x.json"), Contains("\"layer\""));
     AttentionRecord broken = hard_record();
     broken.sites[0].values[0] = std::nanf("");
-    CHECK_THROWS_WITH(to_json(broken), Contains("broken"));
+    CHECK_THROWS_WITH(to_json(broken), Contains("damaged"));
 }
 
-TEST_CASE("A figure's JSON has its rows and the weights of its heads, queries outside", "[json]") {
+TEST_CASE("A figure's JSON has its rows and the weights of its heads, ordered by query", "[json]") {
     AttentionSelection options;
     options.layer = 5;
     options.heads = {3, 6};

@@ -22,7 +22,7 @@ namespace {
 using Spans = std::vector<ByteSpan>;
 using Units = std::vector<std::int64_t>;
 
-// What nmt_nfkc keeps, composes, cuts into several characters, makes a blank of or drops, and blanks.
+// Characters that nmt_nfkc keeps, composes, expands, turns into a blank or drops, and blanks.
 constexpr auto kCharacters = std::to_array<std::string_view>(
     {"a",      "b",          "zwei",       "1",      "\u00e9", "e\u0301", "\u0301", "\u0308", "\u00bd", "\ufb01",
      "\ufdfa", "\u00a8",     "\u203e",     "\uff21", "\u30ab", "\uff76",  "\uff9e", "\u1100", "\u1161", "\u11a8",
@@ -51,8 +51,8 @@ Units words_of(const Tokenizer& tokenizer, const std::string& line) {
     return words_of_pieces(kept_words(tokenizer, line), tokenizer.encoded_spans(line));
 }
 
-// As Moses and awk part a line.
-Spans parted(std::string_view line, std::string_view blanks = " \t") {
+// Splits a line as Moses and awk do.
+Spans split(std::string_view line, std::string_view blanks = " \t") {
     Spans words;
     for (std::size_t at = line.find_first_not_of(blanks); at < line.size();
          at = line.find_first_not_of(blanks, words.back().end)) {
@@ -79,14 +79,14 @@ std::size_t split_words(std::string_view line) {
 
 }  // namespace
 
-TEST_CASE("links stay in range for readers that part lines at spaces and at any white space", "[alignment]") {
+TEST_CASE("links stay in range for tools that split at spaces or at any white space", "[alignment]") {
     CHECK(line_words("The \u3000 house is red.").size() == 4);
     CHECK(line_words("a \r b \u00a0\u2003\x1f").size() == 2);
     Random random(17);
     for (int round = 0; round < 4000; ++round) {
         const std::string line = generated_line(random);
         const Spans words = line_words(line);
-        const Spans all = parted(line);
+        const Spans all = split(line);
         INFO("'" << line << "'");
         CHECK(words.size() <= split_words(line));
         CHECK(std::includes(all.begin(), all.end(), words.begin(), words.end(),
@@ -94,27 +94,27 @@ TEST_CASE("links stay in range for readers that part lines at spaces and at any 
     }
 }
 
-TEST_CASE("spaces and tabs part the words of a line, and nothing else does", "[alignment]") {
+TEST_CASE("only spaces and tabs separate the words of a line", "[alignment]") {
     CHECK(line_words("").empty());
     CHECK(line_words(" \t ").empty());
     CHECK(line_words("a\u00a0b c") == Spans{{0, 4}, {5, 6}});
     CHECK(line_words("  a\t\tbc\r ") == Spans{{2, 3}, {5, 8}});
 }
 
-TEST_CASE("pieces belong to the words they were made of", "[alignment]") {
+TEST_CASE("pieces belong to the words they come from", "[alignment]") {
     const Tokenizer tokenizer = trained(GENERATE(TokenizerType::Bpe, TokenizerType::Unigram));
     Random random(11);
     std::size_t several = 0;
     for (int round = 0; round < 4000; ++round) {
         const std::string line = generated_line(random);
         const Spans words = line_words(line);
-        // No piece spans a blank, so each word is cut as it would be after any other. What is not counted belongs to
-        // the next word that has pieces, or to the last.
+        // No piece spans a blank, so each word is tokenized independently. Other pieces belong to the next word that
+        // has pieces, or to the last.
         const std::size_t other = tokenizer.encode("a").size();
         Units expected;
         std::size_t waiting = 0;
         std::int64_t word = 0;
-        for (const ByteSpan& span : parted(line)) {
+        for (const ByteSpan& span : split(line)) {
             const bool counted = std::find(words.begin(), words.end(), span) != words.end();
             const std::size_t pieces =
                 tokenizer.encode("a " + line.substr(span.begin, span.end - span.begin)).size() - other;
@@ -137,7 +137,7 @@ TEST_CASE("pieces belong to the words they were made of", "[alignment]") {
     CHECK(several > 500);
 }
 
-TEST_CASE("what is written belongs to the words of the text it became", "[alignment]") {
+TEST_CASE("generated pieces belong to the words of their decoded text", "[alignment]") {
     const Tokenizer tokenizer = trained(TokenizerType::Bpe);
     const std::int32_t blank = tokenizer.id_of("\u2581");
     Random random(13);

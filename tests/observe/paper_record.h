@@ -1,5 +1,5 @@
-// A record with the tokens of the paper's Figures 3 and 4 and weights made up to look like theirs: sharp heads and
-// diffuse ones, so that layout can be tested and looked at without a model.
+// A record with the tokens of the paper's Figures 3 and 4 and made-up sharp and diffuse heads, to test layouts without
+// a model.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ inline const char* const kFigure4 =
     "The Law will never be perfect , but its application should be just - this is what we are missing , in my "
     "opinion .";
 
-// Every word one piece, then the end and the pads.
+// One piece per word, then the end and the pads.
 inline std::vector<RecordedToken> tokens_of(const std::string& sentence, int pads) {
     std::vector<RecordedToken> tokens;
     std::istringstream words(sentence);
@@ -32,7 +32,7 @@ inline std::vector<RecordedToken> tokens_of(const std::string& sentence, int pad
     return tokens;
 }
 
-// Each row a softmax: head h prefers keys at its own distance, the more sharply the smaller h is. Pads get exactly 0.
+// Each row is a softmax: head h prefers keys at its own distance, more sharply for a smaller h. Pads get exactly 0.
 inline SiteWeights made_up_weights(const AttentionSite& site, std::int64_t heads,
                                    const std::vector<RecordedToken>& queries, const std::vector<RecordedToken>& keys) {
     SiteWeights weights{

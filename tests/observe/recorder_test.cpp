@@ -1,4 +1,4 @@
-// Looking at a real (untrained) model: one pass over all, and step by step while a beam is searched.
+// Recording an untrained model: in a teacher-forced pass, and step by step during beam search.
 #include <catch2/catch.hpp>
 
 #include <memory>
@@ -106,7 +106,7 @@ private:
     Scorer& scorer_;
 };
 
-// Asks the model, and then makes every row go on with the same token.
+// Runs the model, then forces every row to continue with the same token.
 class ForcedScorer final : public Scorer {
 public:
     ForcedScorer(Scorer& scorer, std::vector<std::int32_t> tokens) : scorer_(scorer), tokens_(std::move(tokens)) {}
@@ -130,7 +130,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("One pass records every site, in the sentence's own length", "[record]") {
+TEST_CASE("One pass records every site, without padding", "[record]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
     Model model(device);
@@ -153,7 +153,7 @@ TEST_CASE("One pass records every site, in the sentence's own length", "[record]
     CHECK(decoder.at(0, 0, 0) == 1.0F);
 }
 
-TEST_CASE("Only the wanted sites are observed, and no target leaves the decoder out", "[record]") {
+TEST_CASE("Only the requested sites are observed, and the decoder only with a target", "[record]") {
     Model model;
     const RecordOptions options{.sites = {{AttentionKind::EncoderSelf, 1}}};
     const AttentionRecord one = record_attention(*model.backend, model.transformer, text_of({4, 5}), {}, options);
@@ -162,7 +162,7 @@ TEST_CASE("Only the wanted sites are observed, and no target leaves the decoder 
     CHECK(record_attention(*model.backend, model.transformer, text_of({4, 5}), {}, {}).sites.size() == 2);
 }
 
-TEST_CASE("Pads that are asked for are shown, and nobody looks at them", "[record]") {
+TEST_CASE("Requested pads are shown and get no weight", "[record]") {
     Model model;
     const AttentionRecord plain = record_attention(*model.backend, model.transformer, text_of({4, 5, 6}), {}, {});
     const AttentionRecord padded =
@@ -178,10 +178,10 @@ TEST_CASE("Pads that are asked for are shown, and nobody looks at them", "[recor
     }
 }
 
-TEST_CASE("Texts that fill learned positions are recorded, and a pad past them is an error", "[record]") {
+TEST_CASE("Texts that use all learned positions are recorded, and a pad beyond them is an error", "[record]") {
     ModelConfig config = small_config();
     config.positions = Positions::Learned;
-    config.max_length = 5;  // no multiple of 8
+    config.max_length = 5;  // not a multiple of 8
     Model model("cpu", config);
     const AttentionRecord record =
         record_attention(*model.backend, model.transformer, text_of({4, 5, 6, 7}), text_of({8, 9, 10, 11}), {});
@@ -195,7 +195,7 @@ TEST_CASE("Texts that fill learned positions are recorded, and a pad past them i
                       Catch::Matchers::Contains("6 positions, pads counted") && Catch::Matchers::Contains("are 5"));
 }
 
-TEST_CASE("What was looked at while decoding is what one pass over the result looks at", "[record]") {
+TEST_CASE("Attention recorded while decoding equals that of a teacher-forced pass", "[record]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
     Model model(device);
@@ -207,7 +207,7 @@ TEST_CASE("What was looked at while decoding is what one pass over the result lo
     CountingScorer counting(recorder);
     const std::vector<Hypothesis> found =
         search(counting, {12, 9}, model.config.bos_id, token_rules(model.config, false), {.beam = 4});
-    CHECK(counting.crossings > 4);  // else following the back-pointers would prove nothing
+    CHECK(counting.crossings > 4);  // otherwise this would not test the back-pointers
     for (std::size_t sentence = 0; sentence < sources.size(); ++sentence) {
         std::vector<std::int32_t> ids = found[sentence].tokens;
         const bool ended = found[sentence].end == EndReason::EndOfSentence;
@@ -244,7 +244,7 @@ TEST_CASE("Two sentences with the same translation keep their own attention", "[
     }
 }
 
-TEST_CASE("A translation is recorded with the pieces of its words", "[record]") {
+TEST_CASE("A translation is recorded with its pieces", "[record]") {
     const std::vector<std::string> lines{"ja nein und so", "so und nein ja", "ja und so nein ja"};
     const Tokenizer tokenizer = Tokenizer::from_bytes(
         train_tokenizer({.sentences = lines, .type = TokenizerType::Bpe, .vocabulary_size = 24}), "test");
@@ -275,18 +275,18 @@ TEST_CASE("An unknown word keeps its spelling", "[record]") {
     CHECK(found);
 }
 
-TEST_CASE("The table says what each head looks at most", "[table]") {
+TEST_CASE("The table lists the strongest key of each head", "[table]") {
     AttentionRecord record;
     record.encoder_layers = 1;
     record.source = {{"\u2581Tür", TokenKind::Piece}, {"<EOS>", TokenKind::End}};
     record.sites.push_back({{AttentionKind::EncoderSelf, 0}, 2, 2, 2, {0.25F, 0.75F, 1, 0, 0.9F, 0.1F, 0, 1}});
     CHECK(attention_table(record, {}) ==
-          "Input-Input Layer1: what each head looks at most, and its weight\n"
+          "Input-Input Layer1: the strongest key of each head and its weight\n"
           "       head 1      head 2\n"
           "Tür    <EOS> 0.75  Tür 0.90\n"
           "<EOS>  Tür 1.00    <EOS> 1.00\n");
     CHECK(attention_table(record, {.heads = {2}, .words = {"Tür"}}) ==
-          "Input-Input Layer1: what each head looks at most, and its weight\n"
+          "Input-Input Layer1: the strongest key of each head and its weight\n"
           "     head 2\n"
           "Tür  Tür 0.90\n");
 }

@@ -1,4 +1,4 @@
-// Numbers about heads, records computed from records, and heads found by rules.
+// Head statistics, derived records, and head search.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -31,7 +31,7 @@ AttentionRecord encoder_record(std::vector<RecordedToken> source, std::int64_t h
     return record;
 }
 
-// All attentions of a model of two layers and two heads, over 4 source and 3 target tokens.
+// All sites of a model of two layers and two heads, over 4 source and 3 target tokens.
 AttentionRecord whole_record() {
     AttentionRecord record;
     record.encoder_layers = record.decoder_layers = 2;
@@ -50,8 +50,8 @@ AttentionRecord whole_record() {
 
 }  // namespace
 
-TEST_CASE("A head's statistics are what they say", "[statistics]") {
-    // Queries: one looks at one key, one at two alike, one at the end.
+TEST_CASE("A head's statistics are correct", "[statistics]") {
+    // Queries: one attends to one key, one equally to two, one to the end.
     const AttentionRecord record = encoder_record(tokens(2), 1, {0, 0, 1, 0.5F, 0.5F, 0, 0, 0.25F, 0.75F});
     const HeadStatistics found = head_statistics(record).at(0);
     CHECK(found.head == 1);
@@ -78,7 +78,7 @@ TEST_CASE("Pads change no statistic", "[statistics]") {
     CHECK(one.sharpness == other.sharpness);
     CHECK(one.diagonal == other.diagonal);
     CHECK(one.on_end == other.on_end);
-    // Nor does what looks at a pad, as edited weights may.
+    // Nor do weights on a pad, which edits can cause.
     AttentionRecord looking = padded;
     looking.sites[0].values[2] = 0.5F;
     CHECK(head_statistics(looking).at(0).distance == other.distance);
@@ -101,7 +101,7 @@ TEST_CASE("Statistics stay in their bounds and come in the record's order", "[st
     }
 }
 
-TEST_CASE("Rollout multiplies the layers, each half itself", "[rollout]") {
+TEST_CASE("Rollout multiplies the layers, each mixed half with the identity", "[rollout]") {
     AttentionRecord record = encoder_record(tokens(1), 2, {0, 1, 1, 0, 1, 0, 1, 0});
     record.encoder_layers = 2;
     record.sites.push_back(record.sites.front());
@@ -118,7 +118,7 @@ TEST_CASE("Rollout multiplies the layers, each half itself", "[rollout]") {
     CHECK(select_attention(result, options).title == "Input-Input Layer1, attention rollout");
 }
 
-TEST_CASE("Rollout through the decoder loses nothing: own and source shares add up to 1", "[rollout]") {
+TEST_CASE("Rollout through the decoder: target and source shares add up to 1", "[rollout]") {
     AttentionRecord record = whole_record();
     for (const bool head_off : {false, true}) {
         if (head_off) {
@@ -156,7 +156,7 @@ TEST_CASE("Rollout through the decoder loses nothing: own and source shares add 
     CHECK_THROWS_WITH(rollout(record), Catch::Matchers::Contains("layer 2 of cross attention was not recorded"));
 }
 
-TEST_CASE("Averages are means, and a difference needs the same tokens", "[derived]") {
+TEST_CASE("Means average, and a difference needs the same tokens", "[derived]") {
     const AttentionRecord record = encoder_record(tokens(1), 2, {0, 1, 1, 0, 0.5F, 0.5F, 1, 0});
     const AttentionRecord mean = mean_of_heads(record);
     CHECK(mean.sites.at(0).values == std::vector<float>{0.25F, 0.75F, 1, 0});
@@ -182,17 +182,17 @@ TEST_CASE("Averages are means, and a difference needs the same tokens", "[derive
     CHECK(difference(record, other).edited == "nothing; in what is subtracted: head 1 of encoder layer 1 off");
     other.source[0].text = "\u2581else";
     CHECK_THROWS_WITH(difference(record, other),
-                      Catch::Matchers::Contains("position 1 of the source holds \"\u2581w0\" in one and"));
+                      Catch::Matchers::Contains("token 1 of the source is \"\u2581w0\" in one and"));
     other = record;
     other.sites[0].heads = 1;
     CHECK_THROWS_WITH(difference(record, other), Catch::Matchers::Contains("2 heads, the other encoder layer 1: 1"));
     other = record;
     other.source.pop_back();
-    CHECK_THROWS_WITH(difference(record, other), Catch::Matchers::Contains("in one and nothing in the other"));
+    CHECK_THROWS_WITH(difference(record, other), Catch::Matchers::Contains("in one and no token in the other"));
 }
 
 TEST_CASE("Heads are found by their rules", "[search]") {
-    // 8 words and the end; every head looks at its own place unless told otherwise.
+    // 8 words and the end; every head attends to its own position unless set below.
     constexpr std::int64_t kLength = 9;
     AttentionRecord record = encoder_record(tokens(8), 3, std::vector<float>(3 * kLength * kLength, 0.0F));
     record.encoder_layers = 2;
@@ -214,7 +214,7 @@ TEST_CASE("Heads are found by their rules", "[search]") {
         const FoundHead found = find_heads(record, {}, parse_head_query(query)).front();
         return std::tuple(found.site.layer + 1, found.head, found.value, found.what);
     };
-    // w3 is looked at by itself and by w7, of nine.
+    // Of nine queries, w3 and w7 attend to w3.
     CHECK(best("anaphora=w7") ==
           std::tuple(2, 2, 1.0 - 2.0 / 9.0, std::string("w7 \u2192 w3 1.00, 0.78 beyond what all words do")));
     CHECK(best("link=w1,w7") == std::tuple(2, 3, 1.0, std::string("w1 \u2192 w7 1.00")));
@@ -228,11 +228,11 @@ TEST_CASE("Heads are found by their rules", "[search]") {
     }
     CHECK(std::get<0>(best("structure")) == 1);
     CHECK(std::get<1>(best("structure")) == 2);
-    // The one before, and what follows, are no antecedents.
+    // The previous word and later ones are not antecedents.
     look(record.sites[0], 1, 7, 6);
     CHECK(std::get<1>(best("anaphora=w7")) == 2);
     CHECK(std::get<0>(best("anaphora=w7")) == 2);
-    // Nor is what every word looks at.
+    // Nor is a key that every word attends to.
     for (std::int64_t query = 0; query < kLength; ++query) {
         look(record.sites[0], 3, query, 2);
     }

@@ -1,4 +1,4 @@
-// Attention weights of a model in 16 bits are looked at as any others are.
+// Recording attention weights of a model stored in 16 bits.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <utility>

@@ -1,4 +1,4 @@
-// Pieces to words, and the weights that go with them.
+// Joining pieces and their weights to words.
 #include <catch2/catch.hpp>
 
 #include "observe/words.h"
@@ -30,7 +30,7 @@ using Labels = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("Pieces join to words, punctuation at their ends stands alone", "[words]") {
+TEST_CASE("Pieces are joined to words, punctuation at their ends is separate", "[words]") {
     CHECK(labels({"▁mak", "ing", "▁its"}) == Labels{"making", "its", "<EOS>"});
     CHECK(labels({"▁opinion", "."}) == Labels{"opinion", ".", "<EOS>"});
     CHECK(labels({"▁„", "Ja", "“", "!"}) == Labels{"„", "Ja", "“", "!", "<EOS>"});
@@ -70,23 +70,23 @@ TEST_CASE("Joined weights sum over keys and average over queries, so rows add up
     CHECK(joined[9] == Approx(expected));
 }
 
-TEST_CASE("A word is found in all its places, or in the one asked for", "[words]") {
+TEST_CASE("All occurrences of a word are found, or a given one", "[words]") {
     using Columns = std::vector<std::size_t>;
     const auto tokens = pieces({"▁be", "▁a", "▁be", "▁1", ":", "2", "▁be:2", "▁th", "at"});
     const auto row = make_row(tokens, {});
     CHECK(find_word(row, "be") == Columns{0, 2});
     CHECK(find_word(row, "be:1") == Columns{0});
-    CHECK(find_word(row, "be:2") == Columns{4});  // the word that is spelt so comes first
+    CHECK(find_word(row, "be:2") == Columns{4});  // a literal match wins
     CHECK(find_word(row, "1:2") == Columns{3});
     CHECK_THROWS_WITH(find_word(row, "be:3"), Catch::Matchers::Contains("be a be 1:2 be:2 that <EOS>"));
     CHECK_THROWS_AS(find_word(row, "be:0"), Error);
     CHECK_THROWS_AS(find_word(row, ":2"), Error);
     CHECK_THROWS_AS(find_word(row, ""), Error);
-    // Among pieces a word means all of its pieces.
+    // In a row of pieces, a word means all of its pieces.
     CHECK(find_word(make_row(tokens, {.join_words = false}), "that") == Columns{7, 8});
 }
 
-TEST_CASE("A word is found in any normal form, and counted so", "[words]") {
+TEST_CASE("Words are found and counted by normal form", "[words]") {
     using Columns = std::vector<std::size_t>;
     const auto row =
         make_row(pieces({"▁caf\u00e9", "▁cafe\u0301", "▁fi", "sh", "▁1", "\u2044", "2", "▁1", ",", "000"}), {});
@@ -102,7 +102,7 @@ TEST_CASE("A word is found in any normal form, and counted so", "[words]") {
     CHECK(find_word(make_row(pieces({"▁\xff"}), {}), "\xff") == Columns{0});
 }
 
-TEST_CASE("A backslash keeps a comma within a word", "[words]") {
+TEST_CASE("A backslash escapes a comma", "[words]") {
     CHECK(named_words("its,Law") == Labels{"its", "Law"});
     CHECK(named_words("1\\,000,euros") == Labels{"1,000", "euros"});
     CHECK(named_words("\\,,\\\\") == Labels{",", "\\"});
