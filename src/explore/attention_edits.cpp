@@ -19,7 +19,7 @@ const char* stack_of(AttentionKind kind) {
     return "";
 }
 
-// Pads are no tokens that could be looked at.
+// Counts the tokens that can be attended to: all but the padding.
 std::int64_t tokens_of(const std::vector<RecordedToken>& row) {
     return std::count_if(row.begin(), row.end(),
                          [](const RecordedToken& token) { return token.kind != TokenKind::Pad; });
@@ -33,7 +33,7 @@ bool has_effect(const AttentionEdit& edit, const AttentionRecord& record) {
     if (edit.kind != EditKind::Pin) {
         return true;
     }
-    // The decoder's token q looks at the tokens 0 to q; of all rows the last sees most.
+    // Decoder token q attends to tokens 0 to q, so the last row sees the most.
     const std::int64_t keys = edit.site.kind != AttentionKind::DecoderSelf ? tokens_of(record.source)
                               : edit.query < 0                             ? queries
                                                                            : edit.query + 1;

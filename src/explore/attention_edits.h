@@ -1,4 +1,4 @@
-// Edits of heads in words, and which of them a sentence has no use for.
+// Descriptions of head edits, and which edits have no effect on a sentence.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace headscope {
 
 // "Encoder layer 5, head 3: off"
 std::string describe(const AttentionEdit& edit);
-// All of them, in their order; empty where there are none.
+// All edits, in order, separated by "; ".
 std::string describe(const std::vector<AttentionEdit>& edits);
 
-// Those of a whole record's edits that change none of its rows: they name a token that it lacks, or pin a token on one
-// that it may not look at.
+// The edits that change no row of the complete record: they name a token that does not exist, or pin a token to one
+// that is masked.
 std::vector<AttentionEdit> without_effect(const std::vector<AttentionEdit>& edits, const AttentionRecord& record);
 
 }  // namespace headscope

@@ -43,7 +43,7 @@ void BeamLook::step() {
     }
 }
 
-// What the row that wrote this node's token was offered.
+// The candidates from which this node's token was chosen.
 ExploredStep BeamLook::explored(std::size_t index) const {
     const BeamNode& node = tree_.nodes()[index];
     const NextTokens& next = nexts_[static_cast<std::size_t>(node.step) - 1];
@@ -65,7 +65,7 @@ ExploredStep BeamLook::explored(std::size_t index) const {
     return step;
 }
 
-Exploration BeamLook::look() const {
+Exploration BeamLook::snapshot() const {
     Exploration result;
     result.finished = beam_.done();
     result.seconds_to_first = seconds_to_first_;

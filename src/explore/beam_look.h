@@ -1,4 +1,4 @@
-// Beam search over one sentence with all that can be seen of it kept.
+// Beam search over one sentence that records attention, candidates and the search tree.
 #pragma once
 
 #include <chrono>
@@ -17,14 +17,14 @@ namespace headscope {
 
 class BeamLook {
 public:
-    // Runs the encoder. The request has no problem and no target; all outlive this.
+    // Runs the encoder. The request must have no problem and no target. All arguments must outlive this object.
     BeamLook(Backend& backend, const Translator& translator, Compute compute, const CheckedRequest& request);
 
     bool done() const { return beam_.done(); }
-    // Writes one more token of each hypothesis.
+    // Adds one token to each hypothesis.
     void step();
-    // Of the best hypothesis so far; after at least one step. Costs time in proportion to the weights seen.
-    Exploration look() const;
+    // The best hypothesis so far; needs at least one step. Copies all recorded weights.
+    Exploration snapshot() const;
 
 private:
     using Clock = std::chrono::steady_clock;

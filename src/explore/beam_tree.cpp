@@ -83,8 +83,8 @@ void BeamTree::explain_fall(std::size_t index, std::int64_t row, const SentenceB
     }
 }
 
-// A finished hypothesis counts by its score; of the others the likeliest, as if it ended here. Equal scores by what
-// finished first.
+// Compares finished hypotheses by score with the likeliest live one, as if that ended here. On a tie the hypothesis
+// that finished first wins.
 void BeamTree::choose_best() {
     best_ = live_.empty() ? 0 : live_.front();
     bool has_finished = false;
@@ -98,7 +98,7 @@ void BeamTree::choose_best() {
 }
 
 void BeamTree::end() {
-    // What lives on had its chance: it wins only where nothing finished.
+    // A live hypothesis wins only if none has finished.
     const std::vector<std::size_t> live = live_;
     if (!finished_.empty()) {
         live_.clear();

@@ -1,4 +1,4 @@
-// Beam search remembered: every hypothesis that was ever in the beam, and why it ended.
+// The history of a beam search: every hypothesis that was ever in the beam, and why it ended.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@ class BeamTree {
 public:
     using TextOf = std::function<std::string(std::int32_t token)>;
 
-    // As the SentenceBeam was made.
+    // Takes the same options, rules and limit as the SentenceBeam.
     BeamTree(const SearchOptions& options, const TokenRules& rules, std::int64_t limit, TextOf text_of);
 
-    // After each advance() of the beam.
+    // Call after each advance() of the beam.
     void follow(const SentenceBeam& beam);
 
     const std::vector<BeamNode>& nodes() const { return nodes_; }
-    // The one that would win if the search ended now; once it has ended, the one that won.
+    // The node that would win if the search ended now, or that won.
     std::size_t best() const { return best_; }
-    // From the first token to this node; empty for the root.
+    // The nodes from the first token to this one; empty for the root.
     std::vector<std::size_t> path_to(std::size_t node) const;
-    // The row of this node in the step that it was read in, were it to go on.
+    // The batch row that continues this node in the next step.
     std::size_t row_of(std::size_t node) const { return rows_[node]; }
 
 private:

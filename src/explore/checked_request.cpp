@@ -12,8 +12,9 @@ namespace headscope {
 namespace {
 
 std::string too_long(const char* which, std::int64_t length, std::int64_t most) {
-    return fmt::format("the {} has {} tokens with its end, and the model takes at most {}: split it into sentences",
-                       which, length, most);
+    return fmt::format(
+        "the {} has {} tokens including the end of sentence, but the model takes at most {}: split it into sentences",
+        which, length, most);
 }
 
 void check_edit(const ModelConfig& config, const AttentionEdit& edit) {
@@ -21,16 +22,16 @@ void check_edit(const ModelConfig& config, const AttentionEdit& edit) {
         throw Error(missing);
     }
     if (edit.kind == EditKind::Pin && edit.key < 0) {
-        throw Error("attention can be pinned to a token alone, and none was given");
+        throw Error("pinning attention needs a token to pin it to");
     }
 }
 
-// Error for what the request's numbers ask too much of.
+// Error if an option is out of range.
 void check_options(const ModelConfig& config, const ExploreRequest& request) {
     check_search_options(request.search.over({}));
     if (request.candidates < 0 || request.candidates > LogSoftmaxTopK::kMaxK) {
-        throw Error(fmt::format("{} candidates of a step are not possible: ask for 0 to {}", request.candidates,
-                                LogSoftmaxTopK::kMaxK));
+        throw Error(fmt::format("candidates per step must be between 0 and {}, got {}", LogSoftmaxTopK::kMaxK,
+                                request.candidates));
     }
     for (const AttentionEdit& edit : request.edits) {
         check_edit(config, edit);
@@ -41,19 +42,18 @@ void check_pads(const ModelConfig& config, const CheckedRequest& request) {
     const std::int64_t length = request.source_length() + request.source_pads;
     if (request.source_pads < 0 || length > config.max_length) {
         throw Error(
-            fmt::format("{} pads are not possible: the sentence and its pads have {} tokens, and the model "
-                        "takes at most {}",
+            fmt::format("cannot add {} pads: the sentence and its pads have {} tokens, but the model takes at most {}",
                         request.source_pads, length, config.max_length));
     }
     if (request.source_pads > 0 && !request.target) {
-        throw Error("pads are shown with a given translation alone: one that is searched for is found without pads");
+        throw Error("pads need a given translation: the search runs without pads");
     }
 }
 
 RecordedText read_source(const ModelDirectory& model, const std::string& text) {
     RecordedText source = encode_text(*model.source_tokenizer, text);
     if (source.ids.empty()) {
-        throw Error("there is no text to look at: write a sentence");
+        throw Error("the source sentence is empty: write a sentence");
     }
     const auto length = static_cast<std::int64_t>(source.ids.size()) + 1;
     if (length > model.config.max_length) {
@@ -97,7 +97,7 @@ CheckedRequest check_request(const Translator& translator, const ExploreRequest&
 CheckedRequest check_request_with_target(const Translator& translator, const ExploreRequest& request) {
     CheckedRequest checked = check_request(translator, request);
     if (checked.problem.empty() && !checked.target) {
-        checked.problem = "there is no translation to look at: give one";
+        checked.problem = "a translation is required: give one";
     }
     return checked;
 }
@@ -113,9 +113,8 @@ std::string missing_head(const ModelConfig& config, const AttentionSite& site, i
     } catch (const Error& error) {
         return error.what();
     }
-    return head >= 1 && head <= config.heads
-               ? ""
-               : fmt::format("there is no head {}: this model has heads 1 to {} in each layer", head, config.heads);
+    return head >= 1 && head <= config.heads ? ""
+                                             : fmt::format("head must be between 1 and {}, got {}", config.heads, head);
 }
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// A request in the form that the model answers, or why it cannot be answered.
+// A validated request: tokenized input and resolved options, or the reason why it was rejected.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace headscope {
 
 struct CheckedRequest {
-    std::string problem = {};  // says what to do; when empty, all below is within what the model takes
+    std::string problem = {};  // the error, with its remedy; when empty, everything below is valid for the model
     RecordedText source = {};
     std::optional<RecordedText> target = {};
     SearchOptions search = {};
@@ -24,12 +24,12 @@ struct CheckedRequest {
     std::int64_t source_length() const { return static_cast<std::int64_t>(source.ids.size()) + 1; }  // without pads
 };
 
-// Nothing in a request throws: what is wrong with it is the `problem`.
+// Never throws for an invalid request: the error is in `problem`.
 CheckedRequest check_request(const Translator& translator, const ExploreRequest& request);
-// The same for what needs a target.
+// The same, and requires a target.
 CheckedRequest check_request_with_target(const Translator& translator, const ExploreRequest& request);
 
-// Why the model has no such head; empty where it has.
+// The error if the model lacks this head; otherwise empty.
 std::string missing_head(const ModelConfig& config, const AttentionSite& site, int head);
 
 }  // namespace headscope

@@ -18,8 +18,8 @@ void run_rules(Backend& backend, const Tensor& weights, const AttentionMask& mas
 
 }  // namespace
 
-EditingObserver::EditingObserver(std::vector<AttentionEdit> edits, std::int64_t source_length, AttentionObserver* then)
-    : edits_(std::move(edits)), source_length_(source_length), then_(then) {}
+EditingObserver::EditingObserver(std::vector<AttentionEdit> edits, std::int64_t source_length, AttentionObserver* next)
+    : edits_(std::move(edits)), source_length_(source_length), next_(next) {}
 
 void EditingObserver::switch_off(const AttentionSite& site, std::vector<int> heads) {
     off_site_ = site;
@@ -31,17 +31,17 @@ bool EditingObserver::edits_site(const AttentionSite& site) const {
 }
 
 bool EditingObserver::wants(const AttentionSite& site) const {
-    return edits_site(site) || (!off_heads_.empty() && off_site_ == site) || (then_ != nullptr && then_->wants(site));
+    return edits_site(site) || (!off_heads_.empty() && off_site_ == site) || (next_ != nullptr && next_->wants(site));
 }
 
-// What the edit makes of this row.
+// The EditAttention rule of this edit for one row.
 std::int32_t EditingObserver::rule_of(const AttentionEdit& edit, std::int64_t query) const {
     switch (edit.kind) {
         case EditKind::Off: return EditAttention::kOff;
         case EditKind::Uniform: return EditAttention::kUniform;
         case EditKind::Pin: break;
     }
-    // A token that is not there yet when this one is written may not be looked at by it, however much is read at once.
+    // Tokens after this one are masked, also when the whole target is read at once.
     const std::int64_t keys = edit.site.kind == AttentionKind::DecoderSelf ? query + 1 : source_length_;
     return edit.key >= 0 && edit.key < keys ? edit.key : EditAttention::kKeep;
 }
@@ -74,17 +74,17 @@ Tensor EditingObserver::observe(Backend& backend, const AttentionView& view) {
         run_rules(backend, view.weights, view.mask, rules_of(view.site, heads, queries));
     }
     if (!off_heads_.empty() && off_site_ == view.site) {
-        HEADSCOPE_CHECK(static_cast<std::int64_t>(off_heads_.size()) == batch, "each sentence has one head off");
+        HEADSCOPE_CHECK(static_cast<std::int64_t>(off_heads_.size()) == batch, "one head off per sentence");
         std::vector<std::int32_t> rules(static_cast<std::size_t>(heads * queries), EditAttention::kKeep);
         for (std::int64_t b = 0; b < batch; ++b) {
             const auto row = rules.begin() + (off_heads_[static_cast<std::size_t>(b)] - 1) * queries;
             std::fill(row, row + queries, EditAttention::kOff);
-            // No key is asked for, so the mask does not matter.
+            // Off reads no key, so the mask does not matter.
             run_rules(backend, view.weights.narrow(0, b, 1), {}, rules);
             std::fill(row, row + queries, EditAttention::kKeep);
         }
     }
-    return then_ != nullptr && then_->wants(view.site) ? then_->observe(backend, view) : view.weights;
+    return next_ != nullptr && next_->wants(view.site) ? next_->observe(backend, view) : view.weights;
 }
 
 }  // namespace headscope

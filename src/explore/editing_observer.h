@@ -1,4 +1,4 @@
-// Edits of heads, carried out on the device where the weights are.
+// Applies head edits to the attention weights on the device.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace headscope {
 
-// Stands before another observer, which sees the weights as they go on.
+// Can be chained before another observer, which then sees the edited weights.
 class EditingObserver final : public AttentionObserver {
 public:
-    // `source_length`: tokens of the source without pads. `then` may be null.
-    EditingObserver(std::vector<AttentionEdit> edits, std::int64_t source_length, AttentionObserver* then);
+    // `source_length`: tokens of the source without pads. `next` may be null.
+    EditingObserver(std::vector<AttentionEdit> edits, std::int64_t source_length, AttentionObserver* next);
 
-    // The decoder's next pass begins with this token: 0 where it reads all at once, the step's number else.
+    // First target token of the decoder's next pass: 0 for a teacher-forced pass, else the step number.
     void set_first_query(std::int64_t query) { first_query_ = query; }
-    // In the next passes sentence b of the batch also has head heads[b] (from 1) of this site off.
+    // In the next passes, also switches off head heads[b] (from 1) of this site for sentence b of the batch.
     void switch_off(const AttentionSite& site, std::vector<int> heads);
 
     bool wants(const AttentionSite& site) const override;
@@ -30,7 +30,7 @@ private:
 
     std::vector<AttentionEdit> edits_;
     std::int64_t source_length_;
-    AttentionObserver* then_;
+    AttentionObserver* next_;
     std::int64_t first_query_ = 0;
     AttentionSite off_site_;
     std::vector<int> off_heads_;

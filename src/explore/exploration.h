@@ -1,4 +1,4 @@
-// What one look at a sentence finds out: plain data on the host, for windows, files and tests alike.
+// Requests to the explorer and their results: plain data on the host, used by the viewer, exports and tests.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +12,32 @@
 
 namespace headscope {
 
-// A change of one head's weights before they meet V.
+// A change of one head's weights before they are multiplied by V.
 enum class EditKind : std::uint8_t {
-    Off,      // the head looks at nothing: its part of the output is 0
-    Uniform,  // the same weight on every key that the mask allows
+    Off,      // all weights 0, so the head's output is 0
+    Uniform,  // equal weight on every unmasked key
     Pin,      // all of the weight on one key
 };
 struct AttentionEdit {
     AttentionSite site;
     int head = 1;  // from 1
     EditKind kind = EditKind::Off;
-    // Tokens from 0, as the record's. An edit of one that does not exist, or may not be looked at, changes nothing.
-    int query = -1;  // the token whose row is changed; -1: every row
-    int key = -1;    // Pin: the token that is looked at
+    // Token indices from 0, as in the record. An edit with a missing or masked token has no effect.
+    int query = -1;  // the row to change; -1: every row
+    int key = -1;    // Pin: the token attended to
     bool operator==(const AttentionEdit&) const = default;
 };
 
 struct ExploreRequest {
     std::string source;
-    // Set: the model is told this translation (one teacher-forced pass) instead of searching for one.
+    // If set, the model reads this translation (one teacher-forced pass) instead of searching for one.
     std::optional<std::string> target = {};
-    // The same by its tokens, as output_of() tells them: what was found, however its text would be cut into pieces.
+    // The same as tokens, from output_of(): keeps the exact pieces, which encoding the text again might not.
     std::vector<std::int32_t> target_tokens = {};
-    DecodingChoices search = {};            // else what the model wants, see Translator::decoding_choices
-    std::vector<AttentionEdit> edits = {};  // of two that change the same row the later holds
-    std::int64_t source_pads = 0;           // with a target only
-    int candidates = 10;                    // likeliest next tokens kept of every step, at most 64
+    DecodingChoices search = {};            // defaults: the model's, see Translator::decoding_choices
+    std::vector<AttentionEdit> edits = {};  // a later edit of the same row wins
+    std::int64_t source_pads = 0;           // requires a target
+    int candidates = 10;                    // most likely next tokens kept per step, at most 64
     bool operator==(const ExploreRequest&) const = default;
 };
 
@@ -45,73 +45,73 @@ bool has_target(const ExploreRequest& request);
 
 struct NextCandidate {
     std::int32_t token = 0;
-    std::string text;  // a piece as SentencePiece spells it, or "<EOS>"
+    std::string text;  // the SentencePiece piece, or "<EOS>"
     double log_probability = 0.0;
 };
 
-// One token of the output: what else could have stood there.
+// One output token and its alternatives.
 struct ExploredStep {
-    std::int32_t token = 0;                      // that was written, or given
+    std::int32_t token = 0;                      // generated or given
     double log_probability = 0.0;                // of that token
-    std::int64_t rank = 0;                       // its place among all tokens, from 1
-    std::vector<NextCandidate> candidates = {};  // best first; the model's, also what a search never writes
+    std::int64_t rank = 0;                       // its rank among all tokens, from 1
+    std::vector<NextCandidate> candidates = {};  // best first; includes tokens that the search may not generate
 };
 
 // The beam as a tree. Node 0 is the empty output.
 struct BeamNode {
     enum class Fate : std::uint8_t {
-        Open,      // went on (it has children), or still goes on
-        Finished,  // ended by the end of sentence
-        Fell,      // was continued by nothing that stayed in the beam
-        Stopped,   // alive when nothing unfinished could win any more
-        Cut,       // reached the longest output
+        Open,      // has children, or is still live
+        Finished,  // reached the end of sentence
+        Fell,      // none of its continuations stayed in the beam
+        Stopped,   // live when the search ended because no unfinished hypothesis could win
+        Cut,       // reached the maximum length
     };
     int parent = -1;
     int step = 0;  // tokens from the root
     std::int32_t token = 0;
     std::string text;
     double log_probability = 0.0;  // sum along the path
-    double score = 0.0;            // log_probability / lp(step), as it would count if it ended here
+    double score = 0.0;            // log_probability / lp(step): its score if it ended here
     Fate fate = Fate::Open;
-    bool best = false;        // on the path of the hypothesis that won
-    std::string reason = {};  // why the branch ended, for people; empty for Open
+    bool best = false;        // on the path of the winning hypothesis
+    std::string reason = {};  // why the branch ended, to display; empty for Open
 };
 
 struct Exploration {
-    AttentionRecord record;  // of all sites; after an error empty
+    AttentionRecord record;  // all sites; empty after an error
     std::string source;
     std::string translation;
-    bool forced = false;              // a given target was read
+    bool forced = false;              // the target was given
     std::vector<ExploredStep> steps;  // one for each token of record.target_out
-    std::vector<BeamNode> beam;       // empty where a target was given
+    std::vector<BeamNode> beam;       // empty if the target was given
     double log_probability = 0.0;
     double score = 0.0;
     EndReason end = EndReason::EndOfSentence;
-    bool finished = false;          // false for what is shown while it goes on, and where it was stopped
-    double seconds_to_first = 0.0;  // until the first token was known
+    bool finished = false;          // false for a partial result, also when cancelled
+    double seconds_to_first = 0.0;  // time to the first token
     double seconds = 0.0;
-    // Of the request's edits those that changed nothing here, known once it has `finished`.
+    // The request's edits that had no effect; set once `finished`.
     std::vector<AttentionEdit> without_effect = {};
-    std::string problem;  // why there is nothing to see; normally empty
+    std::string problem;  // the error, if any
 };
 
-// What leaving one head out does to the sentence: the translation is given, the head is off.
+// The effect of ablating one head on a given translation.
 struct HeadImportance {
     AttentionSite site;
     int head = 1;                  // from 1
     double log_probability = 0.0;  // of the translation without the head
-    double loss = 0.0;             // by how much that is less than with it: natural logarithm, whole sentence
+    double loss = 0.0;             // drop in log-probability (natural logarithm) over the whole sentence
 };
 
 struct Importance {
-    std::vector<HeadImportance> heads;  // of every site in the order of the model: encoder, then layer by layer
+    std::vector<HeadImportance> heads;  // in model order: encoder layers, then decoder layers
     double log_probability = 0.0;       // of the translation with all heads
-    std::int64_t total = 0;             // heads there will be
-    bool finished = false;              // false while it goes on, and where it was stopped
-    std::string problem;                // why there is nothing to see; normally empty
+    std::int64_t total = 0;             // number of heads to measure
+    bool finished = false;              // false for a partial result, also when cancelled
+    std::string problem;                // the error, if any
 };
 
-// Equation 1 for one head: its queries and keys, from which the weights come.
+// Equation 1 for one head: the queries and keys that give its weights.
 struct NeuronView {
     AttentionSite site;
     int head = 1;
@@ -119,10 +119,10 @@ struct NeuronView {
     float scale = 1.0F;         // 1 / sqrt(d_k)
     std::vector<float> q = {};  // [queries, d_k]
     std::vector<float> k = {};  // [keys, d_k]
-    bool causal = false;        // the mask hides later keys from a query
-    std::int64_t pads = 0;      // and so many keys at the end from all of them
-    bool edited = false;        // the request changes weights of this head, which then are not the softmax
-    std::string problem = {};   // why there is nothing to see; normally empty
+    bool causal = false;        // later keys are masked
+    std::int64_t pads = 0;      // masked keys at the end
+    bool edited = false;        // the request edits this head, so its weights are not the softmax
+    std::string problem = {};   // the error, if any
 };
 
 }  // namespace headscope

@@ -38,7 +38,7 @@ std::vector<float> rows_of(Backend& backend, const Tensor& x, int head, std::int
     return to_host<float>(backend, x.narrow(1, head - 1, 1).narrow(2, 0, rows));
 }
 
-// Adds what the request says of the exploration, so far or whole.
+// Fills in the fields that come from the request.
 Exploration labelled(Exploration exploration, const ExploreRequest& request) {
     exploration.source = request.source;
     exploration.forced = has_target(request);
@@ -59,10 +59,10 @@ Explorer::Explorer(Backend& backend, const Translator& translator, Compute compu
 Exploration Explorer::explore(const ExploreRequest& request, const Progress& progress) const {
     const CheckedRequest checked = check_request(translator_, request);
     if (!checked.problem.empty()) {
-        Exploration nothing;
-        nothing.problem = checked.problem;
-        nothing.finished = true;
-        return labelled(std::move(nothing), request);
+        Exploration failed;
+        failed.problem = checked.problem;
+        failed.finished = true;
+        return labelled(std::move(failed), request);
     }
     Progress shown;
     if (progress) {
@@ -76,9 +76,9 @@ Exploration Explorer::search(const CheckedRequest& request, const Progress& prog
     bool stopped = false;
     while (!look.done() && !stopped) {
         look.step();
-        stopped = !look.done() && progress && !progress([&] { return look.look(); });
+        stopped = !look.done() && progress && !progress([&] { return look.snapshot(); });
     }
-    return look.look();
+    return look.snapshot();
 }
 
 Exploration Explorer::read(const CheckedRequest& request, const Progress& progress) const {

@@ -1,5 +1,5 @@
-// Everything that can be seen of one sentence: what every head looks at while a translation is found or read, what else
-// could have been written, what changes when heads are changed.
+// Analyses one sentence: the attention of every head while a translation is generated or read, alternative tokens,
+// and the effect of editing heads.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@
 
 namespace headscope {
 
-// What a person can get wrong is told in the result's `problem`; Error is thrown for what the device does.
+// An invalid request is reported in the result's `problem`. Error is thrown for device failures.
 class Explorer {
 public:
-    // Both outlive the explorer. `compute`: see Arithmetic.
+    // Both must outlive the explorer. `compute`: see Arithmetic.
     Explorer(Backend& backend, const Translator& translator, Compute compute);
 
     const ModelDirectory& model() const { return translator_.model(); }
 
-    // Called after each token, from within. The exploration so far is made when it is asked for, since that copies all
-    // weights seen; it has `finished` only at the very end. False stops at once.
+    // Called after each token. The snapshot is built on demand, since it copies all recorded weights; `finished` is
+    // set only at the end. Return false to cancel.
     using Snapshot = std::function<Exploration()>;
     using Progress = std::function<bool(const Snapshot& so_far)>;
-    // Without a target: beam search. With one: a teacher-forced pass, where progress is called once, between encoder
-    // and decoder, with the encoder's heads alone.
+    // Without a target: beam search. With a target: a teacher-forced pass, where progress is called once, after the
+    // encoder, with its heads only.
     Exploration explore(const ExploreRequest& request, const Progress& progress = {}) const;
 
-    // Which heads a translation needs; the request has a target.
+    // Measures how much a translation depends on each head. Requires a target.
     using ImportanceProgress = std::function<bool(const Importance& so_far)>;
     Importance importance(const ExploreRequest& request, const ImportanceProgress& progress = {}) const;
 
-    // Queries and keys of one head (from 1) while the target is read; the request has one.
+    // Queries and keys of one head (from 1) while the target is read. Requires a target.
     NeuronView neuron(const ExploreRequest& request, const AttentionSite& site, int head) const;
 
 private:
@@ -44,9 +44,9 @@ private:
     Compute compute_;
 };
 
-// The tokens that were written or given, with the end of sentence where it ended by it.
+// The generated or given tokens, including the end of sentence if reached.
 std::vector<std::int32_t> output_of(const Exploration& exploration);
-// The request that has what was found for its target.
+// The request with the tokens of `found` as its target.
 ExploreRequest with_target(ExploreRequest request, const Exploration& found);
 
 }  // namespace headscope

@@ -12,11 +12,12 @@ namespace headscope {
 
 namespace {
 
-// The logits of one position, on the host: ranked as LogSoftmaxTopK does, in double. False where nothing is usable.
+// Ranks the logits of one position on the host in double, in the order of LogSoftmaxTopK. False if the logits or the
+// token's own logit are not finite.
 bool explain(std::span<const double> logits, std::int32_t token, int candidates, ExploredStep& step) {
     double most = -std::numeric_limits<double>::infinity();
     for (const double logit : logits) {
-        most = logit > most ? logit : most;  // NaN is not
+        most = logit > most ? logit : most;  // skips NaN
     }
     double sum = 0.0;
     for (const double logit : logits) {
@@ -79,7 +80,7 @@ std::vector<std::int32_t> written_ids(const ModelConfig& config, const RecordedT
 
 std::vector<ExploredStep> forced_steps(Context& ctx, const Transformer& model, const Var& hidden,
                                        const std::vector<std::int32_t>& written, int candidates) {
-    constexpr std::int64_t kRows = 64;  // of logits that are there at a time
+    constexpr std::int64_t kRows = 64;  // of logits computed at a time, to bound memory
     const std::int64_t vocabulary = model.config().target_vocabulary;
     const std::int64_t d_model = model.config().d_model;
     const auto count = static_cast<std::int64_t>(written.size());

@@ -1,4 +1,4 @@
-// The model told a translation: one teacher-forced pass, and what it would have written at each position.
+// A teacher-forced pass over a given translation, with the model's own candidates at each position.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace headscope {
 
-// What the encoder made of one sentence.
+// The encoder's output for one sentence.
 struct SourceMemory {
     Var states;      // [1, source length, d_model]
     Tensor lengths;  // I32 [1]
@@ -20,11 +20,11 @@ SourceMemory read_source(Context& ctx, const Transformer& model, const RecordedT
 // out [1, target length, d_model]
 Var read_target(Context& ctx, const Transformer& model, const RecordedText& target, const SourceMemory& memory);
 
-// What the decoder is to write: its pieces and, where it ended, the end of sentence.
+// The decoder's expected output: the pieces and, if the target has ended, the end of sentence.
 std::vector<std::int32_t> written_ids(const ModelConfig& config, const RecordedText& target);
 
-// One step for each token of `written`, hidden [1, at least as many, d_model]; candidates without their texts. Fewer
-// steps where the model gives the next token no usable probability.
+// One step for each token of `written`; hidden is [1, >= written.size(), d_model]. Candidates have no text yet.
+// Stops early at a token without a usable probability.
 std::vector<ExploredStep> forced_steps(Context& ctx, const Transformer& model, const Var& hidden,
                                        const std::vector<std::int32_t>& written, int candidates);
 

@@ -13,7 +13,7 @@ namespace headscope {
 
 namespace {
 
-// Several copies of one sentence go through the model side by side, each without a head of its own.
+// Runs a batch of copies of one sentence, each with a different head switched off.
 class LeaveOneOut {
 public:
     LeaveOneOut(Backend& backend, const Transformer& model, Compute compute, const std::vector<AttentionEdit>& edits,
@@ -33,7 +33,7 @@ public:
         memory_ = model.encode(ctx_, source_, source_length_);
     }
 
-    // How many copies go at a time: the heads of a layer, but of long sentences fewer.
+    // Batch size: all heads of a layer, fewer for long sentences.
     std::int64_t copies() const {
         constexpr std::int64_t kTokens = 2048;
         const std::int64_t longest = std::max(source_.dim(1), target_in_.dim(1));
@@ -46,7 +46,7 @@ public:
     std::vector<double> without(const AttentionSite& site, const std::vector<int>& heads) {
         observer_.switch_off(site, heads);
         const auto count = static_cast<std::int64_t>(heads.size());
-        // What the encoder says does not depend on the decoder's heads.
+        // The encoder's output does not depend on the decoder's heads.
         const Var memory = site.kind == AttentionKind::EncoderSelf
                                ? model_.encode(ctx_, copied(source_, count), copied(source_length_, count))
                                : Var(copied(memory_.value(), count));
@@ -101,7 +101,7 @@ std::vector<AttentionSite> sites_of(const ModelConfig& config) {
     return sites;
 }
 
-std::vector<int> some_heads(std::int64_t first, std::int64_t count) {
+std::vector<int> head_range(std::int64_t first, std::int64_t count) {
     std::vector<int> heads;
     for (std::int64_t head = first; head < first + count; ++head) {
         heads.push_back(static_cast<int>(head) + 1);
@@ -124,13 +124,13 @@ Importance measure_importance(Backend& backend, const Translator& translator, Co
     if (!std::isfinite(result.log_probability)) {
         result.finished = true;
         result.problem =
-            "the model gives this translation no usable probability (NaN or infinite): its weights are damaged, or "
-            "training diverged";
+            "the probability of this translation is NaN or infinite: the model's weights are damaged, or training "
+            "diverged";
         return result;
     }
     for (const AttentionSite& site : sites) {
         for (std::int64_t first = 0; first < all_heads; first += leave_one_out.copies()) {
-            const std::vector<int> heads = some_heads(first, std::min(leave_one_out.copies(), all_heads - first));
+            const std::vector<int> heads = head_range(first, std::min(leave_one_out.copies(), all_heads - first));
             const std::vector<double> found = leave_one_out.without(site, heads);
             for (std::size_t i = 0; i < heads.size(); ++i) {
                 result.heads.push_back({site, heads[i], found[i], result.log_probability - found[i]});

@@ -1,4 +1,4 @@
-// Which heads a translation needs: each is left out once, and the translation loses probability or does not.
+// Head importance by ablation: how much probability a translation loses without each head.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace headscope {
 
-// Teacher-forced. `so_far` is told after each group of heads and may return false, which stops. Edits of the request
-// hold throughout, so a head that is off already loses nothing.
+// Teacher-forced. Calls `so_far` after each group of heads; it may return false to cancel. The request's edits apply
+// throughout, so a head that is already off has a loss of 0.
 Importance measure_importance(Backend& backend, const Translator& translator, Compute compute,
                               const std::vector<AttentionEdit>& edits, const RecordedText& source,
                               const RecordedText& target, const std::function<bool(const Importance& so_far)>& so_far);

@@ -1,4 +1,4 @@
-// What the weights of a part of the model look like: a few numbers and a histogram of each.
+// Summary statistics and a histogram of each weight in a part of the model.
 #pragma once
 
 #include <array>
@@ -16,18 +16,19 @@ struct WeightStatistics {
     std::string name;
     Shape shape;
     double mean = 0.0;
-    double deviation = 0.0;  // standard, of the whole parameter
+    double deviation = 0.0;  // population standard deviation
     double least = 0.0;
     double greatest = 0.0;
-    std::int64_t not_finite = 0;  // left out of all the rest
-    // How many lie in each of kBins equal steps from -limit to limit, limit = the greatest absolute value.
+    std::int64_t not_finite = 0;  // excluded from the rest
+    // Histogram of kBins equal bins from -limit to limit, the greatest absolute value.
     double limit = 0.0;
     std::array<std::int64_t, kBins> counts{};
 };
 
 WeightStatistics statistics_of(const std::string& name, const Shape& shape, const std::vector<float>& values);
 
-// Of every parameter whose name begins with `prefix`, in the table's order. They come to the host one at a time.
+// Statistics of every parameter whose name begins with `prefix`, in table order. Copies one parameter at a time to the
+// host.
 std::vector<WeightStatistics> weight_statistics(const Parameters& parameters, const std::string& prefix);
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// Which edits a sentence has no use for, held against what they do to the weights.
+// Edits without effect, compared with what they do to the weights.
 #include "tests/explore/tiny_explorer.h"
 
 #include "explore/attention_edits.h"
@@ -35,7 +35,7 @@ TEST_CASE("An edit has an effect exactly where the weights change", "[edits]") {
     CHECK(idle > 10);
 }
 
-TEST_CASE("Several edits are told in their order, during a search as well", "[edits]") {
+TEST_CASE("Several edits are described in order, also during a search", "[edits]") {
     const TinyExplorer tiny;
     ExploreRequest request = tiny_request();
     request.edits = {{.site = {AttentionKind::Cross, 1}, .head = 3},

@@ -1,4 +1,4 @@
-// The beam as a tree, of tables that say all.
+// The beam tree, built from tables of probabilities.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -59,19 +59,19 @@ SearchOptions options(int beam) {
 
 }  // namespace
 
-TEST_CASE("A tree tells why each branch ended", "[beam_tree]") {
+TEST_CASE("A tree explains why each branch ended", "[beam_tree]") {
     Search search(options(2));
     search.step({{-9.0F, -1.0F, -2.0F, -3.0F}});
     CHECK(search.tree.nodes().size() == 3);
     CHECK(search.node("w2").fate == Fate::Open);
     CHECK(search.node("w2").reason.empty());
     CHECK(search.tree.best() == 1);
-    // w1 goes on twice; w2's best continuation is the third.
+    // w1 continues twice; w2's best continuation is the third.
     search.step({{-9.0F, -0.5F, -0.6F, -9.0F}, {-9.0F, -0.25F, -9.0F, -9.0F}});
     CHECK(search.node("w1 w2").log_probability == Approx(-1.6));
     CHECK(search.node("w2").fate == Fate::Fell);
     CHECK_THAT(search.node("w2").reason, Contains("(w1) was 3rd, and 2 were taken (-2.250 against -1.600)"));
-    // One ends first; what lives on could still win, then not any more.
+    // One hypothesis finishes first; the live one could still win, then no longer.
     search.step({{-0.5F, -0.25F, -9.0F, -9.0F}, {-9.0F, -9.0F, -9.0F, -0.875F}});
     CHECK(search.node("w1 w1 <EOS>").fate == Fate::Finished);
     CHECK_FALSE(search.beam.done());
@@ -88,7 +88,7 @@ TEST_CASE("A tree tells why each branch ended", "[beam_tree]") {
     CHECK(stopped.reason == "could reach a score of at most -2.725, and a finished one has -1.875");
 }
 
-TEST_CASE("A branch of which nothing was near says so", "[beam_tree]") {
+TEST_CASE("A branch without a good continuation is reported as such", "[beam_tree]") {
     Search search(options(2));
     search.step({{-9.0F, -0.5F, -0.7F, -3.0F}});
     search.step({{-1.0F, -1.0F, -1.0F, -1.0F}, {-8.0F, -8.0F, -8.0F, -8.0F}});
@@ -96,7 +96,7 @@ TEST_CASE("A branch of which nothing was near says so", "[beam_tree]") {
     CHECK_THAT(search.node("w2").reason, Contains("none of its continuations was among the best 4"));
 }
 
-TEST_CASE("The longest output cuts", "[beam_tree]") {
+TEST_CASE("A branch is cut at the maximum length", "[beam_tree]") {
     Search search(options(2), 1);
     search.step({{-9.0F, -1.0F, -2.0F, -3.0F}});
     REQUIRE(search.beam.done());
@@ -115,7 +115,7 @@ TEST_CASE("A greedy search stops at the first end", "[beam_tree]") {
     CHECK_THAT(search.node("w1").reason, Contains("a beam of 1"));
 }
 
-TEST_CASE("The tree of a model's search ends where the search does", "[beam_tree]") {
+TEST_CASE("The tree of a model's search ends with the search", "[beam_tree]") {
     const TinyExplorer tiny;
     for (const int beam : {1, 2, 4, 7}) {
         const ExploreRequest request = tiny_request(beam);

@@ -1,4 +1,4 @@
-// Looking into a (random) model: while it searches, while it is told a translation, and with heads changed.
+// Exploring a random model: during a search, with a given translation, and with edited heads.
 #include <catch2/catch.hpp>
 
 #include <limits>
@@ -28,7 +28,7 @@ float weight(const Exploration& look, AttentionKind kind, int layer, int head, s
 
 }  // namespace
 
-TEST_CASE("A search shows what one pass over its result shows", "[explore]") {
+TEST_CASE("A search records the same attention as a teacher-forced pass over its result", "[explore]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     const int beam = GENERATE(1, 4);
     INFO(device << ", beam " << beam);
@@ -50,7 +50,7 @@ TEST_CASE("A search shows what one pass over its result shows", "[explore]") {
     CHECK(found.score == Approx(given.score).margin(1e-4));
 }
 
-TEST_CASE("A look searches as the model wants, but for what was chosen", "[explore]") {
+TEST_CASE("A search uses the model's options unless the request overrides them", "[explore]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("model");
     const std::unique_ptr<Backend> backend = open_device("cpu");
@@ -70,7 +70,7 @@ TEST_CASE("A look searches as the model wants, but for what was chosen", "[explo
     CHECK(output_of(explorer.explore(chosen)).size() > tokens.size());
 }
 
-TEST_CASE("So it is with heads changed", "[explore]") {
+TEST_CASE("A search with edited heads records the same as a teacher-forced pass", "[explore]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
     const TinyExplorer tiny(device);
@@ -88,7 +88,7 @@ TEST_CASE("So it is with heads changed", "[explore]") {
         const float share = 1.0F / static_cast<float>(query + 1);
         CHECK(weight(found, AttentionKind::DecoderSelf, 1, 3, query, query) == Approx(share));
         CHECK(weight(found, AttentionKind::DecoderSelf, 1, 3, query, 0) == Approx(share));
-        // The third token is not there yet for the first two.
+        // The third token is masked for the first two.
         CHECK((weight(found, AttentionKind::DecoderSelf, 2, 4, query, 2) == 1.0F) == (query >= 2));
         CHECK(weight(found, AttentionKind::Cross, 2, 2, query, 4) == 1.0F);
         CHECK((weight(found, AttentionKind::Cross, 1, 1, query, 0) == 0.0F) == (query == 2));
@@ -98,7 +98,7 @@ TEST_CASE("So it is with heads changed", "[explore]") {
     CHECK(weight(found, AttentionKind::EncoderSelf, 2, 1, 2, 1) < 1.0F);
 }
 
-TEST_CASE("Edits of tokens that do not exist change nothing", "[explore]") {
+TEST_CASE("Edits of missing tokens have no effect", "[explore]") {
     const TinyExplorer tiny;
     ExploreRequest request = tiny_request();
     const Exploration plain = tiny.explorer.explore(request);
@@ -110,7 +110,7 @@ TEST_CASE("Edits of tokens that do not exist change nothing", "[explore]") {
     check_same(plain, tiny.explorer.explore(given));
 }
 
-TEST_CASE("The later of two edits of one row holds", "[explore]") {
+TEST_CASE("A later edit of the same row wins", "[explore]") {
     const TinyExplorer tiny;
     ExploreRequest request = tiny_request();
     const AttentionSite site{AttentionKind::Cross, 0};
@@ -121,7 +121,7 @@ TEST_CASE("The later of two edits of one row holds", "[explore]") {
     CHECK(weight(found, AttentionKind::Cross, 1, 1, 1, 3) == 1.0F);
 }
 
-TEST_CASE("Each step tells what else could have been written", "[explore]") {
+TEST_CASE("Each step lists its candidates", "[explore]") {
     const TinyExplorer tiny;
     ExploreRequest request = tiny_request();
     request.candidates = 64;  // of a vocabulary of 60: all
@@ -150,7 +150,7 @@ TEST_CASE("Each step tells what else could have been written", "[explore]") {
     CHECK(few.translation == found.translation);
 }
 
-TEST_CASE("A given translation is read, whatever the model thinks of it", "[explore]") {
+TEST_CASE("A given translation is read, however unlikely it is", "[explore]") {
     const TinyExplorer tiny;
     ExploreRequest request = tiny_request();
     request.target = "die katze";
@@ -179,7 +179,7 @@ TEST_CASE("A given translation is read, whatever the model thinks of it", "[expl
     CHECK(empty.steps[0].candidates.size() == 10);
 }
 
-TEST_CASE("A search grows word by word and can be stopped", "[explore]") {
+TEST_CASE("A search reports progress token by token and can be cancelled", "[explore]") {
     const TinyExplorer tiny;
     const ExploreRequest request = tiny_request();
     std::vector<Exploration> grown;
@@ -218,7 +218,7 @@ TEST_CASE("A search grows word by word and can be stopped", "[explore]") {
     CHECK(tiny.explorer.explore(given, [](const Explorer::Snapshot&) { return true; }).record.sites.size() == 6);
 }
 
-TEST_CASE("What cannot be looked at says why", "[explore]") {
+TEST_CASE("Invalid requests are reported", "[explore]") {
     const TinyExplorer tiny;
     const auto problem = [&](auto change) {
         ExploreRequest request = tiny_request();
@@ -231,9 +231,9 @@ TEST_CASE("What cannot be looked at says why", "[explore]") {
         return result.problem;
     };
     using R = ExploreRequest;
-    CHECK_THAT(problem([](R& r) { r.source = ""; }), Contains("no text"));
-    CHECK_THAT(problem([](R& r) { r.source = " \t "; }), Contains("no text"));
-    CHECK_THAT(problem([](R& r) { r.source = "\u3000\u3164"; }), Contains("no text"));
+    CHECK_THAT(problem([](R& r) { r.source = ""; }), Contains("source sentence is empty"));
+    CHECK_THAT(problem([](R& r) { r.source = " \t "; }), Contains("source sentence is empty"));
+    CHECK_THAT(problem([](R& r) { r.source = "\u3000\u3164"; }), Contains("source sentence is empty"));
     CHECK_THAT(problem([](R& r) { r.source = "a \xff\xfe"; }), Contains("UTF-8"));
     const auto long_text = [] {
         std::string text;
@@ -247,23 +247,29 @@ TEST_CASE("What cannot be looked at says why", "[explore]") {
     CHECK_THAT(problem([](R& r) { r.target = "\xc3("; }), Contains("UTF-8"));
     CHECK_THAT(problem([](R& r) { r.target_tokens = {5, 999999}; }), Contains("999999"));
     CHECK_THAT(problem([](R& r) { r.search.beam = 0; }), Contains("beam of 0"));
-    CHECK_THAT(problem([](R& r) { r.candidates = 65; }), Contains("65 candidates"));
+    CHECK_THAT(problem([](R& r) { r.candidates = 65; }),
+               Contains("candidates per step must be between 0 and 64, got 65"));
     CHECK_THAT(problem([](R& r) { r.source_pads = 2; }), Contains("pads"));
     CHECK_THAT(problem([](R& r) {
                    r.target = "die";
                    r.source_pads = 60;
                }),
                Contains("60 pads"));
-    CHECK_THAT(problem([](R& r) { r.edits = {{.site = {AttentionKind::Cross, 2}}}; }), Contains("no layer 3 of cross"));
-    CHECK_THAT(problem([](R& r) { r.edits = {{.site = {}, .head = 5}}; }), Contains("no head 5"));
-    CHECK_THAT(problem([](R& r) { r.edits = {{.site = {}, .head = 1, .kind = EditKind::Pin}}; }), Contains("pinned"));
+    CHECK_THAT(problem([](R& r) {
+                   r.edits = {{.site = {AttentionKind::Cross, 2}}};
+               }),
+               Contains("layer of cross attention must be between 1 and 2, got 3"));
+    CHECK_THAT(problem([](R& r) { r.edits = {{.site = {}, .head = 5}}; }),
+               Contains("head must be between 1 and 4, got 5"));
+    CHECK_THAT(problem([](R& r) { r.edits = {{.site = {}, .head = 1, .kind = EditKind::Pin}}; }),
+               Contains("pinning attention"));
     // Text of other scripts is text.
     ExploreRequest scripts = tiny_request();
     scripts.source = "🐈 שלום cat";
     CHECK(tiny.explorer.explore(scripts).problem.empty());
 }
 
-TEST_CASE("A model of damaged weights has nothing to show", "[explore]") {
+TEST_CASE("A model with damaged weights is reported", "[explore]") {
     const std::unique_ptr<Backend> backend = open_device("cpu");
     const Translator whole = tiny_translator(*backend);
     auto damaged = std::make_shared<Parameters>(*backend, whole.model().config, false);
@@ -279,5 +285,5 @@ TEST_CASE("A model of damaged weights has nothing to show", "[explore]") {
     const Exploration given = explorer.explore(request);
     CHECK_THAT(given.problem, Contains("no usable probability for token 1"));
     CHECK(given.record.sites.empty());
-    CHECK_THAT(explorer.importance(request).problem, Contains("no usable probability"));
+    CHECK_THAT(explorer.importance(request).problem, Contains("NaN or infinite"));
 }

@@ -1,4 +1,4 @@
-// Leaving heads out one by one, and what the weights are made of.
+// Head importance by ablation, and the queries and keys behind the weights.
 #include <catch2/catch.hpp>
 
 #include "tests/explore/tiny_explorer.h"
@@ -7,7 +7,7 @@
 using namespace headscope;
 using Catch::Matchers::Contains;
 
-TEST_CASE("A head's importance is what a pass without it loses", "[importance]") {
+TEST_CASE("A head's importance is the log-probability lost without it", "[importance]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
     const TinyExplorer tiny(device);
@@ -40,7 +40,7 @@ TEST_CASE("A head's importance is what a pass without it loses", "[importance]")
     CHECK(matters > 12);
 }
 
-TEST_CASE("Measuring importance grows and can be stopped", "[importance]") {
+TEST_CASE("Measuring importance reports progress and can be cancelled", "[importance]") {
     const TinyExplorer tiny;
     ExploreRequest request = tiny_request();
     request.target = "die katze";
@@ -53,12 +53,12 @@ TEST_CASE("Measuring importance grows and can be stopped", "[importance]") {
     CHECK(before >= 9);
     CHECK(stopped.heads.size() == before);
     CHECK_FALSE(stopped.finished);
-    CHECK_THAT(tiny.explorer.importance(tiny_request()).problem, Contains("no translation"));
+    CHECK_THAT(tiny.explorer.importance(tiny_request()).problem, Contains("a translation is required"));
     request.source = "";
-    CHECK_THAT(tiny.explorer.importance(request).problem, Contains("no text"));
+    CHECK_THAT(tiny.explorer.importance(request).problem, Contains("source sentence is empty"));
 }
 
-TEST_CASE("The softmax of scaled products of queries and keys is the weights", "[neuron]") {
+TEST_CASE("The weights are the softmax of the scaled products of queries and keys", "[neuron]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
     const TinyExplorer tiny(device);
@@ -98,7 +98,8 @@ TEST_CASE("The softmax of scaled products of queries and keys is the weights", "
     CHECK(tiny.explorer.neuron(request, {AttentionKind::Cross, 0}, 2).edited);
     CHECK_FALSE(tiny.explorer.neuron(request, {AttentionKind::Cross, 0}, 1).edited);
     CHECK_FALSE(tiny.explorer.neuron(request, {AttentionKind::DecoderSelf, 0}, 2).edited);
-    CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 0}, 9).problem, Contains("no head 9"));
-    CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 7}, 1).problem, Contains("no layer 8"));
-    CHECK_THAT(tiny.explorer.neuron(tiny_request(), {AttentionKind::Cross, 0}, 1).problem, Contains("no translation"));
+    CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 0}, 9).problem, Contains("got 9"));
+    CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 7}, 1).problem, Contains("got 8"));
+    CHECK_THAT(tiny.explorer.neuron(tiny_request(), {AttentionKind::Cross, 0}, 1).problem,
+               Contains("a translation is required"));
 }

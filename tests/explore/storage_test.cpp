@@ -1,4 +1,4 @@
-// Models in 16 bits are looked into as any others are.
+// Exploring models stored in 16 bits.
 #include <catch2/catch.hpp>
 
 #include <utility>
@@ -11,7 +11,7 @@ using namespace headscope;
 
 namespace {
 
-// The weights of one head from its queries and keys, of which all may be looked at.
+// The largest error of one head's weights, recomputed from its queries and keys without a mask.
 double worst_of(const NeuronView& view, const SiteWeights& site) {
     double worst = 0.0;
     for (std::int64_t query = 0; query < view.queries; ++query) {
@@ -31,7 +31,7 @@ double worst_of(const NeuronView& view, const SiteWeights& site) {
 
 }  // namespace
 
-TEST_CASE("A model in 16 bits shows the same while it searches and when it is told", "[storage]") {
+TEST_CASE("A search with a 16-bit model records the same as a teacher-forced pass", "[storage]") {
     const std::unique_ptr<Backend> cpu = open_device("cpu");
     const ModelDirectory model = tiny_translator(*cpu).model();
     constexpr std::pair<DType, double> kBounds[] = {{DType::BF16, 0.03}, {DType::F16, 0.004}};

@@ -1,4 +1,4 @@
-// A small model of random weights to look into, and what must hold of every look.
+// A small random model to explore, and invariants of its results.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -26,12 +26,12 @@ struct TinyExplorer {
           explorer(*backend, translator, Compute::F32) {}
 };
 
-// Of a length that no translation below has.
+// The source's length differs from all translations below.
 inline ExploreRequest tiny_request(int beam = 4) {
     return {.source = "the small dog sees the big cat", .search = {.beam = beam, .max_extra = 6}};
 }
 
-// e to the scaled product of a query and a key: before the sum, the key's weight.
+// exp of the scaled product of a query and a key: its unnormalised weight.
 inline double exponential_of(const NeuronView& view, std::int64_t query, std::int64_t key) {
     double product = 0.0;
     for (std::int64_t i = 0; i < view.d_k; ++i) {
@@ -79,7 +79,7 @@ inline double worst_difference(const AttentionRecord& a, const AttentionRecord& 
     return worst;
 }
 
-// The same tokens, weights and probabilities.
+// Checks that tokens, weights and probabilities are equal.
 inline void check_same(const Exploration& a, const Exploration& b) {
     CHECK(a.record.source == b.record.source);
     CHECK(a.record.target_in == b.record.target_in);

@@ -1,4 +1,4 @@
-// Statistics of weights, by hand and of a whole model.
+// Weight statistics, computed by hand and of a whole model.
 #include <cmath>
 #include <limits>
 
@@ -22,7 +22,7 @@ TEST_CASE("Statistics of four weights, by hand", "[weights]") {
     CHECK(weights.counts.back() == 0);
 }
 
-TEST_CASE("Weights that are no numbers are counted apart, and none at all is no trouble", "[weights]") {
+TEST_CASE("Non-finite weights are counted separately, and there may be only those", "[weights]") {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const WeightStatistics weights = statistics_of("w", {3}, {nan, 3.0F, std::numeric_limits<float>::infinity()});
     CHECK(weights.not_finite == 2);
@@ -33,7 +33,7 @@ TEST_CASE("Weights that are no numbers are counted apart, and none at all is no 
     CHECK(statistics_of("w", {2}, {0.0F, 0.0F}).counts[20] == 2);
 }
 
-TEST_CASE("A part of a model is told by how its parameters' names begin", "[weights]") {
+TEST_CASE("A part of a model is selected by the prefix of its parameters' names", "[weights]") {
     const TinyExplorer tiny;
     const auto norm = weight_statistics(tiny.translator.parameters(), "encoder.layers.1.feed_forward.norm.");
     REQUIRE(norm.size() == 2);

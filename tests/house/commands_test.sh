@@ -156,9 +156,9 @@ expect "no model to inspect" refused nowhere
 look() { run attention --model run/model --device cpu --text "1 7 4 7" "$@"; }
 
 look
-expect "without -o there is a table" says "Input-Input Layer2: what each head looks at most"
+expect "without -o there is a table" says "Input-Input Layer2: the strongest key of each head"
 run attention --model "$repository/assets/models/en-de" --device cpu --text "It is late."
-expect "of the paper's layer, the fifth of six, where the model has it" says "Input-Input Layer5: what each head looks at most"
+expect "of the paper's layer, the fifth of six, where the model has it" says "Input-Input Layer5: the strongest key of each head"
 expect "of all four heads" says "head 4"
 expect "of every token" says "<EOS>"
 look --layer 1 --heads 2,3 --word 7:2 -o figure.svg
@@ -216,9 +216,9 @@ if command -v xmllint >/dev/null; then
 fi
 
 look --layer 7
-expect "a layer that does not exist" refused "layers 1 to 2"
+expect "a layer that does not exist" refused "must be between 1 and 2"
 look --heads 0
-expect "head 0" refused "heads 1 to 4"
+expect "head 0" refused "head must be between 1 and 4"
 for option in --heads --position; do
     look "$option" 5-7
     expect "a range of $option is refused" not ended_with 0
