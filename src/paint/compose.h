@@ -1,4 +1,4 @@
-// Several drawings as one.
+// Combines drawings.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace headscope {
 
-// One below the other, or side by side, `gap` apart on one paper of `ink`. Empty ones are left out; marks stay as they
-// are; title and description are those of the first, then of the others.
+// Places drawings below one another or side by side, `gap` apart, on one background. Skips empty drawings and keeps
+// marks. Takes the first title and joins the descriptions.
 Drawing stacked(std::vector<Drawing> drawings, double gap, const Ink& ink);
 Drawing side_by_side(std::vector<Drawing> drawings, double gap, const Ink& ink);
 

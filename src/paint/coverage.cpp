@@ -12,7 +12,7 @@ double Coverage::bound(const Contours& contours, bool top) {
             found = top ? std::min(found, point.y) : std::max(found, point.y);
         }
     }
-    // Far outside of any bitmap is far enough.
+    // Keeps the conversion to int defined.
     return std::clamp(found, -1e6, 1e6);
 }
 
@@ -40,16 +40,16 @@ Coverage::Range Coverage::measure(const Contours& contours, int y) {
     return {touched_.first, std::min(touched_.last, width_)};
 }
 
-// A piece of an edge within one row, from its leftmost to its rightmost place. All right of it is covered by its
-// height; the pixels it crosses by the trapezoid on their right. What lies left of the bitmap counts for its first
-// pixel in full, what lies right of it for none.
+// A segment of an edge within one row, from left to right. It covers everything to its right by its height, and the
+// pixels it crosses by the trapezoid to its right. Parts left of the bitmap count fully for the first pixel; parts
+// right of it are ignored.
 void Coverage::edge(Point from, Point to, double sign) {
     const double height = to.y;
     const double width = to.x - from.x;
     const auto part = [&](double left, double right) { return width > 0.0 ? height * (right - left) / width : 0.0; };
     const double limit = static_cast<double>(width_);
     if (from.x >= limit) {
-        touched_.last = width_;  // the row is covered up to the bitmap's edge
+        touched_.last = width_;  // the row may be covered up to the edge of the bitmap
         return;
     }
     if (from.x < 0.0) {

@@ -1,4 +1,4 @@
-// How much of each pixel a shape covers: exact areas, no sampling.
+// Anti-aliasing by exact area coverage, without sampling.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace headscope {
 
 using Contours = std::vector<std::vector<Point>>;
 
-// Calls paint(x, y, share) for every pixel of width x height of which the contours (closed; a hole turns the other way)
-// cover more than nothing.
+// Calls paint(x, y, share) for every pixel of width x height that the contours cover. Contours are closed; a hole has
+// the opposite orientation.
 class Coverage {
 public:
     Coverage(int width, int height);
@@ -42,7 +42,7 @@ private:
         int last = 0;
     };
     static double bound(const Contours& contours, bool top);
-    // Row y into area_: what each pixel adds to the sum of those left of it.
+    // Fills area_ for row y. The running sum of area_ is the signed coverage.
     Range measure(const Contours& contours, int y);
     void edge(Point from, Point to, double sign);
 

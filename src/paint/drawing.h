@@ -1,4 +1,4 @@
-// A figure as plain geometry: what a window, an SVG file or a bitmap paints, in order, with nothing left to decide.
+// A figure as plain geometry: an ordered list of primitives that the window, SVG and PNG painters all draw alike.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +20,29 @@ enum class Role : std::uint8_t {
     Attention,    // Line: one head's weight of one query on one key
     QueryLabel,
     KeyLabel,
-    Note,    // Text: what was done to the tokens
-    Frame,   // Rect: what belongs together, such as one head of an overview
-    Grid,    // Line: a help for the eye
+    Note,    // Text: how the tokens were processed
+    Frame,   // Rect: a group, such as one head of an overview
+    Grid,    // Line: a guide line
     Axis,    // Line or Text: an axis, its ticks and numbers
-    Legend,  // what colours and shapes mean
-    Cell,    // Rect: one number as a colour
-    Bar,     // Rect: one number as a length
-    Curve,   // Line: a piece of a curve
-    Point,   // Polygon: one place of a curve
+    Legend,  // the meaning of colours and shapes
+    Cell,    // Rect: a number as a colour
+    Bar,     // Rect: a number as a length
+    Curve,   // Line: a segment of a curve
+    Point,   // Polygon: a point of a curve
     Block,   // Rect: a part of the model
-    Node,    // of a tree
-    Edge,    // Line: from node to node, from block to block
+    Node,    // a node of a tree
+    Edge,    // Line: between nodes or blocks
     Label,   // Text: the name of any of these
-    Value,   // Text: a number beside what it measures
+    Value,   // Text: a number beside its subject
 };
 
-// What a primitive stands for, for hovering and clicking; head and layer count from 1, query and key are columns from
-// 0.
+// What a primitive represents, for hovering and clicking. head and layer count from 1, query and key columns from 0.
 struct Mark {
     Role role = Role::Background;
     int head = 0;    // 0: no head
     int query = -1;  // -1: none
     int key = -1;
-    std::string tip = {};  // what hovering says; may be empty
+    std::string tip = {};  // tooltip; may be empty
     int layer = 0;         // 0: no layer
     int item = -1;         // index of a node, block, step, checkpoint, ...; -1: none
 };
@@ -60,10 +59,10 @@ struct Rect {
     double width = 0.0;
     double height = 0.0;
     double radius = 0.0;  // of its corners
-    double stroke = 0.0;  // 0: filled; else an outline of this width whose middle is the rectangle's edge
+    double stroke = 0.0;  // 0: filled; else the width of an outline centred on the rectangle's edge
 };
 
-// Straight, with square ends exactly at its ends.
+// A straight line with butt caps.
 struct Line {
     double x1 = 0.0;
     double y1 = 0.0;
@@ -72,14 +71,14 @@ struct Line {
     double width = 0.0;
 };
 
-// Filled and convex, so that every painter can fill it; at least three corners.
+// Filled and convex, which every painter supports; at least three corners.
 struct Polygon {
     std::vector<Point> corners;
 };
 
 enum class Anchor : std::uint8_t { Start, Middle, End };
 
-// (x, y) is the anchor on the base line. Upwards: rotated 90 degrees counter-clockwise about it.
+// (x, y) is the anchor on the baseline. `upwards` rotates by 90 degrees counter-clockwise about it.
 struct Text {
     double x = 0.0;
     double y = 0.0;
@@ -103,11 +102,11 @@ struct Drawing {
     double width = 0.0;
     double height = 0.0;
     std::string title;        // "Input-Input Layer5"
-    std::string description;  // the figure in words, for those who cannot see it
+    std::string description;  // text alternative, for screen readers
     std::vector<Primitive> primitives;
 };
 
-// For painters and scripts: one name for each role, as SVG classes have it ("attention", "cells").
+// The SVG class of a role ("attention", "cells").
 const char* name_of(Role role);
 
 }  // namespace headscope

@@ -1,6 +1,6 @@
 #include "paint/font.h"
 
-// The assembler reads the files; the build tells it where they are and that this file depends on them.
+// Embeds the font files with .incbin. The build defines their paths and the dependency on them.
 #define HEADSCOPE_EMBED(symbol, path) \
     __asm__(                          \
         ".pushsection .rodata\n"      \

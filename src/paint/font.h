@@ -1,4 +1,4 @@
-// The letters that windows and bitmaps draw with: DejaVu Sans, part of the program (assets/fonts has its terms).
+// The embedded font of windows and bitmaps: DejaVu Sans (licence in assets/fonts).
 #pragma once
 
 #include <cstdint>

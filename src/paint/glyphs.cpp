@@ -15,9 +15,9 @@ namespace headscope {
 
 namespace {
 
-constexpr int kPiecesOfCurve = 6;
+constexpr int kCurveSegments = 6;
 
-bool has_no_picture(char32_t c) {
+bool is_invisible(char32_t c) {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) ||
            (c >= 0x2060 && c <= 0x2069) || (c >= 0xFE00 && c <= 0xFE0F) || c == 0xFEFF;
 }
@@ -49,8 +49,8 @@ std::vector<std::vector<Point>> outline(const stbtt_fontinfo& font, int index, d
             HEADSCOPE_CHECK(vertex.type == STBTT_vcurve, "TrueType outlines are made of quadratic curves");
             const Point from = contours.back().back();
             const Point control{vertex.cx * scale, vertex.cy * scale};
-            for (int piece = 1; piece <= kPiecesOfCurve; ++piece) {
-                const double t = static_cast<double>(piece) / kPiecesOfCurve;
+            for (int piece = 1; piece <= kCurveSegments; ++piece) {
+                const double t = static_cast<double>(piece) / kCurveSegments;
                 const double a = (1.0 - t) * (1.0 - t);
                 const double b = 2.0 * t * (1.0 - t);
                 contours.back().push_back(
@@ -82,7 +82,7 @@ const Glyph& Glyphs::of(char32_t character, bool bold) {
         return found->second;
     }
     Glyph glyph;
-    if (!has_no_picture(character)) {
+    if (!is_invisible(character)) {
         const stbtt_fontinfo& font = fonts_->info[bold ? 1 : 0];
         const int index = stbtt_FindGlyphIndex(&font, static_cast<int>(character));
         if (index == 0) {

@@ -1,4 +1,4 @@
-// Outlines of the font's letters, in units of the text size, y upwards.
+// Glyph outlines of the font, in units of the text size, y upwards.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ namespace headscope {
 
 struct Glyph {
     double advance = 0.0;
-    std::vector<std::vector<Point>> contours;  // closed, curves as short straight pieces
+    std::vector<std::vector<Point>> contours;  // closed; curves are flattened to segments
 };
 
 class Glyphs {
@@ -22,7 +22,7 @@ public:
     Glyphs(const Glyphs&) = delete;
     Glyphs& operator=(const Glyphs&) = delete;
 
-    // What the font lacks is an empty box; what has no picture (joiners, variation selectors) is nothing.
+    // Characters that the font lacks are an empty box; invisible ones (joiners, variation selectors) are empty.
     const Glyph& of(char32_t character, bool bold);
 
 private:

@@ -18,7 +18,7 @@ bool holds(const Rect& rect, Point at) {
            at.y < rect.y + rect.height + more;
 }
 
-// Of a convex polygon: the point lies on the same side of every edge.
+// For a convex polygon: the point lies on the same side of every edge.
 bool holds(const Polygon& polygon, Point at) {
     bool left = false;
     bool right = false;
@@ -84,7 +84,7 @@ std::optional<std::size_t> hit(const Drawing& drawing, Point at, double toleranc
             },
             primitive.shape);
         if (inside) {
-            // A line above it that passes near enough comes first.
+            // A nearby line on top of this shape wins.
             return nearest ? nearest : i;
         }
     }

@@ -1,4 +1,4 @@
-// What stands at a point of a drawing.
+// Hit testing: finds the primitive at a point of a drawing.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace headscope {
 
-// Some of the roles.
+// A set of roles.
 class RoleSet {
 public:
     constexpr RoleSet() = default;
@@ -31,15 +31,15 @@ private:
     std::uint64_t bits_ = 0;
 };
 
-// The topmost primitive of these roles at a point, as its index: rectangles (outlines too) and polygons that hold it,
-// texts whose box holds it, else the line that passes nearest within `tolerance` of its edge. Where lines cross, the
-// nearest one counts, and of equally near ones the topmost.
+// The index of the topmost primitive of these roles at a point. Rectangles (also outlines), polygons and the boxes of
+// texts must contain the point; a line must pass within `tolerance` of it. Among lines the nearest wins, on a tie the
+// topmost.
 std::optional<std::size_t> hit(const Drawing& drawing, Point at, double tolerance,
                                RoleSet roles = RoleSet::all_but({Role::Background}));
 
-// How far a point lies from a line's edge; 0 on it.
+// The distance of a point from the line's edge; 0 on the line.
 double distance_to(const Line& line, Point at);
-// The box that a text takes, by text_width.
+// The bounding box of a text, from text_width().
 Rect box_of(const Text& text);
 
 }  // namespace headscope

@@ -22,8 +22,8 @@ double luminance(Colour colour) {
            0.0722 * channel_luminance(colour.blue);
 }
 
-// Along colours at equal distances.
-Colour along(std::span<const Colour> stops, double value) {
+// Interpolates between equally spaced colours.
+Colour interpolated(std::span<const Colour> stops, double value) {
     const double place = std::clamp(value, 0.0, 1.0) * static_cast<double>(stops.size() - 1);
     const auto below = std::min(static_cast<std::size_t>(place), stops.size() - 2);
     return mixed(stops[below], stops[below + 1], place - static_cast<double>(below));
@@ -79,7 +79,7 @@ Colour scale_colour(double value, const Ink& ink) {
         kWhite, {0xbf, 0xd9, 0xee}, {0x62, 0xa4, 0xd4}, {0x1f, 0x62, 0xa6}, {0x0a, 0x1f, 0x4d}};
     static constexpr std::array<Colour, 5> kOnDark{
         kDarkInk.paper, {0x1f, 0x48, 0x72}, {0x2f, 0x86, 0xb4}, {0x74, 0xc8, 0xc4}, {0xf6, 0xf4, 0xcf}};
-    return along(ink.dark ? kOnDark : kOnLight, value);
+    return interpolated(ink.dark ? kOnDark : kOnLight, value);
 }
 
 Colour diverging_colour(double value, const Ink& ink) {
@@ -88,7 +88,7 @@ Colour diverging_colour(double value, const Ink& ink) {
     static constexpr std::array<Colour, 3> kBlueOnDark{kDarkInk.paper, {0x2d, 0x69, 0xa8}, {0x86, 0xc2, 0xf7}};
     static constexpr std::array<Colour, 3> kOrangeOnDark{kDarkInk.paper, {0xa8, 0x54, 0x16}, {0xff, 0xb6, 0x73}};
     const auto& stops = value < 0.0 ? (ink.dark ? kBlueOnDark : kBlue) : (ink.dark ? kOrangeOnDark : kOrange);
-    return along(stops, std::abs(value));
+    return interpolated(stops, std::abs(value));
 }
 
 }  // namespace headscope

@@ -1,21 +1,21 @@
-// The colours of everything that is no head: light as the paper is, or dark.
+// The colours of a figure except those of heads: a light theme, as in the paper, and a dark one.
 #pragma once
 
 #include "paint/palette.h"
 
 namespace headscope {
 
-// Text of `text` or `faint` on `paper`, `chosen` and `surface` has a contrast of 4.5 or more (WCAG AA).
+// `text` and `faint` have a contrast of at least 4.5 (WCAG AA) on `paper`, `chosen` and `surface`.
 struct Ink {
     Colour paper;
     Colour text;
-    Colour faint;    // texts that stand back: notes, numbers of axes
+    Colour faint;    // secondary text: notes, axis numbers
     Colour off;      // the number of a head that is off
-    Colour rule;     // lines that help the eye
+    Colour rule;     // guide lines
     Colour chosen;   // the cell of a chosen word
-    Colour surface;  // what blocks and frames are filled with
-    Colour accent;   // bars, curves and what is best
-    Colour warning;  // the other of two: below zero, worse, fallen
+    Colour surface;  // fill of blocks and frames
+    Colour accent;   // bars, curves, the best of several
+    Colour warning;  // negative, worse or pruned
     bool dark = false;
     bool operator==(const Ink&) const = default;
 };
@@ -45,12 +45,11 @@ constexpr Ink kDarkInk{
     .dark = true,
 };
 
-// A head's colour as lines of it are seen on this paper: on light paper the palette's own, on dark paper those too dark
-// to be seen are lightened.
+// A head's colour for lines on this background: the palette's on light paper, lightened where too dark on dark paper.
 Colour head_colour(Palette palette, int head, const Ink& ink);
-// The same as a ground of this opacity that the ink's text is read on: on dark paper darkened until it can be.
+// A background colour of this opacity for the ink's text: darkened on dark paper until the text is readable.
 Colour ground_under_text(Colour colour, const Ink& ink, double alpha = 1.0);
-// What a swatch shows while its head is off: four fifths of the way to the paper.
+// The swatch of a head that is off: 80 % of the way to the paper.
 Colour faded(Colour colour, const Ink& ink);
 
 // `share` 0: a, 1: b.
@@ -58,10 +57,9 @@ Colour mixed(Colour a, Colour b, double share);
 // WCAG's contrast ratio, 1 to 21.
 double contrast(Colour a, Colour b);
 
-// A number from 0 to 1 as a colour: 0 is the paper, and lightness changes all the way, so that it can be read without
-// seeing hues.
+// Maps 0 to 1 to a colour. 0 is the paper; lightness is monotonic, so the scale is readable without hue.
 Colour scale_colour(double value, const Ink& ink);
-// From -1 (blue) over 0 (paper) to 1 (orange), which stay apart for all common forms of colour blindness.
+// Maps -1 (blue) over 0 (paper) to 1 (orange), safe for all common forms of colour blindness.
 Colour diverging_colour(double value, const Ink& ink);
 
 }  // namespace headscope

@@ -16,9 +16,9 @@ struct Colour {
 constexpr Colour kBlack{0, 0, 0};
 constexpr Colour kWhite{255, 255, 255};
 
-// Paper: heads 1 to 8 as in Figures 3 to 5. OkabeIto: heads 1 to 8 from the palette that the common forms of colour
-// blindness keep apart. Both go on to head 32 with colours that differ in lightness as well as in hue; head 33 is head
-// 1's colour again, which the numbers on the swatches tell apart.
+// Paper: heads 1 to 8 as in Figures 3 to 5. OkabeIto: heads 1 to 8 from the colour-blind-safe palette. Heads 9 to 32
+// have colours that differ in lightness and hue; from head 33 on colours repeat, and the numbers on the swatches
+// distinguish them.
 enum class Palette : std::uint8_t { Paper, OkabeIto };
 
 constexpr int kPaletteColours = 32;

@@ -18,7 +18,7 @@ namespace headscope {
 
 namespace {
 
-// Clockwise; backwards for a hole.
+// Clockwise, or counter-clockwise for a hole.
 std::vector<Point> rounded(double left, double top, double right, double bottom, double radius, bool backwards) {
     radius = std::clamp(radius, 0.0, std::min(right - left, bottom - top) / 2.0);
     std::vector<Point> points;
@@ -78,7 +78,7 @@ private:
         fill(contours);
     }
 
-    // Cells touch: with edges between pixels the paper would shine through their seams. Whole pixels have none.
+    // Adjacent cells are snapped to whole pixels, so that the paper does not show through the seams.
     bool is_tile(const Rect& r) const {
         return (role_ == Role::Cell || role_ == Role::Legend) && r.radius == 0.0 && r.stroke == 0.0 &&
                r.width * scale_ >= 1.0 && r.height * scale_ >= 1.0;
@@ -132,7 +132,7 @@ private:
         coverage_.fill(contours, [this](int x, int y, double share) { blend(x, y, share * alpha_); });
     }
 
-    // Over what is there, in the colours' own numbers, as browsers do.
+    // Source-over blending in sRGB values, as in browsers.
     void blend(int x, int y, double alpha) {
         std::uint8_t* pixel =
             bitmap_.rgba.data() +
@@ -172,8 +172,8 @@ std::string chunk(const std::string& name, const std::string& content) {
            big_endian(static_cast<std::uint32_t>(sum));
 }
 
-// Each row as itself (filter 0), as differences from its left (1) or from the row above (2): whichever has the least
-// sum of differences, which is what compresses best.
+// Filters each row with None, Sub or Up: whichever has the smallest sum of absolute values, which usually compresses
+// best.
 std::string filtered(const Bitmap& bitmap) {
     const std::size_t length = static_cast<std::size_t>(bitmap.width) * 4;
     std::array<std::string, 3> tries;
@@ -201,13 +201,13 @@ std::string filtered(const Bitmap& bitmap) {
 }  // namespace
 
 Bitmap rasterise(const Drawing& drawing, double scale) {
-    HEADSCOPE_CHECK(scale > 0.0 && std::isfinite(scale), "a bitmap's scale is positive");
+    HEADSCOPE_CHECK(scale > 0.0 && std::isfinite(scale), "the scale of a bitmap must be positive");
     const double width = std::max(1.0, std::ceil(drawing.width * scale - 1e-6));
     const double height = std::max(1.0, std::ceil(drawing.height * scale - 1e-6));
     if (width * height > static_cast<double>(kMostPixels)) {
         throw Error(fmt::format(
-            "a bitmap of {:.0f} x {:.0f} pixels is larger than the {} million that can be written: a scale of {:.2f} "
-            "fits, or write an SVG file, which has no limit",
+            "a bitmap of {:.0f} x {:.0f} pixels exceeds the limit of {} million pixels: use a scale of {:.2f} or less, "
+            "or write an SVG file, which has no limit",
             width, height, kMostPixels / 1000000,
             std::floor(100.0 * scale * std::sqrt(static_cast<double>(kMostPixels) / (width * height))) / 100.0));
     }
@@ -226,10 +226,10 @@ std::string to_png(const Bitmap& bitmap) {
     std::string packed(size, '\0');
     if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()),
                   static_cast<uLong>(rows.size()), Z_DEFAULT_COMPRESSION) != Z_OK) {
-        throw Error(fmt::format("there is no memory for a PNG of {} x {} pixels", bitmap.width, bitmap.height));
+        throw Error(fmt::format("out of memory for a PNG of {} x {} pixels", bitmap.width, bitmap.height));
     }
     packed.resize(size);
-    // Width, height, 8 bits a channel, red green blue alpha, the one compression and filter there are, not interlaced.
+    // Width, height, 8 bits per channel, RGBA, the only compression and filter methods, not interlaced.
     const std::string header = big_endian(static_cast<std::uint32_t>(bitmap.width)) +
                                big_endian(static_cast<std::uint32_t>(bitmap.height)) +
                                std::string("\x08\x06\x00\x00\x00", 5);

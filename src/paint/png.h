@@ -1,4 +1,4 @@
-// A drawing as a bitmap, with the program's own font: the same pixels on every machine.
+// Rasterises a drawing with the embedded font; the pixels are the same on every machine.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Bitmap {
 
 constexpr std::int64_t kMostPixels = std::int64_t{1} << 26;
 
-// `scale` pixels for each of the drawing's. Error beyond kMostPixels, naming the scale that would fit.
+// `scale`: pixels per unit of the drawing. Error beyond kMostPixels, with the largest scale that fits.
 Bitmap rasterise(const Drawing& drawing, double scale = 1.0);
 
 std::string to_png(const Bitmap& bitmap);

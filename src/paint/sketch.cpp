@@ -11,7 +11,7 @@
 namespace headscope {
 
 Sketch::Sketch(const Look& look) : look_(look) {
-    HEADSCOPE_CHECK(look.text_size > 0.0, "a drawing's text size is positive");
+    HEADSCOPE_CHECK(look.text_size > 0.0, "the text size of a drawing must be positive");
     put({Role::Background}, look.ink.paper, 1.0, Rect{});
 }
 

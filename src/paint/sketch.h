@@ -1,4 +1,4 @@
-// Puts down a drawing whose lengths are all multiples of the text size.
+// Builds a drawing whose lengths are multiples of the text size.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace headscope {
 
-// How every layout looks; the window has its own size and theme.
+// The style of a figure; the window has its own size and theme.
 struct Look {
     double text_size = 10.0;  // pixels
     Ink ink = kLightInk;
-    bool tips = true;  // primitives carry what hovering says; a window asks for it when it hovers
+    bool tips = true;  // store tooltips in the primitives; the window makes them on demand instead
 };
 
 // Coordinates are in units of the text size.
@@ -30,18 +30,18 @@ public:
     void text(Mark mark, Colour colour, Text text);
     void polygon(Mark mark, Colour colour, std::vector<Point> corners, double alpha = 1.0);
 
-    // Room for so many more primitives.
+    // Reserves space for `more` primitives.
     void reserve(std::size_t more) { drawing_.primitives.reserve(drawing_.primitives.size() + more); }
 
-    // In the middle of a rectangle, as large as `size` or as fits its width.
+    // Text in the centre of a rectangle, shrunk to its width if necessary.
     void centred(Mark mark, Colour colour, const Rect& within, double size, const std::string& content,
                  bool bold = false);
 
-    // One below another, the first on the base line `y`; how much room the lines take is lines_height.
+    // Lines of text below one another, the first on the baseline `y`. Their height is lines_height().
     void lines_of_text(Mark mark, Colour colour, double x, double y, double size,
                        const std::vector<std::string>& lines);
 
-    // Puts the paper below all.
+    // Sets the size of the background and returns the drawing.
     Drawing finish(double width, double height, std::string title, std::string description);
 
 private:
@@ -50,19 +50,18 @@ private:
     Drawing drawing_;
 };
 
-// How far a base line lies below the middle of its letters, of their size.
+// Distance of the baseline below the middle of the letters, in units of their size.
 constexpr double kBaseline = 0.35;
-// From one base line of several to the next, of their size.
+// Distance between baselines, in units of the letters' size.
 constexpr double kLineSpacing = 1.3;
-// From above the first line to below the last; 0 where there is none.
+// Total height of the lines; 0 if there are none.
 double lines_height(const std::vector<std::string>& lines, double size);
-// What a title takes and is set in.
 constexpr double kTitleSize = 1.6;
 
-// As much of a text as fits a width (in units of its size), with an ellipsis where it was cut.
+// Truncates a text to a width (in units of its size), with an ellipsis.
 std::string shortened(const std::string& text, double width);
 
-// Up to a whole tenth of the text size: whole pixels at the usual size, so that cells have sharp edges.
+// Rounds up to a tenth of the text size: whole pixels at the default size, so that cells have sharp edges.
 double snapped(double length);
 
 }  // namespace headscope

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kFonts = "Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif";
 
-// Up to three decimals, as short as can be; never "-0".
+// Up to three decimals without trailing zeros; never "-0".
 std::string number(double value) {
     std::string text = fmt::format("{:.3f}", value);
     text.erase(text.find_last_not_of('0') + 1);
@@ -24,7 +24,7 @@ std::string opacity(const char* name, double alpha) {
     return alpha >= 1.0 ? "" : fmt::format(" {}=\"{}\"", name, number(alpha));
 }
 
-// Closes an element: empty, or holding its tip as a title, which browsers show on hovering.
+// Closes an element. A tip becomes its <title>, which browsers show as a tooltip.
 std::string close(const char* element, const std::string& tip) {
     return tip.empty() ? "/>\n" : fmt::format("><title>{}</title></{}>\n", escape_xml(tip), element);
 }
@@ -62,7 +62,7 @@ std::string write(const Primitive& primitive, const Text& text) {
                                                          : " text-anchor=\"end\"";
     const std::string turn =
         text.upwards ? fmt::format(" transform=\"rotate(-90 {} {})\"", number(text.x), number(text.y)) : "";
-    // Hovering goes through the texts that stand on a rectangle with a tip.
+    // Texts on top of a rectangle with a tip let the pointer through to it.
     const Role role = primitive.mark.role;
     const bool covers =
         role == Role::SwatchLabel || role == Role::KeyLabel || role == Role::Label || role == Role::Value;
@@ -72,7 +72,7 @@ std::string write(const Primitive& primitive, const Text& text) {
                        escape_xml(text.content));
 }
 
-// What a group of primitives is called, so that a style sheet or another program can find it.
+// The class of a group of primitives, for style sheets and scripts.
 std::string class_of(const Mark& mark) {
     return mark.role == Role::Attention ? fmt::format("attention head{}", mark.head) : name_of(mark.role);
 }
@@ -91,7 +91,7 @@ std::string to_svg(const Drawing& drawing) {
     for (const Primitive& primitive : drawing.primitives) {
         const std::string group = class_of(primitive.mark);
         if (group != open) {
-            // Cells touch, and seams of half covered pixels would show between them.
+            // Anti-aliased edges would show seams between adjacent cells.
             const Role role = primitive.mark.role;
             const char* crisp = role == Role::Cell || role == Role::Legend ? " shape-rendering=\"crispEdges\"" : "";
             svg += fmt::format("{}<g class=\"{}\"{}>\n", open.empty() ? "" : "</g>\n", group, crisp);

@@ -1,4 +1,4 @@
-// A drawing as an SVG file: no script, no font, nothing from outside; the same drawing gives the same bytes.
+// Writes a drawing as a self-contained, reproducible SVG file: no scripts, fonts or external references.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ double advance(char32_t c) {
     if (c >= 0x0300 && c <= 0x036F) {
         return 0.0;  // combining marks
     }
-    // From Hangul on, scripts whose characters fill the square; before them, alphabets.
+    // From Hangul on, mostly full-width scripts; before it, alphabets.
     return c >= 0x1100 ? 1.0 : c >= 0x80 ? 0.80 : 0.65;
 }
 
@@ -42,7 +42,7 @@ double text_width(std::string_view text) {
 
 namespace {
 
-// As many of a word's characters as there is room for, at least one.
+// The number of bytes of a word that fit, at least one character.
 std::size_t fitting(std::string_view word, double width) {
     std::size_t bytes = 0;
     double used = 0.0;

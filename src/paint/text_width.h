@@ -1,4 +1,4 @@
-// How long a label is, without asking a font: windows, files and tests lay out the same figure.
+// Estimates text widths without a font, so that windows, files and tests lay out figures alike.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace headscope {
 
-// In units of the text size. Measured on DejaVu Sans, one of the widest common faces, so that others fit as well.
+// In units of the text size. Based on DejaVu Sans, one of the widest common fonts, so others fit too.
 double text_width(std::string_view text);
 
-// The words in lines of at most `width`, in units of the text size; a longer word goes on in the next.
+// Wraps a text into lines of at most `width`, in units of the text size. Breaks words that are longer.
 std::vector<std::string> wrapped(std::string_view text, double width);
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// A drawing's primitives as lines of text, to hold against a golden file.
+// A drawing's primitives as lines of text, to compare with a golden file.
 #pragma once
 
 #include <string>

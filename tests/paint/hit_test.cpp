@@ -1,4 +1,4 @@
-// What stands under a pointer.
+// Hit testing.
 #include <catch2/catch.hpp>
 
 #include "paint/hit.h"
@@ -25,7 +25,7 @@ Drawing crossing() {
 
 }  // namespace
 
-TEST_CASE("A line is hit within its tolerance, and the nearest of several", "[hit]") {
+TEST_CASE("A line is hit within the tolerance, and the nearest of several wins", "[hit]") {
     const Drawing drawing = crossing();
     CHECK(hit(drawing, {20, 52}, 3.0) == 2U);
     CHECK(hit(drawing, {20, 54}, 3.0) == 2U);  // its edge lies at 51
@@ -33,7 +33,7 @@ TEST_CASE("A line is hit within its tolerance, and the nearest of several", "[hi
     CHECK(hit(drawing, {50.5, 53}, 3.0) == 3U);  // on line 3, beside line 2
     CHECK(hit(drawing, {53, 50.5}, 3.0) == 2U);
     CHECK(hit(drawing, {50, 50}, 3.0) == 3U);     // on both: the topmost
-    CHECK_FALSE(hit(drawing, {104.5, 50}, 3.0));  // behind its end
+    CHECK_FALSE(hit(drawing, {104.5, 50}, 3.0));  // beyond its end
 }
 
 TEST_CASE("Rectangles, polygons and rotated texts are hit inside", "[hit]") {
@@ -46,14 +46,14 @@ TEST_CASE("Rectangles, polygons and rotated texts are hit inside", "[hit]") {
     CHECK(hit(drawing, {16, 31}, 3.0) != 5U);
 }
 
-TEST_CASE("What is asked for can be limited to roles", "[hit]") {
+TEST_CASE("Hits can be limited to roles", "[hit]") {
     const Drawing drawing = crossing();
     CHECK(hit(drawing, {16, 20}, 3.0, {Role::Slab}) == 1U);
     CHECK(hit(drawing, {16, 20}, 3.0, {Role::Background, Role::Attention}) == 0U);
     CHECK_FALSE(hit(drawing, {16, 20}, 3.0, {Role::Cell}));
 }
 
-TEST_CASE("A line over a rectangle goes before it, one below it does not", "[hit]") {
+TEST_CASE("A line above a rectangle wins, one below does not", "[hit]") {
     Drawing drawing = crossing();
     add(drawing, Role::Cell, Rect{0, 40, 20, 20});
     CHECK(hit(drawing, {5, 50}, 3.0) == drawing.primitives.size() - 1);

@@ -1,11 +1,11 @@
-// Colours that can be read.
+// Contrast of colours.
 #include <catch2/catch.hpp>
 
 #include "paint/ink.h"
 
 using namespace headscope;
 
-TEST_CASE("Texts of both inks can be read on all that they stand on", "[ink]") {
+TEST_CASE("Texts of both inks are readable on all their backgrounds", "[ink]") {
     for (const Ink& ink : {kLightInk, kDarkInk}) {
         for (const Colour ground : {ink.paper, ink.surface, ink.chosen}) {
             CHECK(contrast(ink.text, ground) >= 4.5);
@@ -33,7 +33,7 @@ TEST_CASE("The light ink is the paper's, to the colour", "[ink]") {
     }
 }
 
-TEST_CASE("On dark paper every head is seen, and a slab's text is read", "[ink]") {
+TEST_CASE("On dark paper heads are visible and texts on slabs readable", "[ink]") {
     for (const Palette palette : {Palette::Paper, Palette::OkabeIto}) {
         for (int head = 1; head <= kPaletteColours; ++head) {
             const Colour colour = head_colour(palette, head, kDarkInk);
@@ -43,7 +43,7 @@ TEST_CASE("On dark paper every head is seen, and a slab's text is read", "[ink]"
     }
 }
 
-TEST_CASE("A scale's lightness goes one way from the paper", "[ink]") {
+TEST_CASE("The lightness of a scale is monotonic", "[ink]") {
     for (const Ink& ink : {kLightInk, kDarkInk}) {
         CHECK(scale_colour(0.0, ink) == ink.paper);
         CHECK(diverging_colour(0.0, ink) == ink.paper);

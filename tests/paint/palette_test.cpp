@@ -33,7 +33,7 @@ Lab lab_of(Colour c) {
     return lab_of(linear(c.red), linear(c.green), linear(c.blue));
 }
 
-// What a deuteranope sees, after Vienot, Brettel and Mollon (1999).
+// Simulates deuteranopia (Vienot, Brettel and Mollon, 1999).
 Lab seen_by_deuteranope(Colour c) {
     const double yellow = 0.2920 * linear(c.red) + 0.7080 * linear(c.green);
     return lab_of(yellow, yellow, std::max(0.0, 0.0223 * (linear(c.green) - linear(c.red)) + linear(c.blue)));
@@ -53,7 +53,7 @@ TEST_CASE("Heads 1 to 8 have the paper's colours", "[palette]") {
     }
 }
 
-TEST_CASE("All 32 colours of a palette can be told apart and seen on white", "[palette]") {
+TEST_CASE("All 32 colours of a palette are distinct and visible on white", "[palette]") {
     for (const Palette palette : {Palette::Paper, Palette::OkabeIto}) {
         for (int a = 1; a <= kPaletteColours; ++a) {
             CHECK(lightness(head_colour(palette, a)) < 90.0);
@@ -93,7 +93,7 @@ TEST_CASE("Heads past the eighth spread over light and dark", "[palette]") {
 TEST_CASE("Numbers on swatches are readable", "[palette]") {
     CHECK(text_colour_on(Colour{0xf0, 0xe4, 0x42}) == kBlack);
     CHECK(text_colour_on(Colour{0x1f, 0x77, 0xb4}) == kWhite);
-    // Grounds that lightness alone would judge wrongly: a darker one that black reads better on.
+    // Backgrounds where lightness alone would be wrong: a darker one that needs black text.
     CHECK(text_colour_on(Colour{0x7f, 0x7f, 0x7f}) == kBlack);
     for (const Palette palette : {Palette::Paper, Palette::OkabeIto}) {
         for (int head = 1; head <= kPaletteColours; ++head) {

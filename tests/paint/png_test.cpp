@@ -1,4 +1,4 @@
-// Bitmaps: areas to the pixel, letters from the font, and files that decoders read.
+// Bitmaps: coverage, glyphs and PNG files.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -41,7 +41,7 @@ int red(const Bitmap& bitmap, int x, int y) {
         .rgba[(static_cast<std::size_t>(y) * static_cast<std::size_t>(bitmap.width) + static_cast<std::size_t>(x)) * 4];
 }
 
-// How much was painted, in pixels of black on white.
+// The painted area, in pixels of black on white.
 double ink_of(const Bitmap& bitmap) {
     double sum = 0.0;
     for (std::size_t i = 0; i < bitmap.rgba.size(); i += 4) {
@@ -52,7 +52,7 @@ double ink_of(const Bitmap& bitmap) {
 
 }  // namespace
 
-TEST_CASE("A rectangle covers its pixels by their exact share", "[png]") {
+TEST_CASE("A rectangle covers pixels by their exact area", "[png]") {
     const Bitmap bitmap = rasterise(drawing_of(5, 4, {Rect{1.25, 1.0, 2.0, 1.5}}));
     CHECK(bitmap.width == 5);
     CHECK(bitmap.height == 4);
@@ -82,7 +82,7 @@ TEST_CASE("Areas are right for slanted, round and outlined shapes, and at the bi
     CHECK(area(Line{10, 10, 10, 10, 5}) == 0.0);
 }
 
-TEST_CASE("Opacity mixes with what is below, and scale makes more pixels", "[png]") {
+TEST_CASE("Opacity blends with the background, and scale multiplies the size", "[png]") {
     Drawing drawing = drawing_of(4, 2, {}, {200, 200, 200});
     add(drawing, Role::Slab, {100, 0, 0}, 0.25, Rect{0, 0, 2, 2});
     const Bitmap bitmap = rasterise(drawing, 2.5);
@@ -93,7 +93,7 @@ TEST_CASE("Opacity mixes with what is below, and scale makes more pixels", "[png
     CHECK(bitmap.rgba[3] == 255);
 }
 
-TEST_CASE("Letters of all the marks that the figures need are in the font", "[font]") {
+TEST_CASE("The font has all characters that the figures need", "[font]") {
     Glyphs glyphs;
     const Glyph box = glyphs.of(0x1F642, false);  // a smiley, which the font lacks
     CHECK(box.contours.size() == 2);
@@ -112,7 +112,7 @@ TEST_CASE("Letters of all the marks that the figures need are in the font", "[fo
     CHECK(glyphs.of('W', true).advance > glyphs.of('W', false).advance);
 }
 
-TEST_CASE("Curves of letters are curves: a full stop of U+25CF is a disc", "[font]") {
+TEST_CASE("Glyph curves are smooth: U+25CF is a disc", "[font]") {
     Glyphs glyphs;
     const Glyph& disc = glyphs.of(0x25CF, false);
     REQUIRE(disc.contours.size() == 1);
@@ -129,7 +129,7 @@ TEST_CASE("Curves of letters are curves: a full stop of U+25CF is a disc", "[fon
     }
 }
 
-TEST_CASE("Labels are measured as the font has them, and never shorter", "[font]") {
+TEST_CASE("Estimated label widths are close to the font's and never shorter", "[font]") {
     Glyphs glyphs;
     for (const std::string text : {"making", "governments", "application", "<EOS>", "Input-Input Layer5", "Würfel,"}) {
         double length = 0.0;
@@ -142,8 +142,8 @@ TEST_CASE("Labels are measured as the font has them, and never shorter", "[font]
     }
 }
 
-TEST_CASE("Text stands at its anchor, and upwards is a quarter turn to the left", "[png]") {
-    // "l" has a stem only: where its ink lies tells where the text stands.
+TEST_CASE("Text is placed at its anchor, and upwards is a quarter turn to the left", "[png]") {
+    // "l" is only a stem, so its pixels show the position of the text.
     const auto box = [](const Text& text) {
         const Bitmap bitmap = rasterise(drawing_of(100, 100, {text}));
         int left = 100, right = -1, top = 100, bottom = -1;
@@ -173,7 +173,7 @@ TEST_CASE("Text stands at its anchor, and upwards is a quarter turn to the left"
     CHECK(up[2] > 30);
 }
 
-TEST_CASE("A PNG is read back pixel by pixel", "[png]") {
+TEST_CASE("A PNG decodes to the same pixels", "[png]") {
     const Bitmap bitmap =
         rasterise(drawing_of(33, 17, {Line{0, 0, 33, 17, 3}, Text{3, 14, 12, Anchor::Start, false, false, "its"}}));
     const std::string png = to_png(bitmap);
@@ -188,9 +188,9 @@ TEST_CASE("A PNG is read back pixel by pixel", "[png]") {
     CHECK(std::vector<std::uint8_t>(pixels.get(), pixels.get() + 33 * 17 * 4) == bitmap.rgba);
 }
 
-TEST_CASE("A bitmap that is too large is refused with a scale that fits", "[png]") {
+TEST_CASE("A bitmap that is too large is rejected with a scale that fits", "[png]") {
     const Drawing drawing = drawing_of(1000, 1000, {});
-    CHECK_THROWS_WITH(rasterise(drawing, 9.0),
-                      Catch::Matchers::Contains("9000 x 9000") && Catch::Matchers::Contains("a scale of 8.19 fits"));
+    CHECK_THROWS_WITH(rasterise(drawing, 9.0), Catch::Matchers::Contains("9000 x 9000") &&
+                                                   Catch::Matchers::Contains("use a scale of 8.19 or less"));
     CHECK_THROWS_AS(rasterise(drawing, 1e300), Error);
 }

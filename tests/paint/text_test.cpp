@@ -1,4 +1,4 @@
-// Text in lines.
+// Wrapping and measuring text.
 #include <catch2/catch.hpp>
 
 #include "paint/text_width.h"
@@ -7,7 +7,7 @@ using namespace headscope;
 
 using Lines = std::vector<std::string>;
 
-TEST_CASE("Words fill lines, and one longer than a line goes on in the next", "[text]") {
+TEST_CASE("Words fill lines, and a word longer than a line is broken", "[text]") {
     CHECK(wrapped("", 10.0).empty());
     CHECK(wrapped("one", 10.0) == Lines{"one"});
     CHECK(wrapped("mm mm mm", text_width("mm mm")) == Lines{"mm mm", "mm"});
