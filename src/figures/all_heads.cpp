@@ -19,7 +19,7 @@ constexpr double kLabel = 0.9;
 constexpr double kLabelHeight = 1.4;
 constexpr double kNote = 0.85;
 constexpr double kFaintest = 1.0 / 64.0;
-constexpr float kFaintestLine = 0.1F;  // of a small figure, where a hundred heads share a window
+constexpr float kFaintestLine = 0.1F;  // in a small figure; keeps the number of lines down
 
 constexpr std::pair<HeadOrder, const char*> kOrders[] = {{HeadOrder::Model, "model"},
                                                          {HeadOrder::Entropy, "entropy"},
@@ -27,7 +27,7 @@ constexpr std::pair<HeadOrder, const char*> kOrders[] = {{HeadOrder::Model, "mod
                                                          {HeadOrder::Sharpness, "sharpness"},
                                                          {HeadOrder::Diagonal, "diagonal"}};
 
-// What to sort by, so that the first is the greatest, and how it reads.
+// The sort key, in descending order, and its texts.
 struct Measure {
     double value = 0.0;
     std::string shown;
@@ -86,7 +86,7 @@ public:
     }
 
 private:
-    // The joined weights of a tile's layer; each layer is joined once.
+    // The joined weights of a tile's layer, computed once per layer.
     const SelectedAttention& content_of(const HeadTile& tile) {
         const auto key = std::pair(tile.site.kind, tile.site.layer);
         const auto known = contents_.find(key);
@@ -104,13 +104,13 @@ private:
         return first.substr(0, layer) + (comma == std::string::npos ? "" : first.substr(comma)) + ", all heads";
     }
 
-    // What the numbers are, then what a reader must know of the weights.
+    // The options' note, then those of the weights.
     std::string note_of() {
         std::string note = options_.note.empty() ? "" : options_.note + ".";
         const auto say = [&](const std::string& more) {
             note.append(note.empty() || more.empty() ? "" : " ").append(more);
         };
-        // Kinds differ at most in whether anything was joined: the longest note says all that the others say.
+        // Notes differ only in whether pieces were joined, so the longest one covers all.
         const SelectedAttention* said = nullptr;
         for (const HeadTile& tile : tiles_) {
             const SelectedAttention& content = content_of(tile);
@@ -149,10 +149,9 @@ private:
     }
 
     void cells(const SelectedAttention& content, int head, Mark mark, const Rect& place) {
-        const SmallMatrix small =
-            made_smaller(content.weights.data() +
-                             (static_cast<std::size_t>(head) - 1) * content.queries.size() * content.keys.size(),
-                         content.queries.size(), content.keys.size(), kTileCells);
+        const SmallMatrix small = max_pooled(content.weights.data() + (static_cast<std::size_t>(head) - 1) *
+                                                                          content.queries.size() * content.keys.size(),
+                                             content.queries.size(), content.keys.size(), kTileCells);
         const double width = place.width / static_cast<double>(small.columns);
         const double height = place.height / static_cast<double>(small.rows);
         mark.role = Role::Cell;
@@ -229,7 +228,7 @@ HeadOrder parse_head_order(const std::string& name) {
             return order;
         }
     }
-    throw Error("unknown order of heads '" + name + "'; there are model, entropy, distance, sharpness and diagonal");
+    throw Error("unknown head order '" + name + "'; must be model, entropy, distance, sharpness or diagonal");
 }
 
 std::vector<HeadTile> head_tiles(const AttentionRecord& record, AttentionKind kind, HeadOrder order) {
@@ -250,7 +249,7 @@ std::vector<HeadTile> head_tiles(const AttentionRecord& record, AttentionKind ki
     return tiles;
 }
 
-SmallMatrix made_smaller(const float* values, std::size_t rows, std::size_t columns, std::size_t most) {
+SmallMatrix max_pooled(const float* values, std::size_t rows, std::size_t columns, std::size_t most) {
     SmallMatrix small{std::min(rows, most), std::min(columns, most), {}};
     small.values.assign(small.rows * small.columns, 0.0F);
     for (std::size_t row = 0; row < rows; ++row) {

@@ -17,8 +17,8 @@ constexpr double kMargin = 1.0;
 constexpr double kRow = 3.0;
 constexpr double kScore = 0.75;
 constexpr double kShape = 0.36;    // half of a node's width
-constexpr double kBetween = 1.6;   // for the lines, between two columns' labels
-constexpr double kLongest = 12.0;  // of a label
+constexpr double kBetween = 1.6;   // between two columns of labels, for the lines
+constexpr double kLongest = 12.0;  // width of a label
 
 constexpr std::pair<Fate, const char*> kFates[] = {{Fate::Open, "went on"},
                                                    {Fate::Finished, "ended"},
@@ -90,7 +90,7 @@ private:
                                             : ink_.text;
     }
 
-    // Along the parent's row, down between the columns, along the child's row.
+    // Draws an edge along the parent's row, down between the columns, then along the child's row.
     void edge(std::size_t i) {
         const auto parent = static_cast<std::size_t>(nodes_[i].parent);
         const bool best = nodes_[i].best;
@@ -152,7 +152,7 @@ private:
         sketch_.text(mark, ink_.faint, {x(i), y(i) + 1.15, kScore, Anchor::Middle, false, false, score(i)});
     }
 
-    // Only the fates that there are. Returns where it ends.
+    // Lists only the fates that occur. Returns the legend's right edge.
     double legend(double top) {
         double x = kMargin;
         for (const auto& [fate, name] : kFates) {
@@ -173,8 +173,8 @@ private:
     Sketch sketch_;
     const Ink& ink_;
     TreeRows tree_;
-    std::vector<double> columns_;  // their middles
-    std::vector<double> turns_;    // where lines go down behind each
+    std::vector<double> columns_;  // x of their centres
+    std::vector<double> turns_;    // x of the vertical lines after each column
     double right_ = 0.0;
 };
 

@@ -1,4 +1,4 @@
-// Beam search as a tree from left to right: what was tried, what won, and why the rest ended.
+// Draws beam search as a tree from left to right: every hypothesis, the winner, and why the others ended.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@
 namespace headscope {
 
 struct BeamTreeOptions {
-    bool collapse = false;  // leave out branches of which nothing was left; a node says how many it hides
-    int chosen = -1;        // a node that is outlined
+    bool collapse = false;  // hide dead branches; a node shows the number of nodes it hides
+    int chosen = -1;        // the node to outline
     Look look = {};
 };
 
-// A node is a shape (its fate: a dot went on, a filled square ended by itself, a cross fell, an open square was alive
-// when the search stopped, a diamond was cut), its piece above and its score below; marks have item = index of the
-// node. The tip is the reason why it ended.
+// A node has its piece above and its score below a shape for its fate: dot = open, filled square = finished, cross =
+// fell out of the beam, open square = live when the search stopped, diamond = cut. Marks have item = node index; the
+// tip is the reason why the node ended.
 Drawing draw_beam_tree(const std::vector<BeamNode>& nodes, const BeamTreeOptions& options);
 
 }  // namespace headscope

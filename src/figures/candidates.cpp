@@ -34,8 +34,8 @@ class Candidates {
 public:
     Candidates(const Exploration& exploration, int chosen, const CandidatesOptions& options)
         : exploration_(exploration), chosen_(chosen), options_(options), sketch_(options.look), ink_(options.look.ink) {
-        HEADSCOPE_CHECK(chosen < static_cast<int>(exploration.steps.size()), "a step of the translation is chosen");
-        HEADSCOPE_CHECK(exploration.record.target_out.size() >= exploration.steps.size(), "each step wrote a token");
+        HEADSCOPE_CHECK(chosen < static_cast<int>(exploration.steps.size()), "the chosen step exists");
+        HEADSCOPE_CHECK(exploration.record.target_out.size() >= exploration.steps.size(), "each step has a token");
     }
 
     Drawing draw() {
@@ -82,7 +82,7 @@ private:
         }
     }
 
-    // Returns where they end.
+    // Returns their bottom edge.
     double bars(double top) {
         const ExploredStep& step = exploration_.steps[static_cast<std::size_t>(chosen_)];
         std::vector<NextCandidate> rows = step.candidates;

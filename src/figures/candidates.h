@@ -1,4 +1,4 @@
-// What else could have been written: the steps of a translation, and the likeliest tokens of one of them.
+// Draws the steps of a translation, and the most likely tokens at one of them.
 #pragma once
 
 #include "explore/exploration.h"
@@ -11,9 +11,9 @@ struct CandidatesOptions {
     Look look = {};
 };
 
-// Above, the translation token by token, each shaded by its probability (cells have item = step); below, the candidates
-// of step `chosen` as bars (item = index among its candidates; what was written and is not among them comes last with
-// item = their number). `chosen` < 0, or no steps: the strip alone.
+// Above, the translation token by token, shaded by probability (cells have item = step). Below, the candidates of step
+// `chosen` as bars (item = candidate index). If the generated token is not a candidate, it comes last, with item = the
+// number of candidates. If `chosen` < 0 or there are no steps, draws only the strip.
 Drawing draw_candidates(const Exploration& exploration, int chosen, const CandidatesOptions& options);
 
 }  // namespace headscope

@@ -17,13 +17,13 @@ constexpr double kMargin = 1.0;
 constexpr double kSmall = 0.85;
 constexpr double kStroke = 0.16;
 constexpr double kPoint = 0.42;
-constexpr double kFoot = 3.0;   // the numbers and the name of x
-constexpr double kSign = 2.2;   // what a series' sign takes in the legend
-constexpr double kApart = 1.0;  // from one name to the next sign
+constexpr double kFoot = 3.0;   // the numbers and the label of the x axis
+constexpr double kSign = 2.2;   // width of a legend symbol
+constexpr double kApart = 1.0;  // from a legend name to the next symbol
 constexpr double kLegendRow = 1.5;
-constexpr double kColumn = 0.1;  // what thinning takes for one column
+constexpr double kColumn = 0.1;  // width of a column for thinning
 
-// In the unit of the greatest of an axis.
+// Uses the unit (k, M) of the axis' largest value.
 std::string tick_text(double value, double greatest) {
     return greatest >= 1e6   ? fmt::format("{:g} M", value / 1e6)
            : greatest >= 1e4 ? fmt::format("{:g} k", value / 1e3)
@@ -149,7 +149,7 @@ private:
         const std::vector<Point> path = thinned(series_[index].points);
         for (std::size_t i = 0; i < path.size(); ++i) {
             const bool joined = (i > 0 && usable(path[i - 1])) || (i + 1 < path.size() && usable(path[i + 1]));
-            if (usable(path[i]) && !joined) {  // no line leads to it
+            if (usable(path[i]) && !joined) {  // isolated point
                 diamond(mark, colour(index), x(path[i].x), y(scaled(path[i].y)));
             }
         }
@@ -160,7 +160,7 @@ private:
             const Point a{x(path[i].x), y(scaled(path[i].y))};
             const Point b{x(path[i + 1].x), y(scaled(path[i + 1].y))};
             const double length = std::max(std::hypot(b.x - a.x, b.y - a.y), 1e-9);
-            // Pieces overlap a little, so that no notch is seen where they meet.
+            // Segments overlap slightly to avoid notches where they meet.
             const double over = kStroke / 2.0 / length;
             sketch_.line(mark, colour(index),
                          {a.x - (b.x - a.x) * over, a.y - (b.y - a.y) * over, b.x + (b.x - a.x) * over,
@@ -168,7 +168,7 @@ private:
         }
     }
 
-    // The first, the least and the greatest of each column, in their order.
+    // Keeps the first, the smallest and the largest point of each column, in order.
     std::vector<Point> thinned(const std::vector<Point>& points) const {
         const auto most = static_cast<std::size_t>((right_ - left_) / kColumn);
         if (points.size() <= 3 * most) {
@@ -222,7 +222,7 @@ private:
             {{cx, cy - kPoint * 1.3}, {cx + kPoint * 1.3, cy}, {cx, cy + kPoint * 1.3}, {cx - kPoint * 1.3, cy}});
     }
 
-    // Beside the title, at the right, where all names fit there; else in rows below it.
+    // Right of the title if all names fit, else in rows below it.
     void place_legend() {
         const double beside = right_ - kMargin - text_width(options_.title) * kTitleSize - 2.0;
         double all = 0.0;
@@ -240,7 +240,7 @@ private:
             name.x = x, name.y = y;
             x += width_of(name);
         }
-        top_ += below ? kLegendRow : 0.0;  // the rows after the first make the picture higher
+        top_ += below ? kLegendRow : 0.0;  // further rows make the picture taller
     }
 
     void legend() {
@@ -261,7 +261,7 @@ private:
     }
 
     struct Name {
-        double x, y;  // of the sign, and of the base line
+        double x, y;  // of the symbol, and of the baseline
         std::string text;
     };
     static double width_of(const Name& name) {

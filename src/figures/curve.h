@@ -1,4 +1,4 @@
-// Curves over a training: losses by step, with its checkpoints as points.
+// Line charts of a training run: losses by step, with checkpoints as points.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace headscope {
 
 struct Series {
     std::string name;           // empty: not in the legend
-    std::vector<Point> points;  // by growing x; one that is no number leaves a gap
+    std::vector<Point> points;  // by increasing x; a NaN leaves a gap
     bool markers = false;       // points instead of a line; each has item = its index
 };
 
@@ -20,22 +20,22 @@ struct CurveOptions {
     std::string title = "Loss";
     std::string x_label = "step";
     std::string y_label = {};
-    bool logarithmic = false;  // y; values of 0 and less leave gaps
+    bool logarithmic = false;  // y axis; values <= 0 leave gaps
     double width = 48.0;       // of the whole picture, in text sizes
     double height = 24.0;
-    // For several pictures that are to be compared, one below another.
-    std::optional<std::pair<double, double>> x_range = {};  // else that of the points
-    double least_label = 2.0;                               // the room of y's numbers, in text sizes
-    int chosen = -1;                                        // a point of the first series with markers, which is ringed
+    // Align several charts below one another.
+    std::optional<std::pair<double, double>> x_range = {};  // default: the range of the points
+    double least_label = 2.0;                               // minimum width of the y axis numbers, in text sizes
+    int chosen = -1;                                        // the point of the first series with markers to ring
     Palette palette = Palette::OkabeIto;
     Look look = {};
 };
 
-// Curves have head = number of their series from 1. More points than columns of pixels are thinned to the least and
-// the greatest of each column, so that no peak is lost. A point without neighbours is drawn as one.
+// Curves have head = series index from 1. Thins dense curves to the minimum and maximum of each pixel column, so that
+// no peak is lost. Draws isolated points as points.
 Drawing draw_curves(const std::vector<Series>& series, const CurveOptions& options);
 
-// About `wanted` round numbers (1, 2 or 5 times a power of ten apart) within [low, high].
+// About `wanted` round numbers within [low, high], at a distance of 1, 2 or 5 times a power of ten.
 std::vector<double> nice_ticks(double low, double high, int wanted);
 
 }  // namespace headscope

@@ -16,11 +16,11 @@ namespace {
 
 using namespace figure;
 
-// Sizes of the figure's smaller texts.
+// Sizes of smaller texts.
 constexpr double kLabel = 1.0;
 constexpr double kSwatchNumber = 1.1;
 constexpr double kNote = 0.85;
-constexpr double kNoteLine = 1.3;  // from one base line to the next, of its size
+constexpr double kNoteLine = 1.3;  // distance between baselines, in units of the text size
 
 double longest(const std::vector<RowItem>& row) {
     double length = 0.0;
@@ -34,8 +34,8 @@ bool is_on(const SelectedAttention& attention, int head) {
     return std::binary_search(attention.heads.begin(), attention.heads.end(), head);
 }
 
-// The weight that a slab shows: of a key, the mean over the chosen queries; of a query, the sum over the chosen keys.
-// As words that are joined of pieces have it.
+// The weight of a slab: for a key, the mean over the chosen queries; for a query, the sum over the chosen keys, as in
+// join_weights().
 double slab_weight(const SelectedAttention& attention, const Mark& mark) {
     double weight = 0.0;
     for (const std::size_t query : attention.chosen) {
@@ -54,7 +54,7 @@ std::vector<std::size_t> chosen_or_all(const std::vector<std::size_t>& chosen, s
     return chosen.empty() ? all : chosen;
 }
 
-// Puts primitives down from top to bottom.
+// Lays out the primitives from top to bottom.
 class Layout {
 public:
     Layout(const SelectedAttention& attention, const FigureOptions& options)
@@ -101,7 +101,7 @@ private:
     static double left(std::size_t column) { return kMargin + static_cast<double>(column) * kPitch; }
     static double centre(std::size_t column) { return left(column) + 0.5 * kPitch; }
 
-    // Of the layer shown, unless it is of no head.
+    // Sets the layer of a mark that has a head.
     Mark marked(Mark mark) const {
         mark.layer = mark.head > 0 ? attention_.layer : 0;
         return mark;
@@ -136,7 +136,7 @@ private:
         }
     }
 
-    // Under every word at the other end of the lines: its band in one slab for each active head.
+    // Divides the band of every word at the other end of the lines into one slab per active head.
     void slabs() {
         for (std::size_t key = 0; !attention_.chosen.empty() && key < attention_.keys.size(); ++key) {
             slabs_of({Role::Slab, 0, -1, static_cast<int>(key)}, left(key), key_top_, key_bottom_);
@@ -165,7 +165,7 @@ private:
         const double share = all && options_.overview ? 1.0 / static_cast<double>(attention_.heads.size()) : 1.0;
         const std::vector<std::size_t> queries = chosen_or_all(attention_.chosen, attention_.queries.size());
         const std::vector<std::size_t> keys = chosen_or_all(attention_.chosen_keys, attention_.keys.size());
-        // Of a long sentence's million weights few are seen: those are counted first, so that nothing moves later.
+        // Few of a long sentence's million weights are visible: counts them first, to reserve space once.
         const auto each_seen = [&](const auto& see) {
             for (const int head : attention_.heads) {
                 for (const std::size_t query : queries) {
@@ -184,7 +184,7 @@ private:
         each_seen([&](int head, std::size_t query, std::size_t key, double alpha) { line(head, query, key, alpha); });
     }
 
-    // The opacity is the weight and nothing else is: neither width nor colour changes with it.
+    // Only the opacity encodes the weight, not the width or colour.
     void line(int head, std::size_t query, std::size_t key, double alpha) {
         Mark mark{Role::Attention, head, static_cast<int>(query), static_cast<int>(key)};
         mark.tip = tip(mark);
@@ -192,8 +192,7 @@ private:
                      {centre(query), query_bottom_, centre(key), key_top_, kStroke}, alpha);
     }
 
-    // Both rows read upwards, the upper one from its band's lower edge, the lower one up to its band's upper edge, so
-    // that both sit by the lines.
+    // Both rows are rotated; the upper one starts and the lower one ends next to the lines.
     void labels() {
         for (std::size_t i = 0; i < attention_.queries.size(); ++i) {
             sketch_.text({Role::QueryLabel, 0, static_cast<int>(i)}, ink_.text,

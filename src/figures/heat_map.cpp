@@ -50,7 +50,7 @@ public:
     }
 
     Drawing draw() {
-        // A mean of heads, and rollout, are of no one head.
+        // A mean over heads or a rollout has no head number.
         const std::string title =
             content_.model_heads == 1 ? content_.title : fmt::format("{}, head {}", content_.title, head_);
         sketch_.text({Role::Title, head_}, ink_.text,

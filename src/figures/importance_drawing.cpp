@@ -22,7 +22,7 @@ constexpr double kBarLength = 24.0;
 constexpr double kBarValue = 4.0;
 constexpr AttentionKind kKinds[] = {AttentionKind::EncoderSelf, AttentionKind::DecoderSelf, AttentionKind::Cross};
 
-// With its sign, which what rounds to 0 does not have.
+// With its sign, unless it rounds to 0.
 std::string signed_number(double value, int digits) {
     const std::string text = fmt::format("{:+.{}f}", value, digits);
     return text.find_first_not_of("+-0.") == std::string::npos ? text.substr(1) : text;
@@ -128,7 +128,7 @@ private:
             order.resize(static_cast<std::size_t>(std::max(options_.most_bars, 0)));
         }
         double label = 0.0;
-        double below = 0.0;  // the longest bar to the left of zero
+        double below = 0.0;  // the longest bar left of zero
         for (const std::size_t i : order) {
             label = std::max(label, text_width(name(i)));
             below = std::max(below, -importance_.heads[i].loss);

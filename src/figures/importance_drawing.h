@@ -1,4 +1,4 @@
-// What leaving out each head does to a translation.
+// Draws the effect of ablating each head on a translation.
 #pragma once
 
 #include "explore/exploration.h"
@@ -7,15 +7,15 @@
 namespace headscope {
 
 struct ImportanceOptions {
-    // false: a grid of layers by heads for each kind of attention; true: bars, the most important head first.
+    // true: bars, the most important head first; false: a layers x heads grid per kind of attention.
     bool bars = false;
     int most_bars = 24;
     Palette palette = Palette::Paper;
     Look look = {};
 };
 
-// Cells and bars have layer, head and item = index among `heads`. Orange: the translation becomes less likely without
-// the head; blue: more likely.
+// Cells and bars have layer, head and item = index in `heads`. Orange: the translation is less likely without the head;
+// blue: more likely.
 Drawing draw_importance(const Importance& importance, const ImportanceOptions& options);
 
 }  // namespace headscope

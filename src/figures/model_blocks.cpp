@@ -1,4 +1,4 @@
-// Which parameters belong to which block of the model map.
+// Maps the blocks of the model map to their parameters.
 #include <fmt/format.h>
 
 #include "figures/model_map.h"

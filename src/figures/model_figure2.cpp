@@ -1,4 +1,4 @@
-// Figure 2 of the paper, both halves.
+// Both halves of the paper's Figure 2.
 #include <fmt/format.h>
 
 #include "figures/model_sketch.h"

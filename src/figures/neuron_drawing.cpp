@@ -22,9 +22,9 @@ constexpr double kSmall = 0.85;
 constexpr double kNumber = 5.0;    // a column of numbers
 constexpr double kWeight = 10.0;   // the longest bar of a weight
 constexpr double kBars = 4.5;      // height of one row of bars below the table
-constexpr double kBarValue = 3.4;  // the number behind a bar
+constexpr double kBarValue = 3.4;  // the number after a bar
 constexpr double kLongestLabel = 14.0;
-// What a weight may be off the softmax before it is shown apart.
+// A weight that differs more than this from the softmax is shown separately.
 constexpr double kEdited = 1e-4;
 constexpr double kShownDigit = 0.005;
 
@@ -42,8 +42,9 @@ public:
           ink_(options.look.ink) {
         HEADSCOPE_CHECK(static_cast<std::int64_t>(keys.size()) == view.keys && weights.size() == keys.size() &&
                             static_cast<std::int64_t>(queries.size()) == view.queries,
-                        "each query and key of a neuron view has a label, each key a weight");
-        HEADSCOPE_CHECK(query >= 0 && query < view.queries && options.chosen < view.keys, "they are in the view");
+                        "a label for each query and key, a weight for each key");
+        HEADSCOPE_CHECK(query >= 0 && query < view.queries && options.chosen < view.keys,
+                        "query and key are in the view");
         softmax_ = softmax_row(view, query);
         double worst = 0.0;
         for (std::size_t key = 0; key < weights.size(); ++key) {
@@ -63,7 +64,7 @@ public:
         weight_ = scaled_ + kNumber + 0.4;
         used_ = weight_ + kWeight + kBarValue + kGap;
         end_ = (used_apart_ ? used_ : weight_) + kWeight + kBarValue;
-        // One scale for q and k, another for their products.
+        // q and k share a scale; their products have another.
         for (std::int64_t d = 0; d < view.d_k; ++d) {
             largest_ = std::max(largest_, std::abs(q(d)));
             for (int key = 0; key < static_cast<int>(view.keys); ++key) {
@@ -186,7 +187,7 @@ private:
                       fmt::format("{:.2f}", weight)});
     }
 
-    // q, k and q * k of the chosen key, each dimension a bar up or down. Returns where they end.
+    // q, k and q * k of the chosen key as bars, one per dimension. Returns their bottom edge.
     double bars(double y) {
         const int key = options_.chosen;
         const std::string& name = keys_[static_cast<std::size_t>(key)];
@@ -255,8 +256,8 @@ private:
     const Ink& ink_;
     double cell_ = 0.0;
     double left_ = 0.0, product_ = 0.0, sum_ = 0.0, scaled_ = 0.0, weight_ = 0.0;
-    double used_ = 0.0;  // where the weights stand that the model used, if apart
-    double end_ = 0.0;   // of a key's row
+    double used_ = 0.0;  // x of the weights that the model used, if shown separately
+    double end_ = 0.0;   // right edge of a key's row
     bool used_apart_ = false;
     std::vector<double> softmax_;
     double right_ = 0.0;

@@ -17,7 +17,7 @@ namespace {
 constexpr double kMargin = 1.0;
 constexpr double kSmall = 0.85;
 
-// Which dimensions stand in the picture, in their order. Interleaved ones stay in pairs.
+// The dimensions to draw, in order. Interleaved ones stay in pairs.
 std::vector<std::int64_t> shown_dimensions(const ModelConfig& config, int columns) {
     const std::int64_t unit = config.sinusoid_layout == SinusoidLayout::Interleaved ? 2 : 1;
     const std::int64_t units = config.d_model / unit;
@@ -35,9 +35,9 @@ std::vector<std::int64_t> shown_dimensions(const ModelConfig& config, int column
 
 Drawing draw_sinusoids(const ModelConfig& config, const SinusoidOptions& options) {
     if (config.positions != Positions::Sinusoid) {
-        throw Error("this model's positions are learned: look at encoder.positions.weight instead");
+        throw Error("this model has learned positions, not sinusoids: see encoder.positions.weight instead");
     }
-    HEADSCOPE_CHECK(options.positions >= 1 && options.columns >= 1 && options.cell > 0.0, "sizes are positive");
+    HEADSCOPE_CHECK(options.positions >= 1 && options.columns >= 1 && options.cell > 0.0, "sizes must be positive");
     const Ink& ink = options.look.ink;
     Sketch sketch(options.look);
     const std::vector<double> table = sinusoid_table(options.positions, config.d_model, config.sinusoid_layout);

@@ -1,4 +1,4 @@
-// Section 3.5 as a picture: positions from above to below, dimensions from left to right.
+// Draws the positional encoding of Section 3.5: positions from top to bottom, dimensions from left to right.
 #pragma once
 
 #include "model/config.h"
@@ -8,11 +8,11 @@ namespace headscope {
 
 struct SinusoidOptions {
     int positions = 64;
-    int columns = 128;  // at most so many dimensions are shown, in pairs of sine and cosine at even distances
+    int columns = 128;  // maximum number of dimensions, evenly spaced in pairs of sine and cosine
     double cell = 0.5;
     Look look = {};
 };
-// Error for a model whose positions are learned: its table is a parameter like any other.
+// Error for a model with learned positions.
 Drawing draw_sinusoids(const ModelConfig& config, const SinusoidOptions& options);
 
 }  // namespace headscope

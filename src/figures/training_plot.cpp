@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* kNats = "nats per token, unsmoothed";
 constexpr double kLosses = 22.0, kOthers = 14.0;  // heights
-constexpr double kLabel = 4.0;                    // of a number at y, so that the axes stand below one another
-constexpr double kName = 16.0;                    // of a run in a title, in text sizes
+constexpr double kLabel = 4.0;                    // width of the y axis numbers, so that the charts line up
+constexpr double kName = 16.0;                    // maximum width of a run's name in a title, in text sizes
 
 using Value = double LossPoint::*;
 
@@ -64,7 +64,7 @@ public:
         panel("Learning rate", "", kOthers, of_each(&TrainingLog::training, &LossPoint::learning_rate), false);
         panel("BLEU", "of the validation text", kOthers, of_each(&TrainingLog::validation, &LossPoint::bleu), false);
         if (parts_.empty()) {
-            throw Error("there is no step to plot: the log is empty, or all of it comes before --from");
+            throw Error("no steps to plot: the log is empty, or ends before --from");
         }
         return stacked(std::move(parts_), options_.look.text_size, options_.look.ink);
     }
@@ -74,7 +74,7 @@ private:
         return series_of(std::move(name), log, value, options_.from);
     }
 
-    // A run without points keeps its place, and with it the others their colours, but is not in the legend.
+    // A run without points keeps its index, so that the others keep their colours, but is not in the legend.
     std::vector<Series> of_each(std::vector<LossPoint> TrainingLog::*log, Value value) const {
         std::vector<Series> all;
         for (const PlottedRun& run : runs_) {
@@ -104,7 +104,7 @@ private:
     const std::vector<PlottedRun>& runs_;
     const TrainingPlotOptions& options_;
     std::vector<Drawing> parts_;
-    double first_ = 1e300, last_ = -1e300;  // step of all that is shown
+    double first_ = 1e300, last_ = -1e300;  // range of the steps shown
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One or several trainings over their steps: losses, learning rate and, where it was measured, BLEU.
+// Plots one or more training runs: losses, learning rate and, if measured, BLEU.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,14 @@ struct PlottedRun {
 };
 
 struct TrainingPlotOptions {
-    std::int64_t from = 0;     // steps before it are left out, since the first losses leave little room for the others
+    std::int64_t from = 0;     // skips earlier steps, whose large losses would flatten the rest
     bool logarithmic = false;  // the losses
     double width = 64.0;       // in text sizes
     Look look = {};
 };
 
-// One below the other, each where there is something to show: the losses of a single run together, of several runs
-// those of training and of validation apart; then the learning rate, then BLEU. A run has the same colour in each.
-// Error where there is nothing at all.
+// Draws charts below one another and skips empty ones: the losses (training and validation separately if there are
+// several runs), the learning rate, BLEU. A run has the same colour in all charts. Error if there is nothing to plot.
 Drawing draw_training_plot(const std::vector<PlottedRun>& runs, const TrainingPlotOptions& options);
 
 }  // namespace headscope

@@ -18,7 +18,7 @@ public:
         last_step_.resize(nodes.size());
         keep_.assign(nodes.size(), true);
         std::vector<bool> lasting(nodes.size());
-        // Children stand behind their parents.
+        // Children come after their parents.
         for (std::size_t i = nodes.size(); i-- > 0;) {
             last_step_[i] = std::max(last_step_[i], nodes[i].step);
             const bool leaf = children_[i].empty();
@@ -26,7 +26,7 @@ public:
             keep_[i] = !collapse || lasting[i] || i == 0;
             if (nodes[i].parent >= 0) {
                 const auto parent = static_cast<std::size_t>(nodes[i].parent);
-                HEADSCOPE_CHECK(parent < i, "a node stands behind its parent");
+                HEADSCOPE_CHECK(parent < i, "a node comes after its parent");
                 children_[parent].push_back(i);
                 if (keep_[i]) {
                     last_step_[parent] = std::max(last_step_[parent], last_step_[i]);
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    // The best path first, then what lasted longest, then the likelier.
+    // The best path first, then the longest branch, then the more likely one.
     bool before(std::size_t a, std::size_t b) const {
         if (nodes_[a].best != nodes_[b].best) {
             return nodes_[a].best;
@@ -63,8 +63,8 @@ private:
         return nodes_[a].log_probability > nodes_[b].log_probability;
     }
 
-    // A branch, as a chain of first children, then the branches that leave it, last ones first: those that leave late
-    // lie nearest, so that no line crosses a node.
+    // Places a branch (a chain of first children), then its side branches, the last one first and so nearest: this way
+    // no line crosses a node.
     void place(std::size_t top, int least) {
         std::vector<std::size_t> chain{top};
         for (;;) {

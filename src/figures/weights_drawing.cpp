@@ -10,7 +10,7 @@ namespace headscope {
 
 namespace {
 
-// In units of the text size.
+// Lengths in units of the text size.
 constexpr double kMargin = 1.0;
 constexpr double kRow = 3.0;
 constexpr double kColumn = 5.5;

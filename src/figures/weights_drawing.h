@@ -1,4 +1,4 @@
-// The weights of a block of the model: a line of numbers and a histogram for each parameter.
+// Draws the weights of a block of the model: statistics and a histogram of each parameter.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace headscope {
 
-// Of the parameters whose names begin with `prefix`, which the rows leave out. Marks have item = index among `weights`.
+// `prefix` is removed from the names of the rows. Marks have item = index in `weights`.
 Drawing draw_weights(const std::string& prefix, const std::vector<WeightStatistics>& weights, const Look& look);
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// What a figure says at its foot of what was done to the weights: joined, renormalised, edited.
+// The note below a figure: joined, renormalised and edited weights.
 #include <catch2/catch.hpp>
 
 #include "figure_samples.h"
@@ -8,7 +8,7 @@
 using namespace headscope;
 using namespace headscope::test;
 
-TEST_CASE("What is left of a row without the end adds up as before, and the figure says so", "[figure]") {
+TEST_CASE("Rows without the end are renormalised, and the figure notes it", "[figure]") {
     AttentionRecord record = paper_record();
     AttentionSelection options;
     options.layer = 5;
@@ -31,7 +31,7 @@ TEST_CASE("What is left of a row without the end adds up as before, and the figu
     options.rows.show_special = true;
     CHECK_FALSE(select_attention(record, options).renormalised);
 
-    // A row that looks at the end with more than 99 % stays as it is; a difference is not blown up.
+    // A row with more than 99 % on the end is not rescaled, nor is a difference.
     record = small_record({0.009F, 0, 0.991F, 0.5F, 0.25F, 0.25F, 0.1F, -0.1F, 0, 0.01F, 0.02F, 0.97F});
     record.target_out[1] = {"\u2581y", TokenKind::Piece};
     AttentionSelection small = cross();
@@ -44,10 +44,10 @@ TEST_CASE("What is left of a row without the end adds up as before, and the figu
     CHECK(rest.weight(2, 1, 0) == Approx(1.0F / 3.0F));
 }
 
-TEST_CASE("A figure of joined pieces says so, one of whole words does not", "[figure]") {
+TEST_CASE("A figure notes joined pieces, but not whole words", "[figure]") {
     AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
     CHECK(all_of<Text>(draw_figure(record, cross()), Role::Note).empty());
-    record.source[1].text = std::string("b");  // goes on the word "a"
+    record.source[1].text = std::string("b");  // continues the word "a"
     const auto notes = all_of<Text>(draw_figure(record, cross()), Role::Note);
     REQUIRE_FALSE(notes.empty());
     CHECK(notes[0].second.content.starts_with("Pieces joined"));
@@ -56,7 +56,7 @@ TEST_CASE("A figure of joined pieces says so, one of whole words does not", "[fi
     CHECK(all_of<Text>(draw_figure(record, pieces), Role::Note).empty());
 }
 
-TEST_CASE("A figure of an edited model says so first", "[figure]") {
+TEST_CASE("A figure of an edited model notes that first", "[figure]") {
     AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
     record.edited = std::string("head 2 of cross layer 1 off");
     CHECK(select_attention(record, cross()).note == "Edited: head 2 of cross layer 1 off.");
@@ -79,11 +79,11 @@ TEST_CASE("A figure of an edited model says so first", "[figure]") {
     CHECK(attention_table(record, options).ends_with("1.00\n"));
 }
 
-TEST_CASE("A note is as wide as the rest of the figure and no wider", "[figure]") {
+TEST_CASE("A note is no wider than the rest of the figure", "[figure]") {
     AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
     AttentionSelection pieces = cross();
     pieces.rows.join_words = false;
-    record.source[1].text = std::string("b");  // goes on the word "a"
+    record.source[1].text = std::string("b");  // continues the word "a"
     const Drawing without = draw_figure(record, pieces);
     const Drawing drawing = draw_figure(record, cross());
     CHECK(drawing.width == Approx(without.width));

@@ -1,4 +1,4 @@
-// Small figures with weights given one by one.
+// Small figures with explicit weights.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ inline AttentionSelection figure3() {
     return options;
 }
 
-// Two queries, three keys, two heads, weights given one by one.
+// Two queries, three keys, two heads, explicit weights.
 inline AttentionRecord small_record(std::vector<float> weights) {
     AttentionRecord record;
     record.encoder_layers = 1;

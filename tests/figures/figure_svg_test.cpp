@@ -1,4 +1,4 @@
-// SVG text: escaped, the same every time, nothing from outside.
+// SVG: escaped, reproducible, self-contained.
 #include <sstream>
 
 #include <catch2/catch.hpp>
@@ -8,7 +8,7 @@
 
 using namespace headscope;
 
-TEST_CASE("A figure with hostile words is one well-formed document", "[svg]") {
+TEST_CASE("A figure with markup in its words is well-formed", "[svg]") {
     AttentionRecord record = test::paper_record("</svg> & <script> \"x\" „“", 0);
     AttentionSelection options;
     options.layer = 5;
@@ -36,7 +36,7 @@ TEST_CASE("The same figure gives the same bytes, and describes itself", "[svg]")
     CHECK(svg.find("rotate(-90 ") != std::string::npos);
 }
 
-TEST_CASE("Hovering reaches what a label stands on", "[svg]") {
+TEST_CASE("Labels let the pointer through to the shape below", "[svg]") {
     AttentionSelection options;
     options.layer = 5;
     options.words = {"making"};

@@ -1,4 +1,4 @@
-// Geometry, opacity and colours of figures, against the numbers measured from the paper.
+// Geometry, opacity and colours of figures, compared with the paper.
 #include <catch2/catch.hpp>
 
 #include <fstream>
@@ -53,7 +53,7 @@ TEST_CASE("Figure 3 has the paper's measures", "[figure]") {
     CHECK(all_of<Text>(drawing, Role::Title)[0].second.size == Approx(21.0));
 }
 
-TEST_CASE("A Figure 3 is drawn primitive by primitive as before", "[figure]") {
+TEST_CASE("Figure 3 equals the golden file, primitive by primitive", "[figure]") {
     std::ifstream file(checkout_file("tests/figures/figure3.golden.txt"));
     REQUIRE(file);
     std::stringstream golden;
@@ -69,7 +69,7 @@ TEST_CASE("A Figure 3 is drawn primitive by primitive as before", "[figure]") {
     CHECK_FALSE(std::getline(found, line));
 }
 
-TEST_CASE("A line's opacity is the weight, and the faintest are left out", "[figure]") {
+TEST_CASE("A line's opacity is the weight, and the faintest are omitted", "[figure]") {
     const float faint = 3.9F / 255.0F;
     const float visible = 4.1F / 255.0F;
     const AttentionRecord record =
@@ -88,7 +88,7 @@ TEST_CASE("A line's opacity is the weight, and the faintest are left out", "[fig
     CHECK(lines.back().first.colour == Colour{0xff, 0x7f, 0x0e});
 }
 
-TEST_CASE("The overview shares the opacity among active heads until a word is chosen", "[figure]") {
+TEST_CASE("The overview divides opacities by the active heads until a word is chosen", "[figure]") {
     const AttentionRecord record = small_record({0.5F, 0.5F, 0, 0, 0, 1, 1, 0, 0, 0, 0.25F, 0.75F});
     AttentionSelection options = cross();
     const FigureOptions overview{.overview = true};
@@ -100,13 +100,13 @@ TEST_CASE("The overview shares the opacity among active heads until a word is ch
     CHECK(all_of<Line>(draw_figure(record, options, overview), Role::Attention)[0].first.alpha == Approx(0.5));
 }
 
-TEST_CASE("Slabs exist while a word is chosen, one for each active head, downwards in head order", "[figure]") {
+TEST_CASE("A chosen word has slabs, one per active head, from top to bottom", "[figure]") {
     const AttentionRecord record = small_record({0.5F, 0.5F, 0, 0, 0, 1, 0.25F, 0, 0.75F, 0, 0, 1});
     AttentionSelection options = cross();
     CHECK(all_of<Rect>(draw_figure(record, options), Role::Slab).empty());
     options.words = {"x"};
     const auto slabs = all_of<Rect>(draw_figure(record, options), Role::Slab);
-    REQUIRE(slabs.size() == 4);  // weights of 0 have none
+    REQUIRE(slabs.size() == 4);  // none for weights of 0
     CHECK(slabs[0].first.alpha == Approx(0.5));
     CHECK(slabs[0].second.height == Approx(40.0));
     CHECK(slabs[1].first.mark.head == 2);
@@ -126,7 +126,7 @@ TEST_CASE("Slabs exist while a word is chosen, one for each active head, downwar
     CHECK(all_of<Rect>(draw_figure(record, options), Role::Slab)[1].first.alpha == Approx(0.875));
 }
 
-TEST_CASE("Who looks at a word: its cell below, the lines that end there, slabs above", "[figure]") {
+TEST_CASE("A chosen key: its cell below, the lines that end there, slabs above", "[figure]") {
     // [heads 2, queries x y, keys of the source 3]; what two queries give one key.
     const AttentionRecord record = small_record({0.5F, 0.5F, 0, 0, 0, 1, 0.25F, 0, 0.75F, 0, 0, 1});
     AttentionSelection options = cross();
@@ -148,12 +148,12 @@ TEST_CASE("Who looks at a word: its cell below, the lines that end there, slabs 
     CHECK(slabs[0].second.y < lines[0].second.y1);
     CHECK(slabs[1].first.mark.head == 2);
     CHECK(slabs[1].first.mark.tip == "head 2: x 0.25");
-    // Of several keys a query's slabs show the sum, as one word of several pieces would.
+    // With several keys, a query's slabs show the sum, as for a word of several pieces.
     options.positions = {1, 2};
     CHECK(all_of<Rect>(draw_figure(record, options), Role::Slab)[0].first.alpha == Approx(1.0));
 }
 
-TEST_CASE("Slabs lie under the labels, and labels over everything", "[figure]") {
+TEST_CASE("Slabs are below the labels, and labels on top", "[figure]") {
     const Drawing drawing = draw_figure(paper_record(), figure3());
     std::size_t last_mark = 0;
     std::size_t first_label = drawing.primitives.size();
@@ -169,7 +169,7 @@ TEST_CASE("Slabs lie under the labels, and labels over everything", "[figure]") 
     CHECK(last_mark < first_label);
 }
 
-TEST_CASE("Swatches of heads that are off are lightened, and all carry their number", "[figure]") {
+TEST_CASE("Swatches of heads that are off are lightened, and all have their number", "[figure]") {
     AttentionSelection options = figure3();
     options.heads = {5, 6};
     const Drawing drawing = draw_figure(paper_record(), options);
@@ -185,7 +185,7 @@ TEST_CASE("Swatches of heads that are off are lightened, and all carry their num
     }
 }
 
-TEST_CASE("Pads are shown on request only, the end always unless hidden", "[figure]") {
+TEST_CASE("Pads are hidden by default, the end is shown by default", "[figure]") {
     AttentionSelection options;
     options.layer = 5;
     options.heads = {1};
@@ -194,7 +194,7 @@ TEST_CASE("Pads are shown on request only, the end always unless hidden", "[figu
     CHECK(all_of<Text>(draw_figure(paper_record(), options), Role::QueryLabel).size() == 26);
 }
 
-TEST_CASE("A band grows for a long label, so that nothing is cut", "[figure]") {
+TEST_CASE("A band grows with a long label, so that nothing is cut", "[figure]") {
     AttentionRecord record = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0});
     record.source[1].text = "\u2581Donaudampfschifffahrtsgesellschaft";
     AttentionSelection options = cross();
@@ -214,16 +214,16 @@ TEST_CASE("Every length is a multiple of the text size", "[figure]") {
     CHECK(all_of<Line>(large, Role::Attention)[0].second.width == Approx(4.0));
 }
 
-TEST_CASE("What does not exist is refused by naming what does", "[figure]") {
+TEST_CASE("Errors for missing layers, heads and words list the existing ones", "[figure]") {
     AttentionSelection options = figure3();
     options.layer = 7;
-    CHECK(message_of(paper_record(), options).find("layers 1 to 6") != std::string::npos);
+    CHECK(message_of(paper_record(), options).find("between 1 and 6") != std::string::npos);
     options.layer = 4;
     CHECK(message_of(paper_record(), options).find("not recorded") != std::string::npos);
     for (const int head : {0, 9, -1}) {
         options = figure3();
         options.heads = {head};
-        CHECK(message_of(paper_record(), options).find("heads 1 to 8") != std::string::npos);
+        CHECK(message_of(paper_record(), options).find("head must be between 1 and 8") != std::string::npos);
     }
     options = figure3();
     options.words = {"its"};
@@ -231,12 +231,12 @@ TEST_CASE("What does not exist is refused by naming what does", "[figure]") {
     CHECK(words.find("'its' is not among: It is in this spirit") != std::string::npos);
     options = figure3();
     options.positions = {34};
-    CHECK(message_of(paper_record(), options).find("positions 1 to 33") != std::string::npos);
+    CHECK(message_of(paper_record(), options).find("position must be between 1 and 33") != std::string::npos);
     AttentionRecord broken = small_record({1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, std::nanf("")});
-    CHECK(message_of(broken, cross()).find("broken") != std::string::npos);
+    CHECK(message_of(broken, cross()).find("damaged") != std::string::npos);
 }
 
-TEST_CASE("A window's figure is the file's, with its tips asked for when they are needed", "[figure]") {
+TEST_CASE("A window's figure equals the file's, with tips made on demand", "[figure]") {
     const SelectedAttention content = select_attention(paper_record(), figure3());
     const Drawing file = draw_figure(content);
     const Drawing window = draw_figure(content, {.look = {.tips = false}});
@@ -252,7 +252,7 @@ TEST_CASE("A window's figure is the file's, with its tips asked for when they ar
     CHECK(tips > 100);
 }
 
-TEST_CASE("The dark figure is the light one in other colours, and its slabs' labels can be read", "[figure]") {
+TEST_CASE("The dark figure differs only in colours, and labels on slabs are readable", "[figure]") {
     const Drawing light = draw_figure(paper_record(), figure3());
     const Drawing dark = draw_figure(paper_record(), figure3(), {.look = {.ink = kDarkInk}});
     REQUIRE(dark.primitives.size() == light.primitives.size());

@@ -1,4 +1,4 @@
-// Every layout as bitmaps to look at: HEADSCOPE_GALLERY=folder test_figures "[gallery]".
+// Every layout as bitmaps, for inspection: HEADSCOPE_GALLERY=folder test_figures "[gallery]".
 #include <cstdlib>
 
 #include <catch2/catch.hpp>
@@ -42,7 +42,7 @@ ModelConfig model_of_the_paper(NormPlacement norm) {
 
 }  // namespace
 
-TEST_CASE("Every layout can be looked at", "[gallery]") {
+TEST_CASE("Every layout is rendered", "[gallery]") {
     for (const bool dark : {false, true}) {
         const Look look{.ink = dark ? kDarkInk : kLightInk};
         const std::string theme = dark ? "-dark" : "-light";

@@ -1,4 +1,4 @@
-// What must hold for every layout: nothing outside, no text over another, the same twice as large; and samples to draw.
+// Invariants of every layout: nothing outside, no overlapping texts, lengths in proportion to the text size.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ inline std::string text_of(const Primitive& primitive) {
     return text != nullptr ? text->content : name_of(primitive.mark.role);
 }
 
-// Boxes are as tall as letters with ascenders and descenders; lines of text may touch by a tenth of that.
+// Boxes include ascenders and descenders; lines of text may overlap by a tenth of the height.
 inline bool overlap(const Rect& a, const Rect& b) {
     const auto common = [](double from, double size, double other, double other_size) {
         return std::min(from + size, other + other_size) - std::max(from, other);
@@ -79,7 +79,7 @@ inline void check_layout(const Drawing& drawing) {
     }
 }
 
-// Draws with both inks and checks that it is one layout: only colours differ, and lengths follow the text size.
+// Draws with both inks and checks that only colours differ and that lengths follow the text size.
 template <class Draw>
 void check_looks(Draw draw) {
     const Drawing light = draw(Look{});

@@ -1,4 +1,4 @@
-// Heat-maps and the overview of all heads: axes, colours, sizes.
+// Heat maps and the overview of all heads: axes, colours, sizes.
 #include <catch2/catch.hpp>
 
 #include <chrono>
@@ -42,11 +42,11 @@ std::string notes_of(const Drawing& drawing) {
 
 }  // namespace
 
-TEST_CASE("A heat-map's rows are queries, its columns keys", "[heat_map]") {
+TEST_CASE("A heat map's rows are queries, its columns keys", "[heat_map]") {
     const SelectedAttention content = small_content({0.25F, 0, 0.75F, 0, 1, 0});
     const Drawing drawing = draw_heat_map(content, 1, {});
     const auto cells = all_of<Rect>(drawing, Role::Cell);
-    REQUIRE(cells.size() == 3);  // what is 0 is the paper
+    REQUIRE(cells.size() == 3);  // none for weights of 0
     const auto queries = all_of<Text>(drawing, Role::QueryLabel);
     const auto keys = all_of<Text>(drawing, Role::KeyLabel);
     REQUIRE(queries.size() == 2);
@@ -75,7 +75,7 @@ TEST_CASE("A heat-map's rows are queries, its columns keys", "[heat_map]") {
     CHECK(cells[2].second.x == Approx(cells[0].second.x + 15.0));
 }
 
-TEST_CASE("A heat-map looks right in every look, whatever its shape", "[heat_map]") {
+TEST_CASE("A heat map's layout is valid in every style and shape", "[heat_map]") {
     for (const Scale scale : {Scale::Linear, Scale::Logarithmic, Scale::Diverging}) {
         test::check_looks(
             [&](const Look& look) { return draw_heat_map(test::cross_content(), 2, {.scale = scale, .look = look}); });
@@ -87,17 +87,17 @@ TEST_CASE("A heat-map looks right in every look, whatever its shape", "[heat_map
     const Drawing narrow = draw_heat_map(content, 8, {.cell = 0.3});
     CHECK(all_of<Text>(narrow, Role::KeyLabel).size() == 7);  // every fourth
     CHECK(all_of<Rect>(narrow, Role::ChosenWord).size() == 1);
-    CHECK_THROWS_WITH(draw_heat_map(content, 9, {}), Catch::Matchers::Contains("heads 1 to 8"));
+    CHECK_THROWS_WITH(draw_heat_map(content, 9, {}), Catch::Matchers::Contains("head must be between 1 and 8"));
 }
 
-TEST_CASE("A heat-map and the overview say what the figure says of its weights", "[heat_map][all_heads]") {
+TEST_CASE("Heat maps and the overview have the notes of the figure", "[heat_map][all_heads]") {
     AttentionRecord record = test::cross_record();
     AttentionSelection options{.kind = AttentionKind::Cross, .layer = 2};
     const auto tiles = head_tiles(record, AttentionKind::Cross, HeadOrder::Model);
     CHECK(notes_of(draw_heat_map(select_attention(record, options), 1, {})).empty());
     CHECK(notes_of(draw_all_heads(record, tiles, {})).empty());
     record.edited = "head 2 of cross layer 1 off";
-    record.source[1] = {"b", TokenKind::Piece};  // goes on the word before
+    record.source[1] = {"b", TokenKind::Piece};  // continues the previous word
     options.rows.show_special = false;
     const SelectedAttention content = select_attention(record, options);
     REQUIRE(content.note.starts_with("Edited: head 2 of cross layer 1 off. Pieces joined"));
@@ -118,7 +118,7 @@ TEST_CASE("A heat-map and the overview say what the figure says of its weights",
     test::check_looks([&](const Look& look) { return draw_heat_map(content, 1, {.look = look}); });
 }
 
-TEST_CASE("Scales place numbers where their legends say", "[heat_map]") {
+TEST_CASE("Scales agree with their legends", "[heat_map]") {
     CHECK(place_on(Scale::Linear, 0.25, 1.0) == 0.25);
     CHECK(place_on(Scale::Linear, 0.25, 0.5) == 0.5);
     CHECK(place_on(Scale::Linear, 2.0, 1.0) == 1.0);
@@ -127,21 +127,21 @@ TEST_CASE("Scales place numbers where their legends say", "[heat_map]") {
     CHECK(place_on(Scale::Logarithmic, 0.001, 1.0) == Approx(0.0).margin(1e-12));
     CHECK(place_on(Scale::Logarithmic, 0.0, 1.0) == 0.0);
     CHECK(place_on(Scale::Diverging, -0.1, 0.2) == -0.5);
-    // Differences: the largest there is, of either sign, is at the end.
+    // Differences: the largest absolute value is at the end.
     const Drawing drawing = draw_heat_map(small_content({-0.4F, 0, 0.2F, 0, 0.1F, 0}), 1, {.scale = Scale::Diverging});
     const auto cells = all_of<Rect>(drawing, Role::Cell);
     CHECK(cells[0].first.colour == diverging_colour(-1.0, kLightInk));
     CHECK(cells[1].first.colour == diverging_colour(0.5, kLightInk));
 }
 
-TEST_CASE("A heat-map as text has one line a query", "[heat_map]") {
+TEST_CASE("A heat map's TSV has one line per query", "[heat_map]") {
     CHECK(to_tsv(small_content({0.25F, 0, 0.75F, 0, 1, 0}), 1) == "\ta\tb\tc\nx\t0.25\t0\t0.75\nyy\t0\t1\t0\n");
     const float exact = std::nextafter(0.7F, 1.0F);
     const std::string text = to_tsv(small_content({exact, 0, 0, 0, 0, 0}), 1);
     CHECK(std::stof(text.substr(text.find("x\t") + 2)) == exact);
 }
 
-TEST_CASE("A sentence of 300 tokens is drawn within a frame's time", "[heat_map]") {
+TEST_CASE("A sentence of 300 tokens is drawn fast enough", "[heat_map]") {
     std::string sentence;
     for (int i = 0; i < 299; ++i) {
         sentence += fmt::format("w{} ", i);
@@ -152,11 +152,11 @@ TEST_CASE("A sentence of 300 tokens is drawn within a frame's time", "[heat_map]
     const Drawing drawing = draw_heat_map(content, 8, {.look = {.tips = false}});
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     INFO(drawing.primitives.size() << " primitives in " << took.count() << " ms");
-    CHECK(drawing.primitives.size() < 300 * 40);  // the faint cells are left out
+    CHECK(drawing.primitives.size() < 300 * 40);  // faint cells are omitted
     CHECK(took.count() < 100.0);                  // an order of magnitude above what it takes
 }
 
-TEST_CASE("All heads come as a grid of layers by heads, or sorted", "[all_heads]") {
+TEST_CASE("All heads are a layers x heads grid, or sorted", "[all_heads]") {
     const AttentionRecord record = test::cross_record();
     const auto tiles = head_tiles(record, AttentionKind::Cross, HeadOrder::Model);
     REQUIRE(tiles.size() == 6);
@@ -167,7 +167,7 @@ TEST_CASE("All heads come as a grid of layers by heads, or sorted", "[all_heads]
 
     const Drawing drawing = draw_all_heads(record, tiles, {});
     const auto frames = all_of<Rect>(drawing, Role::Frame);
-    REQUIRE(frames.size() == 12);  // a ground and an outline each
+    REQUIRE(frames.size() == 12);  // a background and an outline each
     CHECK(frames[6].first.mark.layer == 2);
     CHECK(frames[6].first.mark.head == 1);
     CHECK(frames[6].first.mark.item == 3);
@@ -175,7 +175,7 @@ TEST_CASE("All heads come as a grid of layers by heads, or sorted", "[all_heads]
     CHECK(frames[6].second.y > frames[0].second.y + frames[0].second.height);
     CHECK(frames[2].second.x > frames[0].second.x);
     CHECK_THAT(frames[6].first.mark.tip, Catch::Matchers::Contains("layer 2, head 1: entropy"));
-    // Every name and value is there, and in its tile.
+    // Every name and value is in its tile.
     CHECK(all_of<Text>(drawing, Role::Label).size() == 6);
     CHECK(all_of<Text>(drawing, Role::Value).size() == 6);
     CHECK(all_of<Text>(drawing, Role::Label)[3].second.content == "L2 H1");
@@ -199,22 +199,22 @@ TEST_CASE("All heads come as a grid of layers by heads, or sorted", "[all_heads]
             CHECK(std::is_sorted(values.rbegin(), values.rend()));
         }
     }
-    CHECK_THROWS_WITH(parse_head_order("size"), Catch::Matchers::Contains("entropy, distance, sharpness and diagonal"));
+    CHECK_THROWS_WITH(parse_head_order("size"), Catch::Matchers::Contains("entropy, distance, sharpness or diagonal"));
     CHECK(draw_all_heads(record, {}, {}).primitives.size() == 2);
 }
 
-TEST_CASE("What is too large for a tile shows the largest of each block", "[all_heads]") {
+TEST_CASE("A matrix that is too large for a tile is max-pooled", "[all_heads]") {
     std::vector<float> values(50 * 30, 0.0F);
     values[49 * 30 + 29] = 0.5F;  // the last of both
     values[0 * 30 + 29] = 0.25F;
     values[26 * 30 + 0] = 0.75F;
-    const SmallMatrix small = made_smaller(values.data(), 50, 30, 24);
+    const SmallMatrix small = max_pooled(values.data(), 50, 30, 24);
     REQUIRE(small.rows == 24);
     REQUIRE(small.columns == 24);
     CHECK(small.values[23 * 24 + 23] == 0.5F);
     CHECK(small.values[23] == 0.25F);
     CHECK(small.values[12 * 24] == 0.75F);
     CHECK(std::accumulate(small.values.begin(), small.values.end(), 0.0F) == 1.5F);
-    const SmallMatrix same = made_smaller(values.data(), 4, 6, 24);
+    const SmallMatrix same = max_pooled(values.data(), 4, 6, 24);
     CHECK(same.values == std::vector<float>(values.begin(), values.begin() + 24));
 }

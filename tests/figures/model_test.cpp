@@ -26,7 +26,7 @@ namespace {
 
 const std::vector<std::string> kQueries{"Das", "Gesetz", "wird", "<EOS>"};
 const std::vector<std::string> kKeys{"The", "Law", "will", "never", "be", "perfect", "<EOS>"};
-// What a model makes of the view's sums, rounded as its numbers are.
+// The model's weights for the view's sums, rounded to float.
 std::vector<float> weights_of(const NeuronView& view, int query) {
     const std::vector<double> row = softmax_row(view, query);
     return {row.begin(), row.end()};
@@ -71,7 +71,7 @@ std::vector<ModelConfig> models() {
 
 }  // namespace
 
-TEST_CASE("The neurons' sums are the sums of their cells", "[neurons]") {
+TEST_CASE("The neuron view's sums are the sums of its cells", "[neurons]") {
     const NeuronView view = test::neuron_sample(4, 7, 64);
     double sum = 0.0;
     for (std::size_t d = 0; d < 64; ++d) {
@@ -81,7 +81,7 @@ TEST_CASE("The neurons' sums are the sums of their cells", "[neurons]") {
     const Drawing drawing = draw_neurons(view, kQueries, kKeys, weights_of(view, 2), 2, {});
     const auto cells = all_of<Rect>(drawing, Role::Cell);
     CHECK(cells.size() == 64 + 7 * 2 * 64);
-    // q, then for each key its k and their products; the tips tell the numbers.
+    // q, then for each key its k and their products; the tips have the numbers.
     const std::size_t k_cell = 64 + 5 * 128 + 9;
     CHECK(cells[9].first.mark.tip == fmt::format("q, dimension 10: {:.4f}", view.q[2 * 64 + 9]));
     CHECK(cells[k_cell].first.mark.tip == fmt::format("k, dimension 10: {:.4f}", view.k[5 * 64 + 9]));
@@ -113,7 +113,7 @@ TEST_CASE("The neurons' sums are the sums of their cells", "[neurons]") {
     CHECK_FALSE(has_heading(drawing, "edited"));
 }
 
-TEST_CASE("The mask's rule hides keys, not their weight", "[neurons]") {
+TEST_CASE("Keys are hidden by the mask, not by their weight", "[neurons]") {
     NeuronView view = test::neuron_sample(4, 4, 16);
     view.pads = 0;
     view.causal = true;
@@ -125,7 +125,7 @@ TEST_CASE("The mask's rule hides keys, not their weight", "[neurons]") {
     CHECK(row[2] == 0.0);
     CHECK(softmax_row(view, 0) == std::vector<double>{1, 0, 0, 0});
 
-    // A head that is off: its sums and softmax stand, beside them what the model used.
+    // A head that is off: its sums and softmax, and beside them the weights that the model used.
     view.edited = true;
     const std::vector<std::string> words{"<BOS>", "Das", "Gesetz", "wird"};
     const Drawing off = draw_neurons(view, words, words, {0, 0, 0, 0}, 1, {.chosen = 0});
@@ -141,7 +141,7 @@ TEST_CASE("The mask's rule hides keys, not their weight", "[neurons]") {
         return draw_neurons(view, words, words, {1, 0, 0, 0}, 1, {.chosen = 3, .look = look});
     });
 
-    // A little is enough where the head was edited, a shown digit where it was not.
+    // For an edited head any difference counts, else only a visible digit.
     std::vector<float> near = weights_of(view, 1);
     CHECK_FALSE(has_heading(draw_neurons(view, words, words, near, 1, {}), "edited"));
     near[0] += 2e-4F;
@@ -152,7 +152,8 @@ TEST_CASE("The mask's rule hides keys, not their weight", "[neurons]") {
     CHECK(has_heading(draw_neurons(view, words, words, near, 1, {}), "the model's"));
 }
 
-TEST_CASE("Neurons look right in every look, with a key chosen, for few and many dimensions", "[neurons]") {
+TEST_CASE("The neuron view's layout is valid in every style, with a chosen key, for few and many dimensions",
+          "[neurons]") {
     for (const std::int64_t d_k : {1, 16, 64, 128}) {
         const NeuronView view = test::neuron_sample(4, 7, d_k);
         for (const int chosen : {-1, 4}) {
@@ -166,7 +167,7 @@ TEST_CASE("Neurons look right in every look, with a key chosen, for few and many
     CHECK(all_of<Rect>(drawing, Role::Bar).size() == 7 + 3 * 16);
 }
 
-TEST_CASE("The model's blocks hold all of its parameters, each once", "[model_map]") {
+TEST_CASE("The model's blocks contain each parameter once", "[model_map]") {
     for (const ModelConfig& config : models()) {
         std::int64_t sum = 0;
         for (const ModelBlock block :
@@ -192,7 +193,7 @@ TEST_CASE("The model's blocks hold all of its parameters, each once", "[model_ma
     CHECK(with_thousands(7) == "7");
 }
 
-TEST_CASE("The map of a model looks right whatever the model is", "[model_map]") {
+TEST_CASE("The map's layout is valid for every model", "[model_map]") {
     for (const ModelConfig& config : models()) {
         test::check_looks([&](const Look& look) {
             return draw_model_map(config, {.encoder_layer = config.encoder_layers, .look = look});
@@ -200,7 +201,7 @@ TEST_CASE("The map of a model looks right whatever the model is", "[model_map]")
     }
 }
 
-TEST_CASE("A map shows norms where the model has them, and every layer once", "[model_map]") {
+TEST_CASE("A map shows the model's norms, and every layer once", "[model_map]") {
     for (const ModelConfig& config : models()) {
         const Drawing drawing = draw_model_map(config, {.encoder_layer = 2});
         std::multiset<std::string> names;
@@ -227,7 +228,7 @@ TEST_CASE("A map shows norms where the model has them, and every layer once", "[
     }
 }
 
-TEST_CASE("Sinusoids are the table's numbers, positions downwards", "[sinusoids]") {
+TEST_CASE("Sinusoids show the table's numbers, positions from top to bottom", "[sinusoids]") {
     ModelConfig config;
     config.d_model = 6;
     const Drawing drawing = draw_sinusoids(config, {.positions = 5});
@@ -278,7 +279,7 @@ TEST_CASE("Ticks are round numbers within their range", "[curve]") {
     }
 }
 
-TEST_CASE("A curve goes through its points, checkpoints stand on them", "[curve]") {
+TEST_CASE("A curve goes through its points, and checkpoints lie on it", "[curve]") {
     const Series loss{"training", {{0, 4}, {100, 2}, {200, 1}}, false};
     const Series saved{"checkpoints", {{100, 2}}, true};
     const Drawing drawing = draw_curves({loss, saved}, {.chosen = 0});
@@ -296,7 +297,7 @@ TEST_CASE("A curve goes through its points, checkpoints stand on them", "[curve]
     CHECK(points[0].first.mark.item == 0);
 }
 
-TEST_CASE("Curves look right in every look: gaps, one point, none, logarithmic, very many", "[curve]") {
+TEST_CASE("The layout of curves is valid in every style: gaps, one point, none, logarithmic, very many", "[curve]") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     Series gaps{"training", {{0, 4}, {1, 2}, {2, nan}, {3, 1}, {4, 0.5}}, false};
     const auto pieces = [](const Drawing& drawing) { return all_of<Line>(drawing, Role::Curve).size(); };
@@ -313,7 +314,7 @@ TEST_CASE("Curves look right in every look: gaps, one point, none, logarithmic, 
     for (const auto& [primitive, line] : all_of<Line>(thinned, Role::Curve)) {
         highest = std::min({highest, line.y1, line.y2});
     }
-    CHECK(highest < 60.0);  // the one peak is there
+    CHECK(highest < 60.0);  // the single peak is kept
     for (const std::vector<Series>& series : {std::vector<Series>{},
                                               {gaps},
                                               {many, gaps},
@@ -326,7 +327,7 @@ TEST_CASE("Curves look right in every look: gaps, one point, none, logarithmic, 
     }
 }
 
-TEST_CASE("Importance is a grid by layer and head, or bars from the greatest", "[importance]") {
+TEST_CASE("Importance is a layers x heads grid, or sorted bars", "[importance]") {
     const Importance importance = test::importance_sample();
     for (const bool bars : {false, true}) {
         test::check_looks([&](const Look& look) { return draw_importance(importance, {.bars = bars, .look = look}); });
@@ -357,11 +358,11 @@ TEST_CASE("Importance is a grid by layer and head, or bars from the greatest", "
         CHECK(loss <= before);
         before = loss;
     }
-    CHECK(all.front().second.x > all.back().second.x);  // what harms goes to the left of zero
+    CHECK(all.front().second.x > all.back().second.x);  // harmful heads extend left of zero
     CHECK(all_of<Rect>(draw_importance(importance, {.bars = true, .most_bars = 5}), Role::Bar).size() == 5);
 }
 
-TEST_CASE("What rounds to nothing has no sign", "[importance]") {
+TEST_CASE("A number that rounds to 0 has no sign", "[importance]") {
     Importance importance;
     importance.finished = true;
     importance.heads = {{{AttentionKind::Cross, 0}, 1, -1.0, -0.00004},

@@ -1,4 +1,4 @@
-// Things to draw: made up, asymmetric, the same every time.
+// Sample content: made up, asymmetric, reproducible.
 #pragma once
 
 #include <cmath>
@@ -36,7 +36,7 @@ inline SelectedAttention cross_content() {
     return select_attention(cross_record(), options);
 }
 
-// A search of `beam` live hypotheses over `steps` steps: each step two children of the first, one of the others.
+// A search with `beam` live hypotheses over `steps` steps: each step adds two children to the first, one to the others.
 inline std::vector<BeamNode> beam_sample(int beam, int steps) {
     using Fate = BeamNode::Fate;
     const std::vector<std::string> words{"\u2581Das", "\u2581Gesetz",     "\u2581wird", "\u2581nie",  "\u2581perfekt",

@@ -13,11 +13,11 @@
 using namespace headscope;
 using headscope::test::all_of;
 
-TEST_CASE("Candidates are bars as long as they are likely", "[candidates]") {
+TEST_CASE("The length of a candidate's bar is its probability", "[candidates]") {
     const Exploration exploration = test::exploration_sample();
     const Drawing drawing = draw_candidates(exploration, 0, {});
     const auto bars = all_of<Rect>(drawing, Role::Bar);
-    REQUIRE(bars.size() == 6);  // a ground and a bar each
+    REQUIRE(bars.size() == 6);  // a background and a bar each
     const double whole = bars[0].second.width;
     for (std::size_t i = 0; i < 3; ++i) {
         const NextCandidate& candidate = exploration.steps[0].candidates[i];
@@ -28,14 +28,14 @@ TEST_CASE("Candidates are bars as long as they are likely", "[candidates]") {
     REQUIRE(labels.size() == 4 + 3);
     CHECK(labels[4].second.content == "\u2581Die");
     CHECK_FALSE(labels[4].second.bold);
-    CHECK(labels[5].second.bold);  // what was written
+    CHECK(labels[5].second.bold);  // the generated token
     CHECK(all_of<Polygon>(drawing, Role::Legend).size() == 1);
     CHECK(all_of<Text>(drawing, Role::Value)[0].second.content == "55.0 %");
     CHECK(all_of<Rect>(drawing, Role::Frame).size() == 1);
     CHECK(all_of<Rect>(drawing, Role::Frame)[0].first.mark.item == 0);
 }
 
-TEST_CASE("What was written is shown even where it is none of the likeliest", "[candidates]") {
+TEST_CASE("The generated token is shown even if it is not a candidate", "[candidates]") {
     Exploration exploration = test::exploration_sample();
     exploration.steps[1].token = 999;
     exploration.steps[1].rank = 57;
@@ -53,7 +53,7 @@ TEST_CASE("What was written is shown even where it is none of the likeliest", "[
     test::check_layout(unlikely);
 }
 
-TEST_CASE("Candidates look right in every look, narrow and before anything is known", "[candidates]") {
+TEST_CASE("The layout of candidates is valid in every style, also if narrow or empty", "[candidates]") {
     const Exploration exploration = test::exploration_sample();
     for (const int step : {-1, 0, 3}) {
         test::check_looks([&](const Look& look) { return draw_candidates(exploration, step, {.look = look}); });
@@ -68,7 +68,7 @@ TEST_CASE("Candidates look right in every look, narrow and before anything is kn
     test::check_layout(draw_candidates({}, -1, {}));
 }
 
-TEST_CASE("The best path is the first row, and no two nodes share a place", "[beam]") {
+TEST_CASE("The best path is the first row, and no two nodes share a position", "[beam]") {
     for (const auto& [beam, steps] : {std::pair(1, 3), {4, 9}, {30, 60}}) {
         const std::vector<BeamNode> nodes = test::beam_sample(beam, steps);
         for (const bool collapse : {false, true}) {
@@ -95,14 +95,14 @@ TEST_CASE("The best path is the first row, and no two nodes share a place", "[be
                 CHECK((!collapse || nodes[i].fate != BeamNode::Fate::Fell));
             }
             CHECK(shown + hidden == static_cast<int>(nodes.size()));
-            CHECK(tree.rows <= 2 * beam + 2);  // rows are used again
+            CHECK(tree.rows <= 2 * beam + 2);  // rows are reused
         }
     }
     CHECK(tree_rows({}, false).rows == 0);
 }
 
-TEST_CASE("A branch that leaves a row runs free of the nodes of the rows between", "[beam]") {
-    // The elbow's horizontal end lies in the child's own span of its row; what else stands in that row ends before.
+TEST_CASE("An edge does not cross nodes of the rows between", "[beam]") {
+    // The edge's horizontal end lies in the child's part of its row; other branches in that row end before.
     const std::vector<BeamNode> nodes = test::beam_sample(6, 12);
     const TreeRows tree = tree_rows(nodes, false);
     for (std::size_t i = 1; i < nodes.size(); ++i) {
@@ -112,14 +112,14 @@ TEST_CASE("A branch that leaves a row runs free of the nodes of the rows between
             const bool branches = tree.row[i] != tree.row[parent];
             if (same_row && branches) {
                 CHECK(nodes[j].step != nodes[i].step);
-                // At the parent's column the child's row is free, or the node there would seem to be its parent.
+                // The child's row is free at the parent's column; a node there would look like the parent.
                 CHECK(nodes[j].step != nodes[parent].step);
             }
         }
     }
 }
 
-TEST_CASE("A beam's tree looks right in every look, small, large and collapsed", "[beam]") {
+TEST_CASE("The layout of a beam tree is valid in every style, small, large and collapsed", "[beam]") {
     for (const auto& [beam, steps] : {std::pair(1, 1), {4, 9}, {30, 60}}) {
         const std::vector<BeamNode> nodes = test::beam_sample(beam, steps);
         for (const bool collapse : {false, true}) {
@@ -131,7 +131,7 @@ TEST_CASE("A beam's tree looks right in every look, small, large and collapsed",
     test::check_layout(draw_beam_tree(std::vector<BeamNode>(1), {}));
 }
 
-TEST_CASE("Lines go down between the columns, through no label", "[beam]") {
+TEST_CASE("Vertical lines run between the columns, not through labels", "[beam]") {
     std::vector<BeamNode> nodes = test::beam_sample(6, 12);
     nodes[1].text = "\u2581Donaudampfschifffahrtsgesellschaft";  // a column wider than its neighbours
     const Drawing drawing = draw_beam_tree(nodes, {});
@@ -153,10 +153,10 @@ TEST_CASE("Lines go down between the columns, through no label", "[beam]") {
     CHECK(down > 20);
 }
 
-TEST_CASE("A node's fate is a shape of its own, its reason the tip", "[beam]") {
+TEST_CASE("Each fate has its own shape, and the reason is the tip", "[beam]") {
     const std::vector<BeamNode> nodes = test::beam_sample(4, 9);
     const Drawing drawing = draw_beam_tree(nodes, {});
-    // For each fate: how many rectangles, lines and polygons its nodes are made of.
+    // For each fate: the number of rectangles, lines and polygons of a node.
     std::map<BeamNode::Fate, std::set<std::vector<int>>> shapes;
     for (std::size_t i = 1; i < nodes.size(); ++i) {
         std::vector<int> counts(4);

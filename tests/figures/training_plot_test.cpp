@@ -49,7 +49,7 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a training is plotted as its losses together, its learning rate and its BLEU", "[plot]") {
+TEST_CASE("a training run has one chart of losses, one of the learning rate and one of BLEU", "[plot]") {
     const Drawing drawing = draw_training_plot({{"small", log_of(500, 100.0, true)}}, {});
     CHECK(texts_of(drawing, Role::Title) == Texts{"Loss of small", "Learning rate", "BLEU"});
     CHECK(texts_of(drawing, Role::Legend) == Texts{"training", "validation"});
@@ -58,7 +58,7 @@ TEST_CASE("a training is plotted as its losses together, its learning rate and i
     CHECK(pieces_of(drawing, 2) == 9);
 }
 
-TEST_CASE("what was not measured has no panel", "[plot]") {
+TEST_CASE("missing measurements have no chart", "[plot]") {
     TrainingLog log = log_of(40, 100.0, false);
     CHECK(texts_of(draw_training_plot({{"a", log}}, {}), Role::Title) == Texts{"Loss of a", "Learning rate"});
     for (LossPoint& point : log.training) {
@@ -69,15 +69,15 @@ TEST_CASE("what was not measured has no panel", "[plot]") {
     CHECK_THROWS_AS(draw_training_plot({{"a", log}}, {.from = 41}), Error);
 }
 
-TEST_CASE("the mean of the weights has a curve of its own where it was measured", "[plot]") {
+TEST_CASE("the mean of the weights has its own curve if it was measured", "[plot]") {
     TrainingLog log = log_of(100, 100.0, false);
     log.validation[1].mean_nll = 1.5;
     const Drawing drawing = draw_training_plot({{"a", log}}, {});
     CHECK(texts_of(drawing, Role::Legend) == Texts{"training", "validation", "validation, mean of the weights"});
-    CHECK(pieces_of(drawing, 3) == 1);  // a point alone
+    CHECK(pieces_of(drawing, 3) == 1);  // an isolated point
 }
 
-TEST_CASE("several trainings share axes, and each has one colour", "[plot]") {
+TEST_CASE("several runs share axes, and each has one colour", "[plot]") {
     TrainingLog blind = log_of(300, 80.0, false);
     blind.validation.clear();
     const std::vector<PlottedRun> runs{
@@ -99,7 +99,7 @@ TEST_CASE("several trainings share axes, and each has one colour", "[plot]") {
     CHECK(pieces_of(drawing, 3) == 39 + 7 + 39 + 7);
 }
 
-TEST_CASE("what was measured after one step stands below and above it", "[plot]") {
+TEST_CASE("measurements of the same step line up vertically", "[plot]") {
     const Drawing drawing = draw_training_plot({{"a", log_of(500, 100.0, true)}}, {});
     std::vector<double> starts, ends;  // of the curves: training, validation, learning rate, BLEU
     for (const Primitive& primitive : drawing.primitives) {
@@ -121,12 +121,12 @@ TEST_CASE("what was measured after one step stands below and above it", "[plot]"
     CHECK(starts[1] > starts[0] + 10.0);
 }
 
-TEST_CASE("steps may be left out at the beginning", "[plot]") {
+TEST_CASE("early steps can be skipped", "[plot]") {
     const Drawing drawing = draw_training_plot({{"a", log_of(500, 100.0, false)}}, {.from = 400});
     CHECK(pieces_of(drawing, 2) == 2);  // validations after 400, 450 and 500
 }
 
-TEST_CASE("plots of trainings look right in every look, with many names and long ones", "[plot]") {
+TEST_CASE("the layout of training plots is valid in every style, with many and long names", "[plot]") {
     std::vector<PlottedRun> runs;
     for (int i = 0; i < 9; ++i) {
         runs.push_back({std::string(static_cast<std::size_t>(3 + 12 * i), 'n') + std::to_string(i),

@@ -1,4 +1,4 @@
-// The weights of a block: a row for each parameter, and histograms that hold every weight.
+// The weights of a block: one row per parameter, with a histogram.
 #include <cmath>
 
 #include <catch2/catch.hpp>
@@ -21,7 +21,7 @@ std::vector<WeightStatistics> two_parameters() {
 
 }  // namespace
 
-TEST_CASE("Weights look right in every ink, and names are told once", "[weights]") {
+TEST_CASE("The layout of weights is valid in every style, and names appear once", "[weights]") {
     const std::string prefix = "encoder.layers.0.self_attention.";
     for (const Ink& ink : {kLightInk, kDarkInk}) {
         test::check_layout(draw_weights(prefix, two_parameters(), {.ink = ink}));
@@ -40,7 +40,7 @@ TEST_CASE("Weights look right in every ink, and names are told once", "[weights]
     test::check_layout(draw_weights("nothing.", {}, {}));
 }
 
-TEST_CASE("The highest bar is the fullest step of the histogram", "[weights]") {
+TEST_CASE("The tallest bar is the largest bin", "[weights]") {
     const auto parameters = two_parameters();
     const Drawing drawing = draw_weights("", parameters, {});
     double highest = 0.0;
@@ -53,7 +53,7 @@ TEST_CASE("The highest bar is the fullest step of the histogram", "[weights]") {
     }
     const auto& counts = parameters[0].counts;
     CHECK(bars == std::count_if(counts.begin(), counts.end(), [](std::int64_t count) { return count > 0; }));
-    // A sine is most often near its ends: there stands the highest bar.
+    // A sine is most often near its extremes, so the tallest bar is there.
     CHECK(*std::max_element(counts.begin(), counts.end()) == std::max(counts.front(), counts.back()));
     for (const Primitive& primitive : drawing.primitives) {
         if (primitive.mark.role == Role::Bar && primitive.mark.item == 1) {
