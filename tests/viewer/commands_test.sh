@@ -125,7 +125,7 @@ expect "without the window's program it says what builds it" refused "there is n
     "libimgui-dev" "--render FILE"
 if [ -x "$(dirname "$headscope")/headscope-viewer" ]; then
     view
-    expect "without a display it says so" refused "no window can be opened" "display"
+    expect "without a display it says so" refused "cannot open a window" "display"
     expect "and how to draw without one" complains "--render FILE"
     view --script nowhere.script
     expect "but first that a script is not there" refused "cannot read the script 'nowhere.script': No such file or directory"

@@ -1,4 +1,4 @@
-// Whether there is a display for tests that show a window.
+// Detects a display for tests that show a window.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -6,7 +6,7 @@
 
 namespace headscope::test {
 
-// Says why not. A failure where HEADSCOPE_REQUIRE_DISPLAY wants one.
+// Warns if there is none; fails if HEADSCOPE_REQUIRE_DISPLAY is set.
 inline bool display() {
     if (std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr) {
         return true;

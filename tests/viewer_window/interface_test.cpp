@@ -13,33 +13,33 @@ using namespace headscope;
 using namespace headscope::viewer;
 using Catch::Matchers::Contains;
 
-TEST_CASE("Keys are written as people write them, and read back", "[interface]") {
+TEST_CASE("Keys are formatted and parsed", "[interface]") {
     CHECK(parse_chord("Ctrl+Shift+P") == Chord{GLFW_KEY_P, GLFW_MOD_CONTROL | GLFW_MOD_SHIFT});
     CHECK(parse_chord("7") == Chord{GLFW_KEY_7, 0});
     CHECK(parse_chord("Ctrl+Plus") == Chord{GLFW_KEY_EQUAL, GLFW_MOD_CONTROL});
     for (const char* text : {"Ctrl+Shift+P", "Escape", "Alt+Left", "F11", "Shift+3", "Comma"}) {
         CHECK(to_string(parse_chord(text)) == text);
     }
-    CHECK_THROWS_WITH(parse_chord("Strg+P"), Contains("\"Strg+P\" is no key"));
-    CHECK_THROWS_WITH(parse_chord(""), Contains("is no key"));
-    CHECK_THROWS_WITH(parse_chord("Ctrl+"), Contains("is no key"));
+    CHECK_THROWS_WITH(parse_chord("Strg+P"), Contains("unknown key \"Strg+P\""));
+    CHECK_THROWS_WITH(parse_chord(""), Contains("unknown key"));
+    CHECK_THROWS_WITH(parse_chord("Ctrl+"), Contains("unknown key"));
 }
 
-TEST_CASE("A key is what is printed on it, whatever the keyboard", "[interface]") {
-    CHECK(key_printed("z", GLFW_KEY_Y) == GLFW_KEY_Z);  // as on a German one
-    CHECK(key_printed("7", GLFW_KEY_7) == GLFW_KEY_7);
-    CHECK(key_printed("+", GLFW_KEY_RIGHT_BRACKET) == GLFW_KEY_EQUAL);
-    CHECK(key_printed("-", GLFW_KEY_SLASH) == GLFW_KEY_MINUS);
-    CHECK(key_printed("\u00FC", GLFW_KEY_LEFT_BRACKET) == GLFW_KEY_LEFT_BRACKET);
-    CHECK(key_printed(nullptr, GLFW_KEY_F1) == GLFW_KEY_F1);
-    CHECK(key_printed("", GLFW_KEY_F1) == GLFW_KEY_F1);
+TEST_CASE("Keys follow the keyboard layout", "[interface]") {
+    CHECK(key_labelled("z", GLFW_KEY_Y) == GLFW_KEY_Z);  // as on a German keyboard
+    CHECK(key_labelled("7", GLFW_KEY_7) == GLFW_KEY_7);
+    CHECK(key_labelled("+", GLFW_KEY_RIGHT_BRACKET) == GLFW_KEY_EQUAL);
+    CHECK(key_labelled("-", GLFW_KEY_SLASH) == GLFW_KEY_MINUS);
+    CHECK(key_labelled("\u00FC", GLFW_KEY_LEFT_BRACKET) == GLFW_KEY_LEFT_BRACKET);
+    CHECK(key_labelled(nullptr, GLFW_KEY_F1) == GLFW_KEY_F1);
+    CHECK(key_labelled("", GLFW_KEY_F1) == GLFW_KEY_F1);
     CHECK(utf8_of('a') == "a");
     CHECK(utf8_of(0xE4) == "\u00E4");
     CHECK(utf8_of(0x2581) == "\u2581");
     CHECK(utf8_of(0x1F642) == "\U0001F642");
 }
 
-TEST_CASE("A command runs by its key and by its name, while typing only where it says so", "[interface]") {
+TEST_CASE("A command runs by key and by name, and while typing only if allowed", "[interface]") {
     Commands commands;
     int quiet = 0;
     int always = 0;
@@ -53,7 +53,7 @@ TEST_CASE("A command runs by its key and by its name, while typing only where it
     commands.run("quiet");
     CHECK(quiet == 3);
     CHECK(always == 1);
-    CHECK_THROWS_WITH(commands.run("loud"), Contains("no command \"loud\""));
+    CHECK_THROWS_WITH(commands.run("loud"), Contains("unknown command \"loud\""));
     CHECK(commands.matching("LAYER att").size() == 1);
     CHECK(commands.matching("").size() == 2);
     CHECK(commands.matching("layer program").empty());
@@ -61,7 +61,7 @@ TEST_CASE("A command runs by its key and by its name, while typing only where it
     CHECK_THROWS(commands.add({"quiet", "", "", "", false, [] {}}));
 }
 
-TEST_CASE("A script is read line by line, and what it cannot be is said with the line", "[interface]") {
+TEST_CASE("A script is parsed line by line, and errors have the line number", "[interface]") {
     const auto lines = parse_script("# first\n\n  wait  \ntype two  words \nexpect a.b = c\n", "tour");
     REQUIRE(lines.size() == 3);
     CHECK(lines[0].verb == "wait");
@@ -70,10 +70,10 @@ TEST_CASE("A script is read line by line, and what it cannot be is said with the
     CHECK(lines[2].rest == "a.b = c");
     CHECK(parse_script("", "tour").empty());
     CHECK_THROWS_WITH(parse_script("wait\nwate\n", "tour"),
-                      Contains("tour, line 2: \"wate\"") && Contains("size, wait, frames"));
+                      Contains("tour, line 2: unknown command \"wate\"") && Contains("size, wait, frames"));
 }
 
-TEST_CASE("What a person does is a line that does it again", "[interface]") {
+TEST_CASE("User input is recorded as script lines", "[interface]") {
     CHECK(script_line({.kind = InputEvent::Kind::Move, .x = 3.0, .y = 4.0}) == "move 3 4");
     CHECK(script_line({.kind = InputEvent::Kind::Button, .code = 1, .down = true}) == "down 1");
     CHECK(script_line({.kind = InputEvent::Kind::Button, .code = 0}) == "up 0");
@@ -82,7 +82,7 @@ TEST_CASE("What a person does is a line that does it again", "[interface]") {
         script_line({.kind = InputEvent::Kind::Key, .code = GLFW_KEY_P, .down = true, .modifiers = GLFW_MOD_CONTROL}) ==
         "key Ctrl+P");
     CHECK(script_line({.kind = InputEvent::Kind::Text, .text = "\u00E4"}) == "type \u00E4");
-    // What a script has no word for is left out: Ctrl alone, a key that is let go, one without a name.
+    // Events that scripts do not need are skipped: a lone Ctrl, the release of a key, a key without a name.
     CHECK(script_line({.kind = InputEvent::Kind::Key, .code = GLFW_KEY_LEFT_CONTROL, .down = true}).empty());
     CHECK(script_line({.kind = InputEvent::Kind::Key, .code = GLFW_KEY_P}).empty());
     CHECK(script_line({.kind = InputEvent::Kind::Key, .code = GLFW_KEY_WORLD_1, .down = true}).empty());
@@ -93,7 +93,7 @@ TEST_CASE("What a person does is a line that does it again", "[interface]") {
     CHECK(parse_script(all, "recorded").size() == 6);
 }
 
-TEST_CASE("Clicks that were no double click are recorded as far apart", "[interface]") {
+TEST_CASE("Separate clicks are not recorded as a double click", "[interface]") {
     ScriptRecorder recorder;
     for (const double seconds : {5.0, 5.2, 6.0}) {
         recorder.take({.kind = InputEvent::Kind::Button, .code = 0, .down = true}, seconds);
@@ -102,7 +102,7 @@ TEST_CASE("Clicks that were no double click are recorded as far apart", "[interf
     CHECK(recorder.text() == "down 0\nup 0\ndown 0\nup 0\nframes 18\ndown 0\nup 0\n");
 }
 
-TEST_CASE("Probes find what was drawn by role and number, pair or place", "[interface]") {
+TEST_CASE("Probes find primitives by role and number, pair or head", "[interface]") {
     Drawing drawing{100.0, 100.0, "Title", "Words", {}};
     Mark swatch{Role::Swatch, 3};
     Mark cell{Role::Cell, 0, 4, 1};

@@ -1,4 +1,4 @@
-// Drawings as triangles, without a window: where they stand, what is left out, and that long ones stay whole.
+// Drawings as triangles, without a window: positions, clipping, and large drawings.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,7 @@ using namespace headscope::viewer;
 
 namespace {
 
-// Dear ImGui with the shipped font and no device behind it.
+// Dear ImGui with the embedded font and without a device.
 class Canvas {
 public:
     Canvas() {
@@ -73,7 +73,7 @@ Drawing with(Shape2d shape, double alpha = 1.0) {
 
 }  // namespace
 
-TEST_CASE("A rectangle stands where the placement says, in its colour and opacity", "[painter]") {
+TEST_CASE("A rectangle has its position, colour and opacity", "[painter]") {
     Canvas canvas;
     const ImDrawList& list =
         canvas.paint_on_background(with(Rect{10.0, 20.0, 30.0, 40.0}, 0.5), {ImVec2(100.0F, 50.0F), 2.0F});
@@ -101,12 +101,12 @@ TEST_CASE("A line is one quad about its ends, whatever its direction", "[painter
     CHECK(middle.y == Approx(200.0F));
     const ImVec2 across(list.VtxBuffer[0].pos.x - list.VtxBuffer[3].pos.x,
                         list.VtxBuffer[0].pos.y - list.VtxBuffer[3].pos.y);
-    CHECK(std::hypot(across.x, across.y) == Approx(4.0F));  // two pixels, and a clear one at each side
-    // At right angles: the cosine, since the product itself is as exact as its lengths are long.
+    CHECK(std::hypot(across.x, across.y) == Approx(4.0F));  // two pixels, and a transparent one on each side
+    // Perpendicular: checks the cosine, since the error of the dot product grows with the lengths.
     CHECK((across.x * 300.0F + across.y * 200.0F) / (4.0F * std::hypot(300.0F, 200.0F)) == Approx(0.0F).margin(1e-5));
 }
 
-TEST_CASE("What lies outside the clip rectangle is left out", "[painter]") {
+TEST_CASE("Primitives outside the clip rectangle are skipped", "[painter]") {
     Canvas canvas;
     Drawing drawing = with(Rect{5000.0, 0.0, 10.0, 10.0});
     drawing.primitives.push_back({{Role::Attention}, kBlack, 1.0, Line{-50.0, -50.0, -10.0, -10.0, 2.0}});
@@ -115,7 +115,7 @@ TEST_CASE("What lies outside the clip rectangle is left out", "[painter]") {
     CHECK(canvas.paint_on_background(drawing, {ImVec2(0.0F, 0.0F), 1.0F}).VtxBuffer.Size == 0);
 }
 
-TEST_CASE("Text is anchored at its start, middle or end, and upwards it is turned about that", "[painter]") {
+TEST_CASE("Text is anchored at its start, middle or end, and upwards text is rotated about that", "[painter]") {
     const auto painted = [](Anchor anchor, bool upwards) {
         Canvas canvas;
         return box_of_vertices(canvas.paint_on_background(
@@ -124,18 +124,18 @@ TEST_CASE("Text is anchored at its start, middle or end, and upwards it is turne
     const Box start = painted(Anchor::Start, false);
     const float width = start.right - start.left;
     CHECK(start.left == Approx(300.0F).margin(3.0));
-    CHECK(start.bottom > 200.0F);  // the p reaches below the base line
+    CHECK(start.bottom > 200.0F);  // the p reaches below the baseline
     CHECK(start.top < 190.0F);
     CHECK(painted(Anchor::End, false).right == Approx(300.0F).margin(3.0));
     CHECK(painted(Anchor::Middle, false).left == Approx(300.0F - 0.5F * width).margin(3.0));
     const Box upwards = painted(Anchor::Start, true);
-    CHECK(upwards.bottom == Approx(200.0F).margin(3.0));  // reads from below
+    CHECK(upwards.bottom == Approx(200.0F).margin(3.0));  // reads from bottom to top
     CHECK(upwards.bottom - upwards.top == Approx(width).margin(2.0));
     CHECK(upwards.right > 300.0F);
     CHECK(painted(Anchor::End, true).top == Approx(200.0F).margin(3.0));
 }
 
-TEST_CASE("A long sentence's lines are more than one list's indices hold, and all are there", "[painter]") {
+TEST_CASE("A long sentence's lines exceed 16-bit indices, and all are drawn", "[painter]") {
     Canvas canvas;
     Drawing drawing{900.0, 700.0, "", "", {}};
     constexpr int kLines = 40'000;  // 160,000 vertices: 16-bit indices reach 65,536
@@ -148,17 +148,17 @@ TEST_CASE("A long sentence's lines are more than one list's indices hold, and al
     CHECK(list.IdxBuffer.Size == 6 * kLines);
 }
 
-TEST_CASE("Every face is there for the sizes that drawings ask for", "[painter]") {
+TEST_CASE("There is a face for every size that drawings use", "[painter]") {
     const Canvas canvas;
     CHECK(canvas.fonts.fitting(12.0F, false, "a") != canvas.fonts.fitting(28.0F, false, "a"));
     CHECK(canvas.fonts.fitting(16.0F, true, "a") == canvas.fonts.bold());
-    // The largest face has Latin letters alone.
+    // The largest face has only Latin letters.
     ImFont* title = canvas.fonts.fitting(50.0F, false, "M\u00FCde");
     CHECK(title != canvas.fonts.fitting(50.0F, false, "\u2581m\u00FCde"));
     CHECK(title->FindGlyphNoFallback(static_cast<ImWchar>(0x2581)) == nullptr);
     CHECK(canvas.fonts.fitting(50.0F, false, "\u2581")->FindGlyphNoFallback(static_cast<ImWchar>(0x2581)) != nullptr);
     ImFont* font = canvas.fonts.text();
-    const char text[] = "\u201E\u201C\u0153\u2581";  // what Dear ImGui's own font lacks
+    const char text[] = "\u201E\u201C\u0153\u2581";  // missing in Dear ImGui's own font
     for (const int letter : {0x201E, 0x201C, 0x0153, 0x2581}) {
         CHECK(font->FindGlyphNoFallback(static_cast<ImWchar>(letter)) != nullptr);
     }

@@ -20,12 +20,12 @@ namespace headscope::test {
 namespace {
 
 constexpr int kChannels = 4;
-constexpr int kStatusLine = 44;      // pixels at the foot
+constexpr int kStatusLine = 44;      // pixels at the bottom
 constexpr int kVisible = 48;         // of 255: edges of letters differ by less between drivers
-constexpr int kTile = 64;            // pixels a side: about a button, or a word
+constexpr int kTile = 64;            // pixels per side: about the size of a button or a word
 constexpr double kDifferent = 0.06;  // share of a tile's pixels that may differ visibly
 
-// How many pixels of a tile differ visibly.
+// The number of visibly different pixels of a tile.
 int different_in(const Pixels& seen, const Pixels& wanted, int left, int top, int right, int bottom) {
     int different = 0;
     for (int y = top; y < bottom; ++y) {
@@ -50,7 +50,7 @@ Pixels read_png(const std::string& file) {
     int channels = 0;
     stbi_uc* data = stbi_load(file.c_str(), &pixels.width, &pixels.height, &channels, kChannels);
     if (data == nullptr) {
-        throw Error(file + " is no PNG: " + stbi_failure_reason());
+        throw Error(file + " is not a PNG: " + stbi_failure_reason());
     }
     pixels.rgba.assign(
         data, data + static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.height) * kChannels);

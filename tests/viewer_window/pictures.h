@@ -1,4 +1,4 @@
-// Pictures of the window, compared as an eye would.
+// Compares pictures of the window, tolerating invisible differences.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct Pixels {
 };
 Pixels read_png(const std::string& file);
 
-// Empty where two pictures look alike: of one size, and in every part of the size of a button all but a few pixels of
-// nearly one colour. The status line at the foot is left out: it tells times and the device's name.
+// Empty if two pictures look alike: they have the same size, and in every tile of the size of a button all but a few
+// pixels have nearly the same colour. Ignores the status line, which has timings and the device's name.
 std::string difference_of(const Pixels& seen, const Pixels& wanted);
 
 }  // namespace headscope::test

@@ -1,11 +1,11 @@
-// The comparison itself: a check that cannot fail would prove nothing.
+// Tests of the picture comparison itself.
 #include <catch2/catch.hpp>
 
 #include "pictures.h"
 
 using namespace headscope::test;
 
-TEST_CASE("Pictures differ by size, and by more than a few pixels", "[pictures]") {
+TEST_CASE("Pictures differ if their size or more than a few pixels differ", "[pictures]") {
     Pixels white{200, 100, std::vector<std::uint8_t>(200 * 100 * 4, 255)};
     CHECK(difference_of(white, white).empty());
     CHECK(difference_of(white, {100, 200, white.rgba}) == "it has 200 x 100 pixels, not 100 x 200");
@@ -23,11 +23,11 @@ TEST_CASE("Pictures differ by size, and by more than a few pixels", "[pictures]"
     CHECK(difference_of(spoilt, white) == "7 % of the pixels at 0 to 64, 0 to 56 differ visibly");
     spoilt = white;
     for (std::size_t row = 10; row < 26; ++row) {
-        darken(row * 200 + 100, 16, 0);  // a box that is missing
+        darken(row * 200 + 100, 16, 0);  // a missing box
     }
     CHECK_FALSE(difference_of(spoilt, white).empty());
     spoilt = white;
-    darken(0, 5000, 220);  // hardly seen
+    darken(0, 5000, 220);  // barely visible
     CHECK(difference_of(spoilt, white).empty());
     spoilt = white;
     darken(200 * 60, 4000, 0);  // the status line

@@ -1,4 +1,4 @@
-// The real window: each script drives it with mouse and keys, its expectations hold, and its pictures look as before.
+// The real window: scripts drive it with mouse and keys, check values and compare screenshots with goldens.
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace {
 
 const fs::path kHere = fs::path(HEADSCOPE_SOURCE_DIR) / "tests" / "viewer_window";
 
-// A folder of its own as the working directory, where scripts leave their files.
+// A temporary working directory for a script's files.
 class Folder {
 public:
     explicit Folder(const std::string& name)
@@ -62,7 +62,7 @@ void play(const std::string& name, const std::string& model = "", const std::str
     viewer::run_program(options);
 }
 
-// Every picture that the script took looks like the one that was looked at and kept.
+// Compares every screenshot of the script with its golden.
 void compare_pictures(const fs::path& folder) {
     const bool update = std::getenv("HEADSCOPE_UPDATE_GOLDENS") != nullptr;
     for (const auto& entry : fs::directory_iterator(folder)) {
@@ -102,7 +102,7 @@ bool is_usable(const std::string& id) {
 
 }  // namespace
 
-TEST_CASE("Every picture that is kept is taken by a script, and every one that is taken is kept", "[pictures]") {
+TEST_CASE("Every golden belongs to a script's screenshot, and vice versa", "[pictures]") {
     std::set<std::string> taken;
     for (const auto& script : fs::directory_iterator(kHere / "scripts")) {
         std::ifstream stream(script.path());
@@ -120,10 +120,10 @@ TEST_CASE("Every picture that is kept is taken by a script, and every one that i
     CHECK(taken == kept);
 }
 
-TEST_CASE("A first start shows a figure, and words answer to the pointer", "[window]") {
+TEST_CASE("A first start shows a figure, and words respond to the pointer", "[window]") {
     check_script("figure");
 }
-TEST_CASE("What is typed is translated, whatever it is", "[window]") {
+TEST_CASE("Typed text is translated, whatever it is", "[window]") {
     check_script("typing");
 }
 TEST_CASE("All heads: sorted, as figures, and opened by a click", "[window]") {
@@ -142,7 +142,7 @@ TEST_CASE("The model's map", "[window]") {
     check_script("model");
 }
 TEST_CASE("Two devices side by side", "[window]") {
-    if (!is_usable("vulkan:0")) {  // where it is asked for, other tests fail
+    if (!is_usable("vulkan:0")) {  // other tests fail if it is required
         WARN("SKIPPED: there is no vulkan:0");
         return;
     }
@@ -166,20 +166,20 @@ TEST_CASE("A training's checkpoints are stepped through", "[window]") {
     REQUIRE_NOTHROW(play("training", training.file("out"), "12 7"));
 }
 
-TEST_CASE("A window that is closed while the model works ends at once", "[window]") {
+TEST_CASE("A window that is closed while the model is busy exits at once", "[window]") {
     check_script("closing");
 }
 
-TEST_CASE("A script that expects what is not so fails with its line", "[window]") {
+TEST_CASE("A failed expectation of a script has its line number", "[window]") {
     if (!test::display()) {
         return;
     }
     const Folder folder("wrong");
     CHECK_THROWS_WITH(play("wrong"), Catch::Matchers::Contains("wrong.script, line 3") &&
-                                         Catch::Matchers::Contains("it says \"Input-Input Layer5\""));
+                                         Catch::Matchers::Contains("got \"Input-Input Layer5\""));
 }
 
-TEST_CASE("A model that is not there is said in the window", "[window]") {
+TEST_CASE("A missing model is reported in the window", "[window]") {
     if (!test::display()) {
         return;
     }

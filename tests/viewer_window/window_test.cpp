@@ -1,4 +1,4 @@
-// The window itself, drawn by a real device.
+// The window, drawn by a real device.
 #include "viewer/window/window.h"
 
 #include <imgui.h>
@@ -12,7 +12,7 @@
 
 using namespace headscope::viewer;
 
-TEST_CASE("What is played as a double click is one however slowly frames are drawn", "[window]") {
+TEST_CASE("A played double click works however slowly frames are drawn", "[window]") {
     if (!headscope::test::display()) {
         return;
     }

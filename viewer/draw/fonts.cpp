@@ -14,10 +14,10 @@ namespace {
 constexpr float kTextSize = 16.0F;  // pixels at scale 1
 constexpr float kLargeSize = 21.0F;
 constexpr float kSmallSize = 13.0F;
-constexpr float kHugeSize = 30.0F;   // of drawings that were zoomed in
-constexpr float kTitleSize = 56.0F;  // and of their titles
+constexpr float kHugeSize = 30.0F;   // for zoomed drawings
+constexpr float kTitleSize = 56.0F;  // for their titles
 
-// What the shipped font has of what European languages write, of the models' own signs and of what the window draws.
+// The characters of the embedded font to load: European scripts, SentencePiece's marker and the window's symbols.
 constexpr ImWchar kRanges[] = {
     0x0020, 0x024F,  // Latin
     0x02B0, 0x03FF,  // modifiers, accents, Greek
@@ -27,13 +27,13 @@ constexpr ImWchar kRanges[] = {
     0x2000, 0x209F,  // punctuation, superscripts
     0x20A0, 0x20BF,  // currencies
     0x2100, 0x22FF,  // letters, arrows, mathematics
-    0x2500, 0x26FF,  // boxes, blocks (the beginning of a word is U+2581), shapes, symbols
-    0x2713, 0x2718,  // marks
-    0xFFFD, 0xFFFD,  // what could not be read
+    0x2500, 0x26FF,  // boxes, blocks (U+2581 begins a word), shapes, symbols
+    0x2713, 0x2718,  // check marks and crosses
+    0xFFFD, 0xFFFD,  // replacement character
     0,
 };
 
-// Of titles and numbers, which are large and whose letters are few.
+// A small set for large titles and numbers, to save texture space.
 constexpr ImWchar kLatin[] = {0x0020, 0x00FF, 0x2013, 0x2026, 0};
 
 }  // namespace
@@ -45,7 +45,7 @@ ImFont* Fonts::add(float size, bool bold, const ImWchar* ranges) {
     config.OversampleH = 2;
     config.OversampleV = 1;
     config.PixelSnapH = false;
-    // Dear ImGui only reads what it does not own.
+    // Dear ImGui does not modify a font that it does not own.
     ImFont* font = ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<std::uint8_t*>(bytes.data()),  // NOLINT
                                                               static_cast<int>(bytes.size()), size, &config, ranges);
     faces_.push_back({size, bold, ranges == kLatin, font});
@@ -70,7 +70,7 @@ float Fonts::large_size() const {
 }
 
 ImFont* Fonts::fitting(float size, bool bold, std::string_view text) const {
-    // Beyond U+00FF a letter begins with a byte of 0xC4 or more.
+    // The UTF-8 of a character above U+00FF begins with 0xC4 or more.
     const bool latin =
         std::none_of(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) >= 0xC4; });
     const Face* best = nullptr;

@@ -11,7 +11,7 @@ namespace headscope::viewer {
 
 namespace {
 
-bool apart(const ImVec4& clip, float left, float top, float right, float bottom) {
+bool outside(const ImVec4& clip, float left, float top, float right, float bottom) {
     return right < clip.x || left > clip.z || bottom < clip.y || top > clip.w;
 }
 
@@ -27,7 +27,7 @@ public:
     void put(const Rect& rect, ImU32 colour) {
         const ImVec2 low = place_.to_window(rect.x, rect.y);
         const ImVec2 high = place_.to_window(rect.x + rect.width, rect.y + rect.height);
-        if (apart(clip_, low.x, low.y, high.x, high.y)) {
+        if (outside(clip_, low.x, low.y, high.x, high.y)) {
             return;
         }
         const float radius = static_cast<float>(rect.radius) * place_.zoom;
@@ -41,13 +41,13 @@ public:
         }
     }
 
-    // A quad whose sides fade out within the texture that Dear ImGui keeps for lines: what its own AddLine ends up
-    // doing, without the detour, since a long sentence has tens of thousands.
+    // An anti-aliased quad from Dear ImGui's line texture. AddLine does the same, but with an overhead that matters for
+    // the tens of thousands of lines of a long sentence.
     void put(const Line& line, ImU32 colour) {
         const ImVec2 from = place_.to_window(line.x1, line.y1);
         const ImVec2 to = place_.to_window(line.x2, line.y2);
-        if (apart(clip_, std::min(from.x, to.x) - 2.0F, std::min(from.y, to.y) - 2.0F, std::max(from.x, to.x) + 2.0F,
-                  std::max(from.y, to.y) + 2.0F)) {
+        if (outside(clip_, std::min(from.x, to.x) - 2.0F, std::min(from.y, to.y) - 2.0F, std::max(from.x, to.x) + 2.0F,
+                    std::max(from.y, to.y) + 2.0F)) {
             return;
         }
         const float width = std::max(static_cast<float>(line.width) * place_.zoom, 1.0F);
@@ -66,7 +66,7 @@ public:
             uv = ImVec4(uv.x + (next.x - uv.x) * share, uv.y + (next.y - uv.y) * share, uv.z + (next.z - uv.z) * share,
                         uv.w + (next.w - uv.w) * share);
         }
-        const float half = width * 0.5F + 1.0F;  // the texture has a clear pixel at each side
+        const float half = width * 0.5F + 1.0F;  // the texture has a transparent pixel on each side
         const ImVec2 side(-dy / length * half, dx / length * half);
         list_.PrimReserve(6, 4);
         list_.PrimQuadUV(ImVec2(from.x - side.x, from.y - side.y), ImVec2(to.x - side.x, to.y - side.y),
@@ -95,10 +95,10 @@ public:
         const ImVec2 anchor = place_.to_window(text.x, text.y);
         const float reach = text.upwards ? size : width;
         const float rise = text.upwards ? width : size;
-        if (apart(clip_, anchor.x - reach, anchor.y - rise, anchor.x + reach, anchor.y + rise)) {
+        if (outside(clip_, anchor.x - reach, anchor.y - rise, anchor.x + reach, anchor.y + rise)) {
             return;
         }
-        // Nothing is clipped here: what is turned about its anchor stands elsewhere before.
+        // No clipping here, since upwards text is rotated to its place below.
         constexpr float kFar = 1e9F;
         const int first = list_.VtxBuffer.Size;
         font->RenderText(&list_, size, ImVec2(anchor.x - before * width, anchor.y - kAscent * em), colour,
@@ -113,9 +113,9 @@ public:
     }
 
 private:
-    // Of the shipped font, in units of its em: Dear ImGui names a size by the height of a line.
+    // Of the embedded font, in ems. Dear ImGui measures sizes by line height.
     static constexpr float kLineHeight = 1.164F;
-    static constexpr float kAscent = 0.928F;  // from the top of a line to the base line
+    static constexpr float kAscent = 0.928F;  // from the top of a line to the baseline
 
     ImDrawList& list_;
     const Placement& place_;

@@ -1,4 +1,4 @@
-// A drawing into Dear ImGui's list of triangles.
+// Paints a drawing into a draw list of Dear ImGui.
 #pragma once
 
 #include <imgui.h>
@@ -8,7 +8,7 @@
 
 namespace headscope::viewer {
 
-// Where a drawing's upper left stands in the window, and how many pixels one of its units takes.
+// The window position of a drawing's upper left corner, and the number of pixels per unit.
 struct Placement {
     ImVec2 origin;
     float zoom = 1.0F;
@@ -20,7 +20,7 @@ struct Placement {
     }
 };
 
-// Only what touches the list's clip rectangle is put down.
+// Skips primitives outside the list's clip rectangle.
 void paint(ImDrawList& list, const Drawing& drawing, const Placement& placement, const Fonts& fonts);
 
 }  // namespace headscope::viewer

@@ -7,7 +7,7 @@ namespace headscope::viewer {
 
 namespace {
 
-void measures(ImGuiStyle& style) {
+void set_sizes(ImGuiStyle& style) {
     style.WindowPadding = ImVec2(14.0F, 12.0F);
     style.FramePadding = ImVec2(9.0F, 5.0F);
     style.ItemSpacing = ImVec2(9.0F, 7.0F);
@@ -41,8 +41,8 @@ ImU32 to_u32(Colour colour, double alpha) {
 }
 
 void apply_theme(const Ink& ink, float scale) {
-    ImGuiStyle style;  // from the defaults, since scaling does not undo itself
-    measures(style);
+    ImGuiStyle style;  // start from the defaults: ScaleAllSizes() accumulates
+    set_sizes(style);
     style.ScaleAllSizes(scale);
     const Colour edge = mixed(ink.rule, ink.text, 0.12);
     const Colour field = ink.dark ? mixed(ink.paper, ink.text, 0.07) : ink.paper;

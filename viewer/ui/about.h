@@ -1,4 +1,4 @@
-// Versions: of the program and of what it draws with.
+// The versions of the program and of its window libraries.
 #pragma once
 
 #include <string>

@@ -9,9 +9,9 @@ namespace headscope::viewer {
 
 namespace {
 
-constexpr float kTolerance = 3.0F;  // pixels that a line may be missed by
+constexpr float kTolerance = 3.0F;  // pixels, for pointing at lines
 constexpr float kZoomStep = 1.15F;
-constexpr float kTipWidth = 26.0F;  // of the text's size
+constexpr float kTipWidth = 26.0F;  // in text sizes
 
 void zoom_about_pointer(CanvasMemory& memory, const Placement& place) {
     const float wheel = ImGui::GetIO().MouseWheel;
@@ -53,7 +53,7 @@ float zoom_of(const CanvasMemory& memory, const Drawing& drawing, ImVec2 room, c
     if (whole >= options.least_fit) {
         return std::min(whole, options.most_fit);
     }
-    return across >= options.least_fit ? std::min(across, 1.0F) : 1.0F;  // what has to be scrolled can be read
+    return across >= options.least_fit ? std::min(across, 1.0F) : 1.0F;  // if it must scroll anyway, keep it readable
 }
 
 CanvasEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, const Fonts& fonts,
@@ -66,7 +66,7 @@ CanvasEvents show_canvas(const std::string& name, const Drawing& drawing, Canvas
     const ImVec2 size(std::floor(static_cast<float>(drawing.width) * zoom),
                       std::floor(static_cast<float>(drawing.height) * zoom));
     Placement place{ImGui::GetCursorScreenPos(), zoom};
-    // What is smaller than its room stands in the middle, a little above it.
+    // Centres a drawing that is smaller than the canvas, slightly above the middle.
     place.origin.x += std::floor(std::max(0.0F, 0.5F * (room.x - size.x)));
     place.origin.y += std::floor(std::max(0.0F, 0.4F * (room.y - size.y)));
     ImGui::InvisibleButton("drawing", ImVec2(std::max({size.x, room.x, 1.0F}), std::max({size.y, room.y, 1.0F})));

@@ -1,4 +1,4 @@
-// A drawing that one can scroll, zoom into, point at and click.
+// An interactive view of a drawing: scroll, zoom, point and click.
 #pragma once
 
 #include <functional>
@@ -11,40 +11,40 @@
 
 namespace headscope::viewer {
 
-// What a canvas remembers from frame to frame.
+// The state of a canvas between frames.
 struct CanvasMemory {
-    float zoom = 0.0F;   // 0: as large as fits, see CanvasOptions
-    float shown = 1.0F;  // what it was drawn at last
+    float zoom = 0.0F;   // 0: fit, see CanvasOptions
+    float shown = 1.0F;  // the zoom of the last frame
 };
 
 struct CanvasEvents {
-    std::optional<Mark> hovered;   // what stands under the pointer
+    std::optional<Mark> hovered;   // the mark under the pointer
     std::optional<Point> pointer;  // in the drawing's coordinates
     bool clicked = false;
     bool double_clicked = false;
 };
 
 struct CanvasOptions {
-    RoleSet roles = RoleSet::all_but({Role::Background});  // what can be pointed at
-    // A drawing that was not zoomed fills its room within these bounds; where it cannot, its width fits if it can.
+    RoleSet roles = RoleSet::all_but({Role::Background});  // what responds to the pointer
+    // Without zoom, the drawing is scaled to fit within these bounds; if that is impossible, to fit the width.
     float least_fit = 0.7F;
     float most_fit = 1.8F;
-    bool fit_height = true;  // false: a drawing that grows downwards does not change its scale
-    float pages = 0.0F;      // to scroll down by; negative: up
-    // What stands where nothing was drawn, such as a cell too faint to be.
+    bool fit_height = true;  // false: keep the scale of a drawing that grows downwards
+    float pages = 0.0F;      // pages to scroll down; negative: up
+    // Marks where nothing was drawn, such as a cell that is too faint.
     std::function<std::optional<Mark>(Point)> elsewhere = {};
-    // What hovering says; without it the mark's own tip.
+    // The tooltip of a mark; default: its tip.
     std::function<std::string(const Mark&)> tip = {};
 };
 
-// What a canvas is drawn at now.
+// The current zoom of a canvas.
 float zoom_of(const CanvasMemory& memory, const Drawing& drawing, ImVec2 room, const CanvasOptions& options);
 
 constexpr float kSmallestZoom = 0.2F;
 constexpr float kLargestZoom = 8.0F;
 
-// Takes all the room there is. Ctrl and the wheel zoom about the pointer, the middle button drags. `drawing` lives
-// until the next frame.
+// Fills the available space. Ctrl+wheel zooms about the pointer, the middle button drags. `drawing` must live until the
+// next frame.
 CanvasEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, const Fonts& fonts,
                          Probes& probes, const CanvasOptions& options);
 

@@ -20,7 +20,7 @@ std::string lower(std::string text) {
 
 void Commands::add(Command command) {
     for (const Command& other : commands_) {
-        HEADSCOPE_CHECK(other.id != command.id, "two commands are called " + command.id);
+        HEADSCOPE_CHECK(other.id != command.id, "duplicate command " + command.id);
     }
     std::istringstream keys(command.keys);
     for (std::string text; keys >> text;) {
@@ -52,7 +52,7 @@ void Commands::run(const std::string& id) const {
             return;
         }
     }
-    throw Error("there is no command \"" + id + "\"; the help lists them (F1)");
+    throw Error("unknown command \"" + id + "\"; the help lists all commands (F1)");
 }
 
 std::vector<const Command*> Commands::matching(const std::string& query) const {

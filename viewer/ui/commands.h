@@ -1,4 +1,4 @@
-// Everything that can be done, once: what keys, the command palette, the help and the menus run.
+// The registry of commands behind keys, the command palette, the help and the menus.
 #pragma once
 
 #include <functional>
@@ -13,21 +13,21 @@ struct Command {
     std::string id;     // "panel.figure", for scripts
     std::string group;  // of the help
     std::string title;  // "Show the figure"
-    std::string keys;   // "Ctrl+1"; empty: none. Several are separated by spaces
-    bool while_typing;  // also when the keyboard belongs to a text field
+    std::string keys;   // "Ctrl+1", several separated by spaces; may be empty
+    bool while_typing;  // also while a text field has the focus
     std::function<void()> run;
 };
 
 class Commands {
 public:
-    // Error when another command has one of its keys, or its id.
+    // Its id and keys must be unique.
     void add(Command command);
     const std::vector<Command>& all() const { return commands_; }
-    // Runs what the chord stands for; false when it stands for nothing now.
+    // Runs the command of this chord; false if there is none.
     bool press(const Chord& chord, bool typing) const;
-    // Error when there is no such command.
+    // Error for an unknown command.
     void run(const std::string& id) const;
-    // Those whose title or group has all the words of `query`, in any case of letters.
+    // The commands whose group and title contain all words of `query`, ignoring case.
     std::vector<const Command*> matching(const std::string& query) const;
 
 private:

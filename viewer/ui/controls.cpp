@@ -1,4 +1,4 @@
-// What can be set of each panel, to its right.
+// The controls of each panel, to its right.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -177,8 +177,8 @@ void time_controls(Interface& ui) {
            "beam as a tree; pointing at the end of a branch says why it ended.");
 }
 
-// Whether it names what this sentence does not have.
-bool idle_edit(const Interface& ui, const AttentionEdit& edit) {
+// Whether the edit has no effect on this sentence.
+bool is_ineffective(const Interface& ui, const AttentionEdit& edit) {
     const Scene& scene = ui.session.scene();
     if (scene.main.shown == nullptr || !edits_answered(scene)) {
         return false;
@@ -198,7 +198,7 @@ void edit_row(Interface& ui, std::size_t index) {
     }
     ui.probes.item(fmt::format("edit.{}.remove", index));
     ImGui::SameLine();
-    const std::string text = describe(edit) + (idle_edit(ui, edit) ? " (changes nothing here)" : "");
+    const std::string text = describe(edit) + (is_ineffective(ui, edit) ? " (changes nothing here)" : "");
     ImGui::TextUnformatted(text.c_str());
     ui.probes.item(fmt::format("edit.{}", index), text);
     ImGui::PopID();
@@ -214,7 +214,7 @@ void surgery_controls(Interface& ui) {
         switch_head(state, site, head);
     }
     ImGui::SameLine();
-    if (button(ui, "edit.uniform", "Uniform", "The head looks at every word alike")) {
+    if (button(ui, "edit.uniform", "Uniform", "The head attends to all words equally")) {
         put_edit(state, {.site = site, .head = head, .kind = EditKind::Uniform});
     }
     ImGui::SameLine();
@@ -270,7 +270,7 @@ void start_comparison(Interface& ui) {
     std::int64_t number = 0;
     const auto [end, problem] = std::from_chars(step.data(), step.data() + step.size(), number);
     if (!step.empty() && (problem != std::errc() || end != step.data() + step.size())) {
-        ui.session.complain("\"" + step + "\" is no step: a number was expected, such as 2000");
+        ui.session.complain("the step must be a number such as 2000, got \"" + step + "\"");
         return;
     }
     ui.session.compare_with(ui.typed_other_model.empty() ? ui.session.model_path() : ui.typed_other_model,

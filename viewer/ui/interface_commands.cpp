@@ -1,4 +1,4 @@
-// What can be done, with its keys: the program as a whole.
+// Commands of the program as a whole.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -28,12 +28,12 @@ void zoom_by(Interface& ui, float factor) {
     memory.zoom = factor == 0.0F ? 0.0F : std::clamp(memory.shown * factor, kSmallestZoom, kLargestZoom);
 }
 
-// What is open goes first, then what is chosen.
+// Closes the open dialog or text field; if there is none, clears the choice of words.
 void step_back(Interface& ui) {
     if (ui.overlay != Overlay::None) {
         ui.overlay = Overlay::None;
     } else if (ui.typing) {
-        // Dear ImGui leaves the field.
+        // Dear ImGui itself leaves the text field.
     } else if (ui.editing_target) {
         ui.state().target.reset();
         ui.editing_target = false;

@@ -1,4 +1,4 @@
-// What opens above the panels: help, the command palette, settings, files, models.
+// Dialogs over the panels: help, the command palette, settings, files, models.
 #include <algorithm>
 #include <filesystem>
 
@@ -16,7 +16,7 @@ namespace headscope::viewer {
 
 namespace {
 
-constexpr float kWidth = 38.0F;  // of the text's size
+constexpr float kWidth = 38.0F;  // in text sizes
 constexpr std::size_t kPaletteRows = 14;
 
 // "Ctrl+Y or Ctrl+Shift+Z"
@@ -150,8 +150,8 @@ void models(Interface& ui) {
     }
 }
 
-// A name in the working directory that is not taken.
-std::string free_name(const std::string& stem, const std::string& ending) {
+// A file name that does not exist in the working directory.
+std::string unused_name(const std::string& stem, const std::string& ending) {
     std::error_code failed;
     std::string name = stem + ending;
     for (int number = 2; std::filesystem::exists(name, failed); ++number) {
@@ -162,7 +162,7 @@ std::string free_name(const std::string& stem, const std::string& ending) {
 
 void export_panel(Interface& ui) {
     if (ui.overlay_opened) {
-        ui.path = free_name(name_of(ui.state().panel), ".svg");
+        ui.path = unused_name(name_of(ui.state().panel), ".svg");
     }
     heading(ui, fmt::format("{} as a file", title_of(ui.state().panel)).c_str());
     const bool entered =
@@ -187,7 +187,7 @@ void export_panel(Interface& ui) {
 
 void view_file(Interface& ui, bool save) {
     if (ui.overlay_opened) {
-        ui.path = save ? free_name("view", ".headscope") : "view.headscope";
+        ui.path = save ? unused_name("view", ".headscope") : "view.headscope";
     }
     heading(ui, save ? "Save what is seen now" : "Open a saved view");
     const bool entered = text_field(ui, "view.path", "a file", ui.path, ui.overlay_opened);

@@ -1,4 +1,4 @@
-// A panel: its drawing, and what pointing and clicking there mean.
+// A panel: its drawing and the effects of pointing and clicking.
 #include <algorithm>
 #include <cmath>
 
@@ -26,8 +26,7 @@ RoleSet pointable(PanelId panel) {
     return RoleSet::all_but({Role::Background, Role::Grid, Role::Note, Role::Title});
 }
 
-// The column of the label that stands in this row nearest to the pointer: a whole column answers, not its letters
-// alone.
+// The column whose label in this row is nearest to the pointer: the whole column responds, not only the text.
 int column_at(const Drawing& drawing, Point at, Role role, double pitch) {
     int column = -1;
     double nearest = 0.5 * pitch;
@@ -49,13 +48,13 @@ int column_at(const Drawing& drawing, Point at, Role role, double pitch) {
     return at.y >= top && at.y <= bottom ? column : -1;
 }
 
-// The cell of the matrix at a point, also where its weight is too faint to be drawn.
+// The matrix cell at a point, also if its weight is too faint to be drawn.
 std::optional<Mark> cell_at(const Scene& scene, const Drawing& drawing, Point at) {
     const auto rows = static_cast<double>(words_of(scene, Direction::From));
     const auto columns = static_cast<double>(words_of(scene, Direction::To));
     for (const Primitive& primitive : drawing.primitives) {
         const auto* frame = std::get_if<Rect>(&primitive.shape);
-        // The neuron view's frames are of no head.
+        // Frames of the neuron view have no head.
         if (primitive.mark.role != Role::Frame || frame == nullptr || primitive.mark.head == 0) {
             continue;
         }
@@ -79,7 +78,7 @@ void figure_events(Interface& ui, const Drawing& drawing, const CanvasEvents& ev
     const bool swatch = events.hovered.has_value() &&
                         (events.hovered->role == Role::Swatch || events.hovered->role == Role::SwatchLabel);
     if (swatch && model.has_value()) {
-        // The first press of a double click was a click as well; "alone" does not depend on what it did.
+        // The first press of a double click also counted as a click, which does not change the result.
         if (events.double_clicked) {
             toggle_head(state, static_cast<int>(model->config.heads), events.hovered->head, true);
         } else if (events.clicked) {
@@ -145,7 +144,7 @@ void surgery_events(Interface& ui, const CanvasEvents& events) {
     }
 }
 
-// The attention that a block of the map is, where it is one.
+// The kind of attention of a block of the map, or nullopt.
 std::optional<AttentionKind> attention_of(ModelBlock block) {
     switch (block) {
         case ModelBlock::EncoderSelfAttention: return AttentionKind::EncoderSelf;
@@ -155,7 +154,7 @@ std::optional<AttentionKind> attention_of(ModelBlock block) {
     }
 }
 
-// A click shows the weights of a block, a second one puts them away; a double click opens the heads of an attention.
+// A click shows or hides the weights of a block; a double click opens the heads of an attention.
 void model_events(Interface& ui, const CanvasEvents& events) {
     const auto& model = ui.session.scene().main.model;
     if (!events.hovered.has_value() || events.hovered->item < 0 || !model.has_value()) {
@@ -190,7 +189,7 @@ void training_events(Interface& ui, const CanvasEvents& events) {
 
 void show_panel(Interface& ui, PanelId panel) {
     const Scene& scene = ui.session.scene();
-    // Text of a drawing is as large as that of the window, which Dear ImGui names by the height of its lines.
+    // Drawings use the window's text size. Dear ImGui measures it by line height.
     const PanelOptions options{.ink = ui.ink(),
                                .text_size = std::round(static_cast<double>(ui.em()) / 1.25),
                                .width = static_cast<double>(ImGui::GetContentRegionAvail().x),

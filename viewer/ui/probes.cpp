@@ -8,7 +8,7 @@ namespace headscope::viewer {
 
 namespace {
 
-// The number that a script calls a primitive of a role by.
+// The number by which scripts address a primitive of a role.
 int number_of(const Mark& mark) {
     switch (mark.role) {
         case Role::Swatch: return mark.head;
@@ -37,11 +37,11 @@ struct Middle {
     }
 };
 
-bool names(const Mark& mark, const std::string& role, const std::string& which) {
+bool matches(const Mark& mark, const std::string& role, const std::string& which) {
     if (role != name_of(mark.role)) {
         return false;
     }
-    // "L5H3" for what stands for a head of a layer.
+    // "L5H3" for a head of a layer.
     const std::string place = fmt::format("L{}H{}", mark.layer, mark.head);
     const std::string pair = fmt::format("{}-{}", mark.query, mark.key);
     return which == std::to_string(number_of(mark)) || (mark.layer > 0 && which == place) ||
@@ -86,7 +86,7 @@ std::optional<ImVec2> Probes::find(const std::string& name) const {
     const std::string role = name.substr(first + 1, last - first - 1);
     const std::string which = name.substr(last + 1);
     for (const Primitive& primitive : shown->second.drawing->primitives) {
-        if (names(primitive.mark, role, which)) {
+        if (matches(primitive.mark, role, which)) {
             const Point middle = std::visit(Middle{}, primitive.shape);
             return shown->second.placement.to_window(middle.x, middle.y);
         }

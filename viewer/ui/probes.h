@@ -1,4 +1,4 @@
-// Where things of the last frame stand, by name: how a script finds what it points at, and what tests read.
+// Named positions and values of the last frame, for scripts and tests.
 #pragma once
 
 #include <map>
@@ -16,16 +16,16 @@ class Probes {
 public:
     void clear();
 
-    // The item that Dear ImGui was given last is called `name`; `value` is what it says, for expectations.
+    // Names the last item of Dear ImGui; scripts can check `value`.
     void item(const std::string& name, const std::string& value = {});
     void value(const std::string& name, const std::string& value);
-    // A drawing whose parts are called "<name>.<role>.<number>", such as "figure.swatch.3" and "figure.query-label.7".
+    // Names the parts of a drawing "<name>.<role>.<number>", such as "figure.swatch.3" and "figure.query-label.7".
     void drawing(const std::string& name, const Drawing& drawing, const Placement& placement);
 
-    // The middle of what has this name, in the window; nullopt when it was not in the last frame.
+    // The centre of an item in the window; nullopt if it was not in the last frame.
     std::optional<ImVec2> find(const std::string& name) const;
     std::optional<std::string> value_of(const std::string& name) const;
-    // All names and values there are, for messages.
+    // All names and values, for error messages.
     std::string list() const;
 
 private:

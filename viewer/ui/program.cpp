@@ -21,9 +21,9 @@ namespace headscope::viewer {
 
 namespace {
 
-constexpr double kFollowing = 1.0;  // seconds between looks at a training that runs
+constexpr double kFollowInterval = 1.0;  // seconds between checks of a running training
 constexpr int kPageOfPalette = 10;
-constexpr double kPlaying = 0.45;  // seconds a step of the decoding is shown
+constexpr double kPlayInterval = 0.45;  // seconds per decoding step
 
 std::vector<ScriptLine> read_script(const std::string& path) {
     return path.empty() ? std::vector<ScriptLine>{}
@@ -84,17 +84,17 @@ public:
     }
 
 private:
-    // How long nothing may happen, in seconds; 0: for ever.
+    // The timeout for waiting, in seconds; 0: none.
     double patience() const {
-        const bool soon = session_.follows_run() || !session_.notices().empty();  // notices go by themselves
-        return ui_.playing ? kPlaying : soon ? kFollowing : 0.0;
+        const bool soon = session_.follows_run() || !session_.notices().empty();  // notices expire
+        return ui_.playing ? kPlayInterval : soon ? kFollowInterval : 0.0;
     }
 
     void start_recording() {
         if (options_.record.empty()) {
             return;
         }
-        // Not Dear ImGui's clock, which stands still while nothing is drawn.
+        // Not Dear ImGui's clock, which stops while nothing is drawn.
         window_.record([this](const InputEvent& event) {
             const auto now = std::chrono::steady_clock::now().time_since_epoch();
             recorded_.take(event, std::chrono::duration<double>(now).count());
@@ -113,7 +113,7 @@ private:
 
     void play_on(History::Clock::time_point now) {
         const auto& shown = session_.scene().main.shown;
-        if (!ui_.playing || shown == nullptr || now - ui_.played < std::chrono::duration<double>(kPlaying)) {
+        if (!ui_.playing || shown == nullptr || now - ui_.played < std::chrono::duration<double>(kPlayInterval)) {
             return;
         }
         ui_.played = now;
@@ -170,7 +170,7 @@ private:
     }
 
     ProgramOptions options_;
-    std::vector<ScriptLine> script_;  // read before there is a window
+    std::vector<ScriptLine> script_;  // read before the window opens
     Window window_;
     Session session_;
     Interface ui_;

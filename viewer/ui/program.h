@@ -1,4 +1,4 @@
-// The desktop program from its start to its end.
+// The main loop of the desktop program.
 #pragma once
 
 #include <string>
@@ -11,12 +11,11 @@ namespace headscope::viewer {
 struct ProgramOptions {
     SessionOptions session = {};
     OpenOptions open_options = {};
-    std::string script = {};  // played instead of the person's input; the program ends with it
-    std::string record = {};  // what the person does, as such a script
+    std::string script = {};  // a script to play instead of user input; the program exits at its end
+    std::string record = {};  // a file to record user input to, as a script
 };
 
-// Until the window is closed. Error when no window can be opened, when a script fails, and when the GPU that draws the
-// window is lost.
+// Runs until the window is closed. Error if the window cannot be opened, a script fails or the window's GPU is lost.
 void run_program(const ProgramOptions& options);
 
 }  // namespace headscope::viewer

@@ -21,7 +21,7 @@ namespace headscope::viewer {
 namespace {
 
 constexpr int kFramesAfterAction = 3;
-constexpr auto kPatience = std::chrono::seconds(120);
+constexpr auto kTimeout = std::chrono::seconds(120);
 constexpr std::array<std::string_view, 19> kVerbs{"size",    "wait",   "frames", "point",  "click", "double", "right",
                                                   "drag",    "wheel",  "move",   "down",   "up",    "key",    "type",
                                                   "command", "expect", "shot",   "scroll", "quit"};
@@ -31,7 +31,7 @@ std::string trimmed(const std::string& text) {
     return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-// The last `count` numbers of a line, and what stands before them.
+// Splits off the last N numbers of a line.
 template <std::size_t N>
 bool split_numbers(const std::string& text, std::string& before, std::array<double, N>& numbers) {
     std::istringstream words(text);
@@ -81,8 +81,8 @@ std::vector<ScriptLine> parse_script(const std::string& text, const std::string&
         ScriptLine read{number, line.substr(0, end), trimmed(line.substr(end))};
         const bool known = std::find(kVerbs.begin(), kVerbs.end(), read.verb) != kVerbs.end();
         if (!known) {
-            throw Error(fmt::format("{}, line {}: \"{}\" is nothing that a script can do; it can: {}", file, number,
-                                    read.verb, fmt::join(kVerbs, ", ")));
+            throw Error(fmt::format("{}, line {}: unknown command \"{}\"; must be one of {}", file, number, read.verb,
+                                    fmt::join(kVerbs, ", ")));
         }
         lines.push_back(std::move(read));
     }
@@ -109,8 +109,8 @@ void ScriptPlayer::advance() {
     }
     if (waiting_) {
         const ScriptLine& line = lines_[next_ - 1];
-        if (std::chrono::steady_clock::now() - waiting_since_ > kPatience) {
-            fail(line, "the model is still at work after two minutes");
+        if (std::chrono::steady_clock::now() - waiting_since_ > kTimeout) {
+            fail(line, "timed out: the model is still busy after two minutes");
         }
         waiting_ = stage_.busy();
         frames_ = waiting_ ? 0 : kFramesAfterAction;
@@ -121,10 +121,10 @@ void ScriptPlayer::advance() {
     }
 }
 
-void ScriptPlayer::go_to(const std::string& name) {
+void ScriptPlayer::move_to(const std::string& name) {
     const auto place = stage_.probes.find(name);
     if (!place.has_value()) {
-        throw Error("nothing was drawn under this name. There are:\n" + stage_.probes.list());
+        throw Error("nothing has this name. Known names:\n" + stage_.probes.list());
     }
     later(moved(std::floor(static_cast<double>(place->x)), std::floor(static_cast<double>(place->y))));
 }
@@ -141,17 +141,17 @@ bool ScriptPlayer::perform_pointer(const ScriptLine& line) {
     std::array<double, 1> one{};
     std::array<double, 2> two{};
     if (line.verb == "point" || line.verb == "click" || line.verb == "double" || line.verb == "right") {
-        go_to(line.rest);
+        move_to(line.rest);
         press(line.verb == "right" ? 1 : 0, line.verb == "point" ? 0 : line.verb == "double" ? 2 : 1);
     } else if (line.verb == "drag" && split_numbers(line.rest, name, two)) {
-        go_to(name);
+        move_to(name);
         const InputEvent from = due_.back();
         later(button(0, true));
         later(moved(from.x + two[0], from.y + two[1]));
         later(button(0, false));
     } else if (line.verb == "wheel" && split_numbers(line.rest, name, one)) {
         const bool ctrl = name.starts_with("Ctrl ");
-        go_to(ctrl ? name.substr(5) : name);
+        move_to(ctrl ? name.substr(5) : name);
         const auto hold = [&](bool down) {
             later({.kind = InputEvent::Kind::Key,
                    .code = GLFW_KEY_LEFT_CONTROL,
@@ -208,7 +208,7 @@ void ScriptPlayer::perform(const ScriptLine& line) {
         } else if (line.verb == "quit") {
             stage_.window.request_close();
         } else if (!perform_pointer(line)) {
-            throw Error("numbers were expected here");
+            throw Error("expected numbers");
         }
     } catch (const Error& error) {
         fail(line, error.what());
@@ -222,14 +222,14 @@ void ScriptPlayer::expect(const ScriptLine& line) const {
     const std::string wanted = condition.empty() ? "" : nfkc(trimmed(condition.substr(1)));
     const auto found = stage_.probes.value_of(name);
     if (!found.has_value()) {
-        throw Error("nothing was drawn under this name. There are:\n" + stage_.probes.list());
+        throw Error("nothing has this name. Known names:\n" + stage_.probes.list());
     }
     const std::string said = nfkc(*found);
     const bool holds = condition.starts_with('=')   ? said == wanted
                        : condition.starts_with('~') ? said.find(wanted) != std::string::npos
-                                                    : throw Error("= or ~ was expected after the name");
+                                                    : throw Error("expected = or ~ after the name");
     if (!holds) {
-        throw Error("it says \"" + *found + "\"");
+        throw Error("got \"" + *found + "\"");
     }
 }
 
@@ -248,7 +248,7 @@ std::string script_line(const InputEvent& event) {
 }
 
 void ScriptRecorder::take(const InputEvent& event, double seconds) {
-    constexpr double kDoubleClick = 0.3;  // Dear ImGui's: presses within it are one
+    constexpr double kDoubleClick = 0.3;  // Dear ImGui's time limit
     if (event.kind == InputEvent::Kind::Button && event.down) {
         if (pressed_.has_value() && seconds - *pressed_ > kDoubleClick) {
             text_ += fmt::format("frames {:.0f}\n", std::ceil(60.0 * kDoubleClick));

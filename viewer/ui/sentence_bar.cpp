@@ -1,4 +1,4 @@
-// The sentence, its translation as it grows, and which model on which device makes it.
+// The sentence and its growing translation, with menus for search, model and device.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -21,9 +21,9 @@ void start_editing(Interface& ui) {
 
 namespace {
 
-constexpr float kLabelWidth = 3.4F;  // of the text's size
+constexpr float kLabelWidth = 3.4F;  // in text sizes
 
-// Before a field of large text: in the middle of its height.
+// A label before a field of large text, vertically centred.
 void label(Interface& ui, const char* text) {
     const float field = ui.fonts.large_size() + 2.0F * ImGui::GetStyle().FramePadding.y;
     ImGui::SetCursorPosY(ImGui::GetCursorPosY() + 0.5F * (field - ImGui::GetFontSize()));
@@ -34,12 +34,11 @@ void label(Interface& ui, const char* text) {
     ImGui::SetCursorPosY(ImGui::GetCursorPosY() - 0.5F * (field - ImGui::GetFontSize()));
 }
 
-// Beside the field of large text that was drawn last, and as high: newer versions of ImGui would put it on that one's
-// baseline.
+// A button beside the last field of large text, with its height. Newer versions of ImGui would align the baselines.
 bool large_button(Interface& ui, const char* name, const char* sign, const char* text) {
     ImGui::SetCursorScreenPos(ImVec2(ImGui::GetCursorScreenPos().x, ImGui::GetItemRectMin().y));
     ImGui::PushFont(ui.fonts.large());
-    // A sign may be wider than a button's padding leaves room for, and would stand beside the middle.
+    // Without padding, since a wide symbol would not be centred.
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0.0F, ImGui::GetStyle().FramePadding.y));
     const bool pressed =
         ImGui::Button(fmt::format("{}##{}", sign, name).c_str(), ImVec2(ImGui::GetContentRegionAvail().x, 0.0F));
@@ -50,13 +49,13 @@ bool large_button(Interface& ui, const char* name, const char* sign, const char*
     return pressed;
 }
 
-// A new sentence has a translation of its own, and no choice of the old one's words.
+// Sets a new sentence and clears the old target and chosen words.
 void begin_sentence(Interface& ui, const std::string& text) {
     new_sentence(ui.state(), text);
     ui.editing_target = false;
 }
 
-// How a translation is searched for, and by what.
+// The menu for search options, model and device.
 void search_menu(Interface& ui) {
     if (!ImGui::BeginPopup("search")) {
         return;
@@ -76,7 +75,7 @@ void search_menu(Interface& ui) {
     ImGui::EndPopup();
 }
 
-// Sentences that were looked at before, and the examples.
+// The menu of recent sentences and examples.
 void history_menu(Interface& ui) {
     if (!ImGui::BeginPopup("sentences")) {
         return;
@@ -99,7 +98,7 @@ void history_menu(Interface& ui) {
     ImGui::EndPopup();
 }
 
-// Dear ImGui takes Escape for "as it was before": here what was typed is shown already, and stays.
+// Dear ImGui reverts a text field on Escape. Here the typed text is in use already, so it is kept.
 bool large_field(Interface& ui, const char* id, const char* hint, std::string& text) {
     const std::string before = text;
     ImGui::PushFont(ui.fonts.large());
@@ -114,7 +113,7 @@ bool large_field(Interface& ui, const char* id, const char* hint, std::string& t
 void source_line(Interface& ui, float right) {
     label(ui, "Source");
     if (ui.typed_text != ui.state().text && !ui.typing) {
-        ui.typed_text = ui.state().text;  // undone, taken from the examples, or another view
+        ui.typed_text = ui.state().text;  // changed by undo, an example or another view
     }
     if (std::exchange(ui.focus_sentence, false)) {
         ImGui::SetKeyboardFocusHere();
@@ -124,7 +123,7 @@ void source_line(Interface& ui, float right) {
         large_field(ui, "##source", "Type a sentence: what every head looks at appears here", ui.typed_text);
     ui.probes.item("source", ui.typed_text);
     if (ImGui::IsItemEdited() && !ui.escaped) {
-        // A new sentence has a translation of its own, and no edits of the old one's words.
+        // A new sentence clears the old target and edits of single words.
         begin_sentence(ui, ui.typed_text);
         if (sizeof(ImWchar) == 2 && ui.typed_text.find("\uFFFD") != std::string::npos) {
             ui.session.complain(

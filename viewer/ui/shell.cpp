@@ -1,4 +1,4 @@
-// How the window is divided: sentence above, panels to the left, the panel, its controls to the right, news below.
+// The layout of the window: sentence bar, navigation, panel, controls, status bar.
 #include <algorithm>
 
 #include <imgui.h>
@@ -11,7 +11,7 @@ namespace headscope::viewer {
 
 namespace {
 
-constexpr float kControlsWidth = 18.5F;  // of the text's size
+constexpr float kControlsWidth = 18.5F;  // in text sizes
 constexpr float kNavigationWidth = 8.2F;
 constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                                     ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoBringToFrontOnFocus |
@@ -62,11 +62,11 @@ void navigation(Interface& ui) {
 }
 
 #ifdef IMGUI_HAS_DOCK
-// Where docking exists the panels are windows that can be placed side by side; they begin as tabs.
+// With docking, panels are windows that can be placed side by side; they start as tabs.
 void panels(Interface& ui, ImVec2 size) {
     const ImGuiID space = ImGui::GetID("panels");
     ImGui::DockSpace(space, size);
-    // By other means than its window; at first all windows come up, and each wants to be in front.
+    // Focus a panel that was chosen outside its window. In the first frames all windows open and take the focus.
     constexpr int kSettling = 4;  // frames
     const bool chosen = ui.docked_panel != ui.state().panel || ui.docked_frames++ < kSettling;
     for (int index = 0; index < kPanels; ++index) {

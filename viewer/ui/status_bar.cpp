@@ -1,4 +1,4 @@
-// What the program has to say: the last notice, or what the model did and how long it took.
+// The status bar: the last notice, or the model's progress and timing.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ void show_status_bar(Interface& ui) {
         const Notice& notice = notices.back();
         const ImVec4 colour = to_vec4(notice.wrong ? ui.ink().warning : ui.ink().text);
         ImGui::PushStyleColor(ImGuiCol_Text, colour);
-        // Clipped, not wrapped: the whole is what hovering says.
+        // Clipped, not wrapped; the tooltip has the full text.
         const float most = std::max(room - width - 6.0F * ui.em(), 8.0F * ui.em());
         ImGui::BeginChild("notice", ImVec2(most, ImGui::GetFrameHeight()));
         ImGui::AlignTextToFramePadding();

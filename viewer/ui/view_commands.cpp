@@ -1,4 +1,4 @@
-// What can be done, with its keys: what is looked at.
+// Commands that change the view.
 #include <algorithm>
 #include <cmath>
 
@@ -11,13 +11,13 @@ namespace headscope::viewer {
 
 namespace {
 
-constexpr int kHeadKeys = 8;  // heads that a digit stands for
+constexpr int kHeadKeys = 8;  // heads with a digit key
 
 void choose_kind(Interface& ui, AttentionKind kind) {
     ViewState& state = ui.state();
     if (state.kind != kind) {
         state.kind = kind;
-        state.word = -1;  // other words stand there
+        state.word = -1;  // the words are different
         state.key = -1;
     }
 }
@@ -35,7 +35,7 @@ void step_word(Interface& ui, int by) {
     }
 }
 
-// The other word of a pair: what the chosen one is multiplied with, or pinned on.
+// Moves the other word of a pair: the key that the chosen word is multiplied with or pinned to.
 void step_key(Interface& ui, int by) {
     const int words = static_cast<int>(words_of(ui.session.scene(), Direction::To));
     int& key = ui.state().key;
@@ -44,7 +44,7 @@ void step_key(Interface& ui, int by) {
     }
 }
 
-// The blocks of the model's map one after the other, from the inputs up.
+// Steps through the blocks of the model map, from the inputs up.
 void step_block(Interface& ui, int by) {
     const auto& model = ui.session.scene().main.model;
     ui.state().panel = PanelId::Model;
@@ -126,7 +126,7 @@ void alone(Interface& ui, int head) {
     toggle_head(ui.state(), heads_of(ui.session.scene()), head, true);
 }
 
-// Adds commands of one group of the help.
+// Adds commands to one group of the help.
 class Group {
 public:
     Group(Interface& ui, const char* name) : commands_(ui.commands), name_(name) {}

@@ -17,7 +17,7 @@ bool segmented(Interface& ui, const char* name, int& chosen, const std::vector<c
     for (const char* label : labels) {
         natural += ImGui::CalcTextSize(label).x + 2.0F * ImGui::GetStyle().FramePadding.x + gap;
     }
-    // A part that has no room begins a new line.
+    // Wraps parts that do not fit.
     const bool stretch = natural <= room;
     const float extra = stretch ? (room - natural) / static_cast<float>(labels.size()) : 0.0F;
     ImGui::PushID(name);
@@ -163,8 +163,8 @@ void tip(const char* text) {
     }
 }
 
-// Where ImGui would put it depends on its version. Its text wraps at a place of the window, whose padding is part of
-// that.
+// Positioned here, since ImGui's default position depends on its version. The wrap position is relative to the window
+// and includes its padding.
 void tooltip(const char* text, float width) {
     const float em = ImGui::GetFontSize();
     const ImVec2 padding = ImGui::GetStyle().WindowPadding;

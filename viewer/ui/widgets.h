@@ -1,4 +1,4 @@
-// The few controls that Dear ImGui lacks or that all panels share. Each tells the probes where it stands.
+// Shared controls. Each registers itself with the probes.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace headscope::viewer {
 
-// One of several, side by side. True when another was chosen.
+// A choice of one of several. True if it changed.
 bool segmented(Interface& ui, const char* name, int& chosen, const std::vector<const char*>& labels);
 template <class Enum>
 bool segmented_enum(Interface& ui, const char* name, Enum& chosen, const std::vector<const char*>& labels) {
@@ -24,27 +24,27 @@ bool stepper(Interface& ui, const char* name, const std::string& label, int& val
 bool toggle(Interface& ui, const char* name, const char* label, bool& value, const char* tip = nullptr);
 bool button(Interface& ui, const char* name, const char* label, const char* tip = nullptr, bool enabled = true);
 
-// Settings that stand in two places, see controls.cpp.
+// Controls that appear in two places, see controls.cpp.
 void search_controls(Interface& ui);
 void row_toggles(Interface& ui);
 
-// A heading of a group of controls.
+// The heading of a group of controls.
 void heading(Interface& ui, const char* text);
-// A remark in the faint colour, wrapped.
+// Wrapped text in the faint colour.
 void remark(Interface& ui, const std::string& text);
-// A row that can be chosen, whatever its text holds: Dear ImGui would take "##" in it for an end.
+// A selectable row with any text; Dear ImGui would cut a label at "##".
 bool text_row(const std::string& id, const std::string& text, bool on, float width);
-// The same as a button whose text begins at its left.
+// The same as a left-aligned button.
 bool text_button(const std::string& id, const std::string& text, ImVec2 size);
-// One of the machine's devices; "" is the default.
+// A choice of the machine's devices; "" is the default.
 bool device_combo(Interface& ui, const char* name, std::string& device);
 
-// What hovering over the last item says.
+// Sets the tooltip of the last item.
 void tip(const char* text);
-// A tooltip beside the pointer, at most so many times the font's size wide.
+// A tooltip beside the pointer, at most `width` text sizes wide.
 void tooltip(const char* text, float width);
 
-// A text field that fills the width. True when Enter was pressed in it.
+// A text field that fills the width. True if Enter was pressed.
 bool text_field(Interface& ui, const char* name, const char* hint, std::string& text, bool focus);
 
 }  // namespace headscope::viewer

@@ -1,4 +1,4 @@
-// A frame of the swapchain: recorded, shown, and read back where someone wants a picture of it.
+// Records and presents a frame of the swapchain, and reads it back on request.
 #include <cstring>
 #include <limits>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
 constexpr int kChannels = 4;
 
-// Waits for what wrote an image and makes it ready for what reads it.
+// Waits for writes to an image and changes its layout for the next reads.
 void change_layout(VkCommandBuffer commands, VkImage image, VkImageLayout from, VkImageLayout to) {
     const VkImageMemoryBarrier barrier{
         .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
@@ -37,7 +37,7 @@ void begin(VkCommandBuffer commands) {
 }  // namespace
 
 bool Swapchain::draw(const float background[3], const std::function<void(VkCommandBuffer)>& draw, Picture* picture) {
-    HEADSCOPE_CHECK(picture == nullptr || can_copy_, "this window's images cannot be read back");
+    HEADSCOPE_CHECK(picture == nullptr || can_copy_, "the swapchain's images can be read back");
     const VkDevice device = gpu_.device();
     check_vulkan(vkWaitForFences(device, 1, &idle_, VK_TRUE, kForever), "vkWaitForFences");
     std::uint32_t index = 0;

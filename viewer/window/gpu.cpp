@@ -16,7 +16,7 @@ namespace headscope::viewer {
 
 namespace {
 
-// What a device can be asked to be, best first.
+// The order of device types, best first.
 int preference(VkPhysicalDeviceType type) {
     switch (type) {
         case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return 0;
@@ -39,7 +39,7 @@ bool has_swapchain(VkPhysicalDevice device) {
     return false;
 }
 
-// A queue family that draws and presents to `surface`.
+// A queue family that supports graphics and presenting to `surface`.
 std::optional<std::uint32_t> presenting_family(VkPhysicalDevice device, VkSurfaceKHR surface) {
     std::uint32_t count = 0;
     vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
@@ -59,9 +59,9 @@ std::optional<std::uint32_t> presenting_family(VkPhysicalDevice device, VkSurfac
 
 void check_vulkan(VkResult result, const char* call) {
     if (result < 0) {
-        const std::string what = result == VK_ERROR_DEVICE_LOST ? "the GPU that draws the window was lost"
+        const std::string what = result == VK_ERROR_DEVICE_LOST ? "the window's GPU was lost"
                                                                 : fmt::format("error {}", static_cast<int>(result));
-        throw Error(fmt::format("the window could not be drawn: {} answered: {}", call, what));
+        throw Error(fmt::format("cannot draw the window: {} failed: {}", call, what));
     }
 }
 
@@ -138,7 +138,7 @@ void Gpu::choose_device() {
         if (!has_swapchain(device)) {
             reasons += fmt::format("; {} has no {}", properties.deviceName, VK_KHR_SWAPCHAIN_EXTENSION_NAME);
         } else if (!family.has_value()) {
-            reasons += fmt::format("; {} has no queue that draws on this display", properties.deviceName);
+            reasons += fmt::format("; {} has no queue that presents to this display", properties.deviceName);
         } else if (const int rank = preference(properties.deviceType); rank < best) {
             best = rank;
             physical_ = device;
@@ -147,7 +147,7 @@ void Gpu::choose_device() {
         }
     }
     if (physical_ == VK_NULL_HANDLE) {
-        throw Error("no Vulkan device can draw a window here" + (reasons.empty() ? ": there is none" : reasons));
+        throw Error("no Vulkan device can draw a window" + (reasons.empty() ? ": none found" : reasons));
     }
 }
 
@@ -175,7 +175,7 @@ std::uint32_t Gpu::memory_type(std::uint32_t bits, VkMemoryPropertyFlags wanted)
             return type;
         }
     }
-    throw Error(name_ + " has no memory that the program can read a picture from");
+    throw Error(name_ + " has no memory type to read a picture back");
 }
 
 }  // namespace headscope::viewer

@@ -1,5 +1,5 @@
-// The window's own VkDevice: one queue that draws and presents. It shares nothing with the backend that runs the
-// model, so that no computation ever holds up a frame.
+// The window's own VkDevice, with one queue for graphics and presenting. It is separate from the backend that runs the
+// model, so that computation never blocks a frame.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ struct GLFWwindow;
 
 namespace headscope::viewer {
 
-// Error naming the call and what Vulkan answered.
+// Throws an Error with the call and the result unless it is VK_SUCCESS.
 void check_vulkan(VkResult result, const char* call);
 
 class Gpu {
 public:
-    // The first device that can draw into `window`, real GPUs before software. Error says why each one found cannot.
-    // `validate`: under the validation layer.
+    // Opens the first device that can draw into `window`, real GPUs before software ones. Error lists why each device
+    // was rejected. `validate`: enable the validation layer.
     Gpu(GLFWwindow* window, bool validate);
     Gpu(const Gpu&) = delete;
     Gpu& operator=(const Gpu&) = delete;
@@ -33,10 +33,10 @@ public:
     VkQueue queue() const { return queue_; }
     const std::string& name() const { return name_; }
 
-    // Error with what the validation layer says, where it is on.
+    // Error if the validation layer is on and has reported a message.
     void check_validation() { validation_.check(); }
 
-    // The index of a memory type of these among the allowed `bits`; Error when there is none.
+    // The index of a memory type with these properties among the allowed `bits`; Error if there is none.
     std::uint32_t memory_type(std::uint32_t bits, VkMemoryPropertyFlags wanted) const;
 
 private:

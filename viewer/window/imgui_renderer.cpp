@@ -13,14 +13,14 @@ namespace headscope::viewer {
 
 namespace {
 
-// Enough for the one texture that old versions make and the few of today's, which grow their atlas.
+// Enough for the single texture of old versions and for the few of new ones, which grow their atlas.
 constexpr std::uint32_t kDescriptors = 64;
 
 void check_imgui(VkResult result) {
     check_vulkan(result, "Dear ImGui's Vulkan backend");
 }
 
-// The render pass moved into the structure, and then into a part of it.
+// Newer versions moved the render pass into the structure, then into a member of it.
 template <class Info>
 void init_vulkan(Info& info, VkRenderPass render_pass) {
     if constexpr (requires { info.PipelineInfoMain; }) {
@@ -38,7 +38,7 @@ void init_vulkan(Info& info, VkRenderPass render_pass) {
     }
 }
 
-// Old versions want to be told when the atlas is to be copied; today's do it by themselves.
+// Old versions need an explicit call to upload the atlas; new ones do it themselves.
 template <class Commands>
 void upload_fonts(Swapchain& swapchain, Commands) {
     if constexpr (requires(Commands commands) { ImGui_ImplVulkan_CreateFontsTexture(commands); }) {
@@ -65,7 +65,7 @@ std::uint64_t hash_of(std::uint64_t hash, const void* data, std::size_t bytes) {
     return mixed(hash, rest);
 }
 
-// Of all that decides how a frame looks; never 0.
+// A hash of everything that affects the look of a frame; never 0.
 std::uint64_t hash_of(const ImDrawData& data) {
     std::uint64_t hash = hash_of(kPrime, &data.DisplaySize, sizeof data.DisplaySize);
     for (int at = 0; at < data.CmdListsCount; ++at) {
@@ -80,7 +80,7 @@ std::uint64_t hash_of(const ImDrawData& data) {
     return hash | 1U;
 }
 
-// Whether all textures are on the device; old versions have but one, which is.
+// Whether all textures are on the device; old versions upload their only one at once.
 template <class Data>
 bool textures_ready([[maybe_unused]] const Data& data) {
     if constexpr (requires { data.Textures->Size; }) {
@@ -107,12 +107,12 @@ ImguiRenderer::ImguiRenderer(const Gpu& gpu, Swapchain& swapchain, GLFWwindow* w
     IMGUI_CHECKVERSION();
     ImGui::CreateContext();
 #if IMGUI_VERSION_NUM >= 18700
-    // A frame takes all that has come, as older versions do.
+    // Process all pending input in one frame, as older versions do.
     ImGui::GetIO().ConfigInputTrickleEventQueue = false;
 #endif
     ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;               // what is kept of a session is kept in the settings and in state files
-    io.ConfigInputTextCursorBlink = false;  // a window that is left alone costs nothing
+    io.IniFilename = nullptr;               // the session is saved in the settings and in state files
+    io.ConfigInputTextCursorBlink = false;  // an idle window draws no frames
 #ifdef IMGUI_HAS_DOCK
     io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
 #endif

@@ -1,4 +1,4 @@
-// Dear ImGui's context and its two backends, whichever of its versions is installed.
+// Dear ImGui's context with its GLFW and Vulkan backends; supports several versions of Dear ImGui.
 #pragma once
 
 #include <functional>
@@ -9,20 +9,20 @@ namespace headscope::viewer {
 
 class ImguiRenderer {
 public:
-    // With `listen` Dear ImGui hears the window's callbacks.
+    // `listen`: Dear ImGui receives the window's input events.
     ImguiRenderer(const Gpu& gpu, Swapchain& swapchain, GLFWwindow* window, bool listen);
     ImguiRenderer(const ImguiRenderer&) = delete;
     ImguiRenderer& operator=(const ImguiRenderer&) = delete;
     ~ImguiRenderer();
 
-    // Empties the atlas, lets `build` fill it and hands it to the device.
+    // Clears the font atlas, lets `build` fill it and uploads it.
     void rebuild_fonts(const std::function<void()>& build);
     // Before ImGui::NewFrame().
     void begin_frame();
-    // What ImGui::Render() left. See Swapchain::draw. A frame that looks like the one before is not drawn again, unless
-    // it is wanted as a picture: a pointer that moves over nothing costs no drawing.
+    // Draws the result of ImGui::Render(), see Swapchain::draw. Skips a frame that looks like the last one, unless a
+    // picture is requested: this makes idle pointer movement free.
     bool draw(Swapchain& swapchain, Picture* picture);
-    // The next frame is drawn whatever it looks like.
+    // Forces the next frame to be drawn.
     void forget_shown() { shown_ = 0; }
 
 private:
@@ -32,7 +32,7 @@ private:
     Swapchain& swapchain_;
     VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
     bool started_ = false;
-    std::uint64_t shown_ = 0;  // a hash of what was drawn last; 0: nothing
+    std::uint64_t shown_ = 0;  // a hash of the last frame; 0: none
 };
 
 }  // namespace headscope::viewer

@@ -118,12 +118,11 @@ Chord parse_chord(const std::string& text) {
         }
     }
     if (rest.size() == 1 && std::isalnum(static_cast<unsigned char>(rest[0])) != 0) {
-        chord.key = std::toupper(static_cast<unsigned char>(rest[0]));  // GLFW's keys are ASCII's capitals and digits
+        chord.key = std::toupper(static_cast<unsigned char>(rest[0]));  // GLFW uses ASCII capitals and digits
         return chord;
     }
-    throw Error("\"" + text +
-                "\" is no key: letters, digits, Enter, Left, F1 ... were expected, after Ctrl+, Shift+ "
-                "or Alt+ where wanted");
+    throw Error("unknown key \"" + text +
+                "\": expected a letter, a digit, Enter, Left, F1 ..., optionally after Ctrl+, Shift+ or Alt+");
 }
 
 std::string to_string(const Chord& chord) {
@@ -161,11 +160,11 @@ std::string utf8_of(unsigned character) {
     return text;
 }
 
-int key_printed(const char* printed, int otherwise) {
-    if (printed == nullptr || printed[0] == '\0' || printed[1] != '\0') {
-        return otherwise;
+int key_labelled(const char* label, int fallback) {
+    if (label == nullptr || label[0] == '\0' || label[1] != '\0') {
+        return fallback;
     }
-    const auto letter = static_cast<unsigned char>(printed[0]);
+    const auto letter = static_cast<unsigned char>(label[0]);
     if (std::isalnum(letter) != 0) {
         return std::toupper(letter);
     }
@@ -176,7 +175,7 @@ int key_printed(const char* printed, int otherwise) {
         case ',': return GLFW_KEY_COMMA;
         case '.': return GLFW_KEY_PERIOD;
         case '/': return GLFW_KEY_SLASH;
-        default: return otherwise;
+        default: return fallback;
     }
 }
 

@@ -1,4 +1,4 @@
-// Input as plain data: what the window's callbacks report, what a script plays back and a recorder writes down.
+// Input events as plain data, from the window's callbacks or a script.
 #pragma once
 
 #include <string>
@@ -16,26 +16,26 @@ struct InputEvent {
     std::string text = {};  // UTF-8
 };
 
-// A chord as people write it, such as "Ctrl+Shift+P", "F1", "Left" or "?".
+// A key with modifiers, such as "Ctrl+Shift+P", "F1" or "Left".
 struct Chord {
     int key = 0;
     int modifiers = 0;
     bool operator==(const Chord&) const = default;
 };
 
-// Error naming what was not understood.
+// Error for an unknown key.
 Chord parse_chord(const std::string& text);
 std::string to_string(const Chord& chord);
-// Whether it can be written and read back: not Ctrl alone, and no key without a name.
+// Whether to_string() and parse_chord() support this chord: not for a lone modifier or a key without a name.
 bool has_name(const Chord& chord);
 
-// One character of Unicode as UTF-8.
+// A code point as UTF-8.
 std::string utf8_of(unsigned character);
 
-// The key that carries what `printed` says, such as "z", on whatever keyboard; `otherwise` where that has no name.
-int key_printed(const char* printed, int otherwise);
+// The key labelled `label` (such as "z") on the user's keyboard layout, or `fallback` if the label has no name.
+int key_labelled(const char* label, int fallback);
 
-// Gives an event to Dear ImGui, which is between two frames.
+// Passes an event to Dear ImGui; call between frames.
 void feed_imgui(const InputEvent& event);
 
 }  // namespace headscope::viewer

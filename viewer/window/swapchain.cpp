@@ -41,7 +41,7 @@ void Swapchain::destroy() {
     vkDestroyRenderPass(gpu_.device(), render_pass_, nullptr);
 }
 
-// Eight bits without conversion: colours are given as they shall look, as in SVG.
+// 8-bit UNORM without sRGB conversion: colours are sRGB values already, as in SVG.
 void Swapchain::choose_format() {
     std::uint32_t count = 0;
     check_vulkan(vkGetPhysicalDeviceSurfaceFormatsKHR(gpu_.physical(), gpu_.surface(), &count, nullptr),
@@ -53,7 +53,7 @@ void Swapchain::choose_format() {
         return is_bgra(format.format) || format.format == VK_FORMAT_R8G8B8A8_UNORM;
     });
     if (found == formats.end()) {
-        throw Error(gpu_.name() + " shows no window of 8 bits a colour (B8G8R8A8 or R8G8B8A8) here");
+        throw Error(gpu_.name() + " does not support a surface format with 8 bits per channel (B8G8R8A8 or R8G8B8A8)");
     }
     format_ = *found;
 }

@@ -1,4 +1,4 @@
-// The images of the window, drawn one after the other. Made anew when the window's size changes.
+// The window's swapchain. Recreated when the window is resized.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@ public:
 
     void resize(int width, int height);
 
-    // Records a frame by `draw` over `background` (RGB, 0 to 1), shows it, and copies it to `picture` where one is
-    // wanted. False when the window has changed its size: resize and draw again.
+    // Records a frame with `draw` over `background` (RGB, 0 to 1), presents it, and copies it to `picture` unless that
+    // is null. False if the window was resized: call resize() and draw again.
     bool draw(const float background[3], const std::function<void(VkCommandBuffer)>& draw, Picture* picture);
 
-    // Runs commands at once and waits for them.
+    // Runs commands immediately and waits for them.
     void run_now(const std::function<void(VkCommandBuffer)>& record);
 
 private:
@@ -42,7 +42,7 @@ private:
         VkFramebuffer framebuffer = VK_NULL_HANDLE;
         VkSemaphore drawn = VK_NULL_HANDLE;
     };
-    // Memory that a frame is copied to on request.
+    // A buffer to copy a frame into.
     struct Readback {
         VkBuffer buffer = VK_NULL_HANDLE;
         VkDeviceMemory memory = VK_NULL_HANDLE;

@@ -11,12 +11,12 @@ Validation::Validation() {
     info_.messageSeverity =
         VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
     info_.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
-    info_.pfnUserCallback = hear;
+    info_.pfnUserCallback = on_message;
     info_.pUserData = this;
 }
 
-VkBool32 Validation::hear(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
-                          const VkDebugUtilsMessengerCallbackDataEXT* message, void* self) {
+VkBool32 Validation::on_message(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
+                                const VkDebugUtilsMessengerCallbackDataEXT* message, void* self) {
     auto& validation = *static_cast<Validation*>(self);
     const std::lock_guard lock(validation.mutex_);
     if (validation.first_.empty()) {
@@ -29,9 +29,9 @@ void Validation::attach(VkInstance instance) {
     instance_ = instance;
     const auto create = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(  // NOLINT
         vkGetInstanceProcAddr(instance, "vkCreateDebugUtilsMessengerEXT"));
-    HEADSCOPE_CHECK(create != nullptr, "the instance was made with the extension");
+    HEADSCOPE_CHECK(create != nullptr, "the instance has the debug utils extension");
     if (create(instance, &info_, nullptr, &messenger_) != VK_SUCCESS) {
-        throw Error("Vulkan's validation layer cannot be heard: vkCreateDebugUtilsMessengerEXT failed");
+        throw Error("cannot receive messages of Vulkan's validation layer: vkCreateDebugUtilsMessengerEXT failed");
     }
 }
 
@@ -47,7 +47,7 @@ void Validation::detach() {
 void Validation::check() {
     const std::lock_guard lock(mutex_);
     if (!first_.empty()) {
-        throw Error("Vulkan's validation layer says of the window: " + std::exchange(first_, {}));
+        throw Error("Vulkan's validation layer reports for the window: " + std::exchange(first_, {}));
     }
 }
 

@@ -1,4 +1,4 @@
-// Vulkan's validation layer for the window.
+// Collects messages of Vulkan's validation layer for the window.
 #pragma once
 
 #include <mutex>
@@ -10,12 +10,12 @@ namespace headscope::viewer {
 
 class Validation {
 public:
-    // What an instance has to be made with; it lives as long as this.
+    // For the pNext chain of VkInstanceCreateInfo; valid as long as this object.
     const VkDebugUtilsMessengerCreateInfoEXT* info() const { return &info_; }
-    // From now on messages of this instance are kept.
+    // Starts collecting messages of this instance.
     void attach(VkInstance instance);
     void detach();
-    // Error with the first message since the last time, if there was one.
+    // Error with the first message since the last check, if any.
     void check();
 
     Validation();
@@ -23,9 +23,9 @@ public:
     Validation& operator=(const Validation&) = delete;
 
 private:
-    static VkBool32 VKAPI_PTR hear(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
-                                   VkDebugUtilsMessageTypeFlagsEXT types,
-                                   const VkDebugUtilsMessengerCallbackDataEXT* message, void* self);
+    static VkBool32 VKAPI_PTR on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                         VkDebugUtilsMessageTypeFlagsEXT types,
+                                         const VkDebugUtilsMessengerCallbackDataEXT* message, void* self);
 
     VkDebugUtilsMessengerCreateInfoEXT info_{};
     VkInstance instance_ = VK_NULL_HANDLE;

@@ -18,16 +18,16 @@ namespace headscope::viewer {
 
 namespace {
 
-// Dear ImGui shows what an input leads to one frame after it, and what that leads to in the next.
+// Dear ImGui shows the effect of an input one frame later, and follow-up effects in the next.
 constexpr int kFramesAfterInput = 3;
-constexpr int kSmallestWidth = 800;  // pixels, below which the panel has no room
+constexpr int kSmallestWidth = 800;  // pixels; narrower windows leave no room for the panel
 constexpr int kSmallestHeight = 560;
 
 std::string display_advice(const Settings& settings) {
     const bool named = settings.has("DISPLAY") || settings.has("WAYLAND_DISPLAY");
-    return named ? "the display does not answer"
+    return named ? "cannot connect to the display"
                  : "there is no display (DISPLAY and WAYLAND_DISPLAY are not set). `headscope view --render FILE` and "
-                   "`headscope attention -o FILE` draw without one";
+                   "`headscope attention -o FILE` work without one";
 }
 
 std::string glfw_problem() {
@@ -36,12 +36,12 @@ std::string glfw_problem() {
     return text == nullptr ? std::string("no reason given") : std::string(text);
 }
 
-// GLFW's own state is the process': it lives as long as the window.
+// GLFW's state is global to the process; it is initialised as long as the window exists.
 class Glfw {
 public:
     explicit Glfw(const Settings& settings) {
         if (glfwInit() != GLFW_TRUE) {
-            throw Error(fmt::format("no window can be opened: {} ({})", display_advice(settings), glfw_problem()));
+            throw Error(fmt::format("cannot open a window: {} ({})", display_advice(settings), glfw_problem()));
         }
     }
     Glfw(const Glfw&) = delete;
@@ -54,8 +54,8 @@ public:
     explicit GlfwWindow(const WindowOptions& options) {
         if (glfwVulkanSupported() != GLFW_TRUE) {
             throw Error(
-                "no window can be opened: there is no Vulkan loader or no driver for it (on Debian "
-                "mesa-vulkan-drivers has one that needs no GPU). `headscope attention -o FILE` draws without");
+                "cannot open a window: there is no Vulkan loader or driver (on Debian, mesa-vulkan-drivers includes "
+                "a software driver). `headscope attention -o FILE` works without one");
         }
         glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
         glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
@@ -63,7 +63,7 @@ public:
         glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "headscope");
         window_ = glfwCreateWindow(options.width, options.height, options.title.c_str(), nullptr, nullptr);
         if (window_ == nullptr) {
-            throw Error("no window can be opened: " + glfw_problem());
+            throw Error("cannot open a window: " + glfw_problem());
         }
         glfwSetWindowSizeLimits(window_, kSmallestWidth, kSmallestHeight, GLFW_DONT_CARE, GLFW_DONT_CARE);
     }
@@ -92,7 +92,7 @@ struct Window::Impl {
 
     static Impl& of(GLFWwindow* window) { return *static_cast<Impl*>(glfwGetWindowUserPointer(window)); }
 
-    // Before Dear ImGui's, which call these in turn.
+    // Install these before Dear ImGui's callbacks, which call them in turn.
     void install_callbacks() {
         GLFWwindow* w = window.get();
         glfwSetWindowRefreshCallback(w, [](GLFWwindow* at) {
@@ -110,34 +110,34 @@ struct Window::Impl {
             return;
         }
         glfwSetCursorPosCallback(w, [](GLFWwindow* at, double x, double y) {
-            of(at).heard({.kind = InputEvent::Kind::Move, .x = x, .y = y});
+            of(at).handle({.kind = InputEvent::Kind::Move, .x = x, .y = y});
         });
         glfwSetMouseButtonCallback(w, [](GLFWwindow* at, int button, int action, int modifiers) {
-            of(at).heard({.kind = InputEvent::Kind::Button,
-                          .code = button,
-                          .down = action == GLFW_PRESS,
-                          .modifiers = modifiers});
+            of(at).handle({.kind = InputEvent::Kind::Button,
+                           .code = button,
+                           .down = action == GLFW_PRESS,
+                           .modifiers = modifiers});
         });
         glfwSetScrollCallback(w, [](GLFWwindow* at, double x, double y) {
-            of(at).heard({.kind = InputEvent::Kind::Wheel, .x = x, .y = y});
+            of(at).handle({.kind = InputEvent::Kind::Wheel, .x = x, .y = y});
         });
-        // Keys are what is printed on them, not where a US keyboard has them.
+        // Use the keys of the user's layout, not their positions on a US keyboard.
         glfwSetKeyCallback(w, [](GLFWwindow* at, int key, int scancode, int action, int modifiers) {
             const bool prints = key >= GLFW_KEY_SPACE && key < GLFW_KEY_ESCAPE;
-            of(at).heard({.kind = InputEvent::Kind::Key,
-                          .code = prints ? key_printed(glfwGetKeyName(key, scancode), key) : key,
-                          .down = action != GLFW_RELEASE,
-                          .modifiers = modifiers});
+            of(at).handle({.kind = InputEvent::Kind::Key,
+                           .code = prints ? key_labelled(glfwGetKeyName(key, scancode), key) : key,
+                           .down = action != GLFW_RELEASE,
+                           .modifiers = modifiers});
         });
         glfwSetCharCallback(w, [](GLFWwindow* at, unsigned character) {
-            of(at).heard({.kind = InputEvent::Kind::Text, .text = utf8_of(character)});
+            of(at).handle({.kind = InputEvent::Kind::Text, .text = utf8_of(character)});
         });
     }
 
-    void heard(const InputEvent& event) {
+    void handle(const InputEvent& event) {
         owed = kFramesAfterInput;
         if (event.kind == InputEvent::Kind::Key && event.down) {
-            constexpr int kKnown = GLFW_MOD_CONTROL | GLFW_MOD_SHIFT | GLFW_MOD_ALT;  // not the locks
+            constexpr int kKnown = GLFW_MOD_CONTROL | GLFW_MOD_SHIFT | GLFW_MOD_ALT;  // ignores Caps Lock and Num Lock
             chords.push_back({event.code, event.modifiers & kKnown});
         }
         if (recorder) {
@@ -145,12 +145,12 @@ struct Window::Impl {
         }
     }
 
-    // What was played goes to Dear ImGui after what the desktop says, and stays: the pointer does not jump back.
+    // Played events follow the desktop's and persist, so that the pointer does not jump back.
     void feed_played() {
         if (!options.scripted) {
             return;
         }
-        // A script's time is counted in frames, so that no double click becomes two where drawing is slow.
+        // In a script a frame always takes 1/60 s, so that double clicks work even if drawing is slow.
         ImGui::GetIO().DeltaTime = 1.0F / 60.0F;
         for (const InputEvent& event : played) {
             if (event.kind == InputEvent::Kind::Move) {
@@ -180,10 +180,10 @@ struct Window::Impl {
     std::array<bool, 3> buttons{};
     std::vector<Chord> chords;
     std::vector<std::string> dropped;
-    std::array<int, 4> windowed{};  // place and size before the full screen
+    std::array<int, 4> windowed{};  // position and size before full screen
     int owed = kFramesAfterInput;
     bool resized = false;
-    bool damaged = false;  // the desktop lost what was shown
+    bool damaged = false;  // the desktop asked for a redraw
     bool fonts_due = true;
 };
 
@@ -286,7 +286,7 @@ void Window::frame(const std::function<void()>& build, Picture* picture) {
     ImGui::NewFrame();
     build();
     ImGui::Render();
-    // A window that changed its size is drawn into images of the new one; what was built is at most one frame behind.
+    // After a resize, draw into new images; the layout is at most one frame behind.
     for (int attempt = 0; attempt < 3; ++attempt) {
         if (std::exchange(impl.damaged, false)) {
             impl.renderer->forget_shown();
@@ -320,7 +320,7 @@ void Window::record(std::function<void(const InputEvent&)> recorder) {
 
 void Window::play(const InputEvent& event) {
     impl_->played.push_back(event);
-    impl_->heard(event);
+    impl_->handle(event);
 }
 
 }  // namespace headscope::viewer

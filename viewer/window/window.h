@@ -1,4 +1,4 @@
-// A desktop window with Dear ImGui in it. Frames are drawn when there is input or news, and never otherwise.
+// A desktop window with Dear ImGui. Draws frames only on input or wake().
 #pragma once
 
 #include <functional>
@@ -16,15 +16,15 @@ struct WindowOptions {
     std::string title = "Headscope";
     int width = 1360;
     int height = 860;
-    // HEADSCOPE_VULKAN_VALIDATION; DISPLAY and WAYLAND_DISPLAY, which GLFW reads itself, for the advice.
+    // HEADSCOPE_VULKAN_VALIDATION; also DISPLAY and WAYLAND_DISPLAY, only for error messages (GLFW reads them itself).
     Settings settings = {};
-    // Input comes from play() alone: the pointer and the keyboard of the desktop are ignored.
+    // Takes input only from play() and ignores the pointer and keyboard.
     bool scripted = false;
 };
 
 class Window {
 public:
-    // Error when there is no display, or no Vulkan device that draws on it. One window at a time.
+    // Error without a display or a Vulkan device that can draw on it. Only one window at a time.
     explicit Window(const WindowOptions& options);
     Window(const Window&) = delete;
     Window& operator=(const Window&) = delete;
@@ -38,34 +38,34 @@ public:
     struct Size {
         int width = 0, height = 0;
     };
-    Size size() const;  // as set_size() takes it; of a full screen, what it will have again
+    Size size() const;  // for set_size(); in full screen, the size to restore
     bool minimised() const;
-    // Pixels of the display for one of its nominal pixels: 1, 1.25, 2 ...
+    // The display's scale factor: 1, 1.25, 2 ...
     float content_scale() const;
     const std::string& gpu() const;
 
-    // Builds fonts and style: called at the start, and before a frame whenever request_fonts() was. It fills the atlas.
+    // Sets the function that fills the font atlas and sets the style: called at once, and before the frame after
+    // request_fonts().
     void on_fonts(std::function<void()> build);
     void request_fonts();
 
-    // Waits until there is something to draw: input, a wake(), frames that are still owed to the last input, or until
-    // so many seconds have passed; 0: without an end.
+    // Waits for something to draw: input, a wake(), pending frames after an input, or a timeout in seconds (0: none).
     void wait(double seconds);
-    // Takes in what there is, without waiting.
+    // Processes pending events without waiting.
     void poll();
     // From any thread.
     static void wake();
 
-    // Draws a frame of what `build` asks Dear ImGui for. With `picture` it is copied there.
+    // Draws a frame that `build` defines with Dear ImGui, and copies it to `picture` unless that is null.
     void frame(const std::function<void()>& build, Picture* picture = nullptr);
 
-    // What came since the last call: keys that were pressed, in order, and paths that were dropped on the window.
+    // The keys pressed and the paths dropped on the window since the last call, in order.
     std::vector<Chord> take_chords();
     std::vector<std::string> take_dropped();
-    // Everything the user does from now on; nullptr ends it.
+    // Passes all further user input to `recorder`; nullptr stops.
     void record(std::function<void(const InputEvent&)> recorder);
 
-    // An event as if the user had made it, for the next frame.
+    // Simulates a user event for the next frame.
     void play(const InputEvent& event);
 
 private:
