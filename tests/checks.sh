@@ -22,7 +22,7 @@ skip() {
 check_agreement() {
     if [ -z "${HEADSCOPE_HELD_OUT:-}" ]; then
         skip "HEADSCOPE_HELD_OUT names no file, and held-out text is too large for this repository." \
-            "docs/training.md (\"Real text\") and assets/configs/prepare-en-de.sh say how to get it, then" \
+            "docs/training.md (\"Preparing larger corpora\") and assets/configs/prepare-en-de.sh say how to get it, then" \
             "HEADSCOPE_HELD_OUT=data/tatoeba/test.tsv ./do check agreement"
     fi
     build release headscope
