@@ -227,7 +227,7 @@ done
 look --word 9
 expect "a word that is not there" refused "is not among: 1 7 4 7 <EOS>"
 look --kind sideways
-expect "an unknown kind" refused "encoder, decoder and cross"
+expect "an unknown kind" refused "encoder, decoder or cross"
 look -o figure.bmp
 expect "another format" refused "there are .svg, .png and .json"
 look -o - --format bmp
@@ -243,7 +243,7 @@ expect "a search for a word that is not there" refused "is not among: 1 7 4 7 <E
 look --find long-distance --rank 99
 expect "a rank that no head has" refused "the search admits"
 look --all-heads --sort size
-expect "an order that there is not" refused "entropy, distance, sharpness and diagonal"
+expect "an order that there is not" refused "entropy, distance, sharpness or diagonal"
 look --text-size nan
 expect "letters of no size" refused "--text-size: expected a number from 1 to 1000, found nan"
 look --scale nan -o huge.png

@@ -131,7 +131,7 @@ if [ -x "$(dirname "$headscope")/headscope-viewer" ]; then
     expect "but first that a script is not there" refused "cannot read the script 'nowhere.script': No such file or directory"
     printf 'wait\nwate\n' >bad.script
     view --script bad.script
-    expect "or what it can do" refused 'bad.script, line 2: "wate"' "it can: size, wait"
+    expect "and an unknown command" refused 'bad.script, line 2: unknown command "wate"' "must be one of size, wait"
 fi
 if [ -x "$(dirname "$headscope")/headscope-viewer" ] && ! "$headscope" devices | grep -q '^vulkan .*not built in'; then
     # A driver that does not survive being loaded.

@@ -80,7 +80,7 @@ TEST_CASE("What a worker finds is what an explorer finds", "[worker]") {
     CHECK(seen);
     CHECK(heads == 6 * 4);
     const Tag empty = desk.worker.explore(request(""));
-    CHECK_THAT(desk.finished(empty)->problem, Contains("no text"));
+    CHECK_THAT(desk.finished(empty)->problem, Contains("source sentence is empty"));
 }
 
 TEST_CASE("Of hundreds of quick requests the newest is answered", "[worker]") {
