@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Everything one does with this repository, from a bare Debian or Ubuntu. ./do alone says what there is.
+# Builds, tests and installs Headscope on a bare Debian or Ubuntu. ./do alone lists the commands.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 readonly MODEL=${HEADSCOPE_MODEL:-assets/models/en-de}
 HEADSCOPE=build/release/headscope
-# What building, running and testing need; names as in Debian 12 and 13 and Ubuntu 24.04.
+# Packages for building, running and testing, with the names of Debian 12 and 13 and Ubuntu 24.04.
 readonly PACKAGES=(
     build-essential cmake ninja-build pkg-config
     libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libbz2-dev liblzma-dev libzstd-dev libsentencepiece-dev
@@ -17,32 +17,32 @@ usage() {
     cat <<'TEXT'
 Headscope: the Transformer on every GPU, with heads you can see.
 
-  ./do demo             build, translate the example sentences on every device found, draw attention figures (--preset ci)
-  ./do test [NAME..]    build and run the tests, or those of these names alone (ctest -N lists them; --preset debug)
-  ./do check [PART..]   the longer proofs: format shell docs agreement bleu onnx digits cpuonly shared sanitize
+  ./do demo             build, translate the example sentences on every device, draw attention figures (--preset ci)
+  ./do test [NAME..]    build and run all tests, or only these (ctest -N lists them; --preset debug)
+  ./do check [PART..]   the longer checks: format shell docs agreement bleu onnx digits cpuonly shared sanitize
                         validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage
                         mutants tidy fuzz trixie
-  ./do bench [ARGS..]   headscope bench, built for this machine
-  ./do build            only build: build/release/headscope (--all: tests as well; --preset debug)
-  ./do install [PREFIX] build and install for this user (PREFIX: ~/.local), as root for all (/usr/local): program, viewer,
-                        model, desktop entry
-  ./do format           clang-format over every C++ file
-  ./do docs             the public headers as reference pages: out/docs/html/index.html
-  ./do packages         install what the distribution has and this machine lacks (demo and test do it, too)
+  ./do bench [ARGS..]   build and run headscope bench
+  ./do build            build only: build/release/headscope (--all: also the tests; --preset debug)
+  ./do install [PREFIX] build and install program, viewer, model and desktop entry for this user (PREFIX: ~/.local), or
+                        for all users as root (/usr/local)
+  ./do format           run clang-format on every C++ file
+  ./do docs             generate reference pages of the public headers: out/docs/html/index.html
+  ./do packages         install missing packages (demo and test do this, too)
   ./do clean            remove build/ and out/
 
-Every command may be run again: what is done stays done, and what needs no network asks for none.
-  HEADSCOPE_MODEL=FOLDER            the model of demo and check, in place of assets/models/en-de
-  HEADSCOPE_BLEU_REFERENCE=FOLDER   systems' outputs and what sacreBLEU says of them, for check bleu (it says how)
-  HEADSCOPE_ONNX_NODE_TESTS=FOLDER  ONNX's node tests for check onnx; without it the onnx package of PyPI writes them
-  HEADSCOPE_HELD_OUT=FILE.tsv       held-out text for check agreement, 500 lines of "source TAB target" or more
-  HEADSCOPE_CUDA_TOOLKITS='A;B'     folders of CUDA toolkits for check cuda; building finds one by itself
-  HEADSCOPE_STOP_SECONDS=N          how long check stop stops trainings; 600 without it
-  HEADSCOPE_FUZZ_SECONDS=N          how long check fuzz searches with each target; 60 without it
-  HEADSCOPE_SWIFTSHADER=ICD.json    the driver of check swiftshader, in place of the one in Debian's chromium-common
-  HEADSCOPE_DEBIAN_MIRROR=URL       where check trixie gets Debian 13 from; http://deb.debian.org/debian without it
-  HEADSCOPE_NO_INSTALL=1            never install packages; the build then names what it does not find
-  HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan   make the tests fail, not skip, where one of these has no device
+Commands can be repeated: finished work is not repeated, and the network is used only if needed.
+  HEADSCOPE_MODEL=FOLDER            the model of demo and check; default: assets/models/en-de
+  HEADSCOPE_BLEU_REFERENCE=FOLDER   outputs of systems with sacreBLEU's scores, for check bleu (which explains them)
+  HEADSCOPE_ONNX_NODE_TESTS=FOLDER  ONNX's node tests for check onnx; default: written by PyPI's onnx package
+  HEADSCOPE_HELD_OUT=FILE.tsv       held-out text for check agreement: at least 500 lines of "source TAB target"
+  HEADSCOPE_CUDA_TOOLKITS='A;B'     folders of CUDA toolkits for check cuda; builds find one automatically
+  HEADSCOPE_STOP_SECONDS=N          duration of check stop; default: 600
+  HEADSCOPE_FUZZ_SECONDS=N          duration of check fuzz for each target; default: 60
+  HEADSCOPE_SWIFTSHADER=ICD.json    the driver of check swiftshader; default: from Debian's chromium-common
+  HEADSCOPE_DEBIAN_MIRROR=URL       the mirror for check trixie; default: http://deb.debian.org/debian
+  HEADSCOPE_NO_INSTALL=1            never install packages; the build then reports what is missing
+  HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan   fail instead of skip tests if one of these has no device
 TEXT
 }
 
@@ -62,7 +62,7 @@ distribution() {
 missing_packages() {
     local package
     for package in "$@"; do
-        # "install ok installed"; a removed package keeps a record as "deinstall ok config-files".
+        # A removed package still has a record, with the status config-files.
         dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || printf '%s\n' "$package"
     done
 }
@@ -70,8 +70,8 @@ missing_packages() {
 need_packages() {
     [ -z "${HEADSCOPE_NO_INSTALL:-}" ] || return 0
     if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-        fail "$(distribution) has no apt-get: packages are installed on Debian and Ubuntu only.
-    Install what corresponds to: $*
+        fail "$(distribution) has no apt-get: packages can be installed only on Debian and Ubuntu.
+    Install the equivalents of: $*
     Then run this again with HEADSCOPE_NO_INSTALL=1."
     fi
     local missing sudo=()
@@ -84,7 +84,7 @@ need_packages() {
     fi
     say "Installing from $(distribution): ${missing[*]}"
     "${sudo[@]}" apt-get update -qq ||
-        fail "apt-get update failed: is there a network? Needed are: ${missing[*]}"
+        fail "apt-get update failed: is there a network? Required packages: ${missing[*]}"
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
         >/dev/null || fail "apt-get could not install: ${missing[*]}"
 }
@@ -112,7 +112,7 @@ preset_of() { # COMMAND [--preset NAME]
             [ -n "${2:-}" ] || fail "--preset needs a name, such as debug"
             printf '%s' "$2"
             ;;
-        *) fail "unknown option of $command: $1 (there is --preset NAME)" ;;
+        *) fail "unknown option of $command: $1 (the only option is --preset NAME)" ;;
     esac
 }
 
@@ -133,7 +133,7 @@ build_program() { # [--preset NAME] [--all]
                 shift
                 ;;
             --all) target=() ;;
-            *) fail "unknown option of build: $1 (there are --preset NAME and --all)" ;;
+            *) fail "unknown option of build: $1 (options: --preset NAME, --all)" ;;
         esac
         shift
     done
@@ -147,7 +147,7 @@ build_program() { # [--preset NAME] [--all]
 seconds() { date +%s.%N; }
 elapsed() { awk -v from="$1" -v to="$(seconds)" 'BEGIN { printf "%.2f", to - from }'; }
 
-# Translates every example sentence on one device; leaves STEM.de, STEM.stats and STEM.time.
+# Translates the example sentences on one device; writes STEM.de, STEM.stats and STEM.time.
 translate_examples() { # DEVICE STEM
     local start
     start=$(seconds)
@@ -159,7 +159,7 @@ translate_examples() { # DEVICE STEM
     elapsed "$start" >"$2.time"
 }
 
-# Device, seconds of the whole command, tokens a second while translating, share of lines equal to the CPU's.
+# Prints the device, seconds of the whole command, tokens/s and the share of lines that equal the CPU's.
 table_row() { # DEVICE STEM
     paste out/demo/cpu.de "$2.de" |
         awk -F '\t' -v device="$1" -v time="$(cat "$2.time")" \
@@ -173,7 +173,7 @@ print_translations() {
         awk -F '\t' '{ printf "  en  %s\n  de  %s\n\n", $1, $2 }'
 }
 
-# The paper's Figures 3, 4 and 5, drawn for this model: layer 5, or the last where it has fewer.
+# Draws the paper's Figures 3, 4 and 5 with this model: layer 5, or the last one if it has fewer.
 draw_figures() {
     local first second heads
     first=$(sed -n 1p assets/examples/paper.en)
@@ -186,7 +186,7 @@ draw_figures() {
     figure figure5-right "$second" --heads "$(head_of "$heads" 4)"
 }
 
-# The paper's models have eight heads; in one that has fewer, counting goes round.
+# The paper's models have eight heads; wraps around for models with fewer.
 head_of() { printf '%s' "$((($2 - 1) % $1 + 1))"; } # HEADS-OF-THE-MODEL PAPER-HEAD
 
 figure() { # NAME TEXT OPTION..
@@ -202,8 +202,8 @@ demo() { # [--preset NAME]
     need_packages "${PACKAGES[@]}"
     build "$preset" headscope
     if [ ! -f "$MODEL/config.json" ]; then
-        fail "there is no model in $MODEL (config.json, model.safetensors and a SentencePiece model are expected there).
-    Everything else is built: $HEADSCOPE --help. docs/training.md says how to train a model."
+        fail "there is no model in $MODEL (expected config.json, model.safetensors and a SentencePiece model).
+    Everything else is built: $HEADSCOPE --help. docs/training.md explains how to train a model."
     fi
     mkdir -p out/demo
     local devices device
@@ -219,7 +219,7 @@ demo() { # [--preset NAME]
     done
     "$HEADSCOPE" devices | grep -A3 'cannot be used' || true
     draw_figures
-    say "What the encoder's heads look at in layer 5 (or the last), drawn like the paper's Figures 3 to 5:"
+    say "The encoder's attention in layer 5 (or the last), as in the paper's Figures 3 to 5:"
     printf '  %s\n' out/figure*.svg
 }
 
@@ -232,11 +232,11 @@ run_tests() { # [--preset NAME] [TEST..]
         shift 2
     fi
     for name in "$@"; do
-        case $name in -*) fail "unknown option of test: $name (there is --preset NAME before the names of tests)" ;; esac
+        case $name in -*) fail "unknown option of test: $name (the only option is --preset NAME, before the tests)" ;; esac
     done
     need_packages "${PACKAGES[@]}"
     configured "$preset"
-    # Most tests of C++ are programs of their own; the others need more than one target.
+    # Most C++ tests are a single program; other tests need several targets.
     for name in "$@"; do
         ninja -C "build/$preset" -t query "test_$name" >/dev/null 2>&1 || { targets=() && break; }
         targets+=("test_$name")
@@ -248,18 +248,18 @@ run_tests() { # [--preset NAME] [TEST..]
 
 # ----------------------------------------------------------------------------------------------- install
 
-# The prefix, or the nearest folder above it that there is, has to take files.
+# Fails unless the prefix, or its nearest existing parent, is a writable folder.
 check_prefix() { # PREFIX
     local folder=$1
     while [ ! -e "$folder" ]; do folder=$(dirname "$folder"); done
-    [ -d "$folder" ] || fail "cannot install into $1: $folder is no folder"
-    # Root is let write where no file can be, so it is tried.
+    [ -d "$folder" ] || fail "cannot install into $1: $folder is not a folder"
+    # Creates a file, since permissions do not tell whether root can write.
     { : >"$folder/.headscope-probe"; } 2>/dev/null ||
-        fail "cannot install into $1: $folder cannot be written. Run this as root, or give another: ./do install PREFIX"
+        fail "cannot install into $1: $folder is not writable. Run this as root, or use another folder: ./do install PREFIX"
     rm -f "$folder/.headscope-probe"
 }
 
-# Desktops look into these for what is new. Where a tool is not installed, there is no desktop that needs it.
+# Updates the desktop's databases. A missing tool means that no desktop needs it.
 update_desktop() { # SHARE
     desktop_tool update-desktop-database -q "$1/applications"
     desktop_tool update-mime-database "$1/mime"
@@ -267,22 +267,22 @@ update_desktop() { # SHARE
 }
 desktop_tool() { # TOOL ARGS..
     if command -v "$1" >/dev/null && ! "$@"; then
-        printf 'do: %s failed, so the desktop may see the program only after the next login\n' "$1" >&2
+        printf 'do: %s failed: the desktop may not show the program before the next login\n' "$1" >&2
     fi
 }
 
 install_program() { # [PREFIX]
     local prefix=${1:-} list
-    [ $# -le 1 ] || fail "install takes one folder, found: $*"
+    [ $# -le 1 ] || fail "install takes one folder, got: $*"
     if [ -z "$prefix" ] && [ "$(id -u)" -eq 0 ]; then
         prefix=/usr/local
     elif [ -z "$prefix" ]; then
         prefix=${HOME:?HOME is not set: give a folder, ./do install PREFIX}/.local
     fi
     case $prefix in
-        -*) fail "unknown option of install: $prefix (there is a folder alone)" ;;
+        -*) fail "unknown option of install: $prefix (install takes only a folder)" ;;
         /*) ;;
-        *) prefix=$OLDPWD/$prefix ;;  # this script works in its own folder
+        *) prefix=$OLDPWD/$prefix ;;  # this script has changed to its own folder
     esac
     check_prefix "$prefix"
     need_packages "${PACKAGES[@]}"
@@ -295,7 +295,7 @@ install_program() { # [PREFIX]
     say "installed: $prefix/bin/headscope"
     case :$PATH: in
         *:"$prefix/bin":*) ;;
-        *) printf '  Your PATH does not have %s: add it to start headscope by its name.\n' "$prefix/bin" ;;
+        *) printf '  %s is not in your PATH: add it to run headscope by name.\n' "$prefix/bin" ;;
     esac
     printf "  To remove it: xargs -d '\\\\n' rm -f <%s\n" "$list"
 }
@@ -337,12 +337,12 @@ main() {
         docs) docs ;;
         packages)
             need_packages "${PACKAGES[@]}"
-            say "nothing is missing"
+            say "all packages are installed"
             ;;
         clean) rm -rf build out ;;
         *)
             usage >&2
-            fail "unknown command: $command (those there are stand above)"
+            fail "unknown command: $command (the commands are listed above)"
             ;;
     esac
 }

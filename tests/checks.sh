@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# The longer proofs of ./do check, which brings say, fail, build and the rest: every check_NAME is a part.
+# The longer checks of ./do check, one function check_NAME each. ./do defines say, fail, build and other helpers.
 
-# shellcheck disable=SC2154 # MODEL, HEADSCOPE and PACKAGES are ./do's
+# shellcheck disable=SC2154 # ./do sets MODEL, HEADSCOPE and PACKAGES
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev)
 readonly CHECKS=(format shell docs agreement bleu onnx digits cpuonly shared sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage mutants tidy fuzz trixie)
-# How a part of check ends that proved nothing because something that a person has to give is not there.
+# Exit code of a check that was skipped because a requirement is missing.
 readonly SKIPPED=77
 
 check_format() { sources | xargs clang-format --dry-run --Werror; }
@@ -18,26 +18,26 @@ skip() {
     exit "$SKIPPED"
 }
 
-# Greedy translations of held-out text on Vulkan and the CPU: identical, but for ties, which are listed with their gap.
+# Greedy translations of held-out text on Vulkan and the CPU are identical, except for ties, which are listed.
 check_agreement() {
     if [ -z "${HEADSCOPE_HELD_OUT:-}" ]; then
-        skip "HEADSCOPE_HELD_OUT names no file, and held-out text is too large for this repository." \
-            "docs/training.md (\"Preparing larger corpora\") and assets/configs/prepare-en-de.sh say how to get it, then" \
+        skip "HEADSCOPE_HELD_OUT is not set, and held-out text is too large for this repository." \
+            "docs/training.md (\"Preparing larger corpora\") and assets/configs/prepare-en-de.sh explain how to get it, then" \
             "HEADSCOPE_HELD_OUT=data/tatoeba/test.tsv ./do check agreement"
     fi
     build release headscope
     "$HEADSCOPE" compare --model "$MODEL" --device vulkan --with cpu --tsv "$HEADSCOPE_HELD_OUT" --limit 500 |
         tee out/check/agreement.txt
     grep -q ' of 500 sentences identically' out/check/agreement.txt ||
-        fail "'$HEADSCOPE_HELD_OUT' holds fewer than 500 sentences"
+        fail "'$HEADSCOPE_HELD_OUT' has fewer than 500 sentences"
 }
 
-# BLEU beside sacreBLEU's, on outputs of whole systems: a folder of SYSTEM.txt.gz, ref.de.gz and expected.tsv, whose third
-# column is sacreBLEU's score with 13a's tokens and whose last that of the text as it is (--tokenize none).
+# Compares BLEU with sacreBLEU's on outputs of whole systems, from a folder with SYSTEM.txt.gz, ref.de.gz and
+# expected.tsv, which has sacreBLEU's score with 13a tokens in column 3 and with --tokenize none in the last column.
 check_bleu() {
     local system tokens expected found folder=${HEADSCOPE_BLEU_REFERENCE:-}
     if [ -z "$folder" ]; then
-        skip "HEADSCOPE_BLEU_REFERENCE names no folder, and systems' outputs are no part of this repository." \
+        skip "HEADSCOPE_BLEU_REFERENCE is not set, and outputs of systems are not part of this repository." \
             "Unpack test/wmt17_en_de_systems.pkl.bz2 of github.com/mjpost/sacrebleu into SYSTEM.txt.gz and ref.de.gz, write" \
             "what sacreBLEU says of them into the columns 1 (SYSTEM), 3 (13a) and 8 (none) of expected.tsv, then" \
             "HEADSCOPE_BLEU_REFERENCE=FOLDER ./do check bleu"
@@ -51,12 +51,12 @@ check_bleu() {
                 --tokenize "$tokens" --json | jq .bleu)
             printf '%-45s %-5s sacreBLEU %s, here %s\n' "$system" "$tokens" "$expected" "$found"
             awk -v a="$expected" -v b="$found" 'BEGIN { exit !(b != "" && a - b < 5e-7 && b - a < 5e-7) }' ||
-                fail "$system: BLEU ($tokens) is $found, and sacreBLEU says $expected"
+                fail "$system: BLEU ($tokens) is $found, but sacreBLEU's is $expected"
         done < <(cut -f "1,$([ "$tokens" = 13a ] && echo 3 || echo 8)" out/check/bleu-expected.tsv)
     done
 }
 
-# ONNX's node tests of all ops that we have, on the CPU and on Vulkan.
+# Runs ONNX's node tests of all supported ops on the CPU and on Vulkan.
 check_onnx() {
     local tests=${HEADSCOPE_ONNX_NODE_TESTS:-} device
     [ -n "$tests" ] || tests=$(onnx_node_tests)
@@ -66,14 +66,14 @@ check_onnx() {
     done
 }
 
-# A folder of them, which the onnx package writes once.
+# Prints the folder of node tests, which the onnx package writes once.
 onnx_node_tests() {
     local folder=build/onnx version=1.23.2
     if [ ! -f "$folder/$version.ready" ]; then
         rm -rf "$folder"
         mkdir -p build
         if ! { python3 -m venv "$folder/venv" && "$folder/venv/bin/pip" install --quiet "onnx==$version"; } >&2; then
-            skip "onnx $version could not be installed: python3-venv and a network are needed, or a folder of node tests" \
+            skip "cannot install onnx $version: this needs python3-venv and a network, or a folder of node tests" \
                 "(docs/conformance.md, \"ONNX node tests\"), then" \
                 "HEADSCOPE_ONNX_NODE_TESTS=FOLDER ./do check onnx" >&2
         fi
@@ -84,7 +84,7 @@ onnx_node_tests() {
     printf '%s' "$folder/node"
 }
 
-# The self-made task is learnt completely: every one of its 500 test numbers, on the CPU.
+# The digits task is learnt completely on the CPU: all 500 test numbers are correct.
 check_digits() {
     local folder=out/check/digits
     build release headscope
@@ -97,37 +97,37 @@ check_digits() {
         fail "not all of the 500 test numbers were translated exactly"
 }
 
-# Without the Vulkan backend it builds without a warning, passes its tests, and says what was left out.
 check_shared() {
     build shared
     tests/house/install_test.sh build/shared/headscope cmake
 }
 
+# A build without Vulkan has no warnings, passes its tests, and reports that Vulkan is missing.
 check_cpuonly() {
     build cpu-only
     build/cpu-only/headscope devices | tee out/check/devices.txt
     grep -q '^vulkan.*cannot be used: not built in' out/check/devices.txt ||
-        fail "headscope devices does not say that Vulkan was left out"
+        fail "headscope devices does not report that Vulkan is not built in"
     HEADSCOPE_REQUIRE_BACKENDS=cpu ctest --test-dir build/cpu-only --output-on-failure --parallel "$(nproc)"
 }
 
-# The driver keeps memory of its own until the process ends, which is no leak of ours. It also allocates so much that what
-# is kept back, to catch its use after it was freed, has to be limited. A test asks for more memory than there is.
+# leaks.txt suppresses the driver's leaks. The quarantine is limited, since the driver allocates a lot. One test asks for
+# more memory than the machine has.
 check_sanitize() {
     build sanitize
     ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=16:allocator_may_return_null=1 LSAN_OPTIONS=suppressions=$PWD/tests/house/leaks.txt \
         UBSAN_OPTIONS=print_stacktrace=1 ctest --test-dir build/sanitize --output-on-failure --parallel "$(nproc)"
 }
 
-# Core and synchronisation validation; any message becomes an error of the test that caused it.
+# Core and synchronisation validation; each message is an error in the test that caused it.
 check_validation() {
     build release
     HEADSCOPE_VULKAN_VALIDATION=1 HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan \
         ctest --test-dir build/release --output-on-failure --parallel "$(nproc)"
 }
 
-# What headscope conform says of the software driver with subgroups of 4, 8 and 16 invocations, by every code path, and
-# by all of these under the validation layer, to which no kernel may give anything to say.
+# Conformance of the software driver with subgroups of 4, 8 and 16 invocations, on every code path, and once under the
+# validation layer.
 check_conform() {
     build release headscope
     local bits report
@@ -135,18 +135,18 @@ check_conform() {
         report=out/check/conform-$bits.json
         LP_NATIVE_VECTOR_WIDTH=$bits "$HEADSCOPE" conform --device vulkan --full --json "$report"
         [ "$(jq -r '.devices[0].limits."subgroup size"' "$report")" -eq $((bits / 32)) ] ||
-            fail "with LP_NATIVE_VECTOR_WIDTH=$bits the driver has other subgroups than were asked for"
+            fail "LP_NATIVE_VECTOR_WIDTH=$bits did not change the driver's subgroup size"
         jq -e '.devices[0].unproven_kernels == []' "$report" >/dev/null ||
-            fail "kernels are timed that no case holds to the oracle: $(jq -c '.devices[0].unproven_kernels' "$report")"
+            fail "no case covers these kernels: $(jq -c '.devices[0].unproven_kernels' "$report")"
     done
     HEADSCOPE_VULKAN_VALIDATION=1 "$HEADSCOPE" conform --device vulkan --quick --no-speed \
         --path "$(jq -r '.devices[0].paths | join(",")' "$report")"
 }
 
-# What a vendor's compiler makes of the kernels, for GPUs that are not there.
+# Compiles the kernels with a vendor's compiler, without a GPU.
 check_compiler() {
     configured release
-    cmake build/release >/dev/null # finds libdrm-dev, if it has come since
+    cmake build/release >/dev/null # finds libdrm-dev if it was installed since
     build release headscope headscope_compile_only
     tests/compile_only/gpus.sh build/release "out/check/$1" "$1"
 }
@@ -154,33 +154,33 @@ check_amd() { check_compiler amd; }
 check_intel() { check_compiler intel; }
 check_nvidia() { check_compiler nvidia; }
 
-# Another software Vulkan, SwiftShader: not Mesa's compiler, and a device without push descriptors, storage in 16 bits and
-# texel loads. It is slow, and its window is drawn by it as well.
+# SwiftShader, a software Vulkan with another compiler than Mesa's and without push descriptors, 16-bit storage and texel
+# loads. It also draws the window.
 check_swiftshader() {
     local icd=${HEADSCOPE_SWIFTSHADER:-}
     [ -n "$icd" ] || icd=$(debian_swiftshader)
     configured release
-    cmake build/release >/dev/null # finds xvfb-run, if it has come since
+    cmake build/release >/dev/null # finds xvfb-run if it was installed since
     build release
     icd=$(realpath -e "$icd")
     export VK_DRIVER_FILES=$icd VK_ICD_FILENAMES=$icd HEADSCOPE_REQUIRE_BACKENDS=vulkan
-    "$HEADSCOPE" devices | grep SwiftShader || fail "'$icd' is no driver that calls itself SwiftShader"
+    "$HEADSCOPE" devices | grep SwiftShader || fail "'$icd' is not SwiftShader's driver"
     HEADSCOPE_VULKAN_VALIDATION=1 "$HEADSCOPE" conform --device vulkan --quick --no-speed
     ctest --test-dir build/release -N -R '^viewer_window_shown$' | grep -q 'Total Tests: 1' ||
-        fail "the window is not tested: build with the viewer, where xvfb-run is"
+        fail "the window is not tested: this needs the viewer and xvfb-run"
     HEADSCOPE_TEST_DEVICES=vulkan ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" \
         -R '^(backend|vulkan|autograd|model|observe|infer|viewer_window_shown)$'
 }
 
-# The ICD file of Debian's chromium-common, unpacked once.
+# Prints the path of the ICD file in Debian's chromium-common, unpacked once.
 debian_swiftshader() {
     local folder=build/swiftshader package=chromium-common
     if [ ! -f "$folder.ready" ]; then
         rm -rf "$folder"
         mkdir -p "$folder"
         if ! (cd "$folder" && apt-get download "$package") >&2; then
-            apt-cache show "$package" >&2 && fail "$package could not be fetched: is there a network, and is apt-get update recent?"
-            skip "apt knows no package $package, whose SwiftShader Debian's is." \
+            apt-cache show "$package" >&2 && fail "cannot download $package: is there a network, and is apt-get update recent?"
+            skip "there is no package $package, which contains SwiftShader in Debian." \
                 "HEADSCOPE_SWIFTSHADER=/path/of/vk_swiftshader_icd.json ./do check swiftshader" >&2
         fi
         dpkg --extract "$folder"/*.deb "$folder"
@@ -200,16 +200,16 @@ check_subgroups() {
     done
 }
 
-# Every fast path of the Vulkan backend switched off: the plain ones must give the same. Storage in 16 bits is no fast path,
-# nor are the trial of matrices and the probe of drivers. tests/vulkan says itself what it switches off.
+# Tests with every fast path of the Vulkan backend disabled. 16-bit storage, trials and the driver probe are not fast
+# paths. tests/vulkan sets its own switches.
 check_plain() {
     build release
     HEADSCOPE_VULKAN_DISABLE=push_descriptors,subgroups,pipeline_cache,vector_loads,texel_loads,transfers,cooperative_matrix,half_conversions,fused_attention,tuning,replays,timestamps,pipeline_threads HEADSCOPE_REQUIRE_BACKENDS=cpu,vulkan \
         ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" -R '^(ops|backend|autograd|model)'
 }
 
-# The CUDA backend's kernels on the CPU, their threads in other orders (a race shows as another result), and on what an
-# older card has. The order they have in ./do test is left out.
+# Emulates CUDA kernels with other thread orders than ./do test (a race changes results), and with the features of an
+# older GPU.
 check_emulation() {
     build release
     local setting
@@ -217,17 +217,17 @@ check_emulation() {
         printf '%s\n' "$setting"
         env "$setting" ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" -R 'cuda_(emulated|backend)'
     done
-    # Whole trainings, stopped, killed and resumed, beside the CPU's.
+    # Complete training runs, stopped, killed and resumed, compared with the CPU's.
     HEADSCOPE_CUDA_DRIVER=build/release/tests/fake_cuda/driver.so \
         HEADSCOPE_CUDA_MODULES=build/release/tests/cuda_emulation/modules \
         HEADSCOPE_TEST_DEVICES=cuda HEADSCOPE_REQUIRE_BACKENDS=cuda build/release/tests/test_train
 }
 
-# The modules of every toolkit at hand, for every architecture that it knows, warnings as errors; each has to have code of
-# all its kernels for the oldest card it is meant for, and one of them for the paper's P100.
+# Builds the modules of every toolkit for all architectures, with warnings as errors. Each must contain all kernels for
+# each architecture, and one of them must support the paper's P100.
 check_cuda() {
     if [ -z "${HEADSCOPE_CUDA_TOOLKITS:-}" ]; then
-        skip "HEADSCOPE_CUDA_TOOLKITS names no toolkits. One of CUDA 12 is needed, which compiles for the paper's P100," \
+        skip "HEADSCOPE_CUDA_TOOLKITS is not set. It must include CUDA 12, which supports the paper's P100," \
             "as in HEADSCOPE_CUDA_TOOLKITS='/opt/cuda-12.4;/usr/local/cuda' ./do check cuda (docs/cuda.md)"
     fi
     rm -rf build/cuda
@@ -237,10 +237,10 @@ check_cuda() {
     for root in "${toolkits[@]}"; do
         [ ! -x "$root/bin/cuobjdump" ] || any=$root/bin/cuobjdump
     done
-    [ -n "$any" ] || fail "none of $HEADSCOPE_CUDA_TOOLKITS has cuobjdump, which tells the kernels of a module"
+    [ -n "$any" ] || fail "none of $HEADSCOPE_CUDA_TOOLKITS has cuobjdump, which lists the kernels of a module"
     for root in "${toolkits[@]}"; do
         major=$("$root/bin/nvcc" --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
-        cuobjdump=$any  # its own, if it has one: an older one may not read what a newer toolkit compresses
+        cuobjdump=$any  # prefer the toolkit's own: an older one may not support newer compression
         [ ! -x "$root/bin/cuobjdump" ] || cuobjdump=$root/bin/cuobjdump
         cmake --build build/cuda --parallel "$(nproc)" --target "headscope_cuda$major"
         if [ "$major" -lt 13 ]; then
@@ -250,16 +250,16 @@ check_cuda() {
             tests/cuda/every_kernel.sh "$cuobjdump" "build/cuda/libheadscope_cuda$major.so" 75 80 86 89 90
         fi
     done
-    [ -n "$p100" ] || fail "none of $HEADSCOPE_CUDA_TOOLKITS compiles for sm_60: add one of CUDA 12"
+    [ -n "$p100" ] || fail "none of $HEADSCOPE_CUDA_TOOLKITS supports sm_60: add CUDA 12"
 }
 
-# A training stopped at random moments for ten minutes: each stop leaves a checkpoint, and none crashes.
+# Stops training at random moments for ten minutes: each stop leaves a checkpoint, and none crashes.
 check_stop() {
     build release headscope
     tests/train/stop_often.sh build/release/headscope "${HEADSCOPE_STOP_SECONDS:-600}"
 }
 
-# A training killed 200 times, its files cut short at 1,500 places each, and a disk that is full at 200.
+# Kills training 200 times, truncates its files at 1,500 places each, and fills the disk at 200.
 check_damage() {
     build release test_train
     HEADSCOPE_TEST_DEVICES=cpu HEADSCOPE_TEST_KILLS=200 build/release/tests/test_train "[resume]"
@@ -267,15 +267,15 @@ check_damage() {
     HEADSCOPE_TEST_DAMAGES=200 build/release/tests/test_train "a disk that is full*"
 }
 
-# A planted bug for each shader, and for each family of ops on the CPU and in the oracle; the proof must see every one.
+# Inserts a bug into each shader, and each family of ops on the CPU and in the oracle; conformance must detect all.
 check_mutants() { tests/mutants/run.sh; }
 
 check_tidy() { build tidy; }
 
 check_fuzz() { tests/fuzz/run.sh; }
 
-# Makes FOLDER hold the tracked files alone, and what was built there. What differs becomes as new as this minute: with the
-# time of a change that was made while something was being built there, it would not be built again.
+# Mirrors the tracked files to FOLDER and keeps its build folder. Copied files get the current time: with their original
+# time, a change made during an earlier build would not be rebuilt.
 mirror_tracked() { # FOLDER
     local file
     mkdir -p "$1"
@@ -288,11 +288,11 @@ mirror_tracked() { # FOLDER
     done
 }
 
-# ./do test in Debian 13, whose compiler, Catch2, Dear ImGui and Mesa are newer: in a root of its own, with the tracked
-# files alone. What was installed and built there stays for the next time; its mounts go with the process.
+# Runs ./do test in Debian 13, which has a newer compiler, Catch2, Dear ImGui and Mesa: in a chroot, with only the tracked
+# files. Packages and builds are kept for the next time; mounts end with the process.
 check_trixie() {
     local root=build/trixie mirror=${HEADSCOPE_DEBIAN_MIRROR:-http://deb.debian.org/debian}
-    [ "$(id -u)" -eq 0 ] || skip "a root folder of another Debian needs root: sudo ./do check trixie"
+    [ "$(id -u)" -eq 0 ] || skip "a chroot needs root: sudo ./do check trixie"
     if [ ! -f "$root.ready" ]; then
         rm -rf "$root"
         mkdir -p build
@@ -301,7 +301,7 @@ check_trixie() {
     fi
     mirror_tracked "$root/headscope"
     cp -L /etc/resolv.conf "$root/etc/resolv.conf"
-    # shellcheck disable=SC2016 # the inner shell's own
+    # shellcheck disable=SC2016 # expanded by the inner shell
     unshare --mount --propagation private bash -euc '
         mount -t proc proc "$1/proc"
         mount --rbind /dev "$1/dev"
@@ -315,16 +315,16 @@ check() {
     local parts=("$@") part start code outcome result=0 rows=()
     [ $# -gt 0 ] || parts=("${CHECKS[@]}")
     for part in "${parts[@]}"; do
-        declare -F "check_$part" >/dev/null || fail "there is no check '$part'; there are: ${CHECKS[*]}"
+        declare -F "check_$part" >/dev/null || fail "unknown check '$part'; the checks are: ${CHECKS[*]}"
     done
     need_packages "${PACKAGES[@]}" "${CHECK_PACKAGES[@]}"
-    # The sanitizers' and libFuzzer's runtime has clang's version in its name.
+    # The package with the runtime of the sanitizers and libFuzzer has clang's version in its name.
     need_packages "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
     mkdir -p out/check
     for part in "${parts[@]}"; do
         start=$(seconds)
         say "check $part (out/check/$part.log)"
-        # A process of its own, so that the first failing command of the part ends it.
+        # In a separate process, so that the first failing command ends the part.
         code=0
         ./do check-part "$part" >"out/check/$part.log" 2>&1 || code=$?
         case $code in

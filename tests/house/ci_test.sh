@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What .ci/run lets pass and what it does not, with a stand-in for ./do: nothing is installed, built or tested.
+# Which outcomes .ci/run accepts and rejects, with a fake ./do: nothing is installed, built or tested.
 # shellcheck disable=SC2016,SC2317 # changes expand later, in ./do; conditions are called through expect
 set -uo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -10,7 +10,7 @@ trap 'rm -rf "$sandbox"' EXIT
 output=
 mkdir "$sandbox/.ci"
 
-# ./do as it prints and leaves things when all is well. A test changes what it sources: variables, or a part anew.
+# A fake ./do with the output and files of a successful run. Tests override its variables or functions in ./changes.
 cat >"$sandbox/do" <<'DO'
 #!/usr/bin/env bash
 packages() { :; }
@@ -35,7 +35,7 @@ case $1 in test) tests ;; *) "$1" ;; esac
 DO
 chmod +x "$sandbox/do"
 
-# run CHANGES [SED-EXPRESSION]: CI with a changed ./do, and itself changed where a test cannot wait for minutes.
+# run CHANGES [SED-EXPRESSION]: runs CI with a changed ./do, and with a changed .ci/run where a test cannot wait.
 run() {
     printf '%s\n' "$1" >"$sandbox/changes"
     rm -rf "$sandbox/out"
@@ -48,41 +48,41 @@ show() { printf '    output: %s\n' "$output"; }
 says() { [[ $output == *"$1"* ]]; }
 
 run ''
-expect "where all is well, it passes" ended_with 0
-expect "and ends with what ctest counted" says "100% tests passed, 0 tests failed out of 3"
+expect "a successful run passes" ended_with 0
+expect "and ends with ctest's summary" says "100% tests passed, 0 tests failed out of 3"
 seconds=$(awk '$1 == "part" { seconds += $3 } END { print seconds }' "$repository/.ci/run")
-expect "the parts' budgets are the 25 minutes after which all is cut off" [ "$seconds" -eq 1500 ]
+expect "the budgets of the parts add up to the limit of 25 minutes" [ "$seconds" -eq 1500 ]
 
 run 'build() { sleep 1.2; }' 's/^part build [0-9]* /part build 0 /'
 expect "a part over its budget fails the run" ended_with 1
-expect "and is named" says "ci: build is over its budget"
-expect "once all has been reported" says "100% tests passed"
+expect "and is reported" says "ci: build is over its budget"
+expect "after the other parts" says "100% tests passed"
 run 'demo() { sleep 20; }' 's/ 25m / 1s /'
-expect "what goes on after the last minute is cut off" ended_with 124
-expect "and that is said" says "ci: stopped, 25 minutes are over"
+expect "a run over the limit is stopped" ended_with 124
+expect "and that is reported" says "ci: stopped after 25 minutes"
 
 run 'build() { return 1; }'
-expect "a build that fails fails the run" ended_with 1
-expect "and is named" says "ci: build FAILED"
-expect "and nothing follows" not says "ci: tests"
+expect "a failed build fails the run" ended_with 1
+expect "and is reported" says "ci: build FAILED"
+expect "and stops it" not says "ci: tests"
 run 'tests() { return 8; }'
-expect "so do tests" says "ci: tests FAILED"
-expect "with its code" ended_with 1
+expect "failed tests are reported" says "ci: tests FAILED"
+expect "and fail the run" ended_with 1
 
 run 'window="***Skipped"'
-expect "a window that was not tested fails the run" ended_with 1
-expect "and that is said" says "ci: the real window was not tested"
+expect "an untested window fails the run" ended_with 1
+expect "and is reported" says "ci: the real window was not tested"
 
 run 'vulkan=93'
-expect "one line of 14 that is another than the CPU's fails the run" ended_with 1
-expect "and the device is named" says "the demo's table has no vulkan, or another translation than the CPU's"
+expect "a single line that differs from the CPU's fails the run" ended_with 1
+expect "and the device is reported" says "the demo's table lacks vulkan, or its translations differ from the CPU's"
 run 'cpu=93'
-expect "the CPU is no exception" ended_with 1
+expect "this applies to the CPU, too" ended_with 1
 run 'demo() { echo "$build"; echo "  cpu  1.02  602  100 %"; }'
-expect "a device that is missing from the table fails it" says "the demo's table has no vulkan"
+expect "a device that is missing from the table is reported" says "the demo's table lacks vulkan"
 run 'build="[1/64] Shader adam"'
-expect "so does building again what was built" says "ci: the demo built again what was built"
+expect "rebuilding something is reported" says "ci: the demo rebuilt something"
 run 'end="<path"'
-expect "a figure cut short fails it" says "is no whole figure"
+expect "a truncated figure is reported" says "is incomplete"
 
-finish "CI decides as expected"
+finish "CI accepts and rejects as expected"

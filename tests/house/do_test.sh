@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# ./do's own decisions, with stand-ins for the system's tools: nothing is installed, built or fetched.
-# shellcheck disable=SC2016,SC2317 # stand-ins expand later; conditions are called through expect
+# The decisions of ./do, with fake system tools: nothing is installed, built or downloaded.
+# shellcheck disable=SC2016,SC2317 # the fakes expand later; conditions are called through expect
 set -uo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 sandbox=$(mktemp -d)
 trap 'rm -rf "$sandbox"' EXIT
-# What the caller set for ./do is none of these tests' business.
+# The caller's settings for ./do must not affect these tests.
 unset HEADSCOPE_NO_INSTALL HEADSCOPE_MODEL HEADSCOPE_HELD_OUT
 # shellcheck source=tests/house/expect.sh
 . "$repository/tests/house/expect.sh"
 output=
 
-# A `do` of its own, whose PATH holds the stand-ins and the few tools that it really needs.
+# Sets up a copy of `do` whose PATH has only the fakes and the few real tools that it needs.
 reset() {
     rm -rf "${sandbox:?}/bin" "${sandbox:?}/repo"
     mkdir -p "$sandbox/bin" "$sandbox/repo"
@@ -40,7 +40,7 @@ show() { printf '    output: %s\n    calls: %s\n' "$output" "$(cat "$sandbox/cal
 says() { [[ $output == *"$1"* ]]; }
 called() { grep -q -- "$1" "$sandbox/calls"; }
 
-# Everything but catch2 is installed.
+# Everything except catch2 is installed.
 one_missing() {
     stand_in dpkg-query 'case $* in *catch2*) exit 1 ;; *) echo installed ;; esac'
     stand_in apt-get "${1:-exit 0}"
@@ -48,18 +48,18 @@ one_missing() {
 
 reset
 run
-expect "alone it succeeds" ended_with 0
+expect "without arguments it succeeds" ended_with 0
 for command in demo test check bench build install format packages clean; do
-    expect "alone it names $command" says "./do $command"
+    expect "and lists $command" says "./do $command"
 done
 
 reset
 run frobnicate
 expect "an unknown command fails" ended_with 1
-expect "and is named" says "unknown command: frobnicate"
+expect "and is reported" says "unknown command: frobnicate"
 run check frobnicate
 expect "an unknown check fails" ended_with 1
-expect "and the checks are listed" says "there are: format"
+expect "and the checks are listed" says "the checks are: format"
 run test --frobnicate
 expect "an unknown option of test fails" ended_with 1
 
@@ -67,18 +67,18 @@ reset
 stand_in dpkg-query 'echo installed'
 stand_in apt-get 'exit 1'
 run packages
-expect "with nothing missing it succeeds" ended_with 0
-expect "without asking apt-get" not called apt-get
+expect "if nothing is missing it succeeds" ended_with 0
+expect "without calling apt-get" not called apt-get
 
 reset
 one_missing
 run packages
 expect "a missing package is installed" called 'apt-get install .*catch2'
-expect "alone" not called 'install .*cmake'
-expect "and named" says catch2
+expect "and no other" not called 'install .*cmake'
+expect "and is printed" says catch2
 expect "after an update" called 'apt-get update'
 
-# Removed, but its configuration is still there: not installed.
+# A removed package whose configuration remains.
 reset
 stand_in dpkg-query 'case $* in *catch2*) echo config-files ;; *) echo installed ;; esac'
 stand_in apt-get 'exit 0'
@@ -89,27 +89,27 @@ reset
 one_missing
 stand_in id 'echo 1000'
 run packages
-expect "without sudo it stops" ended_with 1
-expect "and says what root would do" says "apt-get install catch2"
+expect "without sudo it fails" ended_with 1
+expect "and prints the command for root" says "apt-get install catch2"
 stand_in sudo '"$@"'
 run packages
-expect "with sudo it goes on" ended_with 0
-expect "through sudo" called 'sudo apt-get update'
+expect "with sudo it succeeds" ended_with 0
+expect "and uses sudo" called 'sudo apt-get update'
 
 reset
 one_missing 'exit 100'
 run packages
 expect "no network is an error" ended_with 1
-expect "that says so" says "is there a network"
-expect "and what is needed" says catch2
+expect "that mentions the network" says "is there a network"
+expect "and the packages" says catch2
 
 reset
 run demo
 expect "an unsupported distribution is an error" ended_with 1
 expect "that lists the packages" says libsentencepiece-dev
-expect "and the way round" says HEADSCOPE_NO_INSTALL=1
+expect "and the workaround" says HEADSCOPE_NO_INSTALL=1
 
-# The demo without a model: everything is built, then it says what is missing.
+# The demo without a model builds everything, then reports what is missing.
 reset
 stand_in dpkg-query 'echo installed'
 stand_in apt-get 'exit 1'
@@ -119,11 +119,11 @@ mkdir -p "$sandbox/repo/build/release"
 run demo
 expect "the demo without a model fails" ended_with 1
 expect "after building" called 'cmake --build build/release'
-expect "and says what it looked for" says "config.json, model.safetensors"
+expect "and lists the files it expects" says "config.json, model.safetensors"
 expect "a configured tree is not configured again" not called 'cmake --preset'
 
-# The demo with a model and two devices, of which one translates one line of two as the CPU does. The stand-in reads what it
-# is given, or the writer would die of it.
+# The demo with a model and two devices; one translates one of two lines as the CPU does. The fake must read its input, or
+# the writer gets SIGPIPE.
 reset
 stand_in dpkg-query 'echo installed'
 stand_in apt-get 'exit 1'
@@ -148,13 +148,13 @@ row() { [[ $output =~ $1\ +[0-9.]+\ +$2\ +$3\ % ]]; }
 expect "the demo succeeds" ended_with 0
 expect "it prints source" says "en  Two."
 expect "and translation" says "de  Zwei."
-expect "half of the one device's lines are like the CPU's" row vulkan:0 123 50
-expect "all of the CPU's are" row cpu 568 100
-expect "a rejected device is named" says "vulkan:1  cannot be used: too old"
-expect "the figures are named" says out/figure4-below.svg
+expect "half of the first device's lines equal the CPU's" row vulkan:0 123 50
+expect "all of the CPU's lines do" row cpu 568 100
+expect "an unusable device is listed" says "vulkan:1  cannot be used: too old"
+expect "the figures are listed" says out/figure4-below.svg
 expect "heads 5 and 6 of Figure 4" called 'attention .*--heads 5,6 --word its -o out/figure4-below.svg'
 expect "head 3 of Figure 5" called 'attention .*--heads 3 -o out/figure5-left.svg'
-expect "no layer is named: the program knows the last" not called '--layer'
+expect "the layer is left to the program's default" not called '--layer'
 for heads in 4:1,2:3:4 3:2,3:3:1 1:1,1:1:1; do
     IFS=: read -r count figure4 left right <<<"$heads"
     echo "$count" >"$HEADS"
@@ -170,22 +170,22 @@ mkdir -p "$sandbox/repo/build/ci"
 mv "$sandbox/repo/build/release/headscope" "$sandbox/repo/build/ci/headscope"
 for command in build demo; do
     run $command --preset
-    expect "$command says that a preset has a name" says "do: --preset needs a name, such as debug"
-    expect "and ends" ended_with 1
+    expect "$command --preset needs a name" says "do: --preset needs a name, such as debug"
+    expect "and fails" ended_with 1
 done
 run demo --preset ci
-expect "the demo of another preset" ended_with 0
-expect "builds that one" called 'cmake --build build/ci'
+expect "the demo accepts a preset" ended_with 0
+expect "and builds it" called 'cmake --build build/ci'
 run demo --frobnicate
 expect "an unknown option of the demo fails" ended_with 1
-expect "and is named" says "unknown option of demo: --frobnicate"
+expect "and is reported" says "unknown option of demo: --frobnicate"
 stand_in headscope 'case "$*" in "devices --usable") echo cpu ;; *) echo "no memory" >&2; exit 1 ;; esac'
 mv "$sandbox/bin/headscope" "$sandbox/repo/build/release/headscope"
 run demo
 expect "a device that fails makes the demo fail" ended_with 1
-expect "with the device's own words" says "no memory"
+expect "with the device's error" says "no memory"
 
-# Installing: where, twice, and where it must not.
+# Installing: twice, with and without a prefix, and into invalid folders.
 reset
 stand_in dpkg-query 'echo installed'
 stand_in apt-get 'exit 1'
@@ -200,38 +200,38 @@ for time in first second; do
     run install "$prefix"
     expect "installing a $time time succeeds" ended_with 0
     expect "after building" called 'cmake --build build/release .*--target headscope'
-    expect "where it was asked for" called "cmake --install build/release --prefix $prefix"
-    expect "and says what there is now" says "installed: $prefix/bin/headscope"
-    expect "that PATH lacks it" says "Your PATH does not have $prefix/bin"
+    expect "into the given folder" called "cmake --install build/release --prefix $prefix"
+    expect "and prints the program's path" says "installed: $prefix/bin/headscope"
+    expect "and that PATH lacks it" says "$prefix/bin is not in your PATH"
     expect "and how to remove it" says "To remove it: xargs -d '\\n' rm -f <$prefix/share/headscope/installed.txt"
     expect "which lists what was installed, and itself" [ "$(cat "$prefix/share/headscope/installed.txt")" = \
         "$prefix/bin/headscope"$'\n\n'"$prefix/share/headscope/installed.txt" ]
 done
 stand_in update-desktop-database 'exit 1'
 run install "$prefix"
-expect "a desktop's tool that fails is said" says "update-desktop-database failed"
-expect "and is no failure" ended_with 0
-expect "it was told where" called "update-desktop-database -q $prefix/share/applications"
+expect "a failing desktop tool is reported" says "update-desktop-database failed"
+expect "but is not an error" ended_with 0
+expect "it gets the right folder" called "update-desktop-database -q $prefix/share/applications"
 output=$(cd "$sandbox" && PATH=$sandbox/bin:$sandbox/here/bin "$sandbox/repo/do" install here 2>&1)
-expect "a folder is one below where ./do was called" called "cmake --install build/release --prefix $sandbox/here"
-expect "a PATH that has it is left alone" not says "Your PATH"
+expect "a relative folder is relative to the caller's" called "cmake --install build/release --prefix $sandbox/here"
+expect "a PATH that has it is not mentioned" not says "your PATH"
 stand_in id 'echo 1000'
 HOME=$sandbox/home run install
-expect "without a folder it is the user's own" called "cmake --install build/release --prefix $sandbox/home/.local"
+expect "the default folder is the user's" called "cmake --install build/release --prefix $sandbox/home/.local"
 : >"$sandbox/calls"
 : >"$sandbox/file"
 run install "$sandbox/file/below"
-expect "a file is no folder" says "cannot install into $sandbox/file/below: $sandbox/file is no folder"
-expect "which is an error" ended_with 1
+expect "a path below a file is rejected" says "cannot install into $sandbox/file/below: $sandbox/file is not a folder"
+expect "with an error" ended_with 1
 run install --user
-expect "an option is none" says "unknown option of install: --user"
+expect "an option is rejected" says "unknown option of install: --user"
 run install one two
-expect "and neither are two folders" says "install takes one folder, found: one two"
+expect "two folders are rejected" says "install takes one folder, got: one two"
 run install /proc/headscope
-expect "a folder that takes no files is refused" says "cannot install into /proc/headscope: /proc cannot be written"
-expect "nothing was built for any of these" not called 'cmake'
+expect "an unwritable folder is rejected" says "cannot install into /proc/headscope: /proc is not writable"
+expect "none of these build anything" not called 'cmake'
 
-built() { # PRESET..: with all packages, and tools that do nothing
+built() { # PRESET..: resets, with all packages installed and fake build tools
     reset
     stand_in dpkg-query 'echo installed'
     stand_in apt-get 'exit 1'
@@ -248,17 +248,17 @@ built() { # PRESET..: with all packages, and tools that do nothing
 built release debug
 stand_in ninja 'case $* in *test_text | *test_model) exit 0 ;; *) exit 1 ;; esac'
 run test text model
-expect "tests can be named" ended_with 0
-expect "what they need is built" called 'cmake .*--target test_text test_model$'
-expect "and they alone are run" called 'ctest .*build/release .*-R ^(text|model)[$]'
+expect "tests can be selected" ended_with 0
+expect "their targets are built" called 'cmake .*--target test_text test_model$'
+expect "and only they are run" called 'ctest .*build/release .*-R ^(text|model)[$]'
 run test --preset debug text house_do
-expect "with a preset as well" called 'ctest .*build/debug .*-R ^(text|house_do)[$]'
-expect "a test of several targets has all built" not called 'cmake .*build/debug .*--target'
+expect "also with a preset" called 'ctest .*build/debug .*-R ^(text|house_do)[$]'
+expect "a test of several targets builds everything" not called 'cmake .*build/debug .*--target'
 : >"$sandbox/calls"
 run test
-expect "without names all tests are run" not called 'ctest .*-R'
+expect "all tests are run by default" not called 'ctest .*-R'
 
-# The checks that judge what the program prints.
+# The checks that evaluate the program's output.
 built release cpu-only
 stand_in clang 'echo 14.0.6'
 program() { # PRESET BODY
@@ -271,38 +271,38 @@ program release 'echo "vulkan:0 and cpu translate 499 of 500 sentences identical
 unset HEADSCOPE_HELD_OUT
 run check agreement
 expect "agreement without text is skipped" check_says agreement SKIPPED
-expect "loudly" says "SKIPPED: HEADSCOPE_HELD_OUT names no file"
-expect "with the way to get it" says "assets/configs/prepare-en-de.sh"
-expect "is no failure" ended_with 0
-expect "and compares nothing" not called compare
+expect "with the reason" says "SKIPPED: HEADSCOPE_HELD_OUT is not set"
+expect "and the way to get it" says "assets/configs/prepare-en-de.sh"
+expect "without failing" ended_with 0
+expect "or comparing" not called compare
 export HEADSCOPE_HELD_OUT=test.tsv
 run check agreement
 expect "agreement with text passes" check_says agreement passed
 expect "after comparing" called 'compare .*--device vulkan --with cpu --tsv test.tsv --limit 500'
 program release 'echo "vulkan:0 and cpu translate 499 of 500 sentences identically (greedy)"; exit 1'
 run check agreement
-expect "devices that differ fail it" check_says agreement FAILED
-expect "and the whole" ended_with 1
+expect "devices that differ fail the check" check_says agreement FAILED
+expect "and ./do" ended_with 1
 program release 'echo "vulkan:0 and cpu translate 400 of 400 sentences identically (greedy)"'
 run check agreement
-expect "too little text fails it" check_says agreement FAILED
-expect "and says so" says "fewer than 500 sentences"
+expect "too little text fails the check" check_says agreement FAILED
+expect "with the reason" says "fewer than 500 sentences"
 
 for score in 500:passed 499:FAILED; do
     program release "case \$1 in evaluate) echo 'exact match ${score%:*} of 500 sentences (99.9 %)' ;; esac"
     run check digits
-    expect "${score%:*} right numbers" check_says digits "${score#*:}"
+    expect "${score%:*} correct numbers" check_says digits "${score#*:}"
 done
 for line in 'vulkan  cannot be used: not built in: configure it:passed' 'vulkan:FAILED'; do
     program cpu-only "echo '${line%:*}'"
     run check cpuonly
-    expect "the devices of a build without Vulkan" check_says cpuonly "${line##*:}"
+    expect "the output of devices without Vulkan is checked" check_says cpuonly "${line##*:}"
 done
-expect "built without Vulkan" called 'cmake --build build/cpu-only'
+expect "after building without Vulkan" called 'cmake --build build/cpu-only'
 stand_in ctest 'exit 8'
 program cpu-only "echo 'vulkan  cannot be used: not built in: configure it'"
 run check cpuonly
-expect "a test that fails there" check_says cpuonly FAILED
+expect "a failing test fails the check" check_says cpuonly FAILED
 
 for tool in realpath touch grep; do ln -sf "$(command -v "$tool")" "$sandbox/bin/$tool"; done
 unset HEADSCOPE_SWIFTSHADER
@@ -311,14 +311,14 @@ stand_in apt-cache 'exit 100'
 program release '[ "$1" != devices ] || echo "    name      SwiftShader Device, of $VK_DRIVER_FILES"'
 run check swiftshader
 expect "without its package SwiftShader is skipped" check_says swiftshader SKIPPED
-expect "with another way to name one" says "HEADSCOPE_SWIFTSHADER=/path/of/vk_swiftshader_icd.json"
+expect "with the way to set a driver" says "HEADSCOPE_SWIFTSHADER=/path/of/vk_swiftshader_icd.json"
 HEADSCOPE_SWIFTSHADER=assets/none.json run check swiftshader
-expect "a driver that is not there fails" check_says swiftshader FAILED
+expect "a missing driver fails" check_says swiftshader FAILED
 mkdir -p "$sandbox/repo/assets"
 : >"$sandbox/repo/assets/icd.json"
 HEADSCOPE_SWIFTSHADER=assets/icd.json run check swiftshader
-expect "one that is there passes" check_says swiftshader passed
-expect "and is the only one" grep -q "of .*/repo/assets/icd.json" "$sandbox/repo/out/check/swiftshader.log"
+expect "an existing driver passes" check_says swiftshader passed
+expect "and is the only one used" grep -q "of .*/repo/assets/icd.json" "$sandbox/repo/out/check/swiftshader.log"
 expect "after conform" called 'headscope conform --device vulkan --quick'
 expect "and the tests" called 'ctest .*viewer_window_shown'
 stand_in ctest 'echo "Total Tests: 0"'
@@ -327,19 +327,19 @@ expect "without the window's test it fails" check_says swiftshader FAILED
 stand_in ctest 'echo "Total Tests: 1"'
 stand_in apt-cache 'echo Package'
 run check swiftshader
-expect "a package that does not come fails" check_says swiftshader FAILED
-expect "and says what may be missing" says "is there a network"
+expect "a failing download fails" check_says swiftshader FAILED
+expect "with a hint" says "is there a network"
 stand_in apt-get '[ "$1" != download ] || : >chromium-common_1.deb'
 stand_in dpkg 'mkdir -p build/swiftshader/usr/lib/chromium && : >build/swiftshader/usr/lib/chromium/vk_swiftshader_icd.json'
 run check swiftshader
-expect "one that comes is unpacked" eval 'check_says swiftshader passed && called "dpkg --extract build/swiftshader/chromium-common_1.deb"'
+expect "a downloaded package is unpacked" eval 'check_says swiftshader passed && called "dpkg --extract build/swiftshader/chromium-common_1.deb"'
 : >"$sandbox/calls"
 run check swiftshader
-expect "and fetched once" eval 'check_says swiftshader passed && ! called download'
+expect "and downloaded only once" eval 'check_says swiftshader passed && ! called download'
 stand_in apt-get 'exit 1'
 program release '[ "$1" != devices ] || echo "    name      llvmpipe"'
 HEADSCOPE_SWIFTSHADER=assets/icd.json run check swiftshader
-expect "another driver is no proof" check_says swiftshader FAILED
+expect "another driver fails" check_says swiftshader FAILED
 
 mkdir -p "$sandbox/repo/tests/fuzz" "$sandbox/repo/build/fuzz/tests/fuzz"
 cp "$repository/tests/fuzz/run.sh" "$sandbox/repo/tests/fuzz/"
@@ -349,20 +349,20 @@ for tool in cmake ninja fuzz_one libfuzzer_one; do stand_in "$tool" 'exit 0'; do
 mv "$sandbox/bin/fuzz_one" "$sandbox/bin/libfuzzer_one" "$sandbox/repo/build/fuzz/tests/fuzz/"
 unset HEADSCOPE_FUZZ_SECONDS
 run check fuzz
-expect "each target is searched with for a minute" eval 'check_says fuzz passed && called "libfuzzer_one -max_total_time=60 "'
+expect "each target is fuzzed for a minute" eval 'check_says fuzz passed && called "libfuzzer_one -max_total_time=60 "'
 HEADSCOPE_FUZZ_SECONDS=7 run check fuzz
-expect "or for as long as asked for" called 'libfuzzer_one -max_total_time=7 '
+expect "or for the given time" called 'libfuzzer_one -max_total_time=7 '
 HEADSCOPE_FUZZ_SECONDS=1m run check fuzz
-expect "in seconds" eval 'check_says fuzz FAILED && says "1m"'
+expect "which must be in seconds" eval 'check_says fuzz FAILED && says "1m"'
 
-# What check trixie builds is what is tracked, however old it says it is; what was built stays.
+# check trixie mirrors the tracked files, whatever their times, and keeps build outputs.
 copied=$sandbox/copied
 rm -rf "$sandbox/tracked"
 mkdir -p "$sandbox/tracked" "$copied/build" "$copied/src"
 (cd "$sandbox/tracked" && mkdir src && echo one >src/changed && echo two >same && echo '#!/bin/sh' >tool &&
     chmod +x tool && echo stray >untracked)
 touch "$copied/build/kept" "$copied/src/gone"
-# Where the sources are no clone, nothing needs git; here it has a stand-in.
+# Uses a fake git, since the sources may not be a clone.
 mirrored() {
     (
         git() { printf '%s\0' same src/changed tool; }
@@ -372,15 +372,15 @@ mirrored() {
 files() { (cd "$copied" && find . -type f | LC_ALL=C sort | tr '\n' ' '); }
 mirrored
 output=$(files)
-expect "a mirror has what is tracked, and what was built" says "./build/kept ./same ./src/changed ./tool "
+expect "a mirror has the tracked files and build outputs" says "./build/kept ./same ./src/changed ./tool "
 expect "and nothing else" not says gone
-expect "programs can be run" test -x "$copied/tool"
+expect "programs are executable" test -x "$copied/tool"
 touch -d '1 hour ago' "$copied/same" "$copied/build/kept"
 echo three >"$sandbox/tracked/src/changed"
 touch -d '2 hours ago' "$sandbox/tracked/src/changed"
 mirrored
-expect "a change is taken" grep -qx three "$copied/src/changed"
-expect "and newer than what was built before" test "$copied/src/changed" -nt "$copied/build/kept"
-expect "what is the same keeps its time" not test "$copied/same" -nt "$copied/build/kept"
+expect "a change is copied" grep -qx three "$copied/src/changed"
+expect "and is newer than build outputs" test "$copied/src/changed" -nt "$copied/build/kept"
+expect "an unchanged file keeps its time" not test "$copied/same" -nt "$copied/build/kept"
 
-finish "all of ./do's decisions are as expected"
+finish "./do behaves as expected"
