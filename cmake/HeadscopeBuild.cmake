@@ -1,4 +1,4 @@
-# How every target of the project is compiled, and the two functions that declare targets.
+# Compiler settings of all targets, and the two functions that declare targets.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -24,25 +24,25 @@ if(HEADSCOPE_SANITIZE)
     target_link_options(headscope_flags INTERFACE -fsanitize=${HEADSCOPE_SANITIZE})
 endif()
 
-# Programs are in bin and libexec/headscope, libraries side by side.
+# Finds the libraries from bin, libexec/headscope and the library folder.
 include(GNUInstallDirs)
 if(BUILD_SHARED_LIBS)
     set(CMAKE_INSTALL_RPATH $ORIGIN $ORIGIN/../${CMAKE_INSTALL_LIBDIR} $ORIGIN/../../${CMAKE_INSTALL_LIBDIR})
 endif()
 
-# A whole build takes less than half the time where a compiler sees several files of a target at once; changing one file
-# again and again is quicker without. A target whose files share names only as strangers sets UNITY_BUILD OFF.
+# Unity builds more than halve the time of a whole build, but rebuilding after changing a single file is slower. A target
+# whose files define conflicting names sets UNITY_BUILD OFF.
 option(HEADSCOPE_UNITY "Compile several files of a target at once" ON)
 set(CMAKE_UNITY_BUILD ${HEADSCOPE_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 if(HEADSCOPE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-Wno-subobject-linkage)  # taken for headers, files must not have local types
+    add_compile_options(-Wno-subobject-linkage)  # GCC mistakes included source files for headers
 endif()
 
-# For code that is compiled for longer than it ever runs.
+# For code whose compile time matters more than its run time.
 set(HEADSCOPE_QUICK_TO_COMPILE $<$<CONFIG:Release>:-O1>)
 
-# Sets `result` to every source directly in FOLDERS, a list that may hold wildcards.
+# Sets `result` to all sources directly in FOLDERS, a list that may contain wildcards.
 function(headscope_sources result folders)
     list(TRANSFORM folders PREPEND ${PROJECT_SOURCE_DIR}/)
     list(TRANSFORM folders APPEND /*.cpp)
@@ -69,7 +69,7 @@ function(headscope_library name folders)
     headscope_link(headscope_${name} ${scope} ${ARGN})
 endfunction()
 
-# headscope_program(TARGET FOLDERS LINKS...): of the sources in FOLDERS
+# headscope_program(TARGET FOLDERS LINKS...): an executable of the sources in FOLDERS
 function(headscope_program target folders)
     headscope_sources(sources "${folders}")
     if(sources)

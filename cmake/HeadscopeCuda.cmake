@@ -1,16 +1,15 @@
-# The CUDA modules, libheadscope_cuda12.so and libheadscope_cuda13.so: the backend built once with each toolkit, beside the
-# program, which opens the one that a machine can run. Custom commands and no CUDA language: CMake knows one toolkit at a
-# time, CMake 3.25 does not know nvcc's C++20, and its compiler test fails where nvcc has dropped its default architecture.
+# The CUDA modules, libheadscope_cuda12.so and libheadscope_cuda13.so: the backend built with each toolkit. The program
+# loads the one that the machine supports. Uses custom commands instead of CMake's CUDA language, which supports only one
+# toolkit, does not know nvcc's C++20 in CMake 3.25, and fails its compiler test if nvcc lacks its default architecture.
 #
-#   HEADSCOPE_CUDA                AUTO: where a toolkit is found; ON: an error without one; OFF
-#   HEADSCOPE_CUDA_TOOLKITS       folders of toolkits, a module each; empty: nvcc on PATH, CUDA_PATH or /usr/local/cuda
-#   HEADSCOPE_CUDA_ARCHITECTURES  "75;90;90-virtual": machine code for sm_75 and sm_90, PTX for compute_90. "all": what a
-#                                 package for others needs. Empty: for the cards of this machine; for one that the toolkit
-#                                 is not known to have, or where there is none, the oldest PTX that it writes, which every
-#                                 driver compiles for its card.
+#   HEADSCOPE_CUDA                AUTO: if a toolkit is found; ON: an error without one; OFF
+#   HEADSCOPE_CUDA_TOOLKITS       folders of toolkits, one module each; empty: nvcc in PATH, CUDA_PATH or /usr/local/cuda
+#   HEADSCOPE_CUDA_ARCHITECTURES  "75;90;90-virtual": machine code for sm_75 and sm_90, PTX for compute_90. "all": for
+#                                 distribution. Empty: for this machine's GPUs; if there is none, or the toolkit does not
+#                                 support it, the oldest PTX of the toolkit, which every driver compiles for its GPU.
 set(HEADSCOPE_CUDA AUTO CACHE STRING "Build the CUDA modules: AUTO, ON or OFF")
-set(HEADSCOPE_CUDA_TOOLKITS "" CACHE STRING "Folders of CUDA toolkits; empty: what is found")
-set(HEADSCOPE_CUDA_ARCHITECTURES "" CACHE STRING "As 75;90;90-virtual, or all; empty: for this machine")
+set(HEADSCOPE_CUDA_TOOLKITS "" CACHE STRING "Folders of CUDA toolkits; empty: search")
+set(HEADSCOPE_CUDA_ARCHITECTURES "" CACHE STRING "Such as 75;90;90-virtual, or all; empty: this machine's GPUs")
 
 set(HEADSCOPE_CUDA_OLDEST_TOOLKIT 12.0)
 
@@ -32,24 +31,24 @@ function(headscope_cuda_toolkits found)
     endif()
 endfunction()
 
-# Sets `version` to that of the toolkit in `root`, "12.4", or to nothing where it cannot be used, with `reason`.
+# Sets `version` to the version of the toolkit in `root`, such as "12.4"; if unusable, to "" and sets `reason`.
 function(headscope_cuda_version root version reason)
     set(${version} "" PARENT_SCOPE)
     execute_process(COMMAND ${root}/bin/nvcc --version OUTPUT_VARIABLE text ERROR_VARIABLE text RESULT_VARIABLE result)
     if(NOT result EQUAL 0 OR NOT text MATCHES "release ([0-9]+\\.[0-9]+)")
-        set(${reason} "${root}/bin/nvcc does not tell its version" PARENT_SCOPE)
+        set(${reason} "cannot determine the version of ${root}/bin/nvcc" PARENT_SCOPE)
         return()
     endif()
     set(found ${CMAKE_MATCH_1})
     if(found VERSION_LESS HEADSCOPE_CUDA_OLDEST_TOOLKIT)
-        set(${reason} "CUDA ${found} in ${root} is too old: ${HEADSCOPE_CUDA_OLDEST_TOOLKIT} or newer has C++20"
+        set(${reason} "CUDA ${found} in ${root} is too old: C++20 needs ${HEADSCOPE_CUDA_OLDEST_TOOLKIT} or newer"
             PARENT_SCOPE)
         return()
     endif()
     set(${version} ${found} PARENT_SCOPE)
 endfunction()
 
-# The cards of this machine as "90;75", or nothing.
+# Sets `cards` to the architectures of this machine's GPUs, such as "90;75"; may be empty.
 function(headscope_cuda_cards cards)
     set(${cards} "" PARENT_SCOPE)
     find_program(HEADSCOPE_NVIDIA_SMI nvidia-smi)
@@ -65,7 +64,7 @@ function(headscope_cuda_cards cards)
     endif()
 endfunction()
 
-# What a toolkit compiles for by default and for "all". P100 is sm_60, H200 sm_90.
+# The architectures of HEADSCOPE_CUDA_ARCHITECTURES for this toolkit. P100 is sm_60, H200 sm_90.
 function(headscope_cuda_architectures version architectures)
     if(version VERSION_LESS 13)
         set(all 60 70 75 80 86 89 90 90-virtual)
@@ -93,7 +92,7 @@ function(headscope_cuda_architectures version architectures)
     set(${architectures} ${chosen} PARENT_SCOPE)
 endfunction()
 
-# Finds `name` of the toolkit in `root` and sets `file`, to NOTFOUND where it is missing.
+# Sets `file` to the library `name` of the toolkit in `root`, or to NOTFOUND.
 function(headscope_cuda_library root name file)
     unset(path)
     find_library(path ${name} HINTS ${root} PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib lib/x86_64-linux-gnu
@@ -101,9 +100,9 @@ function(headscope_cuda_library root name file)
     set(${file} ${path} PARENT_SCOPE)
 endfunction()
 
-# Sets `headers` to the folder of the toolkit's, and `reason` where something is missing or nvcc and this compiler do not
-# go together: each toolkit takes compilers up to a version. The modules share classes with the program, so that another
-# compiler for them alone is no way out.
+# Sets `headers` to the toolkit's include folder, and `reason` if something is missing or nvcc does not support this
+# compiler: each toolkit supports compilers up to some version. Modules share classes with the program, so both need the
+# same compiler.
 function(headscope_cuda_usable root headers reason)
     set(${reason} "" PARENT_SCOPE)
     unset(include)
@@ -127,12 +126,12 @@ function(headscope_cuda_usable root headers reason)
                     OUTPUT_VARIABLE text ERROR_VARIABLE text RESULT_VARIABLE result)
     if(NOT result EQUAL 0)
         string(STRIP "${text}" text)
-        set(${reason} "${root}/bin/nvcc does not go with ${CMAKE_CXX_COMPILER}: name an older compiler in \
-CMAKE_CXX_COMPILER. It said:\n${text}" PARENT_SCOPE)
+        set(${reason} "${root}/bin/nvcc does not work with ${CMAKE_CXX_COMPILER}: set CMAKE_CXX_COMPILER to an older \
+compiler. Its output:\n${text}" PARENT_SCOPE)
     endif()
 endfunction()
 
-# One module from the toolkit in `root`.
+# Builds one module with the toolkit in `root`.
 function(headscope_cuda_module root version)
     string(REGEX MATCH "^[0-9]+" major ${version})
     set(name headscope_cuda${major})
@@ -141,7 +140,7 @@ function(headscope_cuda_module root version)
         if(HEADSCOPE_CUDA STREQUAL "ON" OR HEADSCOPE_CUDA_TOOLKITS)
             message(FATAL_ERROR "HEADSCOPE_CUDA: ${reason}")
         endif()
-        message(STATUS "Headscope: no CUDA module is built: ${reason}")
+        message(STATUS "Headscope: CUDA module disabled: ${reason}")
         return()
     endif()
     set(folder ${PROJECT_SOURCE_DIR}/backends/cuda)
@@ -206,17 +205,17 @@ endfunction()
 
 function(headscope_cuda_modules)
     if(HEADSCOPE_CUDA STREQUAL "OFF")
-        message(STATUS "Headscope: no CUDA module is built (HEADSCOPE_CUDA=OFF)")
+        message(STATUS "Headscope: CUDA modules disabled (HEADSCOPE_CUDA=OFF)")
         return()
     endif()
     headscope_cuda_toolkits(roots)
     if(NOT roots)
         if(HEADSCOPE_CUDA STREQUAL "ON")
-            message(FATAL_ERROR "HEADSCOPE_CUDA is ON and no nvcc was found on PATH, in CUDA_PATH or in /usr/local/cuda: "
-                                "install NVIDIA's toolkit (docs/cuda.md), name it in HEADSCOPE_CUDA_TOOLKITS, or "
-                                "set HEADSCOPE_CUDA=OFF.")
+            message(FATAL_ERROR "HEADSCOPE_CUDA is ON, but there is no nvcc in PATH, CUDA_PATH or /usr/local/cuda: "
+                                "install NVIDIA's toolkit (docs/cuda.md), set HEADSCOPE_CUDA_TOOLKITS, or set "
+                                "HEADSCOPE_CUDA=OFF.")
         endif()
-        message(STATUS "Headscope: no CUDA module is built, for there is no CUDA toolkit (docs/cuda.md)")
+        message(STATUS "Headscope: CUDA modules disabled: no CUDA toolkit found (docs/cuda.md)")
     endif()
     foreach(root IN LISTS roots)
         headscope_cuda_version(${root} version reason)
@@ -225,7 +224,7 @@ function(headscope_cuda_modules)
         elseif(HEADSCOPE_CUDA STREQUAL "ON" OR HEADSCOPE_CUDA_TOOLKITS)
             message(FATAL_ERROR "HEADSCOPE_CUDA: ${reason}.")
         else()
-            message(STATUS "Headscope: no CUDA module is built: ${reason}")
+            message(STATUS "Headscope: CUDA module disabled: ${reason}")
         endif()
     endforeach()
 endfunction()

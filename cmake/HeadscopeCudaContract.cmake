@@ -1,6 +1,6 @@
-# HEADSCOPE_CUDA_CONTRACT: what a program and its CUDA modules have to agree about (backends/cuda/module.h), as one string
-# that both are compiled with. They share C++ classes, so it names the version, the compiler, its sanitizers, which give
-# classes other layouts, and the headers' content.
+# HEADSCOPE_CUDA_CONTRACT: the ABI that a program and its CUDA modules must share (backends/cuda/module.h), as a string
+# compiled into both. They share C++ classes, so it contains the version, the compiler, the sanitizers (which change
+# class layouts) and a hash of the headers.
 file(GLOB contract_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/backend/*.h ${PROJECT_SOURCE_DIR}/src/backend/ops/*.h
      ${PROJECT_SOURCE_DIR}/src/tensor/*.h)
 list(APPEND contract_headers ${PROJECT_SOURCE_DIR}/src/support/check.h ${PROJECT_SOURCE_DIR}/src/support/diagnostics.h

@@ -1,6 +1,6 @@
-# The libraries that every build needs. A missing one is an error that names the Debian package.
+# The libraries that every build needs. A missing one is an error with the name of the Debian package.
 
-# A macro, so that what a package says of itself, such as its version, is known to who asked for it.
+# A macro, so that the package's variables, such as its version, are visible to the caller.
 macro(headscope_require package debian)
     find_package(${package} QUIET ${ARGN})
     if(NOT ${package}_FOUND)
@@ -26,7 +26,7 @@ add_library(HeadscopeSentencePiece INTERFACE)
 target_include_directories(HeadscopeSentencePiece SYSTEM INTERFACE ${SENTENCEPIECE_INCLUDE})
 target_link_libraries(HeadscopeSentencePiece INTERFACE ${SENTENCEPIECE_TRAIN_LIBRARY} ${SENTENCEPIECE_LIBRARY})
 
-# Not every distribution has CMake files for it.
+# Some distributions lack CMake files for zstd.
 find_path(HEADSCOPE_ZSTD_INCLUDE NAMES zstd.h)
 find_library(HEADSCOPE_ZSTD_LIBRARY NAMES zstd)
 if(NOT HEADSCOPE_ZSTD_INCLUDE OR NOT HEADSCOPE_ZSTD_LIBRARY)
@@ -36,7 +36,7 @@ add_library(HeadscopeZstd INTERFACE)
 target_include_directories(HeadscopeZstd SYSTEM INTERFACE ${HEADSCOPE_ZSTD_INCLUDE})
 target_link_libraries(HeadscopeZstd INTERFACE ${HEADSCOPE_ZSTD_LIBRARY})
 
-# Debian's has no CMake files: normal forms, categories and case folding of Unicode.
+# For Unicode normal forms, categories and case folding. Debian's package has no CMake files.
 find_path(HEADSCOPE_UTF8PROC_INCLUDE NAMES utf8proc.h)
 find_library(HEADSCOPE_UTF8PROC_LIBRARY NAMES utf8proc)
 if(NOT HEADSCOPE_UTF8PROC_INCLUDE OR NOT HEADSCOPE_UTF8PROC_LIBRARY)
@@ -46,7 +46,7 @@ add_library(HeadscopeUtf8proc INTERFACE)
 target_include_directories(HeadscopeUtf8proc SYSTEM INTERFACE ${HEADSCOPE_UTF8PROC_INCLUDE})
 target_link_libraries(HeadscopeUtf8proc INTERFACE ${HEADSCOPE_UTF8PROC_LIBRARY})
 
-# A single header: TrueType outlines; the tests read PNG files with another.
+# Single headers: stb_truetype for glyph outlines; the tests read PNG files with stb_image.
 find_path(HEADSCOPE_STB_INCLUDE NAMES stb/stb_truetype.h)
 if(NOT HEADSCOPE_STB_INCLUDE)
     message(FATAL_ERROR "Headscope needs stb: install libstb-dev (./do does it), then configure again.")

@@ -1,5 +1,4 @@
-# cmake --install: the programs, the models where headscope looks for them, the viewer's desktop entry, and the engine with
-# all below it for other programs.
+# cmake --install: the programs, the models, the viewer's desktop entry, and the engine as a library.
 include(CMakePackageConfigHelpers)
 if(TARGET headscope)
     install(TARGETS headscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -28,7 +27,7 @@ if(TARGET headscope-viewer)
     install(FILES ${desktop}.png DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/256x256/apps)
 endif()
 
-# find_package(Headscope) gives Headscope::engine; pkg-config knows the same as headscope.
+# find_package(Headscope) defines Headscope::engine; the pkg-config module is headscope.
 set(rooms support tensor backend registry io text data autograd model infer engine)
 set(libraries HeadscopeSentencePiece HeadscopeZstd HeadscopeUtf8proc HeadscopeDnnl)
 foreach(name IN LISTS rooms ITEMS cpu_memory cpu_reference cpu vulkan cuda)
@@ -46,7 +45,7 @@ foreach(room IN LISTS rooms)
 endforeach()
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Headscope)
 install(TARGETS ${libraries} EXPORT HeadscopeTargets)
-if(BUILD_SHARED_LIBS)  # those of the programs alone
+if(BUILD_SHARED_LIBS)  # the libraries that only the programs use
     get_property(targets DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY BUILDSYSTEM_TARGETS)
     foreach(target IN LISTS targets)
         get_target_property(type ${target} TYPE)

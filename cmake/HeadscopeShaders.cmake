@@ -1,4 +1,4 @@
-# GLSL to SPIR-V at build time, validated, and embedded in the library as C++ arrays.
+# Compiles GLSL to SPIR-V at build time, validates it, and embeds it in the library as C++ arrays.
 
 find_program(HEADSCOPE_GLSLANG glslangValidator)
 find_program(HEADSCOPE_SPIRV_VAL spirv-val)
@@ -15,12 +15,12 @@ foreach(item "HEADSCOPE_GLSLANG|glslangValidator|glslang-tools" "HEADSCOPE_SPIRV
     endif()
 endforeach()
 
-# Debian 12's compiler is of before VK_KHR_cooperative_matrix: it gets what shaders/precompiled/make.sh made.
-execute_process(COMMAND ${HEADSCOPE_GLSLANG} --version OUTPUT_VARIABLE glslang_says)
-string(REGEX MATCH "Glslang Version: [0-9]+:([0-9.]+)" glslang_says "${glslang_says}")
+# Debian 12's compiler predates VK_KHR_cooperative_matrix, so it uses the output of shaders/precompiled/make.sh.
+execute_process(COMMAND ${HEADSCOPE_GLSLANG} --version OUTPUT_VARIABLE glslang_output)
+string(REGEX MATCH "Glslang Version: [0-9]+:([0-9.]+)" glslang_output "${glslang_output}")
 set(HEADSCOPE_GLSLANG_VERSION ${CMAKE_MATCH_1})
 
-# headscope_precompiled_shader(NAME INC): as headscope_shader, of words that are there already.
+# headscope_precompiled_shader(NAME INC): like headscope_shader, from precompiled SPIR-V.
 function(headscope_precompiled_shader name inc)
     set(embedded ${CMAKE_CURRENT_BINARY_DIR}/spirv/${name}.cpp)
     file(CONFIGURE OUTPUT ${embedded} @ONLY CONTENT
@@ -40,8 +40,8 @@ const std::span<const std::uint32_t> spirv_@name@(words_@name@);
     set(sources ${sources} ${embedded} PARENT_SCOPE)
 endfunction()
 
-# headscope_shader(NAME SOURCE DEFINITIONS...): compiles one module, or takes it as it was made before where the compiler
-# does not know what it needs, and appends its embedded source to `sources`.
+# headscope_shader(NAME SOURCE DEFINITIONS...): compiles one module, or uses the precompiled one if the compiler is too
+# old, and appends its embedded source to `sources`.
 function(headscope_shader name source)
     set(precompiled ${PROJECT_SOURCE_DIR}/shaders/precompiled/${name}.inc)
     if(EXISTS ${precompiled} AND NOT HEADSCOPE_GLSLANG_VERSION VERSION_GREATER_EQUAL 13)
@@ -53,7 +53,7 @@ function(headscope_shader name source)
     set(embedded ${CMAKE_CURRENT_BINARY_DIR}/spirv/${name}.cpp)
     list(TRANSFORM ARGN PREPEND -D OUTPUT_VARIABLE definitions)
     add_custom_command(
-        OUTPUT ${spirv} ${embedded}  # the first is the one that the depfile names, or all is built anew each time
+        OUTPUT ${spirv} ${embedded}  # the depfile's target must come first, else it is always rebuilt
         COMMAND ${HEADSCOPE_GLSLANG} --quiet --target-env vulkan1.2 -I${PROJECT_SOURCE_DIR}/shaders/include ${definitions}
                 --depfile ${spirv}.d -o ${spirv} ${source}
         COMMAND ${HEADSCOPE_SPIRV_VAL} --target-env vulkan1.2 --scalar-block-layout ${spirv}
@@ -66,13 +66,12 @@ function(headscope_shader name source)
     set(sources ${sources} ${embedded} PARENT_SCOPE)
 endfunction()
 
-# headscope_shaders(TARGET): every shaders/*.comp becomes an enumerator of Kernel (add_scaled.comp: Kernel::AddScaled)
-# and one to five SPIR-V modules in TARGET: whatever includes reduce.glsl is also compiled without subgroup operations,
-# whatever includes fours.glsl or operands.glsl with texel buffers, and whatever includes storage.glsl for tensors in 16
-# bits.
+# headscope_shaders(TARGET): every shaders/*.comp becomes an enumerator of Kernel (add_scaled.comp: Kernel::AddScaled) and
+# one to five SPIR-V modules in TARGET. A shader that includes reduce.glsl is also compiled without subgroup operations,
+# one that includes fours.glsl or operands.glsl with texel buffers, and one that includes storage.glsl for 16-bit tensors.
 function(headscope_shaders target)
     file(GLOB shaders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shaders/*.comp)
-    # What one includes says which modules it becomes.
+    # A shader's includes determine its modules.
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${shaders})
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/spirv)
     file(MAKE_DIRECTORY ${folder})

@@ -1,8 +1,9 @@
-# The viewer: Dear ImGui, GLFW and Vulkan. AUTO builds it where all three are found and says what is missing where not.
+# The viewer needs Dear ImGui, GLFW and Vulkan. AUTO builds it if all three are found, and otherwise reports what is
+# missing.
 set(HEADSCOPE_VIEWER AUTO CACHE STRING "Build the desktop viewer: AUTO, ON or OFF")
 set_property(CACHE HEADSCOPE_VIEWER PROPERTY STRINGS AUTO ON OFF)
 
-# Sets `result` to why the viewer cannot be built, empty where it can; makes the target HeadscopeImgui.
+# Defines the target HeadscopeImgui; if that is impossible, sets `result` to the reason.
 function(headscope_find_viewer result)
     set(${result} "" PARENT_SCOPE)
     find_package(glfw3 3.3 QUIET)
@@ -43,19 +44,19 @@ function(headscope_viewer)
     endif()
     headscope_find_viewer(problem)
     if(problem AND HEADSCOPE_VIEWER STREQUAL "AUTO")
-        message(STATUS "Headscope: the viewer is left out: ${problem}")
+        message(STATUS "Headscope: viewer disabled: ${problem}")
         return()
     elseif(problem)
-        message(FATAL_ERROR "Headscope: the viewer was asked for (HEADSCOPE_VIEWER=${HEADSCOPE_VIEWER}): ${problem}.")
+        message(FATAL_ERROR "Headscope: cannot build the viewer (HEADSCOPE_VIEWER=${HEADSCOPE_VIEWER}): ${problem}.")
     endif()
     headscope_library(window viewer/window support fmt::fmt HeadscopeImgui)
     headscope_library(viewer_draw viewer/draw paint HeadscopeImgui)
     headscope_library(viewer_ui viewer/ui viewer_panels window viewer_draw)
-    # Vulkan's structures name what is not zero.
+    # Vulkan structures initialise only non-zero members.
     target_compile_options(headscope_window PRIVATE -Wno-missing-field-initializers)
     set_source_files_properties(viewer/ui/about.cpp PROPERTIES COMPILE_DEFINITIONS
                                 HEADSCOPE_VERSION="${PROJECT_VERSION}")
-    # A program of its own, so that headscope itself starts where there is no display and no Vulkan.
+    # A separate program, so that headscope itself needs neither a display nor Vulkan.
     headscope_program(headscope-viewer viewer/program viewer_ui viewer_options)
     add_dependencies(headscope headscope-viewer)
 endfunction()
