@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every relative link of the documents, its heading included, and every path of a source file that they name, exists.
+# All relative links in documents, including headings, and all source paths that they mention exist.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 failures=0
@@ -22,4 +22,4 @@ for document in "${documents[@]}"; do
         compgen -G "$path*" >/dev/null || fail "$document names $path, which does not exist"
     done < <(grep -oE '`(src|backends|shaders|viewer|cmake|tests)/[A-Za-z0-9_./-]+' "$document" | tr -d '`')
 done
-[ "$failures" -eq 0 ] && echo "all links and paths of ${#documents[@]} documents exist"
+[ "$failures" -eq 0 ] && echo "all links and paths in ${#documents[@]} documents exist"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Every example of every --help runs, with the model that ships and files of the names that they speak of; trainings end
-# after seconds and benchmarks are small. Left out is what needs a device that this machine has not.
+# Runs every example of every --help, with the bundled model and small files of the expected names; training runs are
+# short and benchmarks small. Skips examples that need a device that this machine lacks.
 # usage: examples_test.sh HEADSCOPE-PROGRAM
 # shellcheck disable=SC2317,SC2329 # functions are called by the examples
 # shellcheck source=tests/house/commands.sh
 . "$(dirname "${BASH_SOURCE[0]}")/commands.sh"
 
-# A folder of their own: some write to "out", which is also what the program said here.
+# In their own folder, since some examples write to "out", like this test.
 mkdir desk && cd desk || exit 1
 ln -s "$repository/assets" assets
 export HEADSCOPE_MODEL=$repository/assets/models/en-de
@@ -38,7 +38,7 @@ ln -s "$repository/tests/golden/onnx" site-packages/onnx/backend/test/data/node
 "$headscope" make-task digits --output data/digits --pairs 2000 >/dev/null && cp data/digits/train.tsv .
 cd .. || exit 1
 
-# Among `arguments` each option has the value given here, whatever it was.
+# Sets options in `arguments`, replacing existing values.
 with() { # OPTION VALUE..
     local i found
     while [ $# -gt 0 ]; do
@@ -62,18 +62,18 @@ headscope() {
         "train "*" --finish"* | "train "*" --overfit-one-batch"*) ;;
         "train "*) with --minutes 0.05 ;;
     esac
-    # What is measured here in passing is no news to other commands; the driver's own cache stays where it is.
+    # Keeps tuning results of the examples away from other commands; the driver's cache is shared.
     local drivers=${XDG_CACHE_HOME:-$HOME/.cache}
     MESA_SHADER_CACHE_DIR=$drivers XDG_CACHE_HOME=$PWD/cache "$program" "${arguments[@]}"
 }
 program=$headscope
-unzip() { cat "${*: -1}"; } # of an archive that is not there, the file in it
+unzip() { cat "${*: -1}"; } # prints the file instead of extracting it from a missing archive
 
 examples() { # COMMAND..: the lines of its --help below "Examples:"
     "$program" "$@" --help | sed -n '/^Examples\?:$/,$p' | sed -n 's/^  //p'
 }
 usable=$("$program" devices --usable)
-left_out() { # EXAMPLE: says why
+left_out() { # EXAMPLE: prints why it is skipped
     case $1 in
         "headscope view"*--render*) ;;
         "headscope view"*) echo "a window, see tests/viewer_window" ;;
@@ -86,7 +86,7 @@ left_out() { # EXAMPLE: says why
     esac
 }
 
-# All that there are: each command, and each command of a command.
+# Lists all commands and subcommands.
 commands_of() { # COMMAND..
     "$program" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \([a-z][a-z-]*\)   *[A-Z].*/\1/p'
 }
@@ -96,7 +96,7 @@ for command in $(commands_of); do
     for inner in $(commands_of "$command"); do commands+=("$command $inner"); done
 done
 are_found() { [ "${#commands[@]}" -ge 10 ] && [[ " ${commands[*]} " == *" make-task digits "* ]]; }
-expect "commands are found, and commands of commands" are_found
+expect "commands and subcommands are found" are_found
 
 count=0
 done_already=$'\n'
@@ -107,20 +107,20 @@ for command in "${commands[@]}"; do
     examples $command >examples.txt
     expect "headscope $command --help has examples" [ -s examples.txt ]
     while IFS= read -r example; do
-        if [[ $done_already == *$'\n'"$example"$'\n'* ]]; then continue; fi # "bench train" has those of "bench"
+        if [[ $done_already == *$'\n'"$example"$'\n'* ]]; then continue; fi # "bench train" repeats those of "bench"
         done_already+=$example$'\n'
         why=$(left_out "$example")
         if [ -n "$why" ]; then
-            echo "left out ($why): $example"
+            echo "skipped ($why): $example"
             continue
         fi
         (cd desk && eval "$example") </dev/null >out 2>err
         code=$?
-        # Comparing in bfloat16 may well find a difference, which makes its exit code 1.
+        # A comparison in bfloat16 may find a difference and exit with 1.
         if [[ $example == *--precision* ]] && grep -q "sentences differ" err; then code=0; fi
-        expect "it works: $example" ended_with 0
+        expect "example runs: $example" ended_with 0
         count=$((count + 1))
     done <examples.txt
 done
 expect "there are examples to run" [ "$count" -ge 15 ]
-finish "the commands do as expected"
+finish "all examples run"

@@ -1,5 +1,5 @@
-# Sourced by the tests that are scripts: what they expect, and how they end. Each leaves the exit code of what it ran in
-# `code` and has a function `show`, which prints the rest of what came of it.
+# Sourced by shell tests: expectations and the final result. Each test sets `code` to the exit code of its command and
+# defines a function `show` that prints the other output.
 # shellcheck shell=bash disable=SC2317 # called through expect
 failures=0
 code=0
@@ -16,7 +16,7 @@ expect() { # WHAT CONDITION..
 not() { ! "$@"; }
 ended_with() { [ "$code" -eq "$1" ]; }
 
-finish() { # WHAT-IS-SHOWN
+finish() { # MESSAGE
     [ "$failures" -eq 0 ] && echo "$1"
     exit "$((failures > 0))"
 }

@@ -1,4 +1,4 @@
-// Where the tests' files are: where they were built, or on another machine where the environment says.
+// Paths of the tests' files: where they were built, unless the environment overrides this on another machine.
 #pragma once
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ inline std::string built_file(const char* variable, const char* built) {
 }
 
 #ifdef HEADSCOPE_SOURCE_DIR
-// `name` counts from the checkout's root.
+// `name` is relative to the checkout's root.
 inline std::string checkout_file(const std::string& name) {
     return built_file("HEADSCOPE_SOURCE_DIR", HEADSCOPE_SOURCE_DIR) + "/" + name;
 }

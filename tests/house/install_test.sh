@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What cmake --install leaves, as a user and as a desktop meet it.
-# usage: install_test.sh HEADSCOPE-PROGRAM CMAKE (of a build folder that is built)
+# The result of cmake --install, for users and desktops.
+# usage: install_test.sh HEADSCOPE-PROGRAM CMAKE (the program is in a complete build folder)
 # shellcheck disable=SC2016,SC2317 # conditions expand later, called through expect
 # shellcheck source=tests/house/commands.sh
 . "$(dirname "${BASH_SOURCE[0]}")/commands.sh"
@@ -22,22 +22,22 @@ for time in first second; do
     expect "installing a $time time succeeds" ended_with 0
 done
 headscope=$prefix/bin/headscope
-expect "the program is there" [ -x "$headscope" ]
+expect "the program is installed" [ -x "$headscope" ]
 for file in share/doc/headscope/LICENSE share/doc/headscope/LICENSE.fonts share/doc/headscope/README.md; do
-    expect "so is $file" here "$file"
+    expect "$file is installed" here "$file"
 done
 
-# With the model that was installed: nothing around this folder has another.
+# Uses the installed model: there is no other near this folder.
 echo 'The cat sleeps.' | run translate
 expect "it translates with the installed model" eval 'ended_with 0 && says Katze'
 mkdir -p assets/models/en-de && echo '{}' >assets/models/en-de/config.json
 echo 'The cat sleeps.' | run translate
-expect "whatever the current folder holds" eval 'ended_with 0 && says Katze'
+expect "even if the current folder has a model" eval 'ended_with 0 && says Katze'
 rm -r assets
 run view --text 'The cat sleeps.' --render heads.svg --panel heads
-expect "and draws a panel without a window" eval 'ended_with 0 && [ "$(tail -n 1 heads.svg)" = "</svg>" ]'
+expect "it renders a panel without a window" eval 'ended_with 0 && [ "$(tail -n 1 heads.svg)" = "</svg>" ]'
 
-# Another program.
+# Other programs.
 example=$repository/docs/examples/translate
 "$headscope" translate <"$repository/assets/examples/everyday.en" >wanted
 model=$prefix/share/headscope/models/en-de
@@ -46,20 +46,20 @@ code=$?
 expect "CMake builds a program with the installed engine" ended_with 0
 example/translate "$model" <"$repository/assets/examples/everyday.en" >out 2>err
 code=$?
-expect "which translates as headscope does" eval 'ended_with 0 && cmp out wanted'
+expect "and it translates like headscope" eval 'ended_with 0 && cmp out wanted'
 if needs pkg-config pkg-config; then
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
     pc() { pkg-config --define-prefix "$1" headscope; }
     eval "${CXX:-c++} $(pc --cflags) '$example/main.cpp' -o by_pkg_config $(pc --libs)" >out 2>err
     code=$?
-    expect "so does a compiler with what pkg-config says" ended_with 0
+    expect "a compiler builds it with pkg-config's flags" ended_with 0
 fi
 
 if [ -x "$build/headscope-viewer" ]; then
-    expect "the window's program is where headscope looks for it" [ -x "$prefix/libexec/headscope/headscope-viewer" ]
+    expect "the viewer is where headscope looks for it" [ -x "$prefix/libexec/headscope/headscope-viewer" ]
     code=0
     env -u DISPLAY -u WAYLAND_DISPLAY "$headscope" view >out 2>err || code=$?
-    expect "which says that there is no display, having found the model" refused "display"
+    expect "it finds the model and reports the missing display" refused "display"
     for file in "applications/$id.desktop" "metainfo/$id.metainfo.xml" "mime/packages/$id.xml" \
         "icons/hicolor/scalable/apps/$id.svg" "icons/hicolor/256x256/apps/$id.png"; do
         expect "desktops find $file" here "share/$file"
@@ -67,26 +67,26 @@ if [ -x "$build/headscope-viewer" ]; then
     if needs desktop-file-validate desktop-file-utils; then
         desktop-file-validate "$share/applications/$id.desktop" >out 2>err
         code=$?
-        expect "the desktop entry is valid, without a hint" eval 'ended_with 0 && [ ! -s out ] && [ ! -s err ]'
+        expect "the desktop entry is valid, without hints" eval 'ended_with 0 && [ ! -s out ] && [ ! -s err ]'
     fi
     if needs appstreamcli appstream; then
         appstreamcli validate --no-net --no-color "$share/metainfo/$id.metainfo.xml" >out 2>err
         code=$?
-        # Newer ones warn that there is no homepage, and there is none; of nothing else may any of them warn.
-        expect "so is what software centres read" \
+        # Allows only the warning of newer versions about the missing homepage.
+        expect "the metadata for software centres is valid" \
             eval 'ended_with 0 || { grep -q "^W:.*url-homepage-missing" out && [ "$(grep -c "^[EW]:" out)" -eq 1 ]; }'
         version=$("$headscope" --version | awk '{ print $2 }')
-        expect "it speaks of this version" grep -q "<release version=\"$version\"" "$share/metainfo/$id.metainfo.xml"
+        expect "the metadata has this version" grep -q "<release version=\"$version\"" "$share/metainfo/$id.metainfo.xml"
     fi
     if needs update-mime-database shared-mime-info; then
         XDG_DATA_DIRS=$share update-mime-database "$share/mime" >out 2>err
         code=$?
-        expect "the type of saved views is taken" grep -q ':application/x-headscope-view:\*\.headscope' "$share/mime/globs2"
-        expect "without a complaint" eval 'ended_with 0 && [ ! -s err ]'
+        expect "the file type of saved views is registered" grep -q ':application/x-headscope-view:\*\.headscope' "$share/mime/globs2"
+        expect "without warnings" eval 'ended_with 0 && [ ! -s err ]'
     fi
 else
-    echo "SKIPPED: the viewer is not built, and so is nothing of it installed"
-    expect "no desktop entry without a viewer" not here "share/applications/$id.desktop"
+    echo "SKIPPED: the viewer was not built"
+    expect "there is no desktop entry without a viewer" not here "share/applications/$id.desktop"
 fi
 
-finish "what is installed does as expected"
+finish "the installation works"

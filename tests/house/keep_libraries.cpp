@@ -1,5 +1,5 @@
-// Linked into sanitized programs: a Vulkan driver is never unloaded. What a closed library has leaked belongs to
-// "<unknown module>", which leaks.txt cannot name.
+// Linked into sanitized programs: never unloads a Vulkan driver. Leaks of an unloaded library are attributed to
+// "<unknown module>", which leaks.txt cannot suppress.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -7,7 +7,7 @@
 
 namespace {
 
-// The loader itself may go, and the tests' stand-in for it: one takes the other's place.
+// The loader and its fake may be unloaded, since tests replace one with the other.
 bool is_loader(void* library) {
     const link_map* map = nullptr;
     return dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 &&

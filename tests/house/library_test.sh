@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# No library reads the environment or prints, and the programs pass on what they read.
+# No library reads the environment or prints; programs pass their settings on.
 # shellcheck disable=SC2317 # conditions are called through expect
 set -uo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -12,7 +12,7 @@ show() { printf '%s\n' "$output"; }
 nothing() { [ -z "$output" ]; }
 finds() { grep -qF -- "$1" <<<"$output"; }
 
-# Lines of code that match, outside of comments and of the folders or files EXCEPT.
+# Lists matching lines of code, outside of comments and of the folders or files EXCEPT.
 lines_with() { # PATTERN EXCEPT
     grep -rnE "$1" src backends viewer --include='*.cpp' --include='*.h' --include='*.cu' |
         grep -vE "^($2)|^[^:]*:[0-9]+: *//"
@@ -31,20 +31,20 @@ check() { # ROOT
 check "$repository"
 expect "the library is silent, and its settings are passed on" nothing
 
-plant() { # FILE LINE
+finds_in() { # FILE LINE
     rm -rf "$sandbox/tree"
     mkdir -p "$sandbox/tree"
     cp -r "$repository"/{src,backends,viewer} "$sandbox/tree"
     printf '%s\n' "$2" >>"$sandbox/tree/$1"
     check "$sandbox/tree"
-    expect "$2 in $1 is found" finds "$1"
+    expect "$2 in $1 is detected" finds "$1"
 }
-plant src/registry/registry.cpp 'const char* device = std::getenv("HEADSCOPE_DEVICE");'
-plant src/cli/train/train_run.cpp 'for (char** each = environ; *each != nullptr; ++each) {}'
-plant backends/cuda/stream.cpp 'fmt::print(stderr, "slow");'
-plant viewer/session/session.cpp 'std::cerr << "slow";'
-plant backends/cuda/attention.cu 'printf("%f", x);'
-plant src/cli/model_device.cpp 'backend_ = open_device(id);'
-plant viewer/ui/program.cpp 'devices = list_devices();'
+finds_in src/registry/registry.cpp 'const char* device = std::getenv("HEADSCOPE_DEVICE");'
+finds_in src/cli/train/train_run.cpp 'for (char** each = environ; *each != nullptr; ++each) {}'
+finds_in backends/cuda/stream.cpp 'fmt::print(stderr, "slow");'
+finds_in viewer/session/session.cpp 'std::cerr << "slow";'
+finds_in backends/cuda/attention.cu 'printf("%f", x);'
+finds_in src/cli/model_device.cpp 'backend_ = open_device(id);'
+finds_in viewer/ui/program.cpp 'devices = list_devices();'
 
 finish "libraries neither print nor read the environment"

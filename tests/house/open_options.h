@@ -1,4 +1,4 @@
-// How tests open devices: by the environment, as programs do, and keeping the warnings.
+// Lets tests open devices with settings from the environment, as programs do, and collect warnings.
 #pragma once
 
 #include <unistd.h>
@@ -15,7 +15,7 @@ inline OpenOptions environment_options(const Diagnostics& diagnostics = {}) {
     return {.settings = read_environment(environ), .diagnostics = diagnostics};
 }
 
-// A line for each warning.
+// Collects warnings, one per line.
 class Warnings {
 public:
     const Diagnostics& diagnostics() const { return diagnostics_; }

@@ -1,38 +1,36 @@
 #!/usr/bin/env bash
-# Every option of every command is used by a test: one of the scripts under tests/, or an example of the command's help,
-# which tests/house/examples_test.sh runs. And each takes what it says that it takes: runs nothing but --help, and what
-# is refused.
+# Every option of every command is used by a script under tests/ or by an example of --help, which
+# tests/house/examples_test.sh runs. Also checks that options reject invalid values. Runs only --help and commands that
+# fail.
 # usage: options_test.sh HEADSCOPE-PROGRAM
 # shellcheck disable=SC2086,SC2317 # "make-task digits" is two words; the conditions are called through expect
 # shellcheck source=tests/house/commands.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
 
-# COMMAND OPTION REASON: what no script uses.
+# COMMAND OPTION REASON: options that no script uses.
 cat >exceptions <<'TEXT'
-view --script the window plays it, which needs a display: tests/viewer_window/interface_test.cpp
+view --script needs a window and a display: tests/viewer_window/interface_test.cpp
 view --record the same
 TEXT
 
 commands_of() { # COMMAND..
     "$headscope" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \([a-z][a-z-]*\)   *[A-Z].*/\1/p'
 }
-options_of() { # COMMAND..: "--name" or "-n,--name" of each, but for --help
+options_of() { # COMMAND..: "--name" or "-n,--name" of each, except --help
     "$headscope" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \(\(-[a-z],\)\?--[a-z0-9-]*\).*/\1/p' | grep -v -- --help
 }
 examples_of() { # COMMAND..: the lines of its --help below "Examples:"
     "$headscope" "$@" --help | sed -n '/^Examples\?:$/,$p' | sed -n 's/^  //p'
 }
 
-# Every command line of a script, one a line: comments use nothing, a line that goes on in the next is one, and each part
-# of a pipe or of a list is one of its own, as is what examples_test.sh adds to an example. What the next line expects to
-# be refused is no use of an option.
+# The command lines of a script, one per line: drops comments, joins continued lines, splits pipes and lists, and includes
+# the arguments that examples_test.sh adds to examples. A command that is expected to fail does not count as use.
 command_lines() { # SCRIPT
     sed -e ':more' -e '/\\$/{N;s/\\\n/ /;b more' -e '}' -e '/^ *#/d' "$1" |
         awk 'NR > 1 && !/^ *expect .* refused / { print before } { before = $0 } END { print before }' |
         sed -E 's/^ *"([a-z -]+) "\*\) (arguments\+=\(|with )/run \1 (/; s/ (\|\|?|&&) |; /\n/g'
 }
-# A call of one of the script's functions is what the function runs with all of its arguments, and a variable of options
-# is these.
+# Expands calls of the script's functions to what they run with "$@", and variables that contain options.
 calls_replaced() {
     awk '
         { sub(/^ +/, ""); for (variable in options) gsub("\\$" variable, options[variable]) }
@@ -46,13 +44,13 @@ calls_replaced() {
 mapfile -t scripts < <(find "$repository/tests" -name '*.sh' ! -name options_test.sh; echo "$repository/do")
 for script in "${scripts[@]}"; do command_lines "$script" | calls_replaced; done >command-lines
 
-# The command is a word of its own after the program's name, whatever that is called there, and its option follows it.
+# Matches the program under any of its names, the command, then the option.
 used() { # COMMAND OPTION, as --help names it: -o,--output
     grep -qE -- "(run|headscope\"?|program\"?|HEADSCOPE\"?) $1 (.*[ \"'(])?(${2/,/|})([ =\"')]|$)" command-lines
 }
 excepted() { grep -qE -- "^$1 ${2#-?,} ..*" exceptions; }
 
-# What is no number, and no number that any option takes, is refused in this program's words.
+# Invalid numbers are rejected with this program's own messages.
 refused_in_words() { refused "$option: " "expected" "headscope $1 --help explains it"; }
 check_numbers() { # COMMAND..
     local option value
@@ -64,7 +62,7 @@ check_numbers() { # COMMAND..
         done
     done
 }
-# So is a flag with a value, an option without one, and one that is given twice.
+# A flag with a value and an option without one are rejected.
 check_values() { # COMMAND..
     local option
     for option in $(options_of $1); do
@@ -89,7 +87,7 @@ check() { # COMMAND..
     for option in $(options_of $1); do
         count=$((count + 1))
         if excepted "$1" "$option"; then
-            expect "headscope $1 $option is no exception any more: a test uses it" not used "$1" "$option"
+            expect "headscope $1 $option is listed as an exception, but a test uses it" not used "$1" "$option"
         else
             expect "headscope $1 $option is used by a test" used "$1" "$option"
         fi
@@ -100,5 +98,5 @@ for command in $(commands_of); do
     for inner in $(commands_of "$command"); do check "$command $inner"; done
 done
 expect "options are found" [ "$count" -ge 100 ]
-expect "and those that take numbers" [ "$numbers" -ge 40 ]
+expect "options that take numbers are found" [ "$numbers" -ge 40 ]
 finish "all $count options are used by tests"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The SPIR-V that is kept beside the shaders was made of them as they are, and who changes one without the other is told.
+# The precompiled SPIR-V is up to date with the shaders.
 # shellcheck disable=SC2317 # conditions are called through expect
 set -uo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -16,7 +16,7 @@ check() { # FOLDER
     code=$?
 }
 
-# A copy with a line more in one file.
+# Checks a copy in which one file has an extra line.
 changed() { # FILE
     rm -rf "$sandbox/shaders"
     cp -r "$repository/shaders" "$sandbox/shaders"
@@ -25,24 +25,24 @@ changed() { # FILE
 }
 
 check "$repository"
-expect "what is kept is of these sources" ended_with 0
+expect "the precompiled SPIR-V is up to date" ended_with 0
 
 for file in matmul_cooperative.comp include/cooperative_product.glsl include/params.h; do
     changed "$file"
-    expect "a change of $file is seen" ended_with 1
-    expect "it is named" says "$file"
-    expect "and what to do is said" says "shaders/precompiled/make.sh GLSLANG"
+    expect "a change of $file is detected" ended_with 1
+    expect "with its name" says "$file"
+    expect "and what to do" says "shaders/precompiled/make.sh GLSLANG"
 done
 
 changed matmul.comp
-expect "what is compiled everywhere does not matter" ended_with 0
+expect "shaders that are not precompiled do not matter" ended_with 0
 
 sed -i '/^\/\/ sha256 .*grid.glsl/d' "$sandbox/shaders/precompiled/matmul_cooperative.inc"
 check "$sandbox"
-expect "a file without a hash is no pass" ended_with 1
-expect "and named" says "include/grid.glsl"
+expect "a missing hash is an error" ended_with 1
+expect "with the file's name" says "include/grid.glsl"
 
-# A compiler that notes what it is asked, and whose module is four words.
+# A fake compiler that writes a module of four words.
 cat >"$sandbox/compiler" <<'COMPILER'
 #!/bin/sh
 case "$*" in
@@ -53,11 +53,11 @@ COMPILER
 chmod +x "$sandbox/compiler"
 output=$("$sandbox/shaders/precompiled/make.sh" "$sandbox/compiler" 2>&1)
 code=$?
-expect "it is made anew" ended_with 0
+expect "make.sh compiles it" ended_with 0
 output=$(cat "$sandbox/shaders/precompiled/matmul_cooperative.inc")
-expect "by a compiler that is named" says "glslang 99.0.0"
-expect "as words" says "0x07230203,0x00010500,0x04030201,0xfcfdfeff,"
+expect "and records the compiler" says "glslang 99.0.0"
+expect "and writes words" says "0x07230203,0x00010500,0x04030201,0xfcfdfeff,"
 check "$sandbox"
-expect "and then passes" ended_with 0
+expect "then the check passes" ended_with 0
 
-finish "the SPIR-V that is kept is that of its sources"
+finish "the precompiled SPIR-V is up to date"

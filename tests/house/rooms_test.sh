@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The README lists the rooms of src/ in order. A file includes only its own room and those before it. Backends include
-# nothing after src/backend, and only the registry includes backends. Within backends/vulkan the folders have an order, too.
+# The README lists the rooms of src/ in order. A file includes only headers of its own room and of earlier ones. Backends
+# include nothing after src/backend, and only the registry includes backends. The folders of backends/vulkan have an
+# order, too.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readme=${1:-README.md}
@@ -20,7 +21,7 @@ git ls-files 'src/*.h' 'src/*.cpp' 'viewer/*.h' 'viewer/*.cpp' 'backends/*.h' 'b
         BEGIN {
             count = split(list, names, " ")
             for (i = 1; i <= count; ++i) place[names[i]] = i
-            # The folders of the Vulkan backend; files beside them come between trials and ops.
+            # The folders of the Vulkan backend; its other files come between trials and ops.
             split("device stream products trials vulkan ops", names, " ")
             for (i in names) wing_place[names[i]] = i
         }
@@ -42,4 +43,4 @@ git ls-files 'src/*.h' 'src/*.cpp' 'viewer/*.h' 'viewer/*.cpp' 'backends/*.h' 'b
             if (wrong) { print "FAILED: " $1 " includes " $2; failures++ }
         }
         END { exit failures > 0 }'
-echo "every include follows the order of ${#rooms[@]} rooms"
+echo "all includes follow the order of ${#rooms[@]} rooms"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# No signal handler can run on the stack of a thread that computes: oneDNN's AVX-512 products keep data there
-# (uxlfoundation/oneDNN#4845). What the kernel knows of each process shows it, on every processor.
+# No signal handler may run on the stack of a computing thread, where oneDNN's AVX-512 products keep data
+# (uxlfoundation/oneDNN#4845). Checks the signal masks in /proc, so it works on every processor.
 # usage: signals_test.sh HEADSCOPE-PROGRAM
 # shellcheck disable=SC2016,SC2317 # the conditions are called through expect
 # shellcheck source=tests/house/commands.sh
@@ -21,13 +21,13 @@ readonly CRASH=$(($(signal_bit 4) | $(signal_bit 6) | $(signal_bit 7) | $(signal
 readonly LIBC=$(($(signal_bit 32) | $(signal_bit 33)))
 mask() { echo $((0x$(awk -v name="$2:" '$1 == name { print $2 }' "$1"))); } # STATUS-FILE FIELD
 
-# PROCESS has handlers for ALLOWED signals at most.
+# PROCESS has handlers only for ALLOWED signals.
 handles_only() { # PROCESS ALLOWED
     local caught
     caught=$(mask "/proc/$1/status" SigCgt)
     [ $((caught & ~$2 & ~LIBC)) -eq 0 ]
 }
-# Each thread but the one that waits for them blocks all that stop.
+# All threads except the one that waits for signals block those that stop the program.
 blocked_but_in_one_thread() { # PROCESS
     local status open=0 threads=0
     for status in "/proc/$1/task/"*/status; do
@@ -37,12 +37,12 @@ blocked_but_in_one_thread() { # PROCESS
     [ "$threads" -gt 2 ] && [ "$open" -eq 1 ]
 }
 
-export HEADSCOPE_THREADS=3 # others than the main one compute, too
+export HEADSCOPE_THREADS=3 # so that other threads compute, too
 "$headscope" train endless.json --data data --output run >out 2>err &
 training=$!
 until [ -s run/log.jsonl ] || ! kill -0 "$training" 2>/dev/null; do sleep 0.05; done
 expect "training has no signal handler" handles_only "$training" 0
-expect "and every thread that computes blocks the signals that stop it" blocked_but_in_one_thread "$training"
+expect "and every computing thread blocks the signals that stop it" blocked_but_in_one_thread "$training"
 kill -TERM "$training"
 wait "$training"
 code=$?
@@ -53,26 +53,26 @@ goes_on() { [ "$(wc -l <run/log.jsonl)" -gt "$reports" ]; }
 "$headscope" train endless.json --data data --output run --resume >out 2>err &
 training=$!
 until goes_on || ! kill -0 "$training" 2>/dev/null; do sleep 0.05; done
-expect "it goes on from there" goes_on
-kill -STOP "$training" # so that the second signal comes before the training has seen the first
+expect "it resumes from there" goes_on
+kill -STOP "$training" # so that the second signal arrives before the first is handled
 kill -INT "$training"
 kill -TERM "$training"
 kill -CONT "$training"
 wait "$training"
 code=$?
-expect "either of two signals at once may come first, and the second ends it" eval '[ "$code" -eq 143 ] || [ "$code" -eq 130 ]'
+expect "the second of two simultaneous signals, in either order, ends it" eval '[ "$code" -eq 143 ] || [ "$code" -eq 130 ]'
 
 "$headscope" conform --device cpu >out 2>err &
 conforming=$!
 until [ "$(find "/proc/$conforming/task" -mindepth 1 -maxdepth 1 | wc -l)" -gt 3 ] || ! kill -0 "$conforming"; do
-    sleep 0.05 # until it computes
+    sleep 0.05 # wait until it computes
 done
-expect "conform has handlers of crashes alone" handles_only "$conforming" "$CRASH"
+expect "conform has only crash handlers" handles_only "$conforming" "$CRASH"
 expect "and its threads block the signals that stop it" blocked_but_in_one_thread "$conforming"
 kill -INT "$conforming"
 wait "$conforming"
 code=$?
-expect "it reports what it found and ends by the signal" ended_with 130
+expect "it prints its results and ends with the signal" ended_with 130
 
 mkfifo lines
 "$headscope" translate --model "$repository/assets/models/en-de" <lines >out 2>err &
@@ -84,5 +84,5 @@ expect "translate has no signal handler" handles_only "$translating" 0
 exec 7>&-
 wait "$translating"
 code=$?
-expect "and ends with its input" ended_with 0
+expect "and ends at the end of its input" ended_with 0
 finish "signals are received in one thread"
