@@ -12,9 +12,9 @@ inline bool display() {
         return true;
     }
     if (std::getenv("HEADSCOPE_REQUIRE_DISPLAY") != nullptr) {
-        FAIL("there is no display, and HEADSCOPE_REQUIRE_DISPLAY wants one");
+        FAIL("there is no display, but HEADSCOPE_REQUIRE_DISPLAY is set");
     }
-    WARN("SKIPPED: there is no display (xvfb-run gives one)");
+    WARN("SKIPPED: there is no display (use xvfb-run)");
     return false;
 }
 

@@ -74,7 +74,7 @@ void compare_pictures(const fs::path& folder) {
         INFO("picture " << file.filename() << "; HEADSCOPE_UPDATE_GOLDENS=1 keeps it as " << golden);
         const std::string difference =
             fs::exists(golden) ? test::difference_of(test::read_png(file.string()), test::read_png(golden.string()))
-                               : "there is no such picture to compare it with";
+                               : "there is no golden to compare with";
         if (!difference.empty() && update) {
             fs::copy_file(file, golden, fs::copy_options::overwrite_existing);
         } else if (!difference.empty()) {

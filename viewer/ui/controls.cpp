@@ -38,7 +38,7 @@ void row_toggles(Interface& ui) {
     }
     bool hidden = !state.show_special;
     if (toggle(ui, "special", "Hide <BOS> and <EOS>", hidden,
-               "The other weights are renormalised, so that rows add up as before; the figure says so.")) {
+               "The other weights are renormalised, so that rows still add up to 1, which a note mentions.")) {
         state.show_special = !hidden;
         state.word = state.key = -1;
     }
@@ -88,7 +88,7 @@ void heads_row(Interface& ui) {
         }
         ImGui::PopStyleColor(3);
         ui.probes.item(fmt::format("head.{}", head), on ? "on" : "off");
-        tip("Click: on or off. Shift and click: alone, or all again.");
+        tip("Click to toggle. Shift+click to show only this head, or all again.");
     }
     ImGui::PopStyleVar();
 }
@@ -198,7 +198,7 @@ void edit_row(Interface& ui, std::size_t index) {
     }
     ui.probes.item(fmt::format("edit.{}.remove", index));
     ImGui::SameLine();
-    const std::string text = describe(edit) + (is_ineffective(ui, edit) ? " (changes nothing here)" : "");
+    const std::string text = describe(edit) + (is_ineffective(ui, edit) ? " (no effect here)" : "");
     ImGui::TextUnformatted(text.c_str());
     ui.probes.item(fmt::format("edit.{}", index), text);
     ImGui::PopID();
@@ -210,7 +210,7 @@ void surgery_controls(Interface& ui) {
     const AttentionSite site = shown_site(ui.session.scene());
     const int head = first_head(ui.session.scene());
     heads_row(ui);
-    if (button(ui, "edit.off", fmt::format("Head {} off", head).c_str(), "The head adds nothing to the layer")) {
+    if (button(ui, "edit.off", fmt::format("Head {} off", head).c_str(), "The head's output is 0")) {
         switch_head(state, site, head);
     }
     ImGui::SameLine();
@@ -218,14 +218,15 @@ void surgery_controls(Interface& ui) {
         put_edit(state, {.site = site, .head = head, .kind = EditKind::Uniform});
     }
     ImGui::SameLine();
-    if (button(ui, "edit.pin", "Pin", "The chosen word (in the figure or matrix) looks at the other chosen one alone",
+    if (button(ui, "edit.pin", "Pin",
+               "The chosen word attends only to the other chosen word (choose both in the matrix)",
                pinnable(ui.session.scene()))) {
         put_edit(state, pinned(ui.session.scene()));
     }
     for (std::size_t index = 0; index < state.edits.size(); ++index) {
         edit_row(ui, index);
     }
-    if (button(ui, "edits.clear", "Take all back", "R", !state.edits.empty())) {
+    if (button(ui, "edits.clear", "Clear all edits", "R", !state.edits.empty())) {
         state.edits.clear();
     }
     heading(ui, "Importance");
@@ -283,7 +284,7 @@ void compare_controls(Interface& ui) {
     heading(ui, "With");
     text_field(ui, "compare.model", "model directory (empty: the same)", ui.typed_other_model, false);
     device_combo(ui, "compare.device", ui.typed_other_device);
-    text_field(ui, "compare.step", "of a training: after which step", ui.typed_other_step, false);
+    text_field(ui, "compare.step", "step of a training's checkpoint", ui.typed_other_step, false);
     if (button(ui, "compare.start", "Compare")) {
         start_comparison(ui);
     }

@@ -63,20 +63,20 @@ void add_commands(Interface& ui) {
     add("about", "About Headscope", "", true, [at] { toggle_overlay(*at, Overlay::About); });
     add("undo", "Undo", "Ctrl+Z", false, [at] { at->session.undo(); });
     add("redo", "Redo", "Ctrl+Y Ctrl+Shift+Z", false, [at] { at->session.redo(); });
-    add("sentence", "Write the sentence", "Ctrl+L Slash", true, [at] { at->focus_sentence = true; });
-    add("target", "Write another translation", "Ctrl+T", true, [at] { start_editing(*at); });
-    add("back", "Close, or choose nothing", "Escape", true, [at] { step_back(*at); });
-    add("dark", "Light or dark", "Ctrl+D", true, [at] {
+    add("sentence", "Edit the sentence", "Ctrl+L Slash", true, [at] { at->focus_sentence = true; });
+    add("target", "Edit the translation", "Ctrl+T", true, [at] { start_editing(*at); });
+    add("back", "Close, or clear the choice of words", "Escape", true, [at] { step_back(*at); });
+    add("dark", "Switch between light and dark", "Ctrl+D", true, [at] {
         at->session.settings().dark = !at->session.settings().dark;
         at->window.request_fonts();
     });
     add("larger", "Larger text", "Ctrl+Plus", true, [at] { scale_by(*at, 1.1); });
     add("smaller", "Smaller text", "Ctrl+Minus", true, [at] { scale_by(*at, 1.0 / 1.1); });
-    add("normal", "Text in its normal size", "Ctrl+0", true, [at] { scale_by(*at, 0.0); });
+    add("normal", "Reset the text size", "Ctrl+0", true, [at] { scale_by(*at, 0.0); });
     add("fullscreen", "Full screen", "F11", true, [at] { at->window.toggle_fullscreen(); });
     add("zoom.in", "Zoom into the drawing", "Plus", false, [at] { zoom_by(*at, 1.2F); });
     add("zoom.out", "Zoom out", "Minus", false, [at] { zoom_by(*at, 1.0F / 1.2F); });
-    add("zoom.normal", "The drawing in its normal size", "0", false, [at] { zoom_by(*at, 0.0F); });
+    add("zoom.normal", "Reset the zoom", "0", false, [at] { zoom_by(*at, 0.0F); });
     add("page.down", "Scroll down", "PageDown", false, [at] { at->pages += 1.0F; });
     add("page.up", "Scroll up", "PageUp", false, [at] { at->pages -= 1.0F; });
     add("quit", "Quit", "Ctrl+Q", true, [at] { at->window.request_close(); });

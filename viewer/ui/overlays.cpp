@@ -49,8 +49,7 @@ void help(Interface& ui) {
         ImGui::TextDisabled("%s", readable(command.keys).c_str());
     }
     ImGui::EndTable();
-    remark(ui,
-           "Ctrl and the wheel zoom, the middle button drags. Whatever has no key of its own is found with Ctrl+P.");
+    remark(ui, "Ctrl+wheel zooms, the middle button drags. Ctrl+P finds all commands, also those without a key.");
 }
 
 void palette(Interface& ui) {
@@ -59,7 +58,7 @@ void palette(Interface& ui) {
         ui.palette_row = 0;
     }
     const std::string before = ui.query;
-    const bool entered = text_field(ui, "palette.query", "What shall be done?", ui.query, ui.overlay_opened);
+    const bool entered = text_field(ui, "palette.query", "Type a command", ui.query, ui.overlay_opened);
     const auto found = ui.commands.matching(ui.query);
     if (ui.query != before) {
         ui.palette_row = 0;
@@ -99,7 +98,7 @@ void about(Interface& ui) {
     for (const std::string& line : about_lines(ui.window.gpu())) {
         ImGui::TextUnformatted(line.c_str());
     }
-    if (button(ui, "about.copy", "Copy", "For a report of a problem")) {
+    if (button(ui, "about.copy", "Copy", "For a bug report")) {
         std::string all;
         for (const std::string& line : about_lines(ui.window.gpu())) {
             all += line + "\n";
@@ -116,7 +115,7 @@ void settings(Interface& ui) {
         kept.dark = theme == 1;
         ui.window.request_fonts();
     }
-    heading(ui, "Size of the text");
+    heading(ui, "Text size");
     int percent = static_cast<int>(std::lround(kept.scale * 100.0));
     if (stepper(ui, "scale", fmt::format("{} %", percent), percent, static_cast<int>(100.0 * kSmallestScale),
                 static_cast<int>(100.0 * kLargestScale))) {
@@ -126,7 +125,7 @@ void settings(Interface& ui) {
     }
     heading(ui, "Colours of heads in a new view");
     segmented_enum(ui, "new.palette", kept.palette, {"Paper", "Okabe-Ito"});
-    remark(ui, "Okabe-Ito can be told apart with the common forms of colour blindness.");
+    remark(ui, "Okabe-Ito is safe for the common forms of colour blindness.");
 }
 
 void models(Interface& ui) {
@@ -189,9 +188,10 @@ void view_file(Interface& ui, bool save) {
     if (ui.overlay_opened) {
         ui.path = save ? unused_name("view", ".headscope") : "view.headscope";
     }
-    heading(ui, save ? "Save what is seen now" : "Open a saved view");
+    heading(ui, save ? "Save the current view" : "Open a saved view");
     const bool entered = text_field(ui, "view.path", "a file", ui.path, ui.overlay_opened);
-    remark(ui, "A small file with the sentence, the edits and all that is chosen; the model is named in it, not held.");
+    remark(ui,
+           "A small file with the sentence, the edits and all choices. It names the model, but does not contain it.");
     if (button(ui, "view.go", save ? "Save" : "Open", nullptr, !ui.path.empty()) || (entered && !ui.path.empty())) {
         ui.overlay = Overlay::None;
         if (save) {

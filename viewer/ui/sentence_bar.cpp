@@ -93,7 +93,7 @@ void history_menu(Interface& ui) {
             ui.probes.item(fmt::format("{}.{}", probe, index));
         }
     };
-    offer(ui.session.settings().recent_texts, "Before", "recent");
+    offer(ui.session.settings().recent_texts, "Recent", "recent");
     offer(example_sentences(), "Examples", "example");
     ImGui::EndPopup();
 }
@@ -135,14 +135,14 @@ void source_line(Interface& ui, float right) {
         remember(ui.session.settings().recent_texts, ui.typed_text);
     }
     ImGui::SameLine();
-    if (large_button(ui, "sentences", "\u25BE", "Sentences from before, and examples")) {
+    if (large_button(ui, "sentences", "\u25BE", "Recent sentences and examples")) {
         ImGui::OpenPopup("sentences");
     }
     history_menu(ui);
 }
 
 const char* ending(const Exploration& shown) {
-    return !shown.finished ? " \u2026" : shown.end == EndReason::Limit ? " (cut at the longest output)" : "";
+    return !shown.finished ? " \u2026" : shown.end == EndReason::Limit ? " (cut at the maximum length)" : "";
 }
 
 void edited_line(Interface& ui, float right) {
@@ -150,7 +150,7 @@ void edited_line(Interface& ui, float right) {
     if (std::exchange(ui.focus_target, false)) {
         ImGui::SetKeyboardFocusHere();
     }
-    large_field(ui, "##target", "What the model shall be told it wrote", ui.typed_target);
+    large_field(ui, "##target", "A translation for the model to read", ui.typed_target);
     ui.probes.item("target", ui.typed_target);
     if (ImGui::IsItemEdited() && !ui.escaped) {
         ui.state().target = ui.typed_target;
@@ -186,7 +186,7 @@ void translation_line(Interface& ui, float right) {
     ImGui::PopStyleVar();
     ImGui::PopStyleColor(2);
     ui.probes.item("translation", text);
-    tip(nothing ? nullptr : "Click to write another translation: why not this word?");
+    tip(nothing ? nullptr : "Click to edit: how likely is another translation?");
     if (pressed && !nothing) {
         start_editing(ui);
     }

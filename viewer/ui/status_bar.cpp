@@ -59,7 +59,7 @@ void show_status_bar(Interface& ui) {
         ImGui::PopStyleColor();
         ui.probes.value("status", notice.text);
         ImGui::SameLine();
-        if (button(ui, "dismiss", "\u00D7##dismiss", "Put this away")) {
+        if (button(ui, "dismiss", "\u00D7##dismiss", "Dismiss")) {
             ui.session.dismiss(notices.size() - 1);
         }
     }

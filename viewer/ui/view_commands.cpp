@@ -111,7 +111,7 @@ void edit_head(Interface& ui, EditKind kind) {
 void step_checkpoint(Interface& ui, int by) {
     const Scene& scene = ui.session.scene();
     if (scene.run == nullptr || !scene.main.model.has_value() || !scene.main.model->checkpoint.has_value()) {
-        ui.session.tell("This is a model, not a training: it has no checkpoints.");
+        ui.session.tell("A model has no checkpoints: open the folder of a training.");
         return;
     }
     const auto& steps = scene.run->checkpoints;
@@ -122,7 +122,7 @@ void step_checkpoint(Interface& ui, int by) {
     }
 }
 
-void alone(Interface& ui, int head) {
+void isolate(Interface& ui, int head) {
     toggle_head(ui.state(), heads_of(ui.session.scene()), head, true);
 }
 
@@ -158,17 +158,17 @@ void add_attention_commands(Interface& ui) {
         [at] { choose_kind(*at, AttentionKind::DecoderSelf); });
     add("kind.cross", "Cross: the translation looks at the source", "C",
         [at] { choose_kind(*at, AttentionKind::Cross); });
-    add("layer.up", "The layer above", "Up", [at] { step_layer(*at, 1); });
-    add("layer.down", "The layer below", "Down", [at] { step_layer(*at, -1); });
-    add("word.right", "The next word", "Right", [at] { step_word(*at, 1); });
-    add("word.left", "The word before", "Left", [at] { step_word(*at, -1); });
-    add("key.right", "The next word of the other row", "Alt+Right", [at] { step_key(*at, 1); });
-    add("key.left", "The word before in the other row", "Alt+Left", [at] { step_key(*at, -1); });
+    add("layer.up", "Next layer up", "Up", [at] { step_layer(*at, 1); });
+    add("layer.down", "Next layer down", "Down", [at] { step_layer(*at, -1); });
+    add("word.right", "Next word", "Right", [at] { step_word(*at, 1); });
+    add("word.left", "Previous word", "Left", [at] { step_word(*at, -1); });
+    add("key.right", "Next word of the other row", "Alt+Right", [at] { step_key(*at, 1); });
+    add("key.left", "Previous word of the other row", "Alt+Left", [at] { step_key(*at, -1); });
     add("direction", "Where it looks, or who looks at it", "W", [at] {
         ViewState& state = at->state();
         state.direction = state.direction == Direction::From ? Direction::To : Direction::From;
     });
-    add("overview", "Overview: all heads thinned by their number", "O",
+    add("overview", "Overview: opacity divided by the number of heads", "O",
         [at] { at->state().overview = !at->state().overview; });
     add("pieces", "Words, or the model's pieces", "P", [at] {
         at->state().join_words = !at->state().join_words;
@@ -192,8 +192,8 @@ void add_head_commands(Interface& ui) {
         add(fmt::format("head.{}", head), fmt::format("Head {} on or off", head),
             head <= kHeadKeys ? fmt::format("{}", head) : "",
             [at, head] { toggle_head(at->state(), heads_of(at->session.scene()), head, false); });
-        add(fmt::format("head.{}.alone", head), fmt::format("Head {} alone, or all again", head),
-            head <= kHeadKeys ? fmt::format("Shift+{}", head) : "", [at, head] { alone(*at, head); });
+        add(fmt::format("head.{}.alone", head), fmt::format("Only head {}, or all again", head),
+            head <= kHeadKeys ? fmt::format("Shift+{}", head) : "", [at, head] { isolate(*at, head); });
     }
     const Group add_overview(ui, "All heads");
     add_overview("order.layers", "Sort heads by layer", "", [at] { sort_heads(*at, HeadOrder::Model); });
@@ -220,8 +220,8 @@ void add_time_commands(Interface& ui) {
     const Group add(ui, "Time");
     add("penalty.more", "A larger length penalty", "", [at] { change_penalty(*at, 0.1); });
     add("penalty.less", "A smaller length penalty", "", [at] { change_penalty(*at, -0.1); });
-    add("time.forward", "The next step of the decoding", "Period", [at] { step_time(*at, 1); });
-    add("time.back", "The step before", "Comma", [at] { step_time(*at, -1); });
+    add("time.forward", "Next step of the decoding", "Period", [at] { step_time(*at, 1); });
+    add("time.back", "Previous step of the decoding", "Comma", [at] { step_time(*at, -1); });
     add("time.play", "Play the decoding, or stop", "Space", [at] {
         at->playing = !at->playing;
         if (at->playing) {
@@ -237,24 +237,23 @@ void add_time_commands(Interface& ui) {
 void add_surgery_commands(Interface& ui) {
     Interface* at = &ui;
     const Group add(ui, "Surgery");
-    add("edit.off", "The first chosen head off or on", "X", [at] { edit_head(*at, EditKind::Off); });
-    add("edit.uniform", "The first chosen head looks at everything alike", "U",
-        [at] { edit_head(*at, EditKind::Uniform); });
-    add("edit.pin", "Pin the chosen word on the other chosen one", "N", [at] { edit_head(*at, EditKind::Pin); });
+    add("edit.off", "Switch the first chosen head off or on", "X", [at] { edit_head(*at, EditKind::Off); });
+    add("edit.uniform", "Make the first chosen head uniform", "U", [at] { edit_head(*at, EditKind::Uniform); });
+    add("edit.pin", "Pin the chosen word to the other one", "N", [at] { edit_head(*at, EditKind::Pin); });
     add("importance", "Measure every head's importance for this sentence", "I", [at] {
         at->state().panel = PanelId::Surgery;
         at->session.measure_importance();
     });
-    add("edits.clear", "Take all edits back", "R", [at] { at->state().edits.clear(); });
+    add("edits.clear", "Clear all edits", "R", [at] { at->state().edits.clear(); });
 }
 
 void add_other_commands(Interface& ui) {
     Interface* at = &ui;
     const Group add_model(ui, "Model");
-    add_model("block.next", "The weights of the next block", "B", [at] { step_block(*at, 1); });
-    add_model("block.before", "The weights of the block before", "Shift+B", [at] { step_block(*at, -1); });
+    add_model("block.next", "Weights of the next block", "B", [at] { step_block(*at, 1); });
+    add_model("block.before", "Weights of the previous block", "Shift+B", [at] { step_block(*at, -1); });
     const Group add_comparison(ui, "Compare");
-    add_comparison("compare.device", "Compare with the same model elsewhere, or end it", "", [at] {
+    add_comparison("compare.device", "Compare with the same model on another device, or stop", "", [at] {
         at->state().panel = PanelId::Compare;
         if (at->session.scene().other.has_value()) {
             at->session.end_comparison();
@@ -263,8 +262,8 @@ void add_other_commands(Interface& ui) {
         }
     });
     const Group add_training(ui, "Training");
-    add_training("checkpoint.next", "The next checkpoint", "Shift+Right", [at] { step_checkpoint(*at, 1); });
-    add_training("checkpoint.before", "The checkpoint before", "Shift+Left", [at] { step_checkpoint(*at, -1); });
+    add_training("checkpoint.next", "Next checkpoint", "Shift+Right", [at] { step_checkpoint(*at, 1); });
+    add_training("checkpoint.before", "Previous checkpoint", "Shift+Left", [at] { step_checkpoint(*at, -1); });
 }
 
 }  // namespace
