@@ -47,19 +47,19 @@ TEST_CASE("A search with a 16-bit model records the same as a teacher-forced pas
             const Exploration found = explorer.explore(request);
             REQUIRE(found.problem.empty());
             const ExploreRequest given = with_target(request, found);
-            const Exploration told = explorer.explore(given);
-            REQUIRE(told.problem.empty());
-            CHECK(worst_difference(found.record, told.record) < bound);
-            CHECK(found.log_probability == Approx(told.log_probability).margin(20 * bound));
+            const Exploration forced = explorer.explore(given);
+            REQUIRE(forced.problem.empty());
+            CHECK(worst_difference(found.record, forced.record) < bound);
+            CHECK(found.log_probability == Approx(forced.log_probability).margin(20 * bound));
             CHECK(find_site(found.record, AttentionKind::Cross, 2).at(0, 1, 3) == 1.0F);
 
             const AttentionSite site{AttentionKind::EncoderSelf, 1};
             const NeuronView view = explorer.neuron(given, site, 4);
-            CHECK(worst_of(view, find_site(told.record, site.kind, 2)) < bound);
+            CHECK(worst_of(view, find_site(forced.record, site.kind, 2)) < bound);
             const Importance importance = explorer.importance(given);
             REQUIRE(importance.problem.empty());
             CHECK(importance.finished);
-            CHECK(importance.log_probability == Approx(told.log_probability).margin(20 * bound));
+            CHECK(importance.log_probability == Approx(forced.log_probability).margin(20 * bound));
         }
     }
 }
