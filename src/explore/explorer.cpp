@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "explore/attention_edits.h"
-#include "explore/beam_look.h"
 #include "explore/checked_request.h"
 #include "explore/editing_observer.h"
 #include "explore/forced_pass.h"
 #include "explore/importance.h"
+#include "explore/recorded_search.h"
 #include "observe/record_attention.h"
 #include "support/check.h"
 
@@ -72,13 +72,13 @@ Exploration Explorer::explore(const ExploreRequest& request, const Progress& pro
 }
 
 Exploration Explorer::search(const CheckedRequest& request, const Progress& progress) const {
-    BeamLook look(backend_, translator_, compute_, request);
+    RecordedSearch recorded(backend_, translator_, compute_, request);
     bool stopped = false;
-    while (!look.done() && !stopped) {
-        look.step();
-        stopped = !look.done() && progress && !progress([&] { return look.snapshot(); });
+    while (!recorded.done() && !stopped) {
+        recorded.step();
+        stopped = !recorded.done() && progress && !progress([&] { return recorded.snapshot(); });
     }
-    return look.snapshot();
+    return recorded.snapshot();
 }
 
 Exploration Explorer::read(const CheckedRequest& request, const Progress& progress) const {

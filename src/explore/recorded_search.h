@@ -15,10 +15,10 @@
 
 namespace headscope {
 
-class BeamLook {
+class RecordedSearch {
 public:
     // Runs the encoder. The request must have no problem and no target. All arguments must outlive this object.
-    BeamLook(Backend& backend, const Translator& translator, Compute compute, const CheckedRequest& request);
+    RecordedSearch(Backend& backend, const Translator& translator, Compute compute, const CheckedRequest& request);
 
     bool done() const { return beam_.done(); }
     // Adds one token to each hypothesis.

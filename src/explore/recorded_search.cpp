@@ -1,4 +1,4 @@
-#include "explore/beam_look.h"
+#include "explore/recorded_search.h"
 
 #include <algorithm>
 
@@ -7,7 +7,8 @@
 
 namespace headscope {
 
-BeamLook::BeamLook(Backend& backend, const Translator& translator, Compute compute, const CheckedRequest& request)
+RecordedSearch::RecordedSearch(Backend& backend, const Translator& translator, Compute compute,
+                               const CheckedRequest& request)
     : backend_(backend),
       model_(translator.model()),
       request_(request),
@@ -27,7 +28,7 @@ BeamLook::BeamLook(Backend& backend, const Translator& translator, Compute compu
     k_ = static_cast<int>(std::min({wanted, scorer_.vocabulary(), std::int64_t{LogSoftmaxTopK::kMaxK}}));
 }
 
-void BeamLook::step() {
+void RecordedSearch::step() {
     observer_.set_first_query(static_cast<std::int64_t>(nexts_.size()));
     nexts_.push_back(recorder_.step(tokens_, parents_, k_));
     if (nexts_.size() == 1) {
@@ -44,7 +45,7 @@ void BeamLook::step() {
 }
 
 // The candidates from which this node's token was chosen.
-ExploredStep BeamLook::explored(std::size_t index) const {
+ExploredStep RecordedSearch::explored(std::size_t index) const {
     const BeamNode& node = tree_.nodes()[index];
     const NextTokens& next = nexts_[static_cast<std::size_t>(node.step) - 1];
     const std::size_t first = tree_.row_of(static_cast<std::size_t>(node.parent)) * static_cast<std::size_t>(next.k);
@@ -65,7 +66,7 @@ ExploredStep BeamLook::explored(std::size_t index) const {
     return step;
 }
 
-Exploration BeamLook::snapshot() const {
+Exploration RecordedSearch::snapshot() const {
     Exploration result;
     result.finished = beam_.done();
     result.seconds_to_first = seconds_to_first_;
