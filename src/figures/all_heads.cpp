@@ -107,20 +107,20 @@ private:
     // The options' note, then those of the weights.
     std::string note_of() {
         std::string note = options_.note.empty() ? "" : options_.note + ".";
-        const auto say = [&](const std::string& more) {
+        const auto add = [&](const std::string& more) {
             note.append(note.empty() || more.empty() ? "" : " ").append(more);
         };
         // Notes differ only in whether pieces were joined, so the longest one covers all.
-        const SelectedAttention* said = nullptr;
+        const SelectedAttention* longest = nullptr;
         for (const HeadTile& tile : tiles_) {
             const SelectedAttention& content = content_of(tile);
-            said = said == nullptr || content.note.size() > said->note.size() ? &content : said;
+            longest = longest == nullptr || content.note.size() > longest->note.size() ? &content : longest;
         }
         const auto captioned = [](const HeadTile& tile) { return !tile.value.empty(); };
-        if (said != nullptr) {
-            say(said->note);
-            if ((said->joined || said->renormalised) && std::any_of(tiles_.begin(), tiles_.end(), captioned)) {
-                say("The numbers are of the model's own pieces, <BOS> and <EOS> among them.");
+        if (longest != nullptr) {
+            add(longest->note);
+            if ((longest->joined || longest->renormalised) && std::any_of(tiles_.begin(), tiles_.end(), captioned)) {
+                add("The numbers are of the model's own pieces, <BOS> and <EOS> among them.");
             }
         }
         return note;

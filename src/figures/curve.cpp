@@ -17,9 +17,9 @@ constexpr double kMargin = 1.0;
 constexpr double kSmall = 0.85;
 constexpr double kStroke = 0.16;
 constexpr double kPoint = 0.42;
-constexpr double kFoot = 3.0;   // the numbers and the label of the x axis
-constexpr double kSign = 2.2;   // width of a legend symbol
-constexpr double kApart = 1.0;  // from a legend name to the next symbol
+constexpr double kAxisHeight = 3.0;  // the numbers and the label of the x axis
+constexpr double kSymbol = 2.2;      // width of a legend symbol
+constexpr double kLegendGap = 1.0;   // from a legend name to the next symbol
 constexpr double kLegendRow = 1.5;
 constexpr double kColumn = 0.1;  // width of a column for thinning
 
@@ -66,7 +66,7 @@ public:
         left_ = kMargin + label + 0.6;
         right_ = options.width - kMargin - 1.0;
         top_ = kMargin + 1.6 * kTitleSize + 1.2;
-        bottom_ = options.height - kMargin - kFoot;
+        bottom_ = options.height - kMargin - kAxisHeight;
         place_legend();
     }
 
@@ -86,7 +86,7 @@ public:
             sketch_.centred({Role::Note}, ink_.faint, {left_, top_, right_ - left_, bottom_ - top_}, 1.0,
                             "nothing measured yet");
         }
-        return sketch_.finish(options_.width, bottom_ + kMargin + kFoot, options_.title,
+        return sketch_.finish(options_.width, bottom_ + kMargin + kAxisHeight, options_.title,
                               fmt::format("{} over {}.", counted(series_.size(), "curve"), options_.x_label));
     }
 
@@ -227,14 +227,14 @@ private:
         const double beside = right_ - kMargin - text_width(options_.title) * kTitleSize - 2.0;
         double all = 0.0;
         for (const Series& one : series_) {
-            names_.push_back({0.0, 0.0, shortened(one.name, (right_ - left_ - kSign) / kSmall)});
+            names_.push_back({0.0, 0.0, shortened(one.name, (right_ - left_ - kSymbol) / kSmall)});
             all += width_of(names_.back());
         }
         const bool below = all > beside;
-        double x = below ? left_ : right_ - all + kApart;
+        double x = below ? left_ : right_ - all + kLegendGap;
         double y = kMargin + 0.8 * kTitleSize + (below ? 2.0 : 0.0);
         for (Name& name : names_) {
-            if (below && x > left_ && x + width_of(name) - kApart > right_) {
+            if (below && x > left_ && x + width_of(name) - kLegendGap > right_) {
                 x = left_, y += kLegendRow, top_ += kLegendRow, bottom_ += kLegendRow;
             }
             name.x = x, name.y = y;
@@ -256,7 +256,7 @@ private:
                 sketch_.rect({Role::Legend, series}, colour(i), {name.x, name.y - 0.4, 1.7, 0.2});
             }
             sketch_.text({Role::Legend, series}, ink_.text,
-                         {name.x + kSign, name.y, kSmall, Anchor::Start, false, false, name.text});
+                         {name.x + kSymbol, name.y, kSmall, Anchor::Start, false, false, name.text});
         }
     }
 
@@ -265,7 +265,7 @@ private:
         std::string text;
     };
     static double width_of(const Name& name) {
-        return name.text.empty() ? 0.0 : kSign + text_width(name.text) * kSmall + kApart;
+        return name.text.empty() ? 0.0 : kSymbol + text_width(name.text) * kSmall + kLegendGap;
     }
 
     const std::vector<Series>& series_;

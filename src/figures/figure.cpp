@@ -116,10 +116,10 @@ private:
             const double x = kMargin + (head - 1) % kSwatchesInRow * kSwatch;
             const int row = (head - 1) / kSwatchesInRow;
             const double y = swatch_top_ + row * kSwatch;
-            const std::string says = tip({Role::Swatch, head});
-            sketch_.rect(marked({Role::Swatch, head, -1, -1, says}), active ? full : faded(full, ink_),
+            const std::string text = tip({Role::Swatch, head});
+            sketch_.rect(marked({Role::Swatch, head, -1, -1, text}), active ? full : faded(full, ink_),
                          {x, y, kSwatch, kSwatch});
-            sketch_.text(marked({Role::SwatchLabel, head, -1, -1, says}), active ? text_colour_on(full) : ink_.off,
+            sketch_.text(marked({Role::SwatchLabel, head, -1, -1, text}), active ? text_colour_on(full) : ink_.off,
                          {x + 0.5 * kSwatch, y + 0.5 * kSwatch + kBaseline * kSwatchNumber, kSwatchNumber,
                           Anchor::Middle, false, active, std::to_string(head)});
         }

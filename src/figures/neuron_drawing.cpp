@@ -50,7 +50,7 @@ public:
         for (std::size_t key = 0; key < weights.size(); ++key) {
             worst = std::max(worst, std::abs(static_cast<double>(weights[key]) - softmax_[key]));
         }
-        used_apart_ = worst > (view.edited ? kEdited : kShownDigit);
+        shows_used_ = worst > (view.edited ? kEdited : kShownDigit);
         double label = text_width(queries[static_cast<std::size_t>(query)]);
         for (const std::string& key : keys) {
             label = std::max(label, text_width(key));
@@ -63,7 +63,7 @@ public:
         scaled_ = sum_ + kNumber;
         weight_ = scaled_ + kNumber + 0.4;
         used_ = weight_ + kWeight + kBarValue + kGap;
-        end_ = (used_apart_ ? used_ : weight_) + kWeight + kBarValue;
+        end_ = (shows_used_ ? used_ : weight_) + kWeight + kBarValue;
         // q and k share a scale; their products have another.
         for (std::int64_t d = 0; d < view.d_k; ++d) {
             largest_ = std::max(largest_, std::abs(q(d)));
@@ -117,7 +117,7 @@ private:
         heading(sum_ + kNumber - 0.4, y, "sum", Anchor::End);
         heading(scaled_ + kNumber - 0.4, y, fmt::format("\u00d7 {:.3f}", view_.scale), Anchor::End);
         heading(weight_, y, "softmax");
-        if (used_apart_) {
+        if (shows_used_) {
             heading(used_, y, used_name());
         }
     }
@@ -164,7 +164,7 @@ private:
         cells(product_, y, key, largest_product_, "q \u00d7 k", [&](std::int64_t d) { return q(d) * k(key, d); });
         const double dot = dot_product(view_, query_, key);
         const double line = y + kCellHeight / 2.0 + kBaseline;
-        const bool seen = may_look(view_, query_, key);
+        const bool seen = is_visible(view_, query_, key);
         Mark mark{Role::Value, view_.head, query_, key};
         sketch_.text(mark, ink_.text,
                      {sum_ + kNumber - 0.4, line, 1.0, Anchor::End, false, false, fmt::format("{:.2f}", dot)});
@@ -172,7 +172,7 @@ private:
                      {scaled_ + kNumber - 0.4, line, 1.0, Anchor::End, false, false,
                       seen ? fmt::format("{:.2f}", dot * static_cast<double>(view_.scale)) : "masked"});
         weight_bar(mark, weight_, y, softmax_[index]);
-        if (used_apart_) {
+        if (shows_used_) {
             weight_bar(mark, used_, y, static_cast<double>(weights_[index]));
         }
     }
@@ -216,10 +216,10 @@ private:
         std::string note =
             fmt::format("\u201c{}\u201d: the products add up to {:.3f}; times 1/\u221a{} = {:.3f} that is {:.3f}; ",
                         name, dot, view_.d_k, view_.scale, dot * static_cast<double>(view_.scale));
-        note += may_look(view_, query_, key) ? fmt::format("softmax over the keys that are seen makes it {:.3f}.",
-                                                           softmax_[static_cast<std::size_t>(key)])
-                                             : "the mask hides the key.";
-        if (used_apart_) {
+        note += is_visible(view_, query_, key) ? fmt::format("softmax over the keys that are seen makes it {:.3f}.",
+                                                             softmax_[static_cast<std::size_t>(key)])
+                                               : "the mask hides the key.";
+        if (shows_used_) {
             note += fmt::format(" Used instead, {}: {:.3f}.", used_name(), weights_[static_cast<std::size_t>(key)]);
         }
         sketch_.text({Role::Note}, ink_.text, {left_, y + 0.9, 1.0, Anchor::Start, false, false, note});
@@ -258,7 +258,7 @@ private:
     double left_ = 0.0, product_ = 0.0, sum_ = 0.0, scaled_ = 0.0, weight_ = 0.0;
     double used_ = 0.0;  // x of the weights that the model used, if shown separately
     double end_ = 0.0;   // right edge of a key's row
-    bool used_apart_ = false;
+    bool shows_used_ = false;
     std::vector<double> softmax_;
     double right_ = 0.0;
     double largest_ = 0.0;
@@ -276,7 +276,7 @@ double dot_product(const NeuronView& view, int query, int key) {
     return sum;
 }
 
-bool may_look(const NeuronView& view, int query, int key) {
+bool is_visible(const NeuronView& view, int query, int key) {
     return key < view.keys - view.pads && !(view.causal && key > query);
 }
 
@@ -285,14 +285,14 @@ std::vector<double> softmax_row(const NeuronView& view, int query) {
     double largest = -std::numeric_limits<double>::infinity();
     for (int key = 0; key < static_cast<int>(view.keys); ++key) {
         row[static_cast<std::size_t>(key)] = dot_product(view, query, key) * static_cast<double>(view.scale);
-        if (may_look(view, query, key)) {
+        if (is_visible(view, query, key)) {
             largest = std::max(largest, row[static_cast<std::size_t>(key)]);
         }
     }
     double total = 0.0;
     for (int key = 0; key < static_cast<int>(view.keys); ++key) {
         double& value = row[static_cast<std::size_t>(key)];
-        value = may_look(view, query, key) ? std::exp(value - largest) : 0.0;
+        value = is_visible(view, query, key) ? std::exp(value - largest) : 0.0;
         total += value;
     }
     for (double& value : row) {

@@ -26,7 +26,7 @@ Drawing draw_neurons(const NeuronView& view, const std::vector<std::string>& que
 // Sum over the dimensions of q[query] * k[key], in double precision.
 double dot_product(const NeuronView& view, int query, int key);
 // False if the key is masked for this query.
-bool may_look(const NeuronView& view, int query, int key);
+bool is_visible(const NeuronView& view, int query, int key);
 // The query's row of Equation 1 [keys], in double precision; 0 for masked keys.
 std::vector<double> softmax_row(const NeuronView& view, int query);
 

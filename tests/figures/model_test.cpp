@@ -117,8 +117,8 @@ TEST_CASE("Keys are hidden by the mask, not by their weight", "[neurons]") {
     NeuronView view = test::neuron_sample(4, 4, 16);
     view.pads = 0;
     view.causal = true;
-    CHECK(may_look(view, 1, 1));
-    CHECK_FALSE(may_look(view, 1, 2));
+    CHECK(is_visible(view, 1, 1));
+    CHECK_FALSE(is_visible(view, 1, 2));
     const std::vector<double> row = softmax_row(view, 1);
     CHECK(row[0] + row[1] == Approx(1.0));
     CHECK(row[0] / row[1] == Approx(std::exp((dot_product(view, 1, 0) - dot_product(view, 1, 1)) / 4.0)));

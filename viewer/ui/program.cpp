@@ -72,7 +72,7 @@ public:
                     window_.request_close();
                 }
             } else {
-                window_.wait(patience());
+                window_.wait(timeout());
             }
             frame();
         }
@@ -85,7 +85,7 @@ public:
 
 private:
     // The timeout for waiting, in seconds; 0: none.
-    double patience() const {
+    double timeout() const {
         const bool soon = session_.follows_run() || !session_.notices().empty();  // notices expire
         return ui_.playing ? kPlayInterval : soon ? kFollowInterval : 0.0;
     }
