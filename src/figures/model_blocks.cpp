@@ -1,4 +1,4 @@
-// Maps the blocks of the model map to their parameters.
+// Which parameters belong to which block of the model map.
 #include <fmt/format.h>
 
 #include "figures/model_map.h"

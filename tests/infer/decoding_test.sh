@@ -374,9 +374,9 @@ done
 translate --alignments --alignment-layer 1 --alignment-heads 2 input.txt
 expect "layer and heads can be chosen" ended_with 0
 translate --alignments --alignment-layer 3 input.txt
-expect "where there are such" refused "no decoder layer 3"
+expect "a missing layer is rejected" refused "cannot align with decoder layer 3"
 translate --alignments --alignment-heads 1,3 input.txt
-expect "heads, too" refused "cannot align with head 3"
+expect "a missing head is rejected" refused "cannot align with head 3"
 translate --alignment-layer 1 input.txt
 expect "but not without alignments" refused_option "--alignment-layer" "--alignments"
 
