@@ -18,13 +18,13 @@ using namespace model_sketch;
 constexpr double kMargin = 1.5;
 constexpr double kPadding = 1.4;  // of a layer's box
 
-// A part of a column, listed from bottom to top.
+// What stands in a column from below to above.
 struct Part {
     ModelBlock block;
     std::string name;
     std::string detail;
-    bool residual_from = false;  // the residual path branches off below this part
-    bool residual_to = false;    // and joins here
+    bool residual_from = false;  // the residual path leaves below this part
+    bool residual_to = false;    // and comes back here
     double height() const { return detail.empty() ? kLow : kTall; }
 };
 
@@ -38,7 +38,7 @@ public:
           ink_(options.look.ink) {
         HEADSCOPE_CHECK(options.encoder_layer >= 1 && options.encoder_layer <= config.encoder_layers &&
                             options.decoder_layer >= 1 && options.decoder_layer <= config.decoder_layers,
-                        "the shown layers exist");
+                        "the layers shown are of this model");
         encoder_ = stack({{ModelBlock::EncoderSelfAttention, ModelBlock::EncoderSelfNorm, "Multi-Head Attention"},
                           {ModelBlock::EncoderFeedForward, ModelBlock::EncoderFeedForwardNorm, "Feed Forward"}});
         decoder_ =
@@ -78,8 +78,8 @@ private:
         const char* name;
     };
     struct Column {
-        double top = 0.0;    // y of its stack's output
-        double cross = 0.0;  // y of the centre of its cross-attention
+        double top = 0.0;    // where its stack's output leaves
+        double cross = 0.0;  // the middle of its cross-attention
     };
 
     bool pre() const { return config_.norm == NormPlacement::Pre; }
@@ -173,7 +173,7 @@ private:
         return found;
     }
 
-    // The layer numbers beside a stack.
+    // The number of each layer beside its stack.
     void layers(bool decoder, const Rect& box) {
         const int count = decoder ? config_.decoder_layers : config_.encoder_layers;
         const int chosen = decoder ? options_.decoder_layer : options_.encoder_layer;
@@ -259,7 +259,7 @@ private:
                      {x, softmax - kLow - kGap - 0.4, 1.0, Anchor::Middle, false, false, "Output Probabilities"});
     }
 
-    // The encoder's output is the keys and values of every layer's cross-attention.
+    // What the encoder found goes to every layer's cross-attention as its keys and values.
     void memory(const Column& encoder, const Column& decoder) {
         const double between = (encoder_x_ + decoder_x_) / 2.0;
         const double up = encoder.top - kGap;
@@ -279,7 +279,7 @@ private:
     const Ink& ink_;
     std::vector<Part> encoder_;
     std::vector<Part> decoder_;
-    double above_ = 0.0;  // height of the parts above the decoder's box
+    double above_ = 0.0;  // what stands above the decoder's box
     double title_ = 0.0;
     double box_bottom_ = 0.0;
     double height_ = 0.0;

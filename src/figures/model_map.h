@@ -1,4 +1,4 @@
-// Draws a model as in the paper's Figures 1 and 2, with its shapes and parameter counts.
+// The loaded model as the paper's Figures 1 and 2 draw theirs, with its own shapes and parameter counts.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class ModelBlock : std::uint8_t {
     TargetEmbedding,
     SourcePositions,
     TargetPositions,
-    EncoderLayer,  // the whole layer: its number beside the stack
+    EncoderLayer,  // the layer as a whole: its number beside the stack
     DecoderLayer,
     EncoderSelfAttention,
     EncoderSelfNorm,
@@ -26,7 +26,7 @@ enum class ModelBlock : std::uint8_t {
     CrossNorm,
     DecoderFeedForward,
     DecoderFeedForwardNorm,
-    EncoderNorm,  // after the last layer, in pre-norm models
+    EncoderNorm,  // behind the last layer, where norms stand before their sub-layers
     DecoderNorm,
     Linear,
     Softmax,
@@ -35,7 +35,7 @@ enum class ModelBlock : std::uint8_t {
 };
 
 struct ModelMapOptions {
-    int encoder_layer = 1;  // the layer that the stack shows, from 1
+    int encoder_layer = 1;  // which of the layers the stacks show, from 1
     int decoder_layer = 1;
     Look look = {};
 };
@@ -43,10 +43,10 @@ struct ModelMapOptions {
 // Marks of blocks have item = ModelBlock and, in a stack, layer.
 Drawing draw_model_map(const ModelConfig& config, const ModelMapOptions& options);
 
-// The name prefix of a block's parameters, such as "encoder.layers.4.self_attention."; empty if it has none. The prefix
-// of an attention also matches its norm, which parameters_of() excludes.
+// How the names of a block's parameters begin: "encoder.layers.4.self_attention.". Empty: it has none of its own.
+// A prefix of attention takes its norm in, which parameters_of leaves out.
 std::string parameter_prefix(const ModelConfig& config, ModelBlock block, int layer);
-// The number of parameters of a block; a shared embedding counts for the first block that uses it.
+// The elements of all parameters of a block; a shared embedding counts for the first block that has it.
 std::int64_t parameters_of(const ModelConfig& config, ModelBlock block, int layer);
 
 // "1,792,000"

@@ -11,7 +11,7 @@ namespace {
 
 using namespace model_sketch;
 
-// The fill colours of the paper.
+// The paper's fills.
 Colour fill_of(ModelBlock block, const Ink& ink) {
     Colour colour{0xf2, 0xf4, 0xc1};  // add and norm
     switch (block) {
@@ -65,7 +65,7 @@ void ModelSketch::path(const std::vector<Point>& points, bool arrow) {
     for (std::size_t i = 0; i + 1 < points.size(); ++i) {
         const Point& a = points[i];
         const Point& b = points[i + 1];
-        // Square corners: extends each segment by half a stroke, except into the arrow's tip.
+        // Square corners: each piece reaches half a stroke further, but not into the arrow's point.
         const double last = i + 2 == points.size() ? (arrow ? -0.3 : 0.0) : kStroke / 2.0;
         const double length = std::max(std::hypot(b.x - a.x, b.y - a.y), 1e-9);
         const Point along{(b.x - a.x) / length, (b.y - a.y) / length};

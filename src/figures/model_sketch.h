@@ -1,4 +1,4 @@
-// Drawing primitives of the model map: blocks and the paths between them.
+// What the map of the model is drawn with: blocks and the paths between them.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace headscope {
 namespace model_sketch {
 constexpr double kBlock = 15.0;  // width
 constexpr double kTall = 2.9;    // a block with a name and a line of detail
-constexpr double kLow = 1.6;     // a block with only a name
+constexpr double kLow = 1.6;     // a block with a name alone
 constexpr double kGap = 1.1;     // between blocks, for an arrow
 constexpr double kStroke = 0.12;
 constexpr double kSmall = 0.8;
@@ -26,7 +26,7 @@ public:
     Sketch& sketch() { return sketch_; }
     const Ink& ink() const { return ink_; }
 
-    // `layer` 0: outside the stacks. The detail, below the name, may be empty.
+    // `layer` 0: in no stack. The detail, below the name, may be empty.
     void block(ModelBlock which, int layer, const Rect& place, const std::string& name, const std::string& detail);
     void path(const std::vector<Point>& points, bool arrow);
     void note(double x, double y, const std::string& text, Anchor anchor = Anchor::Start);
@@ -37,7 +37,7 @@ private:
     const Ink& ink_;
 };
 
-// Draws Figure 2 with this model's numbers, its upper left corner at (left, top). Returns its right edge.
+// Figure 2 with this model's numbers, its upper left corner at (left, top). Returns its right edge.
 double draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, double top);
 
 }  // namespace headscope
