@@ -1,3 +1,5 @@
+// Rule: outputs are overwritten; grad_scores is added to with Write::Accumulate. Softmax and edits work in place; a
+// cache keeps what lies beside the appended rows. A masked entry is exactly 0, and a row's sums have one fixed order.
 #include <algorithm>
 #include <cstring>
 

@@ -1,3 +1,5 @@
+// Rule: y is overwritten; gradients are added to with Write::Accumulate. None and ReLU work in place, and grad_x may be
+// grad_y. Column sums run down fixed parts of the rows, then over the parts: no atomics, equal bits each time.
 #include <numbers>
 
 #include "backends/cpu/cpu_backend.h"

@@ -6,8 +6,8 @@ namespace headscope::cpu {
 
 CpuBackend::CpuBackend(DeviceInfo info, int threads) : CpuReference<float>(std::move(info)), pool_(threads) {}
 
-Support CpuBackend::support(const std::string& op, DType dtype) const {
-    if (dtype == DType::F32 && op == Attention::kName) {
+Support CpuBackend::support(OpId op, DType dtype) const {
+    if (dtype == DType::F32 && op == OpId::Attention) {
         return {};
     }
     return CpuReference<float>::support(op, dtype);

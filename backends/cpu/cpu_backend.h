@@ -14,7 +14,7 @@ class CpuBackend final : public CpuReference<float> {
 public:
     explicit CpuBackend(DeviceInfo info, int threads);
 
-    Support support(const std::string& op, DType dtype) const override;
+    Support support(OpId op, DType dtype) const override;
     Support products(Compute compute) const override;
     int threads() const { return pool_.size(); }
 

@@ -1,3 +1,5 @@
+// Rule: out is overwritten; copy and dropout add to it with Write::Accumulate, without reading it otherwise. add_scaled
+// and dropout work in place. Each element is computed in F32 and rounded once, so the order of work cannot show.
 #include <cstring>
 
 #include "backends/cpu/clones.h"

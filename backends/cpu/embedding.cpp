@@ -1,3 +1,5 @@
+// Rule: out is overwritten; grad_table is added to with Write::Accumulate, else rows without an id become 0. Nothing is
+// in place. The gradients of one id are added in the order of its positions: no atomics, equal bits each time.
 #include <algorithm>
 #include <vector>
 

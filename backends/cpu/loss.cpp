@@ -1,3 +1,5 @@
+// Rule: loss, nll and grad_logits are overwritten. grad_logits may be logits. A row's maximum and sum are in F32, in an
+// order that the number of classes alone decides; pads give 0.
 #include <limits>
 
 #include "backends/cpu/cpu_backend.h"

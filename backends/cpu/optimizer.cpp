@@ -1,3 +1,5 @@
+// Rule: parameter, m, v and working change in place, none of them if Skip is 1; square_sum's out is added to with
+// Write::Accumulate. Nothing aliases. Squares are summed over fixed parts, then over the parts: no atomics.
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/row_math.h"
 

@@ -1,4 +1,7 @@
 // MaskedSoftmax, its backward and EditAttention, with one block for each row of weights; CacheAppend and MaskKeys.
+//
+// Rule: outputs are overwritten; grad_scores is added to with Write::Accumulate. Softmax and edits work in place; a
+// cache keeps what lies beside the appended rows. A masked entry is exactly 0, and a row's sums have one fixed order.
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"

@@ -1,4 +1,7 @@
 // Bias with activation and dropout, its backward, and column sums.
+//
+// Rule: y is overwritten; gradients are added to with Write::Accumulate. None and ReLU work in place, and grad_x may be
+// grad_y. Column sums run down fixed parts of the rows, then over the parts: no atomics, equal bits each time.
 #include <algorithm>
 
 #include "backends/cuda/activation.h"

@@ -31,12 +31,6 @@ std::string versions() {
     return fmt::format("CUDA {} driver, module of CUDA {}", text(driver), text(CUDART_VERSION));
 }
 
-Address address_of(const Tensor& tensor) {
-    const auto& buffer = static_cast<const CudaBuffer&>(*tensor.buffer);
-    return {.byte = reinterpret_cast<std::uintptr_t>(buffer.data()) +
-                    static_cast<std::uint64_t>(tensor.offset) * size_of(tensor.dtype)};
-}
-
 }  // namespace
 
 CudaOptions CudaOptions::from(const OpenOptions& open_options) {
@@ -112,12 +106,11 @@ auto CudaBackend::on_a_graph(const Step& step) {
     }
 }
 
-void CudaBackend::replay(const std::string& name, const std::vector<Tensor>& operands,
-                         const std::function<void()>& body) {
+void CudaBackend::replay(const std::string& key, const std::function<void()>& body) {
     stream_.use_device();
     const auto make = [&] { return on_a_graph([&] { return Graph::record(stream_, body); }); };
     const auto launch = [&](const std::shared_ptr<const Graph>& graph) { on_a_graph([&] { graph->launch(stream_); }); };
-    if (!graphs_ || recording() || !replays_.replay(replay_key(name, operands, address_of), *memory_, make, launch)) {
+    if (!graphs_ || recording() || !replays_.replay(key, *memory_, make, launch)) {
         body();
     }
 }
@@ -141,15 +134,15 @@ void CudaBackend::download(const Tensor& from, void* to, std::size_t bytes) {
     stream_.download(static_cast<std::byte*>(to), data_of<void>(from), bytes);
 }
 
-Support CudaBackend::support(const std::string& op, DType dtype) const {
-    if ((op == Matmul::kName || op == Linear::kName) && dtype == DType::BF16 && !products_.has_bf16()) {
+Support CudaBackend::support(OpId op, DType dtype) const {
+    if ((op == OpId::Matmul || op == OpId::Linear) && dtype == DType::BF16 && !products_.has_bf16()) {
         return {SupportLevel::Composed, "multiplied in F32: products of BF16 need sm_80"};
     }
     if (dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 ||
-        (dtype == DType::I32 && op == Fill::kName) || op == GatherRows::kName) {
+        (dtype == DType::I32 && op == OpId::Fill) || op == OpId::GatherRows) {
         return {};
     }
-    return {SupportLevel::None, fmt::format("the cuda backend has no {} for {}", op, name_of(dtype))};
+    return {SupportLevel::None, fmt::format("the cuda backend has no {} for {}", name_of(op), name_of(dtype))};
 }
 
 Support CudaBackend::products(Compute compute) const {

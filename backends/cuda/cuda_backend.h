@@ -47,10 +47,10 @@ public:
     void synchronize() override;
     std::shared_ptr<Event> record_event() override;
     Support events() const override { return {}; }
-    void replay(const std::string& name, const std::vector<Tensor>& operands,
-                const std::function<void()>& body) override;
+    bool replays() const override { return graphs_; }
+    void replay(const std::string& key, const std::function<void()>& body) override;
     MemoryUse memory() const override { return memory_->use(); }
-    Support support(const std::string& op, DType dtype) const override;
+    Support support(OpId op, DType dtype) const override;
     Support products(Compute compute) const override;
 
     using Backend::run;

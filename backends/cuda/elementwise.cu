@@ -1,4 +1,7 @@
 // Fill, Copy, AddScaled and Dropout: strided operands; each thread has several neighbours of the last dimension.
+//
+// Rule: out is overwritten; copy and dropout add to it with Write::Accumulate, without reading it otherwise. add_scaled
+// and dropout work in place. Each element is computed in F32 and rounded once, so the order of work cannot show.
 #include <algorithm>
 #include <array>
 

@@ -1,4 +1,7 @@
 // Embed, and its gradient as sums over runs of equal ids: no atomics. Paper 3.4 and 3.5.
+//
+// Rule: out is overwritten; grad_table is added to with Write::Accumulate, else rows without an id become 0. Nothing is
+// in place. The gradients of one id are added in the order of its positions: no atomics, equal bits each time.
 #include <algorithm>
 
 #include "backends/cuda/cuda_backend.h"

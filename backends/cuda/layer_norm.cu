@@ -1,5 +1,8 @@
 // "Add & Norm" with one block for each row; its backward with one block for a part of the rows, which also sums the
 // gradients of gain and bias. Paper 3.1.
+//
+// Rule: sum, y, mean and rstd are overwritten; each gradient has a Write of its own. sum may be x or residual. A row's
+// sums are in F32 over unrounded values; grad_gain and grad_bias sum fixed parts of the rows, then the parts.
 #include <algorithm>
 
 #include "backends/cuda/column_sums.h"

@@ -1,4 +1,7 @@
 // Cross-entropy with label smoothing and its gradient, one block for each row. Paper 5.4.
+//
+// Rule: loss, nll and grad_logits are overwritten. grad_logits may be logits. A row's maximum and sum are in F32, in an
+// order that the number of classes alone decides; pads give 0.
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"

@@ -1,5 +1,8 @@
 // Matmul. cuBLAS computes the products; this prepares operands: F32 is rounded to a 16-bit type on request, and BF16 is
 // widened before sm_80, as are both 16-bit types if cuBLAS rejects them.
+//
+// Rule: out is overwritten; with beta it is read, scaled and added to. It shares no memory with a, b or x. A sum over k
+// is in F32, in an order that a device fixes by shapes and dtypes: equal operands give equal bits.
 #include "backends/cuda/cuda_backend.h"
 
 namespace headscope::cuda {

@@ -26,6 +26,7 @@ public:
     CudaBuffer(std::shared_ptr<Memory> memory, Pool pool, Place place, std::byte* data, std::size_t bytes);
     ~CudaBuffer() override;
     std::size_t bytes() const override { return bytes_; }
+    Address address() const override { return {0, reinterpret_cast<std::uintptr_t>(data_)}; }
     std::byte* data() const { return data_; }
 
 private:

@@ -1,5 +1,8 @@
 // The optimizer step of section 5.3: the gradient's norm, the scalars that follow, and Adam over all parameters in one
 // launch.
+//
+// Rule: parameter, m, v and working change in place, none of them if Skip is 1; square_sum's out is added to with
+// Write::Accumulate. Nothing aliases. Squares are summed over fixed parts, then over the parts: no atomics.
 #include <algorithm>
 
 #include "backend/ops/optimizer.h"

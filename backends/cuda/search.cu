@@ -1,4 +1,7 @@
 // Ops of beam search: the best classes of each row, and rows gathered by back-pointers. Paper 6.1.
+//
+// Rule: values, indices and out are overwritten, and share no memory with an input. Equal logits rank by the smaller
+// index, NaN last. A row's sum is in F32, in an order that the number of classes alone decides.
 #include "backend/row_runs.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/grids.h"

@@ -114,11 +114,6 @@ ProductDevice product_device(const Capabilities& found, const Options& options) 
 // More shapes than a corpus has with lengths that are multiples of eight.
 constexpr std::size_t kMostReplays = 128;
 
-Address address_of(const Tensor& tensor) {
-    const Binding binding = binding_of(tensor, 1);
-    return {.block = binding.block, .byte = binding.begin};
-}
-
 // Next to the recording thread; more threads do not speed up compiling.
 unsigned pipeline_threads(const Options& options) {
     constexpr unsigned kMost = 8;
@@ -190,13 +185,11 @@ std::shared_ptr<Event> VulkanBackend::record_event() {
     return std::make_shared<StreamEvent>(stream_);
 }
 
-void VulkanBackend::replay(const std::string& name, const std::vector<Tensor>& operands,
-                           const std::function<void()>& body) {
+void VulkanBackend::replay(const std::string& key, const std::function<void()>& body) {
     if (!options_.replays || stream_.recording()) {
         body();
         return;
     }
-    const std::string key = replay_key(name, operands, address_of);
     const auto record = [&] { return stream_.record(body); };
     const auto launch = [&](const std::shared_ptr<const Recording>& recording) { stream_.launch(recording); };
     if (replays_.replay(key, *memory_, record, launch)) {
@@ -217,21 +210,22 @@ Support VulkanBackend::events() const {
                : Support{SupportLevel::Composed, "the device's queue has no timestamps"};
 }
 
-Support VulkanBackend::support(const std::string& op, DType dtype) const {
+Support VulkanBackend::support(OpId op, DType dtype) const {
     if (is_narrow(dtype) && !device_.capabilities().storage16) {
         return {SupportLevel::None, kNoStorage16};
     }
-    const bool attention = op == Attention::kName || op == AttentionBackward::kName;
+    const bool attention = op == OpId::Attention || op == OpId::AttentionBackward;
     if (attention && (dtype == DType::F32 || is_narrow(dtype)) && options_.fused_attention == FusedAttention::Never) {
         return {SupportLevel::Composed, "switched off: products around a masked softmax"};
     }
-    if (dtype == DType::F32 || (dtype == DType::I32 && (op == Fill::kName || op == GatherRows::kName))) {
+    if (dtype == DType::F32 || (dtype == DType::I32 && (op == OpId::Fill || op == OpId::GatherRows))) {
         return {};
     }
-    if (is_narrow(dtype) && op != SquareSum::kName && op != StepControl::kName) {
+    if (is_narrow(dtype) && op != OpId::SquareSum && op != OpId::StepControl) {
         return {};
     }
-    return {SupportLevel::None, fmt::format("the vulkan backend has no {} for {}", op, headscope::name_of(dtype))};
+    return {SupportLevel::None,
+            fmt::format("the vulkan backend has no {} for {}", headscope::name_of(op), headscope::name_of(dtype))};
 }
 
 Support VulkanBackend::products(Compute compute) const {
@@ -300,27 +294,19 @@ Launch VulkanBackend::with_vec4_loads(Launch launch, std::uint64_t columns,
     return launch;
 }
 
-void VulkanBackend::require_types(const char* op, std::initializer_list<const Tensor*> own,
-                                  std::initializer_list<const Tensor*> full) const {
-    const auto require = [op](const Tensor& tensor, DType dtype) {
-        if (tensor.defined() && tensor.dtype != dtype) {
-            throw Error(fmt::format("the vulkan backend runs {} with {} here, given {}", op, headscope::name_of(dtype),
-                                    tensor.to_string()));
+void VulkanBackend::require_types(const char* op, const Declarations& operands) const {
+    for (const Declared& operand : operands) {
+        const Tensor& tensor = *operand.tensor;
+        if (!tensor.defined() || operand.type == OperandType::Index || tensor.dtype == DType::F32) {
+            continue;
         }
-    };
-    const auto first = std::find_if(own.begin(), own.end(), [](const Tensor* tensor) { return tensor->defined(); });
-    const DType stored = first == own.end() ? DType::F32 : (*first)->dtype;
-    if (!is_narrow(stored)) {
-        require(first == own.end() ? Tensor{} : **first, DType::F32);
-    } else if (!device_.capabilities().storage16) {
-        throw Error(fmt::format("{} ({}) has {}, which {} of {} needs: use f32, or choose another --device",
-                                device_.info().id, device_.info().name, kNoStorage16, op, (*first)->to_string()));
-    }
-    for (const Tensor* tensor : own) {
-        require(*tensor, stored);
-    }
-    for (const Tensor* tensor : full) {
-        require(*tensor, DType::F32);
+        if (!is_narrow(tensor.dtype) || operand.type == OperandType::Full) {
+            throw Error(fmt::format("the vulkan backend has no {} with {} {}", op, operand.name, tensor.to_string()));
+        }
+        if (!device_.capabilities().storage16) {
+            throw Error(fmt::format("{} ({}) has {}, which {} of {} needs: use f32, or choose another --device",
+                                    device_.info().id, device_.info().name, kNoStorage16, op, tensor.to_string()));
+        }
     }
 }
 

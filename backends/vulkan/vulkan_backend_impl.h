@@ -47,12 +47,12 @@ public:
     void synchronize() override;
     std::shared_ptr<Event> record_event() override;
     Support events() const override;
-    void replay(const std::string& name, const std::vector<Tensor>& operands,
-                const std::function<void()>& body) override;
+    bool replays() const override { return options_.replays; }
+    void replay(const std::string& key, const std::function<void()>& body) override;
     std::vector<std::string> take_kernels() override { return stream_.take_kernels(); }
     ProductWays* product_ways() override { return &tuning_; }
     MemoryUse memory() const override { return memory_->use(); }
-    Support support(const std::string& op, DType dtype) const override;
+    Support support(OpId op, DType dtype) const override;
     Support products(Compute compute) const override;
     Support weights(DType dtype) const override;
 
@@ -77,10 +77,13 @@ private:
 
     // Whether queue commands fill or copy these tensors: on a CPU they are memcpy, much faster than a shader.
     bool transfers(std::initializer_list<const Tensor*> tensors) const;
-    // Error naming the op unless all defined tensors of the op's type are F32, or all are F16 or BF16 on a device with
-    // 16-bit storage, and all others are F32.
-    void require_types(const char* op, std::initializer_list<const Tensor*> own,
-                       std::initializer_list<const Tensor*> full = {}) const;
+    // Error naming the op and the operand unless the device can store each: F32, I32 indices, and F16 and BF16 with
+    // 16-bit storage, where the op allows them.
+    template <class Op>
+    void require_types(const Op& op) const {
+        require_types(Op::kName, operands_of(op));
+    }
+    void require_types(const char* op, const Declarations& operands) const;
 
     // Calls body(first, count) for ranges of rows of this many elements that fit any binding.
     void for_row_tiles(std::int64_t rows, std::int64_t row_elements,

@@ -5,7 +5,7 @@
 #include "autograd/aim.h"
 #include "autograd/functions.h"
 #include "backend/compositions.h"
-#include "backend/operand_checks.h"
+#include "backend/overlap.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -148,7 +148,7 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
     // A composed backward would compute the weights a second time, so with a tape it is better to keep them. Also, one
     // op does not write the gradients of one variable in two roles.
     const bool with_backward =
-        !recorded || (ctx.backend.support(AttentionBackward::kName, dtype).level == SupportLevel::Native &&
+        !recorded || (ctx.backend.support(OpId::AttentionBackward, dtype).level == SupportLevel::Native &&
                       !may_overlap(Q.value(), K.value()) && !may_overlap(Q.value(), V.value()) &&
                       !may_overlap(K.value(), V.value()));
     if (with_backward && !observed(ctx, site)) {

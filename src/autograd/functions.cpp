@@ -175,7 +175,7 @@ Var linear_activation(Context& ctx, const Var& x, const Var& weight, const Var& 
                       const DropoutRule& rule) {
     const bool relu = activation == Activation::Relu;
     const bool one_op = (relu || (activation == Activation::None && bias.defined())) && rule.rate == 0.0F &&
-                        ctx.backend.support(Linear::kName, x.value().dtype).level == SupportLevel::Native;
+                        ctx.backend.support(OpId::Linear, x.value().dtype).level == SupportLevel::Native;
     if (!one_op) {
         return bias_activation(ctx, linear(ctx, x, weight), bias, activation, rule);
     }

@@ -78,8 +78,7 @@ Support Backend::events() const {
     return {SupportLevel::Composed, device().id + " has no clock of its own"};
 }
 
-void Backend::replay(const std::string& /*name*/, const std::vector<Tensor>& /*operands*/,
-                     const std::function<void()>& body) {
+void Backend::replay(const std::string& /*key*/, const std::function<void()>& body) {
     body();
 }
 

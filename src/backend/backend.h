@@ -100,15 +100,12 @@ public:
     // Native: an event has the device's own time and does not wait. Composed: record_event() waits, with the reason.
     virtual Support events() const;
 
-    // Runs `body`, which only enqueues ops. A backend may keep what body enqueued and, the next time, enqueue that
-    // without calling body. So `name` identifies the ops, and `operands` are all the memory that they touch, except
-    // what body itself allocates, which must not outlive it. The same name with the same operands (addresses, shapes,
-    // dtypes) must mean the same ops; values that change are read from operands. Callers whose operands may look alike
-    // add a new_identity().
-    virtual void replay(const std::string& name, const std::vector<Tensor>& operands,
-                        const std::function<void()>& body);
-
-    std::uint64_t new_identity() { return ++identities_; }
+    // Runs `body`, which only enqueues ops: it neither waits, copies to or from the host, nor keeps what it allocates.
+    // A backend that replays() may keep what body enqueued and enqueue that again when the key comes again, so `key`
+    // stands for all of body's ops, scalars and memory. Through Instrumented it is a name for messages: the rest of the
+    // key is found by calling body once with nothing enqueued, so body may be called several times.
+    virtual void replay(const std::string& key, const std::function<void()>& body);
+    virtual bool replays() const { return false; }
 
     // The kernels enqueued since the last call, each once with its specialisation, sorted by name. Recording starts
     // with the first call; empty if the backend does not report kernels.
@@ -124,8 +121,8 @@ public:
     };
     virtual MemoryUse memory() const = 0;
 
-    // `op` is an op struct's kName, `dtype` that of its operands (T in ops/common.h).
-    virtual Support support(const std::string& op, DType dtype) const = 0;
+    // `dtype` is that of the op's operands (T in ops/common.h).
+    virtual Support support(OpId op, DType dtype) const = 0;
     // Products of F32 operands that are rounded first (Matmul::compute). Native: the device has such products, and they
     // are faster. The default supports only F32.
     virtual Support products(Compute compute) const;
@@ -141,9 +138,6 @@ public:
 #define HEADSCOPE_DECLARE(Op) virtual void run(const Op& op);
     HEADSCOPE_FUSED_OPS(HEADSCOPE_DECLARE)
 #undef HEADSCOPE_DECLARE
-
-private:
-    std::uint64_t identities_ = 0;
 };
 
 // Copies host values of a numeric type to and from a tensor of any dtype, converting on the host. Contiguous or strided

@@ -5,7 +5,8 @@
 #include <iterator>
 #include <utility>
 
-#include "backend/op_outputs.h"
+#include "backend/capture.h"
+#include "backend/replays.h"
 #include "backend/trace_file.h"
 #include "backend/validate.h"
 #include "support/check.h"
@@ -13,10 +14,6 @@
 namespace headscope {
 
 namespace {
-
-bool is_real(DType dtype) {
-    return dtype == DType::F64 || dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
-}
 
 void check_transfer(const char* what, const Tensor& tensor, std::size_t bytes) {
     HEADSCOPE_CHECK(tensor.defined(), std::string(what) + ": the tensor has no memory");
@@ -47,6 +44,24 @@ struct Instrumented::Impl {
     std::deque<Timed> pending;
     std::shared_ptr<Event> last_begin;  // of what was traced last
     double last_begin_seconds = 0.0;    // since the first op
+
+    Capture* capture = nullptr;  // while a body is captured, nothing reaches the device
+
+    // What `body` enqueues.
+    Capture captured(const std::string& name, const std::function<void()>& body) {
+        Capture found;
+        capture = &found;
+        try {
+            body();
+        } catch (...) {
+            capture = nullptr;
+            throw;
+        }
+        capture = nullptr;
+        HEADSCOPE_CHECK(!found.outlived(), name + ": what the body of a replay allocates must not outlive it");
+        return found;
+    }
+    void only_ops(const std::string& what) const { HEADSCOPE_CHECK(capture == nullptr, not_in_a_replay(what)); }
 
     bool timed() const { return options.time || !options.trace_file.empty(); }
 
@@ -85,15 +100,15 @@ struct Instrumented::Impl {
         }
     }
 
-    void scan(const char* op, const NamedTensor& output) {
-        if (!output.tensor.defined() || !is_real(output.tensor.dtype)) {
+    void scan(const char* op, const Declared& output) {
+        if (!output.fully_written() || !is_real_dtype(output.tensor->dtype)) {
             return;
         }
-        const std::vector<double> values = to_host<double>(*inner, output.tensor);
+        const std::vector<double> values = to_host<double>(*inner, *output.tensor);
         for (std::size_t i = 0; i < values.size(); ++i) {
             if (std::isnan(values[i])) {
                 throw Error(std::string("NaN: ") + op + " wrote one to its output " + output.name + " (" +
-                            output.tensor.to_string() + "), first at element " + std::to_string(i) +
+                            output.tensor->to_string() + "), first at element " + std::to_string(i) +
                             (label.empty() ? "" : ", in " + label) + " on " + inner->device().id);
             }
         }
@@ -122,6 +137,10 @@ Instrumented::~Instrumented() {
 
 template <class Op>
 void Instrumented::observe(const Op& op) {
+    if (impl_->capture != nullptr) {
+        impl_->capture->add(op);
+        return;
+    }
     validate(op);
     const std::shared_ptr<Event> begin = impl_->timed() ? impl_->inner->record_event() : nullptr;
     if (impl_->trace != nullptr && impl_->first_begin == 0.0) {
@@ -132,8 +151,8 @@ void Instrumented::observe(const Op& op) {
         impl_->add({Op::kName, impl_->trace != nullptr ? impl_->label : "", begin, impl_->inner->record_event()});
     }
     if (impl_->options.scan_for_nan) {
-        for (const NamedTensor& output : outputs_of(op)) {
-            impl_->scan(Op::kName, output);
+        for (const Declared& operand : operands_of(op)) {
+            impl_->scan(Op::kName, operand);
         }
     }
 }
@@ -163,24 +182,28 @@ DType Instrumented::real() const {
 }
 
 Tensor Instrumented::empty(const Shape& shape, DType dtype) {
-    return impl_->inner->empty(shape, dtype);
+    return impl_->capture != nullptr ? impl_->capture->empty(shape, dtype) : impl_->inner->empty(shape, dtype);
 }
 
 void Instrumented::upload(const Tensor& to, const void* from, std::size_t bytes) {
+    impl_->only_ops("uploaded data");
     check_transfer("upload", to, bytes);
     impl_->inner->upload(to, from, bytes);
 }
 
 void Instrumented::download(const Tensor& from, void* to, std::size_t bytes) {
+    impl_->only_ops("downloaded data");
     check_transfer("download", from, bytes);
     impl_->inner->download(from, to, bytes);
 }
 
 void Instrumented::synchronize() {
+    impl_->only_ops("waited for the device");
     impl_->inner->synchronize();
 }
 
 std::shared_ptr<Event> Instrumented::record_event() {
+    impl_->only_ops("recorded an event");
     return impl_->inner->record_event();
 }
 
@@ -188,13 +211,27 @@ Support Instrumented::events() const {
     return impl_->inner->events();
 }
 
-void Instrumented::replay(const std::string& name, const std::vector<Tensor>& operands,
-                          const std::function<void()>& body) {
+bool Instrumented::replays() const {
     // Timing, tracing and scanning have to see every op.
-    if (impl_->timed() || impl_->options.scan_for_nan) {
+    return impl_->inner->replays() && !impl_->timed() && !impl_->options.scan_for_nan;
+}
+
+void Instrumented::replay(const std::string& name, const std::function<void()>& body) {
+    const bool within_another = impl_->capture != nullptr;
+    if (within_another || !(replays() || impl_->options.check_replays)) {
         body();
+        return;
+    }
+    const Capture found = impl_->captured(name, body);
+    if (impl_->options.check_replays) {
+        const std::string difference = found.difference(impl_->captured(name, body));
+        HEADSCOPE_CHECK(difference.empty(), name + ": the body of a replay must do the same each time; " + difference +
+                                                " has other scalars or operands the second time");
+    }
+    if (replays()) {
+        impl_->inner->replay(name + found.key(), body);
     } else {
-        impl_->inner->replay(name, operands, body);
+        body();
     }
 }
 
@@ -210,7 +247,7 @@ Backend::MemoryUse Instrumented::memory() const {
     return impl_->inner->memory();
 }
 
-Support Instrumented::support(const std::string& op, DType dtype) const {
+Support Instrumented::support(OpId op, DType dtype) const {
     return impl_->inner->support(op, dtype);
 }
 

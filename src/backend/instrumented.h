@@ -13,6 +13,7 @@ namespace headscope {
 struct InstrumentOptions {
     bool time = false;            // events around every op (Backend::events), totals by name
     bool scan_for_nan = false;    // downloads every real output; Error names the op, the output and the label
+    bool check_replays = false;   // the body of a replay must be the same twice in a row, on any backend
     std::string trace_file = {};  // Chrome trace format, written when the backend is destroyed; implies time
 };
 
@@ -39,12 +40,12 @@ public:
     void synchronize() override;
     std::shared_ptr<Event> record_event() override;
     Support events() const override;
-    void replay(const std::string& name, const std::vector<Tensor>& operands,
-                const std::function<void()>& body) override;
+    void replay(const std::string& name, const std::function<void()>& body) override;
+    bool replays() const override;
     std::vector<std::string> take_kernels() override;
     ProductWays* product_ways() override;
     MemoryUse memory() const override;
-    Support support(const std::string& op, DType dtype) const override;
+    Support support(OpId op, DType dtype) const override;
     Support products(Compute compute) const override;
     Support weights(DType dtype) const override;
 

@@ -1,6 +1,10 @@
 // Every op of the contract, by family.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
 #include "backend/ops/attention.h"
 #include "backend/ops/bias.h"
 #include "backend/ops/elementwise.h"
@@ -45,3 +49,32 @@
 #define HEADSCOPE_ALL_OPS(X) \
     HEADSCOPE_CORE_OPS(X)    \
     HEADSCOPE_FUSED_OPS(X)
+
+namespace headscope {
+
+enum class OpId : std::uint8_t {
+#define HEADSCOPE_ENUMERATOR(Op) Op,
+    HEADSCOPE_ALL_OPS(HEADSCOPE_ENUMERATOR)
+#undef HEADSCOPE_ENUMERATOR
+};
+
+template <class Op>
+inline constexpr OpId kIdOf{};
+#define HEADSCOPE_ID(Op) \
+    template <>          \
+    inline constexpr OpId kIdOf<Op> = OpId::Op;
+HEADSCOPE_ALL_OPS(HEADSCOPE_ID)
+#undef HEADSCOPE_ID
+
+// In the order of OpId.
+inline constexpr std::array kOpNames{
+#define HEADSCOPE_NAME(Op) Op::kName,
+    HEADSCOPE_ALL_OPS(HEADSCOPE_NAME)
+#undef HEADSCOPE_NAME
+};
+// "masked_softmax"
+constexpr const char* name_of(OpId op) {
+    return kOpNames[static_cast<std::size_t>(op)];
+}
+
+}  // namespace headscope

@@ -8,14 +8,10 @@ namespace {
 
 // Whether all ops that a model runs on activations support `dtype`; else the first reason why not.
 Support storage_support(const Backend& backend, DType dtype) {
-    for (const char* op : {
-#define HEADSCOPE_NAME(Op) Op::kName,
-             HEADSCOPE_ALL_OPS(HEADSCOPE_NAME)
-#undef HEADSCOPE_NAME
-         }) {
-        const std::string name = op;
-        const bool in_f32 = name == SquareSum::kName || name == StepControl::kName;
-        if (Support support = backend.support(name, dtype); !in_f32 && support.level == SupportLevel::None) {
+    for (std::size_t op = 0; op < kOpNames.size(); ++op) {
+        const auto id = static_cast<OpId>(op);
+        const bool in_f32 = id == OpId::SquareSum || id == OpId::StepControl;
+        if (Support support = backend.support(id, dtype); !in_f32 && support.level == SupportLevel::None) {
             return support;
         }
     }
@@ -79,7 +75,7 @@ Arithmetic inference_arithmetic_for(const Backend& backend, Precision precision,
 }
 
 DType activations_beside(const Backend& backend, DType weights) {
-    return backend.support(Embed::kName, weights).level == SupportLevel::None ? backend.real() : weights;
+    return backend.support(OpId::Embed, weights).level == SupportLevel::None ? backend.real() : weights;
 }
 
 }  // namespace headscope

@@ -19,17 +19,6 @@
 
 namespace headscope {
 
-// A tensor's first element: a block of a backend's memory and the byte in it.
-struct Address {
-    std::uint64_t block = 0;
-    std::uint64_t byte = 0;
-};
-
-// A sequence's name and the addresses of its operands: equal keys mean the same ops over the same memory. Bytes, not
-// text: it is computed at every step of decoding, for every parameter.
-std::string replay_key(const std::string& name, const std::vector<Tensor>& operands,
-                       const std::function<Address(const Tensor&)>& address_of);
-
 // The error for an operation that is not allowed within a replay: `what` was done, in the past tense.
 std::string not_in_a_replay(const std::string& what);
 

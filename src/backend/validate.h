@@ -1,4 +1,4 @@
-// The contract of every op as code: ranks, shapes, dtypes, strides, aliasing. A CheckFailure names the op, the operand,
+// The contract of every op as code: its operands as declared, and rules for its scalars. A CheckFailure names the op,
 // what was expected and what was found. The decorator runs it for every op on every backend.
 #pragma once
 

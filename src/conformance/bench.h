@@ -60,9 +60,10 @@ public:
     // Works without opening the device, also for a lost one.
     Result& result(const Family& family, const Group& group, const Case& stated) {
         const std::string precision = precision_of(stated, real_);
-        auto [at, is_new] = places_.try_emplace({family.name, group.name, stated.op, precision}, results_.size());
+        auto [at, is_new] =
+            places_.try_emplace({family.name, group.name, stated.op_name(), precision}, results_.size());
         if (is_new) {
-            results_.push_back({.op = stated.op,
+            results_.push_back({.op = stated.op_name(),
                                 .family = family.name,
                                 .group = group.name,
                                 .says = group.says,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -95,31 +96,10 @@ Operand Operand::full() const {
     changed.is_full = true;
     return changed;
 }
-Operand Operand::strided() const {
-    Operand changed = *this;
-    changed.may_stride = true;
-    return changed;
-}
 Operand Operand::exact() const {
     Operand changed = *this;
     changed.is_exact = true;
     return changed;
-}
-
-Operand in(std::string name, const Shape& shape) {
-    return {.name = std::move(name), .shape = shape};
-}
-Operand out(std::string name, const Shape& shape) {
-    return {.name = std::move(name), .shape = shape, .role = Role::Out};
-}
-Operand gradient(std::string name, const Shape& shape) {
-    return {.name = std::move(name), .shape = shape, .role = Role::Gradient};
-}
-Operand in_out(std::string name, const Shape& shape) {
-    return {.name = std::move(name), .shape = shape, .role = Role::InOut};
-}
-Operand indices(std::string name, const Shape& shape, Generator values) {
-    return in(std::move(name), shape).typed(DType::I32).filled(std::move(values));
 }
 
 const Tensor& Operands::operator[](const std::string& name) const {
@@ -148,7 +128,7 @@ const Operand& Case::operand(const std::string& operand_name) const {
 }
 
 std::string Case::title() const {
-    return op + " " + name + (storage ? std::string(" stored in ") + name_of(*storage) : "");
+    return op_name() + " " + name + (storage ? std::string(" stored in ") + name_of(*storage) : "");
 }
 
 Case Case::stored_in(DType type) const {
@@ -162,12 +142,6 @@ DType Case::dtype_of(const Operand& operand, DType real) const {
         return *operand.dtype;
     }
     return storage && !operand.is_full && real == DType::F32 ? *storage : real;
-}
-
-Case Case::may_be(const std::string& output, const std::string& input) const {
-    Case changed = *this;
-    changed.aliases.emplace_back(output, input);
-    return changed;
 }
 
 Case Case::sums(double count) const {
@@ -209,10 +183,77 @@ Case Case::holding(double value, const std::string& operand_name, std::size_t in
     return changed;
 }
 
+namespace {
+
+// Of a size, and nothing else.
+class StandIn final : public Buffer {
+public:
+    explicit StandIn(std::size_t bytes) : bytes_(bytes) {}
+    std::size_t bytes() const override { return bytes_; }
+    Address address() const override { return {0, reinterpret_cast<std::uintptr_t>(this)}; }
+
+private:
+    std::size_t bytes_;
+};
+
+Role role_of(const Declared& declared, const Tensor& whole) {
+    if (!declared.written()) {
+        return Role::In;
+    }
+    // What lies beside a view, or is not written, has to stay.
+    if (declared.direction == Direction::InOut || declared.is_partial ||
+        declared.tensor->elements() < whole.elements()) {
+        return Role::InOut;
+    }
+    return declared.accumulates ? Role::Gradient : Role::Out;
+}
+
+}  // namespace
+
+Operands Case::stand_ins() const {
+    Operands made;
+    for (const Operand& operand : operands) {
+        const DType dtype = dtype_of(operand);
+        const std::size_t bytes = static_cast<std::size_t>(operand.shape.elements()) * size_of(dtype);
+        made.tensors[operand.name] = make_tensor(std::make_shared<StandIn>(bytes), operand.shape, dtype);
+        made.accumulated.insert(operand.name);
+    }
+    return made;
+}
+
+void Case::take(const Declarations& declared, const Operands& stand_ins) {
+    std::map<const Buffer*, std::string> names;
+    for (Operand& operand : operands) {
+        const Tensor& whole = stand_ins[operand.name];
+        names[whole.buffer.get()] = operand.name;
+        bool is_used = false;
+        for (const Declared& one : declared) {
+            if (one.tensor->buffer != whole.buffer) {
+                continue;
+            }
+            is_used = true;
+            operand.role = std::max(operand.role, role_of(one, whole));
+            operand.may_stride = one.is_strided;
+            operand.is_full = operand.is_full || one.type == OperandType::Full;
+            if (one.type == OperandType::Index) {
+                operand.dtype = DType::I32;
+            }
+        }
+        HEADSCOPE_CHECK(is_used, title() + " states the operand " + operand.name + ", which its op leaves out");
+    }
+    for (const Declared& output : declared) {
+        for (const Tensor* other : output.aliases) {
+            if (output.tensor->defined() && other != nullptr && other->defined()) {
+                aliases.emplace_back(names.at(output.tensor->buffer.get()), names.at(other->buffer.get()));
+            }
+        }
+    }
+}
+
 HostValues generate(const Case& stated) {
     HostValues values;
     for (const Operand& operand : stated.operands) {
-        Random random(fnv1a(stated.op + " " + stated.name), fnv1a(operand.name));
+        Random random(fnv1a(stated.op_name() + " " + stated.name), fnv1a(operand.name));
         Values made = operand.values(operand.shape.elements(), random);
         for (double& value : made) {
             value = rounded(value, stated.dtype_of(operand));
@@ -224,8 +265,8 @@ HostValues generate(const Case& stated) {
 
 std::vector<Operand> with_dropout(std::vector<Operand> operands, std::int64_t batch, float rate) {
     if (rate > 0.0F) {
-        operands.push_back(indices("step", {1}, these({41})));
-        operands.push_back(indices("ordinals", {batch}, these({5, 1, 1000003, 2})));
+        operands.emplace_back("step", Shape{1}, these({41}));
+        operands.emplace_back("ordinals", Shape{batch}, these({5, 1, 1000003, 2}));
     }
     return operands;
 }

@@ -41,13 +41,17 @@ enum class Role {
     InOut,     // read, then changed
 };
 
+// What a case states of an operand is its shape and values; the rest follows from what its op declares.
 struct Operand {
+    Operand(std::string operand_name, const Shape& operand_shape, Generator generator = normal())
+        : name(std::move(operand_name)), shape(operand_shape), values(std::move(generator)) {}
+
     std::string name;
     Shape shape;
+    Generator values;
     Role role = Role::In;
-    Generator values = normal();
     std::optional<DType> dtype = {};  // default: the case's storage, or the backend's real type
-    bool is_full = false;
+    bool is_full = false;             // not T in its header: the backend's real type, whatever the storage
     bool may_stride = false;
     bool is_exact = false;
     bool is_narrow = false;
@@ -55,18 +59,11 @@ struct Operand {
 
     Operand filled(Generator generator) const;
     Operand typed(DType type) const;
-    Operand full() const;              // not T in its header: the backend's real type, whatever the storage
+    Operand full() const;              // F32 where its header also allows T
     Operand narrow(DType type) const;  // a weight narrower than T (ops/common.h)
-    Operand strided() const;           // its header allows strides
     Operand exact() const;             // when overwritten, equals the oracle's value rounded to its dtype bit for bit
     bool written() const { return role != Role::In; }
 };
-
-Operand in(std::string name, const Shape& shape);
-Operand out(std::string name, const Shape& shape);
-Operand gradient(std::string name, const Shape& shape);
-Operand in_out(std::string name, const Shape& shape);
-Operand indices(std::string name, const Shape& shape, Generator values);  // an I32 input
 
 // A case's tensors on one device.
 class Operands {
@@ -84,7 +81,7 @@ struct Case {
     // Whether `got` is acceptable in place of `expected` at one index of an output, given all inputs.
     using Accept = std::function<bool(const std::string& output, std::size_t index, double got, const HostValues&)>;
 
-    std::string op;
+    OpId op = OpId::Fill;
     std::string name;
     std::vector<Operand> operands;
     Run run;
@@ -99,14 +96,20 @@ struct Case {
     bool one_layout = false;              // only contiguous
     double arithmetic = 0.0;              // operations of one run, if those limit the speed and not bytes
 
+    std::string op_name() const { return name_of(op); }
     const Operand& operand(const std::string& operand_name) const;
     std::string title() const;
     // The same case with its T operands stored in this dtype.
     Case stored_in(DType type) const;
     // An operand's dtype on a backend with this real type; the oracle has only the 16-bit operands that the case names.
     DType dtype_of(const Operand& operand, DType real = DType::F32) const;
-    Case may_be(const std::string& output, const std::string& input) const;
     Case sums(double count) const;
+
+    // Tensors without values, all gradients accumulated: what an op is made of to see what it declares of them.
+    Operands stand_ins() const;
+    // Roles, dtypes, layouts and aliases of the operands. CheckFailure if the op leaves one of them out.
+    void take(const Declarations& declared, const Operands& stand_ins);
+
     Case cancels(double size) const;
     // The same with more rows than one dimension of a grid has workgroups. Only tested in one layout.
     Case past_a_grid() const;
@@ -125,10 +128,13 @@ template <class Build>
 Case make_case(std::string name, std::vector<Operand> operands, Build build) {
     using Op = std::invoke_result_t<Build, const Operands&>;
     Case made;
-    made.op = Op::kName;
+    made.op = kIdOf<Op>;
     made.name = std::move(name);
     made.operands = std::move(operands);
     made.run = runs(build);
+    const Operands stand_ins = made.stand_ins();
+    const Op op = build(stand_ins);
+    made.take(operands_of(op), stand_ins);
     return made;
 }
 

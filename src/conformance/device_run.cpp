@@ -132,7 +132,7 @@ void DeviceRun::begin(const Bench& bench, const Group& group, const Case& stored
         plan_.progress(
             {.text = fmt::format("{}, {}, {}: {} ({})", info_.id, bench.path().empty() ? "as it chooses" : bench.path(),
                                  precision, stored.title(), group.says),
-             .repeat = repeat_command(info_.id, {.op = stored.op, .precision = precision, .path = bench.path()},
+             .repeat = repeat_command(info_.id, {.op = stored.op_name(), .precision = precision, .path = bench.path()},
                                       stored.title())});
     }
 }

@@ -232,7 +232,7 @@ Standing standing_of(const Backend& device, const Case& stated) {
             continue;  // indices
         }
         const Support support = operand.is_narrow ? device.weights(dtype) : device.support(stated.op, dtype);
-        lower(support, operand.is_narrow ? "weights" : stated.op, name_of(dtype));
+        lower(support, operand.is_narrow ? "weights" : stated.op_name(), name_of(dtype));
         standing.owed = standing.owed || (support.level == SupportLevel::None && dtype == device.real());
     }
     if (stated.compute) {

@@ -68,7 +68,7 @@ void require_known_ops(const std::vector<std::string>& wanted, const std::vector
 }
 
 bool asks_for(const Plan& plan, const Family& family, const Case& stated) {
-    if (!plan.ops.empty() && !has(plan.ops, stated.op) && !has(plan.ops, family.name)) {
+    if (!plan.ops.empty() && !has(plan.ops, stated.op_name()) && !has(plan.ops, family.name)) {
         return false;
     }
     if (!plan.case_text.empty() && stated.title().find(plan.case_text) == std::string::npos) {

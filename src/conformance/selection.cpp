@@ -23,7 +23,7 @@ void require_ops(const Plan& plan, const std::vector<Family>& families) {
         ops.push_back(family.name);
         for (const Group& group : family.groups) {
             for (const Case& stated : group.is_large ? std::vector<Case>{} : group.cases()) {
-                ops.push_back(stated.op);
+                ops.push_back(stated.op_name());
             }
         }
     }

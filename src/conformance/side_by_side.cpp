@@ -23,7 +23,7 @@ using Cases = std::map<std::pair<std::string, std::string>, Case>;  // by op and
 Cases cases_of(const Family& family, const Workload& work, const Arithmetic& arithmetic) {
     Cases found;
     for (const Case& stated : speed_cases(family, work, arithmetic)) {
-        found.emplace(std::pair{stated.op, stated.name}, stated);
+        found.emplace(std::pair{stated.op_name(), stated.name}, stated);
     }
     return found;
 }
@@ -40,11 +40,11 @@ public:
         }
         std::set<std::pair<std::string, std::string>> seen;
         for (const Case& stated : family.speeds(plan_.work)) {  // in the family's order
-            const std::pair key{stated.op, stated.name};
+            const std::pair key{stated.op_name(), stated.name};
             if (!wanted(family, stated) || !seen.insert(key).second) {
                 continue;
             }
-            OpSpeeds op{.op = stated.op, .family = family.name, .shape = stated.name, .devices = {}};
+            OpSpeeds op{.op = stated.op_name(), .family = family.name, .shape = stated.name, .devices = {}};
             time(key, cases, op);
             if (std::any_of(op.devices.begin(), op.devices.end(),
                             [](const DeviceSpeed& each) { return each.speed || !each.error.empty(); })) {
@@ -56,7 +56,7 @@ public:
 private:
     bool wanted(const Family& family, const Case& stated) const {
         const std::vector<std::string>& ops = plan_.ops;
-        return ops.empty() || std::find(ops.begin(), ops.end(), stated.op) != ops.end() ||
+        return ops.empty() || std::find(ops.begin(), ops.end(), stated.op_name()) != ops.end() ||
                std::find(ops.begin(), ops.end(), family.name) != ops.end();
     }
 
@@ -93,8 +93,8 @@ private:
         for (const Shortfall& each : standing.shortfalls) {
             found.reason += (found.reason.empty() ? "" : "; ") + each.text();
         }
-        const double expected = 1e-9 * stated.arithmetic / std::max(rates_[index][stated.op], 1e-9);
-        const bool is_too_slow = rates_[index][stated.op] > 0.0 && expected > plan_.most_seconds;
+        const double expected = 1e-9 * stated.arithmetic / std::max(rates_[index][stated.op_name()], 1e-9);
+        const bool is_too_slow = rates_[index][stated.op_name()] > 0.0 && expected > plan_.most_seconds;
         if (is_too_slow) {
             found.reason = fmt::format("one run would take about {:.1f} s", expected);
         }
@@ -160,7 +160,7 @@ std::vector<OpSpeeds> time_side_by_side(const SpeedPlan& plan, const std::vector
         }
         known.push_back(family.name);
         for (const Case& stated : family.speeds(plan.work)) {
-            known.push_back(stated.op);
+            known.push_back(stated.op_name());
         }
     }
     require_known_ops(plan.ops, known);

@@ -56,8 +56,6 @@ public:
     const Tensor& flat_gradients() const;  // [total()], with_gradients only
     const Tensor& flat_working() const;    // [total()] F16 or BF16, what Adam keeps; undefined where there is none
     void refresh_working() const;          // the working copy from the masters, where there are both
-    // Every buffer there is, for Backend::replay.
-    std::vector<Tensor> memory() const { return {values_, working_, gradients_, scales_}; }
     // Padded so that every group that is seen packed, and every other parameter, starts at a multiple of 16 elements.
     // Values and gradients of the pads are 0.
     std::int64_t total() const;

@@ -13,9 +13,7 @@ struct Transformer::Impl {
           sinusoids(std::make_shared<Sinusoids>(config)),
           encoder(config, parameters, sinusoids, sites),
           decoder(config, parameters, sinusoids, sites),
-          projection(config, parameters),
-          memory(parameters.memory()),
-          identity(parameters.backend().new_identity()) {}
+          projection(config, parameters) {}
 
     ModelConfig config;
     DropoutSites sites;
@@ -23,8 +21,6 @@ struct Transformer::Impl {
     Encoder encoder;
     Decoder decoder;
     Projection projection;
-    std::vector<Tensor> memory;  // the parameters'
-    std::uint64_t identity;
 };
 
 Transformer::Transformer(const ModelConfig& config, const Parameters& parameters)
@@ -36,12 +32,10 @@ const ModelConfig& Transformer::config() const {
     return impl_->config;
 }
 
-std::uint64_t Transformer::identity() const {
-    return impl_->identity;
-}
-
-Tensor Transformer::positions(Backend& backend, std::int64_t length) const {
-    return impl_->config.positions == Positions::Learned ? Tensor() : impl_->sinusoids->table(backend, length);
+void Transformer::prepare(Backend& backend, std::int64_t length) const {
+    if (impl_->config.positions != Positions::Learned) {
+        impl_->sinusoids->table(backend, length);
+    }
 }
 
 Var Transformer::encode(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order) const {
@@ -109,18 +103,8 @@ void Transformer::step_top_k(Context& ctx, DecoderCache& cache, const Tensor& id
         run();
     } else {
         // Until a multiple of 8 tokens is cached, steps over one cache are the same ops.
-        const std::int64_t keys = padded_length(cache.length + 1);
-        std::vector<Tensor> operands = impl_->memory;
-        operands.insert(operands.end(), {positions(ctx.backend, keys), ids, log_probabilities, tokens, cache.position,
-                                         cache.source_lengths});
-        for (const Tensor& kept : cache.kept) {
-            operands.push_back(kept.narrow(2, 0, keys));
-        }
-        for (const DecoderCache::Layer& layer : cache.layers) {
-            operands.insert(operands.end(), {layer.cross_keys, layer.cross_values});
-        }
-        ctx.backend.replay("step of model " + std::to_string(identity()) + " in " + name_of(ctx.compute), operands,
-                           run);
+        prepare(ctx.backend, padded_length(cache.length + 1));
+        ctx.backend.replay("decoding step", run);
     }
     impl_->decoder.advance(ctx, cache);
 }

@@ -50,11 +50,9 @@ public:
     ~Transformer();
 
     const ModelConfig& config() const;
-    // Of this very model among all that a backend ever runs, for the names of replays.
-    std::uint64_t identity() const;
-    // What sequences of up to `length` read beside the parameters: the sinusoids [at least length, d_model], made where
-    // there are none yet; undefined for learned positions. For Backend::replay.
-    Tensor positions(Backend& backend, std::int64_t length) const;
+    // Allocates what sequences of up to `length` read beside the parameters. A body that a backend may replay keeps
+    // nothing that it allocates, so this comes before it.
+    void prepare(Backend& backend, std::int64_t length) const;
 
     // ids I32 [batch, length], lengths I32 [batch]; out [batch, length, d_model]. 3.1. `order` sorts the positions by
     // id (EmbedBackward) and is needed with a tape alone.

@@ -16,6 +16,7 @@ const std::vector<std::string>& known() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> all = vulkan_settings();
         all.insert(all.end(), {
+                                  "HEADSCOPE_CHECK_REPLAYS",
                                   "HEADSCOPE_CUDA_CHECK",
                                   "HEADSCOPE_CUDA_DRIVER",
                                   "HEADSCOPE_CUDA_GRAPHS",

@@ -37,11 +37,13 @@ private:
 void require_vulkan_drivers(const OpenOptions& /*options*/) {}
 #endif
 
-// HEADSCOPE_TRACE=file writes a Chrome trace; HEADSCOPE_SCAN_NAN=1 stops at the first NaN.
+// HEADSCOPE_TRACE=file writes a Chrome trace; HEADSCOPE_SCAN_NAN=1 stops at the first NaN;
+// HEADSCOPE_CHECK_REPLAYS=1 checks what is replayed.
 InstrumentOptions instrument_options(const Settings& settings) {
     InstrumentOptions options;
     options.trace_file = settings.get("HEADSCOPE_TRACE");
     options.scan_for_nan = settings.on("HEADSCOPE_SCAN_NAN");
+    options.check_replays = settings.on("HEADSCOPE_CHECK_REPLAYS");
     return options;
 }
 

@@ -11,6 +11,12 @@
 
 namespace headscope {
 
+// A byte of a backend's memory: a block of it and the place within.
+struct Address {
+    std::uint64_t block = 0;
+    std::uint64_t byte = 0;
+};
+
 // Memory of one backend. The last owner returns it to that backend's arena; ops run in order, so it may be reused at
 // once.
 class Buffer {
@@ -20,6 +26,7 @@ public:
     Buffer& operator=(const Buffer&) = delete;
     virtual ~Buffer() = default;
     virtual std::size_t bytes() const = 0;
+    virtual Address address() const = 0;
 };
 
 struct Tensor {

@@ -1,41 +1,16 @@
 #include "train/training_pass.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "autograd/tape.h"
 
 namespace headscope {
 
-namespace {
-
-// Whatever the ops are made with and is not read from memory.
-std::string name_of(std::uint64_t model, bool first, bool drops, const TrainingPass::Rules& rules) {
-    const Regularisation& rates = rules.regularisation;
-    const std::string dropout = !drops ? "none"
-                                       : fmt::format("{},{},{},{},{}", rates.residual, rates.embedding, rates.attention,
-                                                     rates.activation, rates.seed);
-    return fmt::format("pass of model {} {} dropout {} smoothing {},{} chunk {} compute {}{}", model,
-                       first ? "first" : "next", dropout, rules.loss.epsilon, static_cast<int>(rules.loss.smoothing),
-                       rules.loss.chunk_rows, name_of(rules.compute), rules.watch != nullptr ? " watched" : "");
-}
-
-}  // namespace
-
 LossSums TrainingPass::run(const DeviceBatch& batch, bool first, const Tensor& step, const Rules& rules) const {
     const DType real = backend_.real();
     const LossSums sums{backend_.empty({1}, real), backend_.empty({1}, real)};
-    std::vector<Tensor> operands = parameters_.memory();
-    operands.insert(operands.end(),
-                    {model_.positions(backend_, std::max(batch.source_length, batch.target_length)), batch.source,
-                     batch.source_lengths, batch.target_in, batch.target_out, batch.target_lengths, batch.ordinals,
-                     batch.source_order, batch.target_order, sums.loss, sums.nll, step, rules.loss.gradient_scale});
-    if (rules.watch != nullptr) {
-        operands.push_back(rules.watch->squares());
-    }
-    backend_.replay(name_of(model_.identity(), first, step.defined(), rules), operands,
-                    [&] { run_now(batch, first, step, rules, sums); });
+    model_.prepare(backend_, std::max(batch.source_length, batch.target_length));
+    backend_.replay("training pass", [&] { run_now(batch, first, step, rules, sums); });
     return sums;
 }
 

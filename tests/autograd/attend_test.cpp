@@ -14,8 +14,8 @@ class FusedOracle final : public CpuReference<double> {
 public:
     using CpuReference<double>::CpuReference;
 
-    Support support(const std::string& op, DType dtype) const override {
-        return op == AttentionBackward::kName ? Support{} : CpuReference<double>::support(op, dtype);
+    Support support(OpId op, DType dtype) const override {
+        return op == OpId::AttentionBackward ? Support{} : CpuReference<double>::support(op, dtype);
     }
     using CpuReference<double>::run;
     void run(const Attention& op) override {

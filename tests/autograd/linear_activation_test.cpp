@@ -13,8 +13,8 @@ class FusedActivationOracle final : public CpuReference<double> {
 public:
     using CpuReference<double>::CpuReference;
 
-    Support support(const std::string& op, DType dtype) const override {
-        return op == Linear::kName ? Support{} : CpuReference<double>::support(op, dtype);
+    Support support(OpId op, DType dtype) const override {
+        return op == OpId::Linear ? Support{} : CpuReference<double>::support(op, dtype);
     }
     using CpuReference<double>::run;
     void run(const Linear& op) override {

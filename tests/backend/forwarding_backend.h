@@ -21,7 +21,7 @@ public:
     std::shared_ptr<Event> record_event() override { return inner_->record_event(); }
     Support events() const override { return inner_->events(); }
     MemoryUse memory() const override { return inner_->memory(); }
-    Support support(const std::string& op, DType dtype) const override { return inner_->support(op, dtype); }
+    Support support(OpId op, DType dtype) const override { return inner_->support(op, dtype); }
     Support products(Compute compute) const override { return inner_->products(compute); }
 
 #define HEADSCOPE_DEFINE(Op)          \

@@ -1,7 +1,6 @@
 // Compositions of the fused ops, and which operands they reject.
 #include <catch2/catch.hpp>
 
-#include "backend/op_outputs.h"
 #include "backend/validate.h"
 #include "recording_backend.h"
 #include "support/check.h"
@@ -45,6 +44,18 @@ std::string refusal(const Op& op) {
         return failure.what();
     }
     return "";
+}
+
+// The outputs that are scanned for NaN.
+template <class Op>
+Names scanned(const Op& op) {
+    Names names;
+    for (const Declared& operand : operands_of(op)) {
+        if (operand.fully_written()) {
+            names.emplace_back(operand.name);
+        }
+    }
+    return names;
 }
 
 }  // namespace
@@ -135,10 +146,8 @@ TEST_CASE("gradients of packed q, k and v may interleave", "[fused]") {
 TEST_CASE("an output that a backend may leave unwritten need not be a number", "[fused]") {
     Fixture fixture;
     const AttentionBackward op = fixture.back();
-    const auto outputs = outputs_of(Attention{.q = op.q, .k = op.k, .v = op.v, .out = op.out, .log_sums = op.log_sums});
-    REQUIRE(outputs.size() == 1);
-    CHECK(outputs[0].tensor.buffer == op.out.buffer);
-    CHECK(outputs_of(op).size() == 3);
+    CHECK(scanned(Attention{.q = op.q, .k = op.k, .v = op.v, .out = op.out, .log_sums = op.log_sums}) == Names{"out"});
+    CHECK(scanned(op) == Names{"grad_q", "grad_k", "grad_v"});
 }
 
 TEST_CASE("a linear layer is a product followed by bias and activation, if any", "[fused]") {
@@ -155,8 +164,7 @@ TEST_CASE("a linear layer is a product followed by bias and activation, if any",
     op.activation = Activation::None;
     op.bias = fixture.make({4});
     CHECK(composition() == Names{"matmul", "bias_activation"});
-    REQUIRE(outputs_of(op).size() == 1);
-    CHECK(outputs_of(op)[0].tensor.buffer == op.y.buffer);
+    CHECK(scanned(op) == Names{"y"});
 }
 
 TEST_CASE("a linear layer rejects operands that do not match", "[fused]") {

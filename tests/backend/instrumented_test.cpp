@@ -50,7 +50,7 @@ TEST_CASE("the decorator validates before anything runs", "[instrumented]") {
     CHECK(ran.size() == 1);
     CHECK(backend.device().id == "test");
     CHECK(backend.times().empty());
-    CHECK(backend.support("fill", DType::F32).reason == "fill only noted");
+    CHECK(backend.support(OpId::Fill, DType::F32).reason == "fill only noted");
 }
 
 TEST_CASE("transfers of the wrong size are rejected", "[instrumented]") {

@@ -16,11 +16,11 @@ namespace {
 class Claiming final : public HostBackend {
 public:
     Claiming() : HostBackend(test_device()) {}
-    Support support(const std::string& op, DType dtype) const override {
+    Support support(OpId op, DType dtype) const override {
         if (dtype == DType::F32 || (dtype == storage && op != lacks)) {
             return {};
         }
-        return {SupportLevel::None, "no " + op + " in " + name_of(dtype)};
+        return {SupportLevel::None, std::string("no ") + name_of(op) + " in " + name_of(dtype)};
     }
     Support products(Compute compute) const override {
         return compute == fast ? Support{} : Support{SupportLevel::Composed, "slow"};
@@ -35,7 +35,7 @@ public:
 #undef HEADSCOPE_DEFINE
 
     DType storage = DType::F32;
-    std::string lacks;
+    std::optional<OpId> lacks;
     Compute fast = Compute::F32;
     DType narrow = DType::F32;
 };
@@ -61,9 +61,9 @@ TEST_CASE("bf16 is storage if the device has it, else fast products, else an err
     CHECK(arithmetic_for(device, Precision::BF16, "") == Arithmetic{.compute = Compute::BF16});
     device.storage = DType::BF16;
     CHECK(arithmetic_for(device, Precision::BF16, "") == Arithmetic{.storage = DType::BF16});
-    device.lacks = LogSoftmaxTopK::kName;  // one missing op is enough
+    device.lacks = OpId::LogSoftmaxTopK;  // one missing op is enough
     CHECK(arithmetic_for(device, Precision::BF16, "") == Arithmetic{.compute = Compute::BF16});
-    device.lacks = StepControl::kName;  // which only uses F32
+    device.lacks = OpId::StepControl;  // which only uses F32
     CHECK(arithmetic_for(device, Precision::BF16, "") == Arithmetic{.storage = DType::BF16});
 }
 

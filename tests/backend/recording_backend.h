@@ -22,7 +22,9 @@ class RecordingBackend final : public HostBackend {
 public:
     explicit RecordingBackend(std::vector<std::string>& ran) : HostBackend(test_device()), ran_(ran) {}
 
-    Support support(const std::string& op, DType) const override { return {SupportLevel::None, op + " only noted"}; }
+    Support support(OpId op, DType) const override {
+        return {SupportLevel::None, name_of(op) + std::string(" only noted")};
+    }
 
     using HostBackend::run;
 #define HEADSCOPE_DEFINE(Op)          \

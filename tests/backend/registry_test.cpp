@@ -58,9 +58,9 @@ TEST_CASE("a device reports what suits it", "[registry]") {
 
 TEST_CASE("a device reports what it cannot do", "[registry]") {
     const auto cpu = open_device("cpu");
-    CHECK(cpu->support("attention", DType::F32).level == SupportLevel::Native);
-    CHECK(cpu->support("matmul", DType::F16).level == SupportLevel::None);
-    CHECK_FALSE(cpu->support("matmul", DType::F16).reason.empty());
-    CHECK(cpu->support("copy", DType::F16).level == SupportLevel::Native);
-    CHECK(open_device("cpu:oracle")->support("attention", DType::F64).level == SupportLevel::Composed);
+    CHECK(cpu->support(OpId::Attention, DType::F32).level == SupportLevel::Native);
+    CHECK(cpu->support(OpId::Matmul, DType::F16).level == SupportLevel::None);
+    CHECK_FALSE(cpu->support(OpId::Matmul, DType::F16).reason.empty());
+    CHECK(cpu->support(OpId::Copy, DType::F16).level == SupportLevel::Native);
+    CHECK(open_device("cpu:oracle")->support(OpId::Attention, DType::F64).level == SupportLevel::Composed);
 }

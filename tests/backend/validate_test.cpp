@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "backend/operand_checks.h"
+#include "backend/overlap.h"
 #include "support/check.h"
 
 using namespace headscope;
@@ -13,6 +13,7 @@ class SizedBuffer final : public Buffer {
 public:
     explicit SizedBuffer(std::size_t bytes) : bytes_(bytes) {}
     std::size_t bytes() const override { return bytes_; }
+    Address address() const override { return {}; }
 
 private:
     std::size_t bytes_;
@@ -56,9 +57,9 @@ TEST_CASE("two views overlap only if they share an element", "[validate]") {
 
 TEST_CASE("an error names the op, the operand, what was expected and what was found", "[validate]") {
     CHECK_THAT(refusal(Matmul{.a = make({3, 4}), .b = make({5, 6}), .out = make({3, 6})}),
-               Equals("matmul: a and b must agree in k: a is F32 [3, 4], b is F32 [5, 6]"));
+               Equals("matmul: b must have the shape [4, 6], found F32 [5, 6]; k is 4 in a"));
     CHECK_THAT(refusal(Matmul{.a = make({3, 4}), .b = make({4, 6}), .out = make({3, 5})}),
-               Equals("matmul: out must end in [3, 6], found F32 [3, 5]"));
+               Equals("matmul: out must have the shape [3, 6], found F32 [3, 5]; n is 6 in b"));
     CHECK_THAT(refusal(AddScaled{.a = make({3}), .out = make({3}, DType::F16)}),
                Equals("add_scaled: out must be F32 like the first operand, found F16 [3]"));
     CHECK_THAT(refusal(AddScaled{.a = make({3}), .out = {}}), Equals("add_scaled: out is missing"));
@@ -76,11 +77,13 @@ TEST_CASE("no operand exceeds its buffer", "[validate]") {
 
 TEST_CASE("a product rejects different batches, a transposed mismatch and an output that is an operand", "[validate]") {
     CHECK_THAT(refusal(Matmul{.a = make({2, 3, 4}), .b = make({1, 4, 5}), .out = make({2, 3, 5})}),
-               Contains("batch dimensions"));
+               Contains("the first batch dimension is 2 in a"));
+    CHECK_THAT(refusal(Matmul{.a = make({2, 3, 4}), .b = make({4, 5}), .out = make({2, 3, 5})}),
+               Contains("b must have as many batch dimensions as a (1), found F32 [4, 5]"));
     const Tensor a = make({4, 4});
     CHECK_THAT(refusal(Matmul{.a = a, .b = make({4, 4}), .out = a}), Contains("must not share memory"));
     CHECK_THAT(refusal(Matmul{.a = make({3, 4}), .b = make({4, 6}), .out = make({3, 6}), .transpose_b = true}),
-               Contains("b is F32 [4, 6] transposed"));
+               Contains("b must have the shape [4, 4], found F32 [4, 6]; k is 4 in a"));
 }
 
 TEST_CASE("outputs may be inputs only if the op allows it", "[validate]") {

@@ -87,7 +87,7 @@ TEST_CASE("ops that cannot be recorded as a graph run one by one, with one warni
         backend.run(Fill{.out = x, .value = 0.0F});
         int calls = 0;
         const auto run = [&](const char* name) {
-            backend.replay(name, {x}, [&] {
+            backend.replay(name, [&] {
                 ++calls;
                 backend.run(AddScaled{.a = x, .out = x, .alpha = 2.0F});
                 backend.run(Fill{.out = x, .value = static_cast<float>(calls)});
@@ -129,7 +129,7 @@ TEST_CASE("a graph that cannot be launched runs op by op, and is recorded again 
             int calls = 0;
             const auto run = [&](int times) {
                 for (int i = 0; i < times; ++i, ++runs) {
-                    backend.replay("sum", {one, sum}, [&] {
+                    backend.replay("sum", [&] {
                         ++calls;
                         backend.run(AddScaled{.a = sum, .b = one, .out = sum});
                     });
@@ -159,7 +159,7 @@ TEST_CASE("a graph's memory can come from freed memory of ops", "[failures]") {
     const Tensor x = backend.empty({8}, DType::F32);
     int calls = 0;
     const auto run = [&] {
-        backend.replay("large", {x}, [&] {
+        backend.replay("large", [&] {
             ++calls;
             const Tensor activations = backend.empty({large}, DType::I8);
             backend.run(Fill{.out = x, .value = static_cast<float>(calls)});
@@ -183,7 +183,7 @@ TEST_CASE("without memory for a graph the ops run one by one", "[failures]") {
     const std::int64_t before = free_bytes();
     int calls = 0;
     const auto run = [&] {
-        backend.replay("large", {x}, [&] {
+        backend.replay("large", [&] {
             ++calls;
             const Tensor some = backend.empty({kSome}, DType::I8);
             const Tensor activations = backend.empty({large}, DType::I8);
@@ -264,7 +264,7 @@ TEST_CASE("a device lost while a graph is recorded is reported, and nothing runs
     const Tensor x = backend.empty({8}, DType::F32);
     int calls = 0;
     const auto run = [&] {
-        backend.replay("faulty", {x}, [&] {
+        backend.replay("faulty", [&] {
             if (++calls == 2) {
                 // As any call reports from then on.
                 cuda_emulation::fault(cudaErrorIllegalAddress, "by intent");

@@ -126,8 +126,8 @@ TEST_CASE("a device without BF16 products does not get any", "[linear]") {
     const Environment turing("HEADSCOPE_EMULATION_SM", "75");
     const Machine machine;
     Linear op = machine.layer(11, DType::BF16);
-    CHECK(machine.backend->support(Linear::kName, DType::BF16).level == SupportLevel::Composed);
-    CHECK(machine.backend->support(Linear::kName, DType::F16).level == SupportLevel::Native);
+    CHECK(machine.backend->support(OpId::Linear, DType::BF16).level == SupportLevel::Composed);
+    CHECK(machine.backend->support(OpId::Linear, DType::F16).level == SupportLevel::Native);
     CHECK(machine.questions(op) == 0);
     CHECK(machine.first(op.y) == 5.0);
     op = machine.layer(11);
@@ -142,7 +142,7 @@ TEST_CASE("F16 products are fast if there are matrix cores", "[linear]") {
         const Environment card("HEADSCOPE_EMULATION_SM", sm);
         const Machine machine;
         CHECK(machine.backend->products(Compute::F16).level == level);
-        CHECK(machine.backend->support(Matmul::kName, DType::F16).level == SupportLevel::Native);
+        CHECK(machine.backend->support(OpId::Matmul, DType::F16).level == SupportLevel::Native);
         Linear op = machine.layer(12);
         op.compute = Compute::F16;
         machine.backend->run(op);
@@ -193,7 +193,7 @@ TEST_CASE("a product with an epilogue is recorded and launched again", "[linear]
     const Linear op = machine.layer(6, DType::F16);
     for (const double bias : {-3.0, -2.0, -1.0, 0.0}) {  // rounded to F16 each time
         from_host(*machine.backend, op.bias, std::vector<double>(4, bias));
-        machine.backend->replay("linear", {op.x, op.weight, op.bias, op.y}, [&] { machine.backend->run(op); });
+        machine.backend->replay("linear", [&] { machine.backend->run(op); });
         CHECK(machine.first(op.y) == 8.0 + bias);
     }
 }

@@ -32,7 +32,7 @@ public:
     }
     void synchronize() override {}
     MemoryUse memory() const override { return {}; }
-    Support support(const std::string& /*op*/, DType /*dtype*/) const override { return {}; }
+    Support support(OpId /*op*/, DType /*dtype*/) const override { return {}; }
 
 #define HEADSCOPE_REFUSE(Op)                                 \
     void run(const Op& /*op*/) override {                    \

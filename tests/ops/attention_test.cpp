@@ -34,7 +34,7 @@ struct Heads {
 TEST_CASE("the log-sums that attention leaves for its backward are right", "[attention]") {
     for (const std::string& id : devices_under_test()) {
         const std::unique_ptr<Backend> device = open_device(id, environment_options());
-        if (device->support(AttentionBackward::kName, device->real()).level != SupportLevel::Native) {
+        if (device->support(OpId::AttentionBackward, device->real()).level != SupportLevel::Native) {
             continue;
         }
         for (const Heads& size : {Heads{2, 150}, {70, 40}}) {

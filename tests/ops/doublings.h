@@ -23,7 +23,7 @@ inline Plan plan(std::vector<std::string> ops, std::vector<std::string> dtypes =
 
 // Doubles the input; devices other than the oracle get another factor.
 inline std::vector<Case> doublings() {
-    Case stated = make_case("[3, 33]", {in("a", {3, 33}), out("out", {3, 33})},
+    Case stated = make_case("[3, 33]", {Operand("a", {3, 33}), Operand("out", {3, 33})},
                             [](const Operands& t) { return AddScaled{.a = t["a"], .out = t["out"], .alpha = 2.0F}; });
     stated.run = [](Backend& backend, const Operands& t) {
         const float alpha = backend.real() == DType::F64 ? 2.0F : 2.001F;

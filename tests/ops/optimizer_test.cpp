@@ -17,7 +17,7 @@ TEST_CASE("the working copy is the new parameter, rounded", "[optimizer][by_hand
     for (const std::string& id : ids) {
         const std::unique_ptr<Backend> device = open_device(id, environment_options());
         for (const DType dtype : {DType::F16, DType::BF16}) {
-            if (device->real() == DType::F32 && device->support(Adam::kName, dtype).level == SupportLevel::None) {
+            if (device->real() == DType::F32 && device->support(OpId::Adam, dtype).level == SupportLevel::None) {
                 continue;
             }
             INFO(id << ", " << name_of(dtype));

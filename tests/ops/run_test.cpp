@@ -59,7 +59,7 @@ std::vector<Case> softmaxes() {
     std::vector<Case> cases;
     for (const Shape& shape : {Shape{1, 2, 3, 33}, Shape{1, 2, 3, 64}, Shape{1, 1, 2, 257}}) {
         cases.push_back(
-            make_case(shape.to_string(), {in("scores", shape), out("weights", shape)}, [](const Operands& t) {
+            make_case(shape.to_string(), {Operand("scores", shape), Operand("weights", shape)}, [](const Operands& t) {
                 return MaskedSoftmax{t["scores"], t["weights"], {}};
             }).sums(static_cast<double>(shape[3])));
     }
@@ -67,12 +67,12 @@ std::vector<Case> softmaxes() {
 }
 
 std::vector<Case> appends() {
-    return {
-        make_case("[1, 2, 3, 8]",
-                  {in("x", {1, 2, 3, 8}), indices("position", {1}, these({1})), in_out("cache", {1, 2, 8, 8}).exact()},
-                  [](const Operands& t) {
-                      return CacheAppend{t["x"], t["position"], t["cache"]};
-                  })};
+    return {make_case(
+        "[1, 2, 3, 8]",
+        {Operand("x", {1, 2, 3, 8}), Operand("position", {1}, these({1})), Operand("cache", {1, 2, 8, 8}).exact()},
+        [](const Operands& t) {
+            return CacheAppend{t["x"], t["position"], t["cache"]};
+        })};
 }
 
 std::vector<Family> softmaxes_and_appends() {
@@ -82,7 +82,7 @@ std::vector<Family> softmaxes_and_appends() {
 
 template <std::size_t Count>
 std::vector<Case> row_copies() {
-    return std::vector<Case>(Count, make_case("[3, 33]", {in("x", {3, 33}), out("out", {3, 33})},
+    return std::vector<Case>(Count, make_case("[3, 33]", {Operand("x", {3, 33}), Operand("out", {3, 33})},
                                               [](const Operands& t) { return Copy{.x = t["x"], .out = t["out"]}; }));
 }
 
@@ -301,7 +301,7 @@ TEST_CASE("a path is tested if any layout of a case runs other kernels", "[run]"
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
     const auto copies = [] {
         return std::vector{
-            make_case("[3, 36]", {in("x", {3, 36}).strided(), gradient("out", {3, 36}).strided()},
+            make_case("[3, 36]", {Operand("x", {3, 36}), Operand("out", {3, 36})},
                       [](const Operands& t) { return Copy{.x = t["x"], .out = t["out"], .write = t.write("out")}; })};
     };
     const Plan wanted = every_path({"f32"});

@@ -19,7 +19,7 @@ namespace {
 using Catch::Matchers::Contains;
 
 Case copying(const std::string& name) {
-    return make_case(name, {in("x", {33}), out("out", {33})},
+    return make_case(name, {Operand("x", {33}), Operand("out", {33})},
                      [](const Operands& t) { return Copy{.x = t["x"], .out = t["out"]}; });
 }
 

@@ -11,6 +11,7 @@ namespace {
 class NoMemory final : public Buffer {
 public:
     std::size_t bytes() const override { return 1U << 20U; }
+    Address address() const override { return {}; }
 };
 
 Tensor tensor_of(const Shape& shape) {

@@ -144,7 +144,7 @@ TEST_CASE("the device's F16 conversions and bit operations give the same numbers
     for (const char* path : {"half-conversions", ""}) {
         INFO("path " << path);
         const auto backend = devices.open(0, path);
-        if (backend->support(Copy::kName, DType::F16).level == SupportLevel::None) {
+        if (backend->support(OpId::Copy, DType::F16).level == SupportLevel::None) {
             WARN("SKIPPED: " << backend->device().name << " stores nothing in 16 bits");
             return;
         }
@@ -167,7 +167,7 @@ TEST_CASE("a device whose F16 conversions err widens by bits, unless trials are 
     const Environment err("HEADSCOPE_VULKAN_TRIAL_ERROR", "1");
     const Warnings warnings;
     const auto backend = VulkanDevices(environment_options(warnings.diagnostics())).open(0, "half-conversions");
-    if (backend->support(Copy::kName, DType::F16).level == SupportLevel::None) {
+    if (backend->support(OpId::Copy, DType::F16).level == SupportLevel::None) {
         WARN("SKIPPED: " << backend->device().name << " stores nothing in 16 bits");
         return;
     }

@@ -127,8 +127,8 @@ TEST_CASE("attention in 16 bits is unsupported without such storage, forward and
         FakeLoader fake({.devices = 1, .storage16 = storage16, .opens = true});
         for (const char* path : {"", "no-fused-attention"}) {
             const auto device = VulkanDevices(environment_options()).open(0, path);
-            for (const char* op : {Attention::kName, AttentionBackward::kName}) {
-                INFO(op << " by " << path);
+            for (const OpId op : {OpId::Attention, OpId::AttentionBackward}) {
+                INFO(name_of(op) << " by " << path);
                 CHECK((device->support(op, DType::BF16).level == SupportLevel::None) == !storage16);
             }
         }
@@ -218,12 +218,12 @@ TEST_CASE("fused attention can be disabled", "[vulkan][attention]") {
         return;
     }
     const Environment everything("HEADSCOPE_VULKAN_DISABLE", "");
-    const auto level = [](const char* op) { return open_vulkan_device(0)->support(op, DType::F32).level; };
-    CHECK(level(Attention::kName) == SupportLevel::Native);
-    CHECK(level(AttentionBackward::kName) == SupportLevel::Native);
+    const auto level = [](OpId op) { return open_vulkan_device(0)->support(op, DType::F32).level; };
+    CHECK(level(OpId::Attention) == SupportLevel::Native);
+    CHECK(level(OpId::AttentionBackward) == SupportLevel::Native);
     const Environment disable("HEADSCOPE_VULKAN_DISABLE", "fused_attention");
-    CHECK(level(Attention::kName) == SupportLevel::Composed);
-    CHECK(level(AttentionBackward::kName) == SupportLevel::Composed);
+    CHECK(level(OpId::Attention) == SupportLevel::Composed);
+    CHECK(level(OpId::AttentionBackward) == SupportLevel::Composed);
     const std::vector<std::string> paths = list_vulkan_devices()[0].paths;
     CHECK(std::count(paths.begin(), paths.end(), "no-fused-attention") == 0);
 }

@@ -245,7 +245,7 @@ TEST_CASE("matrices read F16 storage directly, even if only F16 fits a binding",
     const VulkanDevices devices(environment_options());
     const auto matrices = devices.open(0, "cooperative-matrix-emulated");
     const auto plain = devices.open(0, "no-shared-tiles");
-    if (const Support f16 = matrices->support(Matmul::kName, DType::F16); f16.level == SupportLevel::None) {
+    if (const Support f16 = matrices->support(OpId::Matmul, DType::F16); f16.level == SupportLevel::None) {
         WARN("SKIPPED: " << f16.reason);
         return;
     }

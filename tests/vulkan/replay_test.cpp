@@ -44,11 +44,11 @@ TEST_CASE("sequences of long dispatches are not kept, and none if replays are di
         const Tensor sums = backend->empty({512, 512}, DType::F32);
         std::array<int, 2> counted{};
         for (int run = 0; run < 4; ++run) {
-            backend->replay("long", {a, sums}, [&] {
+            backend->replay("long", [&] {
                 ++counted[0];
                 backend->run(Matmul{.a = a, .b = a, .out = sums});
             });
-            backend->replay("short", {a}, [&] {
+            backend->replay("short", [&] {
                 ++counted[1];
                 backend->run(Fill{.out = a, .value = 1.0F});
             });
@@ -72,7 +72,7 @@ TEST_CASE("without memory for a recording the ops run one by one", "[vulkan][rep
     std::int64_t large = 50 * kMebi;
     int calls = 0;
     const auto run = [&] {
-        backend->replay("large", {x}, [&] {
+        backend->replay("large", [&] {
             ++calls;
             const Tensor activations = backend->empty({large}, DType::I8);
             backend->run(Fill{.out = x, .value = static_cast<float>(calls)});
@@ -100,7 +100,7 @@ TEST_CASE("memory that is needed elsewhere is taken from recordings", "[vulkan][
     const Tensor x = backend->empty({2 * kMebi}, DType::F32);
     int calls = 0;
     const auto run = [&] {
-        backend->replay("some", {x}, [&] {
+        backend->replay("some", [&] {
             ++calls;
             const Tensor some = backend->empty({kMebi}, DType::F32);
             backend->run(Fill{.out = some, .value = 1.0F});
@@ -130,13 +130,13 @@ TEST_CASE("a sequence of long dispatches may take the memory of recordings", "[v
     const Tensor a = backend->empty({1024, 1024}, DType::F32);
     backend->run(Fill{.out = a, .value = 1.0F});
     for (int run = 0; run < 4; ++run) {
-        backend->replay("short", {a}, [&] {
+        backend->replay("short", [&] {
             const Tensor some = backend->empty({kMebi}, DType::F32);
             backend->run(Copy{.x = a.reshape({kMebi}), .out = some});
         });
     }
     for (int run = 0; run < 2; ++run) {
-        backend->replay("long", {a}, [&] {
+        backend->replay("long", [&] {
             const Tensor all = backend->empty({62 * kMebi}, DType::I8);  // more than is left beside them
             const Tensor sums = backend->empty({512, 512}, DType::F32);
             const Tensor part = a.narrow(0, 0, 512).narrow(1, 0, 512);
@@ -159,7 +159,7 @@ TEST_CASE("a recording ends with its operands' block", "[vulkan][replay]") {
         const Tensor large = backend->empty({200 * kMebi / 4}, DType::F32);
         const Tensor end = large.narrow(0, 0, 8);
         backend->run(Fill{.out = small, .value = value});
-        backend->replay("copy", {small, end}, [&] {
+        backend->replay("copy", [&] {
             ++calls;
             backend->run(Copy{.x = small, .out = end});
         });

@@ -16,7 +16,7 @@ TEST_CASE("a softmax in 16 bits equals that of the same scores in F32, rounded o
     }
     const auto backend = open_vulkan_device(0);
     const DType dtype = GENERATE(DType::F16, DType::BF16);
-    if (const Support support = backend->support(MaskedSoftmax::kName, dtype); support.level == SupportLevel::None) {
+    if (const Support support = backend->support(OpId::MaskedSoftmax, dtype); support.level == SupportLevel::None) {
         WARN("SKIPPED: " << support.reason);
         return;
     }

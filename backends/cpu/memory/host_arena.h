@@ -35,6 +35,7 @@ public:
     HostBuffer(std::shared_ptr<void> keep, std::byte* data, std::size_t bytes)
         : keep_(std::move(keep)), data_(data), bytes_(bytes) {}
     std::size_t bytes() const override { return bytes_; }
+    Address address() const override { return {0, reinterpret_cast<std::uintptr_t>(data_)}; }
     std::byte* data() const { return data_; }
 
 private:

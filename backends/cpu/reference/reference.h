@@ -13,7 +13,7 @@ public:
     using HostBackend::HostBackend;
 
     DType real() const override { return kDTypeOf<Real>; }
-    Support support(const std::string& op, DType dtype) const override;
+    Support support(OpId op, DType dtype) const override;
     Support products(Compute compute) const override;
     Support weights(DType dtype) const override;
 

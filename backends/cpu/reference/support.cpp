@@ -3,18 +3,18 @@
 namespace headscope {
 
 template <class Real>
-Support CpuReference<Real>::support(const std::string& op, DType dtype) const {
-    const bool any_dtype = op == Fill::kName || op == Copy::kName || op == GatherRows::kName;
+Support CpuReference<Real>::support(OpId op, DType dtype) const {
+    const bool any_dtype = op == OpId::Fill || op == OpId::Copy || op == OpId::GatherRows;
     if (dtype != kDTypeOf<Real> && !any_dtype) {
         return {SupportLevel::None, std::string("it computes in ") + name_of(kDTypeOf<Real>) + " alone"};
     }
-    if (op == Attention::kName) {
+    if (op == OpId::Attention) {
         return {SupportLevel::Composed, "matmul, masked_softmax and matmul"};
     }
-    if (op == AttentionBackward::kName) {
+    if (op == OpId::AttentionBackward) {
         return {SupportLevel::Composed, "recomputes the weights, then each step of the backward"};
     }
-    if (op == Linear::kName) {
+    if (op == OpId::Linear) {
         return {SupportLevel::Composed, "matmul, then bias_activation"};
     }
     return {};
@@ -33,7 +33,7 @@ Support CpuReference<Real>::weights(DType dtype) const {
 
 // Not the whole class: other files instantiate it too, and may be compiled in the same unity build.
 #define HEADSCOPE_INSTANTIATE(Real)                                                         \
-    template Support CpuReference<Real>::support(const std::string& op, DType dtype) const; \
+    template Support CpuReference<Real>::support(OpId op, DType dtype) const; \
     template Support CpuReference<Real>::products(Compute compute) const;                   \
     template Support CpuReference<Real>::weights(DType dtype) const;
 HEADSCOPE_INSTANTIATE(float)

@@ -1,4 +1,7 @@
 // MaskedSoftmax, its backward, EditAttention, CacheAppend and MaskKeys.
+//
+// Rule: outputs are overwritten; grad_scores is added to with Write::Accumulate. Softmax and edits work in place; a
+// cache keeps what lies beside the appended rows. A masked entry is exactly 0, and a row's sums have one fixed order.
 #include <algorithm>
 #include <array>
 
@@ -59,7 +62,7 @@ void take_rows_alone_or_together(Launch& launch, std::uint64_t columns, bool sof
 }  // namespace
 
 void VulkanBackend::run(const MaskedSoftmax& op) {
-    require_types(MaskedSoftmax::kName, {&op.scores, &op.weights});
+    require_types(op);
     if (op.weights.elements() == 0) {
         return;
     }
@@ -80,7 +83,7 @@ void VulkanBackend::run(const MaskedSoftmax& op) {
 }
 
 void VulkanBackend::run(const MaskedSoftmaxBackward& op) {
-    require_types(MaskedSoftmaxBackward::kName, {&op.weights, &op.grad_weights, &op.grad_scores});
+    require_types(op);
     if (op.weights.elements() == 0) {
         return;
     }
@@ -104,7 +107,7 @@ void VulkanBackend::run(const MaskedSoftmaxBackward& op) {
 }
 
 void VulkanBackend::run(const EditAttention& op) {
-    require_types(EditAttention::kName, {&op.weights, &op.out});
+    require_types(op);
     if (op.out.elements() == 0) {
         return;
     }
@@ -124,7 +127,7 @@ void VulkanBackend::run(const EditAttention& op) {
 }
 
 void VulkanBackend::run(const CacheAppend& op) {
-    require_types(CacheAppend::kName, {&op.x, &op.cache});
+    require_types(op);
     if (op.x.elements() == 0 || op.cache.elements() == 0) {
         return;
     }
@@ -152,7 +155,7 @@ void VulkanBackend::run(const CacheAppend& op) {
 }
 
 void VulkanBackend::run(const MaskKeys& op) {
-    require_types(MaskKeys::kName, {&op.x, &op.out});
+    require_types(op);
     if (op.out.elements() == 0) {
         return;
     }

@@ -1,4 +1,7 @@
 // BiasActivation, its backward, and SumRows.
+//
+// Rule: y is overwritten; gradients are added to with Write::Accumulate. None and ReLU work in place, and grad_x may be
+// grad_y. Column sums run down fixed parts of the rows, then over the parts: no atomics, equal bits each time.
 #include <algorithm>
 #include <array>
 
@@ -41,7 +44,7 @@ void VulkanBackend::sum_rows(const Tensor& x, const Tensor& out, Write write) {
 }
 
 void VulkanBackend::run(const SumRows& op) {
-    require_types(SumRows::kName, {&op.x}, {&op.out});
+    require_types(op);
     if (op.out.elements() == 0) {
         return;
     }
@@ -57,7 +60,7 @@ void VulkanBackend::run(const SumRows& op) {
 }
 
 void VulkanBackend::run(const BiasActivation& op) {
-    require_types(BiasActivation::kName, {&op.x, &op.y}, {&op.bias});
+    require_types(op);
     if (op.y.elements() == 0) {
         return;
     }
@@ -82,7 +85,7 @@ void VulkanBackend::run(const BiasActivation& op) {
 }
 
 void VulkanBackend::run(const BiasActivationBackward& op) {
-    require_types(BiasActivationBackward::kName, {&op.x, &op.grad_y, &op.grad_x}, {&op.bias});
+    require_types(op);
     if (op.grad_x.elements() == 0) {
         return;
     }

@@ -1,4 +1,7 @@
 // Fill, Copy, AddScaled, Dropout.
+//
+// Rule: out is overwritten; copy and dropout add to it with Write::Accumulate, without reading it otherwise. add_scaled
+// and dropout work in place. Each element is computed in F32 and rounded once, so the order of work cannot show.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -113,7 +116,7 @@ void VulkanBackend::run(const Fill& op) {
     if (op.out.dtype == DType::I32) {
         params.bits = std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(op.value));
     } else {
-        require_types(Fill::kName, {&op.out});
+        require_types(op);
         params.bits = bits_of(op.value, op.out.dtype);
     }
     if (transfers({&op.out})) {
@@ -193,7 +196,7 @@ void VulkanBackend::run(const AddScaled& op) {
     if (op.out.elements() == 0) {
         return;
     }
-    require_types(AddScaled::kName, {&op.a, &op.b, &op.out});
+    require_types(op);
     AddScaledParams params{};
     params.alpha = op.alpha;
     params.beta = op.beta;
@@ -212,7 +215,7 @@ void VulkanBackend::run(const AddScaled& op) {
 }
 
 void VulkanBackend::run(const Dropout& op) {
-    require_types(Dropout::kName, {&op.x, &op.y});
+    require_types(op);
     if (op.y.elements() == 0) {
         return;
     }

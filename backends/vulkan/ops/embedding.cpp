@@ -1,4 +1,7 @@
 // Embed and its backward.
+//
+// Rule: out is overwritten; grad_table is added to with Write::Accumulate, else rows without an id become 0. Nothing is
+// in place. The gradients of one id are added in the order of its positions: no atomics, equal bits each time.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,7 +17,7 @@ void VulkanBackend::run(const Embed& op) {
         run(wide);
         return;
     }
-    require_types(Embed::kName, {&op.table, &op.out}, {&op.positions});
+    require_types(op);
     if (op.out.elements() == 0) {
         return;
     }
@@ -53,7 +56,7 @@ void VulkanBackend::run(const Embed& op) {
 }
 
 void VulkanBackend::run(const EmbedBackward& op) {
-    require_types(EmbedBackward::kName, {&op.grad_out}, {&op.grad_table});
+    require_types(op);
     if (op.write == Write::Overwrite) {
         run(Fill{.out = op.grad_table, .value = 0.0F});
     }

@@ -142,7 +142,7 @@ bool VulkanBackend::fit_bindings(std::initializer_list<const Tensor*> tensors) c
 }
 
 void VulkanBackend::run(const Attention& op) {
-    require_types(Attention::kName, {&op.q, &op.k, &op.v, &op.out}, {&op.log_sums});
+    require_types(op);
     const std::int64_t batch = op.q.dim(0);
     const bool fits = fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.log_sums});
     if (!fuses(op.q, op.k, op.v, op.compute, op.log_sums.defined()) || (!fits && batch == 1)) {
@@ -157,8 +157,7 @@ void VulkanBackend::run(const Attention& op) {
 
 // Composed whenever the forward was: then there are no log-sums to read.
 void VulkanBackend::run(const AttentionBackward& op) {
-    require_types(AttentionBackward::kName,
-                  {&op.q, &op.k, &op.v, &op.out, &op.grad_out, &op.grad_q, &op.grad_k, &op.grad_v}, {&op.log_sums});
+    require_types(op);
     const std::int64_t batch = op.q.dim(0);
     const bool fits =
         static_cast<std::uint64_t>(op.log_sums.elements() + 1) * kRowBytes <= stream_.max_binding_bytes() &&

@@ -1,4 +1,7 @@
 // AddLayerNorm and its backward.
+//
+// Rule: sum, y, mean and rstd are overwritten; each gradient has a Write of its own. sum may be x or residual. A row's
+// sums are in F32 over unrounded values; grad_gain and grad_bias sum fixed parts of the rows, then the parts.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -37,7 +40,7 @@ void set_constants(Launch& launch, std::initializer_list<std::uint32_t> values) 
 }  // namespace
 
 void VulkanBackend::run(const AddLayerNorm& op) {
-    require_types(AddLayerNorm::kName, {&op.x, &op.residual, &op.sum, &op.y}, {&op.gain, &op.bias, &op.mean, &op.rstd});
+    require_types(op);
     const std::int64_t rows = op.x.dim(0) * op.x.dim(1);
     if (op.x.elements() == 0) {
         return;
@@ -74,8 +77,7 @@ void VulkanBackend::run(const AddLayerNorm& op) {
 }
 
 void VulkanBackend::run(const AddLayerNormBackward& op) {
-    require_types(AddLayerNormBackward::kName, {&op.sum, &op.grad_y, &op.grad_sum_out, &op.grad_x, &op.grad_residual},
-                  {&op.gain, &op.mean, &op.rstd, &op.grad_gain, &op.grad_bias});
+    require_types(op);
     layer_norm_gain(op);
     if (op.sum.elements() != 0 && (op.grad_x.defined() || op.grad_residual.defined())) {
         layer_norm_rows(op);

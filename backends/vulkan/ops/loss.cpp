@@ -1,4 +1,7 @@
 // SmoothedCrossEntropy.
+//
+// Rule: loss, nll and grad_logits are overwritten. grad_logits may be logits. A row's maximum and sum are in F32, in an
+// order that the number of classes alone decides; pads give 0.
 #include <array>
 
 #include "backends/vulkan/vulkan_backend_impl.h"
@@ -6,7 +9,7 @@
 namespace headscope::vulkan {
 
 void VulkanBackend::run(const SmoothedCrossEntropy& op) {
-    require_types(SmoothedCrossEntropy::kName, {&op.logits, &op.grad_logits}, {&op.loss, &op.nll, &op.grad_scale});
+    require_types(op);
     const std::int64_t rows = op.logits.dim(0);
     SmoothedCrossEntropyParams params{};
     params.classes = u32(op.logits.dim(1));

@@ -1,4 +1,7 @@
 // Products.
+//
+// Rule: out is overwritten; with beta it is read, scaled and added to. It shares no memory with a, b or x. A sum over k
+// is in F32, in an order that a device fixes by shapes and dtypes: equal operands give equal bits.
 #include <fmt/format.h>
 
 #include <array>
@@ -144,7 +147,7 @@ void VulkanBackend::run(const Matmul& op) {
         return;
     }
     // An F32 output is allowed with operands of any type.
-    require_types(Matmul::kName, {&op.a, &op.b, op.out.dtype == DType::F32 ? &op.a : &op.out});
+    require_types(op);
     if (op.out.elements() == 0) {
         return;
     }
@@ -166,7 +169,7 @@ void VulkanBackend::run(const Linear& op) {
         run(wide);
         return;
     }
-    require_types(Linear::kName, {&op.x, &op.weight, &op.y}, {&op.bias});
+    require_types(op);
     const bool by_kernel = op.activation == Activation::None || op.activation == Activation::Relu;
     if (!by_kernel || !fit_bindings({&op.x, &op.weight, &op.y})) {
         Backend::run(op);

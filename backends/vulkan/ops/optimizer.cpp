@@ -1,4 +1,7 @@
 // SquareSum, StepControl, Adam.
+//
+// Rule: parameter, m, v and working change in place, none of them if Skip is 1; square_sum's out is added to with
+// Write::Accumulate. Nothing aliases. Squares are summed over fixed parts, then over the parts: no atomics.
 #include <algorithm>
 #include <array>
 
@@ -7,7 +10,7 @@
 namespace headscope::vulkan {
 
 void VulkanBackend::run(const SquareSum& op) {
-    require_types(SquareSum::kName, {}, {&op.x, &op.out});
+    require_types(op);
     // Long enough to keep a workgroup busy, short enough that the second level adds few numbers.
     constexpr std::int64_t kMostPart = 16384;
     const auto binding = static_cast<std::int64_t>(stream_.max_binding_bytes() / sizeof(float));
@@ -41,7 +44,7 @@ void VulkanBackend::run(const SquareSum& op) {
 }
 
 void VulkanBackend::run(const StepControl& op) {
-    require_types(StepControl::kName, {}, {&op.square_sum, &op.scalars});
+    require_types(op);
     StepControlParams params{};
     params.max_norm = op.max_norm;
     params.growth_interval = static_cast<float>(op.scaling.growth_interval);
@@ -53,7 +56,7 @@ void VulkanBackend::run(const StepControl& op) {
 }
 
 void VulkanBackend::run(const Adam& op) {
-    require_types(Adam::kName, {&op.working}, {&op.parameter, &op.grad, &op.m, &op.v, &op.scalars});
+    require_types(op);
     AdamParams params{};
     params.beta1 = op.beta1;
     params.beta2 = op.beta2;

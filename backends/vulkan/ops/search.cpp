@@ -1,4 +1,7 @@
 // LogSoftmaxTopK and GatherRows.
+//
+// Rule: values, indices and out are overwritten, and share no memory with an input. Equal logits rank by the smaller
+// index, NaN last. A row's sum is in F32, in an order that the number of classes alone decides.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -33,7 +36,7 @@ void share_row(GatherRowsParams& params, std::uint32_t lanes, std::uint32_t most
 }  // namespace
 
 void VulkanBackend::run(const LogSoftmaxTopK& op) {
-    require_types(LogSoftmaxTopK::kName, {&op.logits}, {&op.values});
+    require_types(op);
     LogSoftmaxTopKParams params{};
     constexpr std::uint32_t kMostKept = 8;  // in registers
     params.classes = u32(op.logits.dim(1));
@@ -55,7 +58,7 @@ void VulkanBackend::run(const GatherRows& op) {
         return;
     }
     if (op.x.dtype != DType::I32) {
-        require_types(GatherRows::kName, {&op.x, &op.out});
+        require_types(op);
     }
     const RowRuns runs = row_runs(op.x, op.out);
     const std::array<const Tensor*, 2> both{&op.x, &op.out};

@@ -45,6 +45,7 @@ public:
     VulkanBuffer(std::shared_ptr<Memory> memory, Pool pool, Place place, std::size_t bytes);
     ~VulkanBuffer() override;
     std::size_t bytes() const override { return bytes_; }
+    Address address() const override { return {block(), offset()}; }
     std::uint32_t block() const;  // Memory::block
     std::uint64_t offset() const { return place_.offset; }
 

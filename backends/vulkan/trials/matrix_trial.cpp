@@ -128,7 +128,7 @@ std::string matrix_complaint(Backend& backend, const Options& options, const Mat
     if (ProductWays* ways = backend.product_ways(); ways != nullptr) {
         ways->force(way);
     }
-    const bool stores_halves = backend.support(Matmul::kName, DType::F16).level == SupportLevel::Native;
+    const bool stores_halves = backend.support(OpId::Matmul, DType::F16).level == SupportLevel::Native;
     std::vector<Attempt> attempts;  // all are enqueued first, so that their kernels are compiled side by side
     for (const DType stored : stores_halves ? std::vector{DType::F32, DType::F16} : std::vector{DType::F32}) {
         for (const Product& product : std::span(kProducts).subspan(tile == MatrixTile{} ? 0 : kOfFirstTile)) {

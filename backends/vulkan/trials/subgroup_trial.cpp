@@ -98,7 +98,7 @@ std::string top_k_complaint(Backend& backend) {
 
 // One query, as in decoding: neighbours exchange their parts of a key.
 std::string attention_complaint(Backend& backend) {
-    if (backend.support(Attention::kName, DType::F32).level != SupportLevel::Native) {
+    if (backend.support(OpId::Attention, DType::F32).level != SupportLevel::Native) {
         return "";
     }
     constexpr std::size_t kKeys = 33;

@@ -10,27 +10,42 @@ namespace headscope {
 //   j < key_lengths[b]  (when given)  and  j <= query_offset + i  (when causal).
 // A rule, never a matrix of -1e9.
 struct AttentionMask {
-    Tensor key_lengths = {};  // I32 [batch], optional
+    Tensor key_lengths = {};
     bool causal = false;
-    Tensor query_offset = {};  // I32 [1] on the device, optional (0): the cache length while decoding
+    Tensor query_offset = {};  // absent: 0; the cache length while decoding
+
+    void declare(Declarations& d) const {
+        d.in("mask.key_lengths", key_lengths, {"batch"}).index().optional();
+        d.in("mask.query_offset", query_offset, {1}).index().optional();
+    }
 };
 
 // weights = softmax over the allowed keys of each query; a forbidden entry is exactly 0, and so is a whole row with no
 // allowed key. weights may be scores. Contiguous.
 struct MaskedSoftmax {
     static constexpr const char* kName = "masked_softmax";
-    Tensor scores;   // [batch, heads, queries, keys]
-    Tensor weights;  // out, as scores
+    Tensor scores, weights;
     AttentionMask mask = {};
+
+    void declare(Declarations& d) const {
+        d.in("scores", scores, {"batch", "heads", "queries", "keys"});
+        d.out("weights", weights).like(scores).may_be(scores);
+        mask.declare(d);
+    }
 };
 
 // grad_scores = weights * (grad_weights - sum over keys of weights * grad_weights). grad_scores may be grad_weights.
 struct MaskedSoftmaxBackward {
     static constexpr const char* kName = "masked_softmax_backward";
-    Tensor weights;       // [batch, heads, queries, keys], from forward
-    Tensor grad_weights;  // as weights
-    Tensor grad_scores;   // out, as weights
+    Tensor weights;  // from forward
+    Tensor grad_weights, grad_scores;
     Write write = Write::Overwrite;
+
+    void declare(Declarations& d) const {
+        d.in("weights", weights, {"batch", "heads", "queries", "keys"});
+        d.in("grad_weights", grad_weights).like(weights);
+        d.gradient("grad_scores", grad_scores, write).like(weights).may_be(grad_weights);
+    }
 };
 
 // Replaces rows of attention weights: row [b, h, i, :] by rules[h, i], one of the constants below or a key's number.
@@ -42,29 +57,43 @@ struct EditAttention {
     static constexpr std::int32_t kUniform = -3;  // the same weight on every allowed key, exactly 0 elsewhere
     // k >= 0: 1 on key k, exactly 0 elsewhere; all 0 if the mask forbids k or there is no such key.
 
-    Tensor weights;  // [batch, heads, queries, keys]
-    Tensor rules;    // I32 [heads, queries]
-    Tensor out;      // out, as weights
+    Tensor weights, rules, out;
     AttentionMask mask = {};
+
+    void declare(Declarations& d) const {
+        d.in("weights", weights, {"batch", "heads", "queries", "keys"});
+        d.in("rules", rules, {"heads", "queries"}).index();
+        d.out("out", out).like(weights).may_be(weights);
+        mask.declare(d);
+    }
 };
 
 // cache[b, h, *position + i, :] = x[b, h, i, :]. Operands may be strided. Rows past the end of the cache are not
 // written.
 struct CacheAppend {
     static constexpr const char* kName = "cache_append";
-    Tensor x;         // [batch, heads, length, depth]
-    Tensor position;  // I32 [1] on the device
-    Tensor cache;     // out [batch, heads, capacity, depth]
+    Tensor x, position, cache;
+
+    void declare(Declarations& d) const {
+        d.in("x", x, {"batch", "heads", "length", "depth"}).strided();
+        d.in("position", position, {1}).index();
+        d.out("cache", cache, {"batch", "heads", "capacity", "depth"}).strided().partial();
+    }
 };
 
 // out = x for keys that at least one query may see, else exactly 0, even if x is NaN or infinite. For products with
 // masked weights: a weight of 0 does not cancel a NaN. x may be strided.
 struct MaskKeys {
     static constexpr const char* kName = "mask_keys";
-    Tensor x;    // T [batch, heads, keys, depth]
-    Tensor out;  // out T, as x, contiguous
+    Tensor x, out;
     AttentionMask mask = {};
     std::int64_t queries = 0;  // at least 1
+
+    void declare(Declarations& d) const {
+        d.in("x", x, {"batch", "heads", "keys", "depth"}).strided();
+        d.out("out", out).like(x);
+        mask.declare(d);
+    }
 };
 
 // Fused, with a composition as default: out = Dropout(softmax(scale * Q . K^T under the mask)) . V, equation 1, without
@@ -73,10 +102,7 @@ struct MaskKeys {
 // AttentionBackward. Operands may be strided.
 struct Attention {
     static constexpr const char* kName = "attention";
-    Tensor q;    // T [batch, heads, queries, d_k]
-    Tensor k;    // T [batch, heads, keys, d_k]
-    Tensor v;    // T [batch, heads, keys, d_v]
-    Tensor out;  // out T [batch, heads, queries, d_v]
+    Tensor q, k, v, out;
     // out [batch, heads, queries], optional and contiguous: log of the sum of exp of a row's allowed, scaled scores,
     // -inf if there are none. Only for AttentionBackward on the same backend; a backend that composes does not write
     // it.
@@ -86,21 +112,27 @@ struct Attention {
     DropoutRule dropout = {};  // on the weights, columns are keys
     // Like Matmul's, with the weights as operands too; but rounding F32 operands is allowed here, not required.
     Compute compute = Compute::F32;
+
+    void declare(Declarations& d) const {
+        d.in("q", q, {"batch", "heads", "queries", "d_k"}).strided();
+        d.in("k", k, {"batch", "heads", "keys", "d_k"}).strided();
+        d.in("v", v, {"batch", "heads", "keys", "d_v"}).strided();
+        d.out("out", out, {"batch", "heads", "queries", "d_v"}).strided();
+        d.out("log_sums", log_sums, {"batch", "heads", "queries"}).full().optional().partial();
+        mask.declare(d);
+        dropout.declare(d, q);
+    }
 };
 
 // The gradients of q, k and v from that of Attention's out. Fused, with a composition as default, which recomputes the
 // weights. A query with no allowed key contributes and receives exactly 0. Operands may be strided.
 struct AttentionBackward {
     static constexpr const char* kName = "attention_backward";
-    Tensor q;            // T [batch, heads, queries, d_k]; k, v and all below as in forward
-    Tensor k;            // T [batch, heads, keys, d_k]
-    Tensor v;            // T [batch, heads, keys, d_v]
-    Tensor out;          // T [batch, heads, queries, d_v], written by Attention
-    Tensor grad_out;     // T, as out
-    Tensor log_sums;     // [batch, heads, queries], written by Attention
-    Tensor grad_q = {};  // out T, as q, optional
-    Tensor grad_k = {};  // out T, as k, optional
-    Tensor grad_v = {};  // out T, as v, optional
+    Tensor q, k, v;
+    Tensor out;  // from forward
+    Tensor grad_out;
+    Tensor log_sums;  // from forward
+    Tensor grad_q = {}, grad_k = {}, grad_v = {};
     Write write_q = Write::Overwrite;
     Write write_k = Write::Overwrite;
     Write write_v = Write::Overwrite;
@@ -108,6 +140,20 @@ struct AttentionBackward {
     float scale = 1.0F;
     DropoutRule dropout = {};
     Compute compute = Compute::F32;
+
+    void declare(Declarations& d) const {
+        d.in("q", q, {"batch", "heads", "queries", "d_k"}).strided();
+        d.in("k", k, {"batch", "heads", "keys", "d_k"}).strided();
+        d.in("v", v, {"batch", "heads", "keys", "d_v"}).strided();
+        d.in("out", out, {"batch", "heads", "queries", "d_v"}).strided();
+        d.in("grad_out", grad_out).like(out).strided();
+        d.in("log_sums", log_sums, {"batch", "heads", "queries"}).full();
+        d.gradient("grad_q", grad_q, write_q).like(q).strided().optional();
+        d.gradient("grad_k", grad_k, write_k).like(k).strided().optional();
+        d.gradient("grad_v", grad_v, write_v).like(v).strided().optional();
+        mask.declare(d);
+        dropout.declare(d, q);
+    }
 };
 
 }  // namespace headscope

@@ -8,32 +8,48 @@ namespace headscope {
 // y = Dropout(f(x + bias)). y may be x when activation is None or Relu. Paper 3.3, equation 2, and the dropout on ReLU.
 struct BiasActivation {
     static constexpr const char* kName = "bias_activation";
-    Tensor x;          // T [batch, length, columns]
-    Tensor bias = {};  // [columns], optional
-    Tensor y;          // out, as x
+    Tensor x, bias = {}, y;
     Activation activation = Activation::None;
     DropoutRule dropout = {};
+
+    void declare(Declarations& d) const {
+        // The backward of Gelu and Swish needs x.
+        const bool in_place = activation == Activation::None || activation == Activation::Relu;
+        d.in("x", x, {"batch", "length", "columns"});
+        d.in("bias", bias, {"columns"}).full().optional();
+        d.out("y", y).like(x).may_be(x, in_place);
+        dropout.declare(d, x);
+    }
 };
 
 // grad_x = f'(x + bias) * Dropout(grad_y). For Relu x may be the forward's y (only its sign matters), without a bias;
 // for Gelu and Swish x is the forward's x. grad_x may be grad_y.
 struct BiasActivationBackward {
     static constexpr const char* kName = "bias_activation_backward";
-    Tensor x;          // T [batch, length, columns]
-    Tensor bias = {};  // [columns], optional
-    Tensor grad_y;     // as x
-    Tensor grad_x;     // out, as x
+    Tensor x, bias = {}, grad_y, grad_x;
     Activation activation = Activation::None;
     DropoutRule dropout = {};
     Write write = Write::Overwrite;
+
+    void declare(Declarations& d) const {
+        d.in("x", x, {"batch", "length", "columns"});
+        d.in("bias", bias, {"columns"}).full().optional();
+        d.in("grad_y", grad_y).like(x);
+        d.gradient("grad_x", grad_x, write).like(x).may_be(grad_y);
+        dropout.declare(d, x);
+    }
 };
 
 // out[c] = sum over rows of x[r, c], in a fixed order: the gradient of a bias, or with one column a total.
 struct SumRows {
     static constexpr const char* kName = "sum_rows";
-    Tensor x;    // T [rows, columns]; rows may be 0
-    Tensor out;  // [columns]
+    Tensor x, out;
     Write write = Write::Overwrite;
+
+    void declare(Declarations& d) const {
+        d.in("x", x, {"rows", "columns"});
+        d.gradient("out", out, write, {"columns"}).full();
+    }
 };
 
 }  // namespace headscope

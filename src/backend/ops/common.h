@@ -1,10 +1,11 @@
 // What several ops share.
 //
-// Dtypes. An operand marked T is F32, F16 or BF16, all T operands of one op alike: activations, their gradients, the
-// weights that are multiplied. Every other real operand is F32: masters, biases, gains, statistics, weight gradients,
-// losses. In the oracle both are F64. Whatever T is, an op computes in F32 and rounds what it writes once.
+// Dtypes. T, which operands have unless their op declares something else, is F32, F16 or BF16, in all of an op's
+// operands alike: activations, their gradients, the weights that are multiplied. Every other real operand is full(),
+// F32: masters, biases, gains, statistics, weight gradients, losses. In the oracle both are F64. Whatever T is, an op
+// computes in F32 and rounds what it writes once.
 //
-// Weights. An operand marked "T or narrow" may also be stored in less beside operands that are F32 (F64 in the oracle):
+// Weights. An OperandType::Weight may also be stored in less beside operands that are F32 (F64 in the oracle):
 //   F16, which is multiplied as what it stands for, or
 //   I8 with scales [rows]: row j stands for scales[j] * row j. A product rounds its other operand to I8, too, each row
 //   by itself (quantisation.h), so that the products are integers and their sums exact on every device.
@@ -13,13 +14,10 @@
 
 #include <cstdint>
 
+#include "backend/declarations.h"
 #include "tensor/tensor.h"
 
 namespace headscope {
-
-// Whether a gradient output is written for the first time. Overwrite never reads the output (which may hold garbage);
-// Accumulate adds to it.
-enum class Write : std::uint8_t { Overwrite, Accumulate };
 
 // Element-wise activations. Gelu is the exact x * Phi(x); Swish is x * sigmoid(x).
 enum class Activation : std::uint8_t { None, Relu, Gelu, Swish };
@@ -36,8 +34,16 @@ struct DropoutRule {
     float rate = 0.0F;  // in [0, 1); 0 is the identity and draws nothing
     std::uint32_t seed = 0;
     std::uint32_t site = 0;  // which dropout of the model; distinct for each
-    Tensor step = {};        // I32 [1] on the device: the training step
-    Tensor ordinals = {};    // I32 [batch]: each sentence's index in the whole batch of the step
+    Tensor step = {};        // the training step
+    Tensor ordinals = {};    // each sentence's index in the whole batch of the step
+
+    // Its operands beside x, whose first dimension is the batch.
+    void declare(Declarations& d, const Tensor& x) const {
+        if (rate != 0.0F) {
+            d.in("the dropout's step", step, {1}).index();
+            d.in("the dropout's ordinals", ordinals, {x.rank() > 0 ? x.dim(0) : 0}).index();
+        }
+    }
 };
 
 // round(rate * 65536), with which a DropoutRule compares 16 random bits.

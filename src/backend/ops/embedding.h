@@ -9,25 +9,38 @@ namespace headscope {
 // past the table gives a row of NaN, never an out-of-bounds read. Contiguous, except for positions' rows.
 struct Embed {
     static constexpr const char* kName = "embed";
-    Tensor ids;                // I32 [batch, length]
-    Tensor table;              // T or narrow [vocabulary, d_model]
-    Tensor positions = {};     // [max_length, d_model], optional
-    Tensor first = {};         // I32 [1] on the device, optional (0): the cache length while decoding
-    Tensor out;                // T [batch, length, d_model]
-    float scale = 1.0F;        // sqrt(d_model) in the paper
-    Tensor table_scales = {};  // [vocabulary], if table is I8
+    Tensor ids, table, positions = {};
+    Tensor first = {};  // absent: 0; the cache length while decoding
+    Tensor out;
+    float scale = 1.0F;  // sqrt(d_model) in the paper
+    Tensor table_scales = {};
+
+    void declare(Declarations& d) const {
+        d.in("ids", ids, {"batch", "length"}).index();
+        d.in("table", table, {"vocabulary", "d_model"}).as(OperandType::Weight);
+        d.in("positions", positions, {"max_length", "d_model"}).full().strided().optional();
+        d.in("first", first, {1}).index().optional();
+        d.out("out", out, {"batch", "length", "d_model"});
+        d.in("table_scales", table_scales, {"vocabulary"}).scales(table);
+    }
 };
 
 // grad_table[id, :] = scale * the sum of grad_out over the positions of id, in the given order: no atomics. Overwrite
 // sets the rows of ids that do not occur to 0.
 struct EmbedBackward {
     static constexpr const char* kName = "embed_backward";
-    Tensor ids;         // I32 [batch, length]
-    Tensor order;       // I32 [batch * length]: flat positions, stably sorted by id; -1, at the end, is skipped (pads)
-    Tensor grad_out;    // T [batch, length, d_model]
-    Tensor grad_table;  // out [vocabulary, d_model]
+    Tensor ids;
+    Tensor order;  // flat positions, stably sorted by id; -1, at the end, is skipped (pads)
+    Tensor grad_out, grad_table;
     float scale = 1.0F;
     Write write = Write::Overwrite;
+
+    void declare(Declarations& d) const {
+        d.in("ids", ids, {"batch", "length"}).index();
+        d.in("order", order, {ids.elements()}).index();
+        d.in("grad_out", grad_out, {"batch", "length", "d_model"});
+        d.gradient("grad_table", grad_table, write, {"vocabulary", "d_model"}).full();
+    }
 };
 
 }  // namespace headscope

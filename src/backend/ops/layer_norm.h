@@ -9,37 +9,50 @@ namespace headscope {
 // variance divided by columns. Paper 3.1 and 5.4. Pre-norm layers use both sum and y.
 struct AddLayerNorm {
     static constexpr const char* kName = "add_layer_norm";
-    Tensor x;              // T [batch, length, columns]
-    Tensor residual = {};  // as x, optional
-    Tensor gain;           // [columns]
-    Tensor bias;           // [columns]
-    Tensor sum;            // out, as x; may be x or residual
-    Tensor y;              // out, as x; a separate buffer
-    Tensor mean;           // out [batch, length], kept for backward
-    Tensor rstd;           // out [batch, length]
+    Tensor x, residual = {}, gain, bias, sum, y;
+    Tensor mean;  // kept for backward, as rstd
+    Tensor rstd;
     float epsilon = 1e-6F;
     DropoutRule dropout = {};  // only on x
+
+    void declare(Declarations& d) const {
+        d.in("x", x, {"batch", "length", "columns"});
+        d.in("residual", residual).like(x).optional();
+        d.in("gain", gain, {"columns"}).full();
+        d.in("bias", bias, {"columns"}).full();
+        d.out("sum", sum).like(x).may_be(x).may_be(residual);
+        d.out("y", y).like(x);
+        d.out("mean", mean, {"batch", "length"}).full();
+        d.out("rstd", rstd, {"batch", "length"}).full();
+        dropout.declare(d, x);
+    }
 };
 
 // grad_sum is the gradient of the norm's input: the norm's own plus grad_sum_out (the gradient of `sum`, pre-norm
 // only). grad_residual = grad_sum, grad_x = Dropout(grad_sum).
 struct AddLayerNormBackward {
     static constexpr const char* kName = "add_layer_norm_backward";
-    Tensor sum;                 // T [batch, length, columns], from forward
-    Tensor gain;                // [columns]
-    Tensor mean;                // [batch, length]
-    Tensor rstd;                // [batch, length]
-    Tensor grad_y = {};         // as sum
-    Tensor grad_sum_out = {};   // as sum, optional
-    Tensor grad_x = {};         // out, as sum, optional
-    Tensor grad_residual = {};  // out, as sum, optional; not grad_x's buffer
-    Tensor grad_gain;           // out [columns]
-    Tensor grad_bias;           // out [columns]
+    Tensor sum;  // from forward, as mean and rstd
+    Tensor gain, mean, rstd, grad_y = {}, grad_sum_out = {}, grad_x = {}, grad_residual = {}, grad_gain, grad_bias;
     Write write_x = Write::Overwrite;
     Write write_residual = Write::Overwrite;
     Write write_gain = Write::Overwrite;
     Write write_bias = Write::Overwrite;
     DropoutRule dropout = {};
+
+    void declare(Declarations& d) const {
+        d.in("sum", sum, {"batch", "length", "columns"});
+        d.in("gain", gain, {"columns"}).full();
+        d.in("mean", mean, {"batch", "length"}).full();
+        d.in("rstd", rstd, {"batch", "length"}).full();
+        d.in("grad_y", grad_y).like(sum).optional();
+        d.in("grad_sum_out", grad_sum_out).like(sum).optional();
+        d.gradient("grad_x", grad_x, write_x).like(sum).optional();
+        d.gradient("grad_residual", grad_residual, write_residual).like(sum).optional();
+        d.gradient("grad_gain", grad_gain, write_gain, {"columns"}).full();
+        d.gradient("grad_bias", grad_bias, write_bias, {"columns"}).full();
+        dropout.declare(d, sum);
+    }
 };
 
 }  // namespace headscope

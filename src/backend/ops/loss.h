@@ -15,14 +15,21 @@ enum class Smoothing : std::uint8_t { AllClasses, OtherClasses };
 // A target of -1 (a pad) gives loss 0, nll 0 and a gradient row of zeros. Loss is not reduced by its own minimum.
 struct SmoothedCrossEntropy {
     static constexpr const char* kName = "smoothed_cross_entropy";
-    Tensor logits;            // T [rows, classes]
-    Tensor targets;           // I32 [rows]; outside [-1, classes) gives a row of NaN
-    Tensor loss;              // out [rows]
-    Tensor nll;               // out [rows]
-    Tensor grad_logits = {};  // out, as logits, optional; may be logits
-    Tensor grad_scale = {};   // [1] on the device, optional (1): StepScalars::LossScale
-    float epsilon = 0.0F;     // 0.1 in the paper
+    Tensor logits;
+    Tensor targets;  // outside [-1, classes) gives a row of NaN
+    Tensor loss, nll, grad_logits = {};
+    Tensor grad_scale = {};  // absent: 1; StepScalars::LossScale
+    float epsilon = 0.0F;    // 0.1 in the paper
     Smoothing smoothing = Smoothing::AllClasses;
+
+    void declare(Declarations& d) const {
+        d.in("logits", logits, {"rows", "classes"});
+        d.in("targets", targets, {"rows"}).index();
+        d.out("loss", loss, {"rows"}).full();
+        d.out("nll", nll, {"rows"}).full();
+        d.out("grad_logits", grad_logits).like(logits).may_be(logits).optional();
+        d.in("grad_scale", grad_scale, {1}).full().optional();
+    }
 };
 
 }  // namespace headscope

@@ -20,15 +20,24 @@ const char* name_of(Compute compute);
 // Weights are [out_features, in_features] everywhere: y = x . W^T is transpose_b = true.
 struct Matmul {
     static constexpr const char* kName = "matmul";
-    Tensor a;    // T
-    Tensor b;    // T or narrow: then [n, k] with transpose_b, a not transposed, and compute F32
+    Tensor a;
+    Tensor b;    // if narrow: [n, k] with transpose_b, a not transposed, and compute F32
     Tensor out;  // T, or F32: the gradient of a weight
     bool transpose_a = false;
     bool transpose_b = false;
     float alpha = 1.0F;
     float beta = 0.0F;
     Compute compute = Compute::F32;  // ignored for 16-bit operands, which are multiplied as they are
-    Tensor b_scales = {};            // [n], if b is I8
+    Tensor b_scales = {};
+
+    void declare(Declarations& d) const {
+        const auto product = [&](Declared& operand) -> Declared& { return operand.strided().batched(); };
+        product(transpose_a ? d.in("a", a, {"k", "m"}) : d.in("a", a, {"m", "k"}));
+        product(transpose_b ? d.in("b", b, {"n", "k"}) : d.in("b", b, {"k", "n"})).as(OperandType::Weight);
+        const Write write = beta == 0.0F ? Write::Overwrite : Write::Accumulate;
+        product(d.gradient("out", out, write, {"m", "n"})).as(OperandType::OwnOrFull);
+        d.in("b_scales", b_scales, {"n"}).scales(b);
+    }
 };
 
 // Fused, with a composition as default: y = f(x . W^T + bias), half of equation 2 in one pass over y. Paper 3.3. Rows
@@ -36,13 +45,18 @@ struct Matmul {
 // Relu a NaN may become 0, as in the max(0, x) of libraries.
 struct Linear {
     static constexpr const char* kName = "linear";
-    Tensor x;          // T [rows, in]
-    Tensor weight;     // T or narrow [out, in]
-    Tensor bias = {};  // [out], optional
-    Tensor y;          // out T [rows, out]
+    Tensor x, weight, bias = {}, y;
     Activation activation = Activation::None;
     Compute compute = Compute::F32;  // as Matmul's
-    Tensor weight_scales = {};       // [out], if weight is I8
+    Tensor weight_scales = {};
+
+    void declare(Declarations& d) const {
+        d.in("x", x, {"rows", "in"}).strided();
+        d.in("weight", weight, {"out", "in"}).as(OperandType::Weight).strided();
+        d.in("bias", bias, {"out"}).full().optional();
+        d.out("y", y, {"rows", "out"});
+        d.in("weight_scales", weight_scales, {"out"}).scales(weight);
+    }
 };
 
 }  // namespace headscope

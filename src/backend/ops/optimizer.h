@@ -9,9 +9,13 @@ namespace headscope {
 // out[0] = sum of x^2 in a fixed order, or out[0] += that.
 struct SquareSum {
     static constexpr const char* kName = "square_sum";
-    Tensor x;    // any shape
-    Tensor out;  // [1]
+    Tensor x, out;
     Write write = Write::Overwrite;
+
+    void declare(Declarations& d) const {
+        d.in("x", x).full();
+        d.gradient("out", out, write, {1}).full();
+    }
 };
 
 // A step's scalars on the device, [StepScalars::Count].
@@ -35,10 +39,14 @@ struct StepScalars {
 // Last of all LossScale and GoodSteps go on to what next_loss_scale() says: the next step's.
 struct StepControl {
     static constexpr const char* kName = "step_control";
-    Tensor square_sum;  // [1]
-    Tensor scalars;     // in and out [StepScalars::Count]
+    Tensor square_sum, scalars;
     float max_norm = 0.0F;
     LossScaling scaling = {};
+
+    void declare(Declarations& d) const {
+        d.in("square_sum", square_sum, {1}).full();
+        d.in_out("scalars", scalars, {StepScalars::Count}).full();
+    }
 };
 
 // With g = grad * GradientScale:  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2; parameter -= LearningRate * (m /
@@ -47,15 +55,19 @@ struct StepControl {
 // Kingma & Ba, algorithm 1; paper 5.3.
 struct Adam {
     static constexpr const char* kName = "adam";
-    Tensor parameter;     // in and out [n]
-    Tensor grad;          // [n]
-    Tensor m;             // in and out [n]
-    Tensor v;             // in and out [n]
-    Tensor scalars;       // [StepScalars::Count]
-    Tensor working = {};  // out F16 or BF16 [n], optional
+    Tensor parameter, grad, m, v, scalars, working = {};
     float beta1 = 0.9F;
     float beta2 = 0.98F;
     float epsilon = 1e-9F;
+
+    void declare(Declarations& d) const {
+        d.in_out("parameter", parameter, {"n"}).full();
+        d.in("grad", grad, {"n"}).full();
+        d.in_out("m", m, {"n"}).full();
+        d.in_out("v", v, {"n"}).full();
+        d.in("scalars", scalars, {StepScalars::Count}).full();
+        d.in_out("working", working, {"n"}).as(OperandType::Half).optional();
+    }
 };
 
 }  // namespace headscope

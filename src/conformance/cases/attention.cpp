@@ -16,34 +16,31 @@ namespace {
 
 Case softmax(const Shape& shape, const Rule& rule, double spread = 2.0) {
     return make_case(fmt::format("{} spread {}{}", shape.to_string(), spread, rule.title()),
-                     with_mask({in("scores", shape).filled(normal(spread)), out("weights", shape)}, rule, shape[0]),
+                     with_mask({{"scores", shape, normal(spread)}, {"weights", shape}}, rule, shape[0]),
                      [=](const Operands& t) {
                          return MaskedSoftmax{t["scores"], t["weights"], mask_of(t, rule)};
                      })
-        .sums(static_cast<double>(shape[3]))
-        .may_be("weights", "scores");
+        .sums(static_cast<double>(shape[3]));
 }
 
 Case softmax_backward(const Shape& shape) {
     return make_case(shape.to_string(),
-                     {in("weights", shape).filled(uniform(0.0, 1.0)), in("grad_weights", shape),
-                      gradient("grad_scores", shape)},
+                     {{"weights", shape, uniform(0.0, 1.0)}, {"grad_weights", shape}, {"grad_scores", shape}},
                      [](const Operands& t) {
                          return MaskedSoftmaxBackward{t["weights"], t["grad_weights"], t["grad_scores"],
                                                       t.write("grad_scores")};
                      })
-        .sums(static_cast<double>(shape[3]))
-        .may_be("grad_scores", "grad_weights");
+        .sums(static_cast<double>(shape[3]));
 }
 
 Case cache_append(const Shape& shape, std::int64_t capacity, std::int64_t position) {
     const Shape cache{shape[0], shape[1], capacity, shape[3]};
-    return make_case(fmt::format("{} at {} of {}", shape.to_string(), position, capacity),
-                     {in("x", shape).strided(), indices("position", {1}, these({static_cast<double>(position)})),
-                      in_out("cache", cache).strided().exact()},
-                     [](const Operands& t) {
-                         return CacheAppend{t["x"], t["position"], t["cache"]};
-                     });
+    return make_case(
+        fmt::format("{} at {} of {}", shape.to_string(), position, capacity),
+        {{"x", shape}, {"position", {1}, these({static_cast<double>(position)})}, Operand("cache", cache).exact()},
+        [](const Operands& t) {
+            return CacheAppend{t["x"], t["position"], t["cache"]};
+        });
 }
 
 struct Heads {
@@ -60,7 +57,7 @@ struct Heads {
 Case mask_keys(const Heads& size, const Rule& rule) {
     return make_case(
         fmt::format("{} of {}{}", size.k().to_string(), size.queries, rule.title()),
-        with_mask({with_unseen_garbage(in("x", size.k()).strided(), rule, size.queries), out("out", size.k()).exact()},
+        with_mask({with_unseen_garbage(Operand("x", size.k()), rule, size.queries), Operand("out", size.k()).exact()},
                   rule, size.batch),
         [=](const Operands& t) {
             return MaskKeys{t["x"], t["out"], mask_of(t, rule), size.queries};
@@ -94,8 +91,9 @@ std::string title_of(const Heads& size, const Manner& manner) {
 
 // q, k and v, with garbage at keys that no query may see.
 std::vector<Operand> heads_of(const Heads& size, const Manner& manner) {
-    return {in("q", size.q()).strided(), with_unseen_garbage(in("k", size.k()).strided(), manner.rule, size.queries),
-            with_unseen_garbage(in("v", size.v()).strided(), manner.rule, size.queries)};
+    return {{"q", size.q()},
+            with_unseen_garbage(Operand("k", size.k()), manner.rule, size.queries),
+            with_unseen_garbage(Operand("v", size.v()), manner.rule, size.queries)};
 }
 
 Attention forward_op(const Operands& t, const Heads& size, const Manner& manner) {
@@ -111,7 +109,7 @@ Attention forward_op(const Operands& t, const Heads& size, const Manner& manner)
 
 Case attention(const Heads& size, const Manner& manner = {}) {
     std::vector<Operand> operands = heads_of(size, manner);
-    operands.push_back(out("out", size.out()).strided());
+    operands.push_back({"out", size.out()});
     return manner.measured(make_case(title_of(size, manner), manner.operands(operands, size.batch),
                                      [=](const Operands& t) { return forward_op(t, size, manner); }),
                            size);
@@ -120,22 +118,18 @@ Case attention(const Heads& size, const Manner& manner = {}) {
 // The backward after the device's own forward, whose out and log_sums it reads. `gradients`: of "qkv".
 Case attention_backward(const Heads& size, const Manner& manner = {}, const std::string& gradients = "qkv") {
     std::vector<Operand> operands = heads_of(size, manner);
-    operands.push_back(in("grad_out", size.out()).strided());
-    operands.push_back(out("out", size.out()).strided());
+    operands.push_back({"grad_out", size.out()});
+    operands.push_back({"out", size.out()});
     for (const auto& [letter, shape] : {std::pair{'q', size.q()}, {'k', size.k()}, {'v', size.v()}}) {
         if (gradients.find(letter) != std::string::npos) {
-            operands.push_back(gradient(fmt::format("grad_{}", letter), shape).strided());
+            operands.push_back({fmt::format("grad_{}", letter), shape});
         }
     }
     Case stated;
-    stated.op = AttentionBackward::kName;
+    stated.op = OpId::AttentionBackward;
     stated.name = title_of(size, manner) + (gradients == "qkv" ? "" : " for " + gradients);
     stated.operands = manner.operands(operands, size.batch);
-    stated.run = [=](Backend& backend, const Operands& t) {
-        const DType wide = backend.real();
-        Attention forward = forward_op(t, size, manner);
-        forward.log_sums = backend.empty(size.rows(), wide);
-        backend.run(forward);
+    const auto backward = [=](const Attention& forward, const Operands& t) {
         AttentionBackward op{.q = forward.q,
                              .k = forward.k,
                              .v = forward.v,
@@ -153,8 +147,20 @@ Case attention_backward(const Heads& size, const Manner& manner = {}, const std:
              {std::pair{"grad_q", &op.write_q}, {"grad_k", &op.write_k}, {"grad_v", &op.write_v}}) {
             *write = t.accumulated.count(name) == 1 ? Write::Accumulate : Write::Overwrite;
         }
-        backend.run(op);
+        return op;
     };
+    stated.run = [=](Backend& backend, const Operands& t) {
+        Attention forward = forward_op(t, size, manner);
+        forward.log_sums = backend.empty(size.rows(), backend.real());
+        backend.run(forward);
+        backend.run(backward(forward, t));
+    };
+    const Operands stand_ins = stated.stand_ins();
+    const AttentionBackward op = backward(forward_op(stand_ins, size, manner), stand_ins);
+    stated.take(operands_of(op), stand_ins);
+    for (Operand& operand : stated.operands) {
+        operand.role = operand.name == "out" ? Role::Out : operand.role;  // by the forward
+    }
     return manner.measured(stated, size);
 }
 

@@ -34,28 +34,24 @@ struct Layer {
 };
 
 Case forward(const Layer& layer) {
-    std::vector<Operand> operands{in("x", layer.shape).filled(grid(true)), out("y", layer.shape)};
+    std::vector<Operand> operands{{"x", layer.shape, grid(true)}, {"y", layer.shape}};
     if (layer.bias) {
-        operands.push_back(in("bias", {layer.shape[-1]}).filled(grid(false)).full());
+        operands.push_back({"bias", {layer.shape[-1]}, grid(false)});
     }
-    const Case stated =
-        make_case(layer.title(), with_dropout(operands, layer.shape[0], layer.rate), [=](const Operands& t) {
-            return BiasActivation{.x = t["x"],
-                                  .bias = t.maybe("bias"),
-                                  .y = t["y"],
-                                  .activation = layer.activation,
-                                  .dropout = rule(t, layer.rate)};
-        });
-    const bool in_place = layer.activation == Activation::None || layer.activation == Activation::Relu;
-    return in_place ? stated.may_be("y", "x") : stated;
+    return make_case(layer.title(), with_dropout(operands, layer.shape[0], layer.rate), [=](const Operands& t) {
+        return BiasActivation{.x = t["x"],
+                              .bias = t.maybe("bias"),
+                              .y = t["y"],
+                              .activation = layer.activation,
+                              .dropout = rule(t, layer.rate)};
+    });
 }
 
 // `x` names the operand used as x: for Relu that may be y, without a bias.
 Case backward(const Layer& layer, const char* x) {
-    std::vector<Operand> operands{in(x, layer.shape).filled(grid(true)), in("grad_y", layer.shape),
-                                  gradient("grad_x", layer.shape)};
+    std::vector<Operand> operands{{x, layer.shape, grid(true)}, {"grad_y", layer.shape}, {"grad_x", layer.shape}};
     if (layer.bias) {
-        operands.push_back(in("bias", {layer.shape[-1]}).filled(grid(false)).full());
+        operands.push_back({"bias", {layer.shape[-1]}, grid(false)});
     }
     return make_case(layer.title() + " of " + x, with_dropout(operands, layer.shape[0], layer.rate),
                      [=](const Operands& t) {
@@ -66,8 +62,7 @@ Case backward(const Layer& layer, const char* x) {
                                                        .activation = layer.activation,
                                                        .dropout = rule(t, layer.rate),
                                                        .write = t.write("grad_x")};
-                     })
-        .may_be("grad_x", "grad_y");
+                     });
 }
 
 // Where exponentials overflow or underflow.
@@ -81,8 +76,7 @@ Case sum_rows(std::int64_t rows, std::int64_t columns, const char* x = "x", cons
               Shape seen_as = {}) {
     const Shape shape = seen_as.rank() == 0 ? Shape{rows, columns} : seen_as;
     const auto build = [=](const Operands& t) { return SumRows{t[x].reshape({rows, columns}), t[to], t.write(to)}; };
-    Case stated =
-        make_case(fmt::format("[{}, {}]", rows, columns), {in(x, shape), gradient(to, {columns}).full()}, build);
+    Case stated = make_case(fmt::format("[{}, {}]", rows, columns), {{x, shape}, {to, {columns}}}, build);
     stated.magnitude = runs(build);
     return stated.sums(static_cast<double>(rows));
 }

@@ -15,16 +15,16 @@ namespace {
 // of range, and unknown numbers.
 Case edit_attention(const Shape& shape, const Rule& rule) {
     return make_case(fmt::format("{}{}", shape.to_string(), rule.title()),
-                     with_mask({in("weights", shape).filled(uniform(0.0, 1.0)),
-                                indices("rules", {shape[1], shape[2]},
-                                        these({EditAttention::kUniform, 0, EditAttention::kOff, EditAttention::kKeep, 2,
-                                               EditAttention::kUniform, 1, 32, -4, 256, 1000000})),
-                                out("out", shape)},
+                     with_mask({{"weights", shape, uniform(0.0, 1.0)},
+                                {"rules",
+                                 {shape[1], shape[2]},
+                                 these({EditAttention::kUniform, 0, EditAttention::kOff, EditAttention::kKeep, 2,
+                                        EditAttention::kUniform, 1, 32, -4, 256, 1000000})},
+                                {"out", shape}},
                                rule, shape[0]),
                      [=](const Operands& t) {
                          return EditAttention{t["weights"], t["rules"], t["out"], mask_of(t, rule)};
-                     })
-        .may_be("out", "weights");
+                     });
 }
 
 std::vector<Case> edited_cases() {

@@ -17,7 +17,7 @@ const std::vector<Shape>& shapes() {
 }
 
 Case fill(const Shape& shape, DType dtype, float value) {
-    Operand target = out("out", shape).strided().exact();
+    Operand target = Operand("out", shape).exact();
     return make_case(fmt::format("{} {} {}", shape.to_string(), name_of(dtype), value),
                      {dtype == DType::F32 ? target : target.typed(dtype)},
                      [=](const Operands& t) { return Fill{.out = t["out"], .value = value}; });
@@ -25,23 +25,22 @@ Case fill(const Shape& shape, DType dtype, float value) {
 
 // Columns of longer rows, like the rows of a cache, which still allow vec4 loads.
 Case fill_columns(std::int64_t first, std::int64_t count) {
-    return make_case(fmt::format("columns {} to {} of 64", first, first + count),
-                     {in_out("out", {3, 64}).strided().exact()},
+    return make_case(fmt::format("columns {} to {} of 64", first, first + count), {Operand("out", {3, 64}).exact()},
                      [=](const Operands& t) { return Fill{.out = t["out"].narrow(1, first, count), .value = 0.5F}; });
 }
 
 Case copy(const Shape& shape, DType from, DType to, Generator values = normal()) {
-    return make_case(fmt::format("{} {} to {}", shape.to_string(), name_of(from), name_of(to)),
-                     {in("x", shape).typed(from).strided().filled(std::move(values)),
-                      gradient("out", shape).typed(to).strided().exact()},
-                     [](const Operands& t) {
-                         return Copy{t["x"], t["out"], t.write("out")};
-                     });
+    return make_case(
+        fmt::format("{} {} to {}", shape.to_string(), name_of(from), name_of(to)),
+        {Operand("x", shape).typed(from).filled(std::move(values)), Operand("out", shape).typed(to).exact()},
+        [](const Operands& t) {
+            return Copy{t["x"], t["out"], t.write("out")};
+        });
 }
 
 Case copy_real(const Shape& shape) {
-    const Case stated = make_case(
-        shape.to_string(), {in("x", shape).strided(), gradient("out", shape).strided().exact()}, [](const Operands& t) {
+    const Case stated =
+        make_case(shape.to_string(), {{"x", shape}, Operand("out", shape).exact()}, [](const Operands& t) {
             return Copy{t["x"], t["out"], t.write("out")};
         });
     return stated;
@@ -54,26 +53,21 @@ Case add_scaled(const Shape& shape, float alpha, float beta) {
         };
     };
     Case stated = make_case(fmt::format("{} {} {}", shape.to_string(), alpha, beta),
-                            {in("a", shape).strided(), in("b", shape).strided(), out("out", shape).strided()},
-                            build(alpha, beta));
+                            {{"a", shape}, {"b", shape}, {"out", shape}}, build(alpha, beta));
     stated.magnitude = runs(build(std::abs(alpha), std::abs(beta)));
-    return stated.may_be("out", "a").may_be("out", "b");
+    return stated;
 }
 
 Case scale(const Shape& shape, float alpha, const char* from = "a", const char* to = "out") {
-    return make_case(fmt::format("{} {} alone", shape.to_string(), alpha),
-                     {in(from, shape).strided(), out(to, shape).strided()},
-                     [=](const Operands& t) { return AddScaled{.a = t[from], .out = t[to], .alpha = alpha}; })
-        .may_be(to, from);
+    return make_case(fmt::format("{} {} alone", shape.to_string(), alpha), {{from, shape}, {to, shape}},
+                     [=](const Operands& t) { return AddScaled{.a = t[from], .out = t[to], .alpha = alpha}; });
 }
 
 Case dropout(const Shape& shape, float rate, const char* from = "x", const char* to = "y") {
     return make_case(fmt::format("{} {}", shape.to_string(), rate),
-                     with_dropout({in(from, shape).strided(), gradient(to, shape).strided()}, shape[0], rate),
-                     [=](const Operands& t) {
+                     with_dropout({{from, shape}, {to, shape}}, shape[0], rate), [=](const Operands& t) {
                          return Dropout{t[from], t[to], rule(t, rate), t.write(to)};
-                     })
-        .may_be(to, from);
+                     });
 }
 
 // A device may flush a denormal to 0.

@@ -33,21 +33,21 @@ struct Table {
 };
 
 Case embed(const Table& table) {
-    std::vector<Operand> operands{indices("ids", {table.batch, table.length}, these(table.id_values())),
-                                  in("table", {table.vocabulary, table.d_model}),
-                                  out("out", {table.batch, table.length, table.d_model})};
+    std::vector<Operand> operands{{"ids", {table.batch, table.length}, these(table.id_values())},
+                                  {"table", {table.vocabulary, table.d_model}},
+                                  {"out", {table.batch, table.length, table.d_model}}};
     if (table.weights != DType::F32) {
         operands[1] = operands[1].narrow(table.weights);
     }
     if (table.weights == DType::I8) {
         operands[1] = operands[1].filled(integers(-127, 128));
-        operands.push_back(in("table_scales", {table.vocabulary}).full().filled(uniform(0.001, 0.01)));
+        operands.push_back({"table_scales", {table.vocabulary}, uniform(0.001, 0.01)});
     }
     if (table.max_length > 0) {
-        operands.push_back(in("positions", {table.max_length, table.d_model}).strided().full());
+        operands.push_back({"positions", {table.max_length, table.d_model}});
     }
     if (table.first >= 0) {
-        operands.push_back(indices("first", {1}, these({static_cast<double>(table.first)})));
+        operands.push_back({"first", {1}, these({static_cast<double>(table.first)})});
     }
     return make_case(table.title(), operands, [=](const Operands& t) {
         return Embed{.ids = t["ids"],
@@ -87,12 +87,12 @@ Case embed_backward(const Table& table, double pad = -1.0) {
                              .scale = table.scale,
                              .write = t.write("grad_table")};
     };
-    Case stated =
-        make_case(table.title() + (pad < 0 ? "" : " with pads"),
-                  {indices("ids", positions, these(ids)), indices("order", {table.batch * table.length}, these(order)),
-                   in("grad_out", {table.batch, table.length, table.d_model}),
-                   gradient("grad_table", {table.vocabulary, table.d_model}).full()},
-                  build);
+    Case stated = make_case(table.title() + (pad < 0 ? "" : " with pads"),
+                            {{"ids", positions, these(ids)},
+                             {"order", {table.batch * table.length}, these(order)},
+                             {"grad_out", {table.batch, table.length, table.d_model}},
+                             {"grad_table", {table.vocabulary, table.d_model}}},
+                            build);
     stated.magnitude = runs(build);
     return stated.sums(static_cast<double>(table.batch * table.length));
 }

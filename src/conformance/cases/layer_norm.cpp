@@ -31,50 +31,44 @@ struct Norm {
 };
 
 Case forward(const Norm& norm) {
-    std::vector<Operand> operands{in("x", norm.shape),
-                                  in("gain", norm.columns()).full(),
-                                  in("bias", norm.columns()).full(),
-                                  out("sum", norm.shape),
-                                  out("y", norm.shape),
-                                  out("mean", norm.rows()).full(),
-                                  out("rstd", norm.rows()).full()};
+    std::vector<Operand> operands{{"x", norm.shape},    {"gain", norm.columns()}, {"bias", norm.columns()},
+                                  {"sum", norm.shape},  {"y", norm.shape},        {"mean", norm.rows()},
+                                  {"rstd", norm.rows()}};
     if (norm.residual) {
-        operands.push_back(in("residual", norm.shape));
+        operands.push_back({"residual", norm.shape});
     }
-    const Case stated = make_case(norm.title(), with_dropout(operands, norm.shape[0], norm.rate),
-                                  [=](const Operands& t) {
-                                      return AddLayerNorm{.x = t["x"],
-                                                          .residual = t.maybe("residual"),
-                                                          .gain = t["gain"],
-                                                          .bias = t["bias"],
-                                                          .sum = t["sum"],
-                                                          .y = t["y"],
-                                                          .mean = t["mean"],
-                                                          .rstd = t["rstd"],
-                                                          .epsilon = norm.epsilon,
-                                                          .dropout = rule(t, norm.rate)};
-                                  })
-                            .sums(static_cast<double>(norm.shape[2]))
-                            .may_be("sum", "x");
-    return norm.residual ? stated.may_be("sum", "residual") : stated;
+    return make_case(norm.title(), with_dropout(operands, norm.shape[0], norm.rate),
+                     [=](const Operands& t) {
+                         return AddLayerNorm{.x = t["x"],
+                                             .residual = t.maybe("residual"),
+                                             .gain = t["gain"],
+                                             .bias = t["bias"],
+                                             .sum = t["sum"],
+                                             .y = t["y"],
+                                             .mean = t["mean"],
+                                             .rstd = t["rstd"],
+                                             .epsilon = norm.epsilon,
+                                             .dropout = rule(t, norm.rate)};
+                     })
+        .sums(static_cast<double>(norm.shape[2]));
 }
 
 Case backward(const Norm& norm) {
-    std::vector<Operand> operands{in("sum", norm.shape),
-                                  in("gain", norm.columns()).full(),
-                                  in("mean", norm.rows()).filled(normal(0.3)).full(),
-                                  in("rstd", norm.rows()).filled(uniform(0.5, 2.0)).full(),
-                                  gradient("grad_x", norm.shape),
-                                  gradient("grad_gain", norm.columns()).full(),
-                                  gradient("grad_bias", norm.columns()).full()};
+    std::vector<Operand> operands{{"sum", norm.shape},
+                                  {"gain", norm.columns()},
+                                  {"mean", norm.rows(), normal(0.3)},
+                                  {"rstd", norm.rows(), uniform(0.5, 2.0)},
+                                  {"grad_x", norm.shape},
+                                  {"grad_gain", norm.columns()},
+                                  {"grad_bias", norm.columns()}};
     if (norm.grad_y) {
-        operands.push_back(in("grad_y", norm.shape));
+        operands.push_back({"grad_y", norm.shape});
     }
     if (norm.grad_sum) {
-        operands.push_back(in("grad_sum", norm.shape));
+        operands.push_back({"grad_sum", norm.shape});
     }
     if (norm.grad_residual) {
-        operands.push_back(gradient("grad_residual", norm.shape));
+        operands.push_back({"grad_residual", norm.shape});
     }
     return make_case(norm.title(), with_dropout(operands, norm.shape[0], norm.rate),
                      [=](const Operands& t) {

@@ -44,19 +44,19 @@ Generator steps(double step, double shift = 0.0) {
 std::vector<Operand> operands_of(const Layer& layer) {
     const bool relu = layer.activation == Activation::Relu;
     std::vector<Operand> operands{
-        in("x", layer.x()).strided().filled(relu ? steps(0.5) : normal()),
-        in("weight", layer.weight()).strided().filled(relu ? steps(0.25) : normal()),
-        out("y", layer.y()),
+        {"x", layer.x(), relu ? steps(0.5) : normal()},
+        {"weight", layer.weight(), relu ? steps(0.25) : normal()},
+        {"y", layer.y()},
     };
     if (layer.weights != DType::F32) {
         operands[1] = operands[1].narrow(layer.weights);
     }
     if (layer.weights == DType::I8) {
         operands[1] = operands[1].filled(integers(-127, 128));
-        operands.push_back(in("weight_scales", {layer.out}).full().filled(uniform(0.001, 0.01)));
+        operands.push_back({"weight_scales", {layer.out}, uniform(0.001, 0.01)});
     }
     if (layer.bias) {
-        operands.push_back(in("bias", {layer.out}).full().filled(relu ? steps(0.125, 0.0625) : normal()));
+        operands.push_back({"bias", {layer.out}, relu ? steps(0.125, 0.0625) : normal()});
     }
     return operands;
 }
@@ -109,7 +109,7 @@ std::vector<Layer> layer_shapes() {
 
 Case product(const char* a, const Shape& shape_a, bool transpose_a, const char* b, const Shape& shape_b, const char* to,
              const Shape& shape) {
-    return make_case(to, {in(a, shape_a), in(b, shape_b), gradient(to, shape)}, [=](const Operands& t) {
+    return make_case(to, {{a, shape_a}, {b, shape_b}, {to, shape}}, [=](const Operands& t) {
         return Matmul{.a = t[a], .b = t[b], .out = t[to], .transpose_a = transpose_a};
     });
 }
@@ -117,21 +117,20 @@ Case product(const char* a, const Shape& shape_a, bool transpose_a, const char* 
 // The backward from y, of which ReLU's needs only the sign.
 Differentiation differentiation(const Layer& layer) {
     const auto sentence = [layer](const Tensor& tensor) { return tensor.reshape({1, layer.rows, layer.out}); };
-    const Case activation =
-        make_case("grad_product", {in("y", layer.y()), in("grad_y", layer.y()), out("grad_product", layer.y())},
-                  [=](const Operands& t) {
-                      return BiasActivationBackward{.x = sentence(t["y"]),
-                                                    .grad_y = sentence(t["grad_y"]),
-                                                    .grad_x = sentence(t["grad_product"]),
-                                                    .activation = layer.activation};
-                  });
+    const Case activation = make_case(
+        "grad_product", {{"y", layer.y()}, {"grad_y", layer.y()}, {"grad_product", layer.y()}}, [=](const Operands& t) {
+            return BiasActivationBackward{.x = sentence(t["y"]),
+                                          .grad_y = sentence(t["grad_y"]),
+                                          .grad_x = sentence(t["grad_product"]),
+                                          .activation = layer.activation};
+        });
     Differentiation stated{
         linear(layer),
         {activation, product("grad_product", layer.y(), false, "weight", layer.weight(), "grad_x", layer.x()),
          product("grad_product", layer.y(), true, "x", layer.x(), "grad_weight", layer.weight())}};
     if (layer.bias) {
         stated.backward.push_back(
-            make_case("grad_bias", {in("grad_product", layer.y()), out("grad_bias", {layer.out})},
+            make_case("grad_bias", {{"grad_product", layer.y()}, {"grad_bias", {layer.out}}},
                       [](const Operands& t) { return SumRows{.x = t["grad_product"], .out = t["grad_bias"]}; }));
     }
     return stated;

@@ -43,29 +43,29 @@ Generator targets_of(const Loss& loss) {
 
 Case cross_entropy(const Loss& loss) {
     const Shape shape{loss.rows, loss.classes};
-    std::vector<Operand> operands{in("logits", shape).filled(normal(loss.spread)),
-                                  indices("targets", {loss.rows}, targets_of(loss)), out("loss", {loss.rows}).full(),
-                                  out("nll", {loss.rows}).full()};
+    std::vector<Operand> operands{{"logits", shape, normal(loss.spread)},
+                                  {"targets", {loss.rows}, targets_of(loss)},
+                                  {"loss", {loss.rows}},
+                                  {"nll", {loss.rows}}};
     if (loss.grad) {
-        operands.push_back(out("grad_logits", shape));
+        operands.push_back({"grad_logits", shape});
     }
     if (loss.scale > 0.0) {
-        operands.push_back(in("grad_scale", {1}).filled(these({loss.scale})).full());
+        operands.push_back({"grad_scale", {1}, these({loss.scale})});
     }
-    const Case stated = make_case(loss.title(), operands,
-                                  [=](const Operands& t) {
-                                      return SmoothedCrossEntropy{.logits = t["logits"],
-                                                                  .targets = t["targets"],
-                                                                  .loss = t["loss"],
-                                                                  .nll = t["nll"],
-                                                                  .grad_logits = t.maybe("grad_logits"),
-                                                                  .grad_scale = t.maybe("grad_scale"),
-                                                                  .epsilon = loss.epsilon,
-                                                                  .smoothing = loss.smoothing};
-                                  })
-                            .sums(static_cast<double>(loss.classes))
-                            .cancels(std::max(1.0, loss.scale));  // scale * (p - q)
-    return loss.grad ? stated.may_be("grad_logits", "logits") : stated;
+    return make_case(loss.title(), operands,
+                     [=](const Operands& t) {
+                         return SmoothedCrossEntropy{.logits = t["logits"],
+                                                     .targets = t["targets"],
+                                                     .loss = t["loss"],
+                                                     .nll = t["nll"],
+                                                     .grad_logits = t.maybe("grad_logits"),
+                                                     .grad_scale = t.maybe("grad_scale"),
+                                                     .epsilon = loss.epsilon,
+                                                     .smoothing = loss.smoothing};
+                     })
+        .sums(static_cast<double>(loss.classes))
+        .cancels(std::max(1.0, loss.scale));  // scale * (p - q)
 }
 
 std::vector<Case> loss_cases() {

@@ -38,10 +38,10 @@ inline constexpr std::array<std::int64_t, 4> kLengths{1, 0, 1000, 3};
 
 inline std::vector<Operand> with_mask(std::vector<Operand> operands, const Rule& rule, std::int64_t batch) {
     if (rule.lengths) {
-        operands.push_back(indices("key_lengths", {batch}, these({kLengths.begin(), kLengths.end()})));
+        operands.push_back({"key_lengths", {batch}, these({kLengths.begin(), kLengths.end()})});
     }
     if (rule.offset >= 0) {
-        operands.push_back(indices("query_offset", {1}, these({static_cast<double>(rule.offset)})));
+        operands.push_back({"query_offset", {1}, these({static_cast<double>(rule.offset)})});
     }
     return operands;
 }

@@ -27,14 +27,14 @@ Case matmul(const Product& product, const Names& names) {
                           .b_scales = t.maybe("b_scales")};
         };
     };
-    const Operand out = gradient(names.out, product.shape(product.m, product.n)).strided();
-    const Operand b = in(names.b, product.shape_b()).strided();
-    std::vector<Operand> operands{in(names.a, product.shape_a()).strided(),
+    const Operand out = Operand(names.out, product.shape(product.m, product.n));
+    const Operand b = Operand(names.b, product.shape_b());
+    std::vector<Operand> operands{{names.a, product.shape_a()},
                                   product.weights == DType::F32 ? b : b.narrow(product.weights),
                                   product.full_out ? out.full() : out};
     if (product.weights == DType::I8) {
         operands[1] = operands[1].filled(integers(-127, 128));
-        operands.push_back(in("b_scales", {product.n}).full().filled(uniform(0.001, 0.01)));
+        operands.push_back({"b_scales", {product.n}, uniform(0.001, 0.01)});
     }
     Case stated = make_case(product.title(), operands, build(-1.0F));
     stated.magnitude = runs(build(1.0F));

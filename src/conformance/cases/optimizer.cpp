@@ -15,7 +15,7 @@ namespace {
 
 Case square_sum(const Shape& shape) {
     const auto build = [](const Operands& t) { return SquareSum{t["x"], t["out"], t.write("out")}; };
-    Case stated = make_case(shape.to_string(), {in("x", shape).full(), gradient("out", {1}).full()}, build);
+    Case stated = make_case(shape.to_string(), {{"x", shape}, {"out", {1}}}, build);
     stated.magnitude = runs(build);
     return stated.sums(static_cast<double>(shape.elements()));
 }
@@ -40,10 +40,10 @@ struct Control {
 
 Case step_control(const Control& control) {
     Case stated = make_case(control.title(),
-                            {in("square_sum", {1}).filled(these({control.total})).full(),
-                             in_out("scalars", {StepScalars::Count})
-                                 .filled(scalars(control.divisor, kNan, kNan, control.loss_scale, control.good_steps))
-                                 .full()},
+                            {{"square_sum", {1}, these({control.total})},
+                             {"scalars",
+                              {StepScalars::Count},
+                              scalars(control.divisor, kNan, kNan, control.loss_scale, control.good_steps)}},
                             [=](const Operands& t) {
                                 return StepControl{t["square_sum"], t["scalars"], control.max_norm, control.scaling};
                             });
@@ -69,12 +69,13 @@ struct AdamCase {
 
 Case adam(const AdamCase& stated) {
     const Shape shape{stated.count};
-    std::vector<Operand> operands{
-        in_out("parameter", shape).full(), in("grad", shape).full(), in_out("m", shape).filled(normal(0.1)).full(),
-        in_out("v", shape).filled(uniform(0.0, 0.1)).full(),
-        in("scalars", {StepScalars::Count}).filled(scalars(4000.0, stated.scale, stated.skip)).full()};
+    std::vector<Operand> operands{{"parameter", shape},
+                                  {"grad", shape},
+                                  {"m", shape, normal(0.1)},
+                                  {"v", shape, uniform(0.0, 0.1)},
+                                  {"scalars", {StepScalars::Count}, scalars(4000.0, stated.scale, stated.skip)}};
     if (stated.working) {
-        operands.push_back(in_out("working", shape).typed(*stated.working));
+        operands.push_back(Operand("working", shape).typed(*stated.working));
     }
     return make_case(stated.title(), operands, [=](const Operands& t) {
         return Adam{.parameter = t["parameter"],

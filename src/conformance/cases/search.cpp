@@ -13,8 +13,7 @@ namespace {
 // A device sorts the logits as they are stored, so indices must be equal, ties by the smaller one.
 Case top_k(std::int64_t rows, std::int64_t classes, std::int64_t k, Generator logits, const char* kind) {
     return make_case(fmt::format("{} of [{}, {}] {}", k, rows, classes, kind),
-                     {in("logits", {rows, classes}).filled(std::move(logits)), out("values", {rows, k}).full(),
-                      out("indices", {rows, k}).typed(DType::I32)},
+                     {{"logits", {rows, classes}, std::move(logits)}, {"values", {rows, k}}, {"indices", {rows, k}}},
                      [](const Operands& t) {
                          return LogSoftmaxTopK{t["logits"], t["values"], t["indices"]};
                      })
@@ -24,8 +23,8 @@ Case top_k(std::int64_t rows, std::int64_t classes, std::int64_t k, Generator lo
 Case gather(const Shape& x, Values index, DType dtype) {
     Shape target = x;
     target.set(0, static_cast<std::int64_t>(index.size()));
-    Operand from = in("x", x).strided().exact();
-    Operand to = out("out", target).strided().exact();
+    Operand from = Operand("x", x).exact();
+    Operand to = Operand("out", target).exact();
     if (dtype != DType::F32) {
         from = from.typed(dtype);
         to = to.typed(dtype);
@@ -34,7 +33,7 @@ Case gather(const Shape& x, Values index, DType dtype) {
         from = from.filled(integers(-2000000000, 2000000000));
     }
     return make_case(fmt::format("{} {} of {}", index.size(), name_of(dtype), x.to_string()),
-                     {from, indices("index", {static_cast<std::int64_t>(index.size())}, these(index)), to},
+                     {from, {"index", {static_cast<std::int64_t>(index.size())}, these(index)}, to},
                      [](const Operands& t) {
                          return GatherRows{t["x"], t["index"], t["out"]};
                      });
@@ -44,9 +43,9 @@ Case gather(const Shape& x, Values index, DType dtype) {
 Case gather_part(std::int64_t heads, std::int64_t keys, std::int64_t depth, DType dtype, const Values& index) {
     return make_case(
         fmt::format("{} keys of 5, {} columns of 7, {} heads of 4, {}", keys, depth, heads, name_of(dtype)),
-        {in("x", {4, 4, 5, 7}).typed(dtype).strided().exact(),
-         indices("index", {static_cast<std::int64_t>(index.size())}, these(index)),
-         out("out", {static_cast<std::int64_t>(index.size()), heads, keys, depth}).typed(dtype).exact()},
+        {Operand("x", {4, 4, 5, 7}).typed(dtype).exact(),
+         {"index", {static_cast<std::int64_t>(index.size())}, these(index)},
+         Operand("out", {static_cast<std::int64_t>(index.size()), heads, keys, depth}).typed(dtype).exact()},
         [=](const Operands& t) {
             const Tensor x = t["x"].narrow(1, 4 - heads, heads).narrow(2, 5 - keys, keys);
             return GatherRows{x.narrow(3, 7 - depth, depth), t["index"], t["out"]};
@@ -57,8 +56,9 @@ Case gather_part(std::int64_t heads, std::int64_t keys, std::int64_t depth, DTyp
 Case gather_turned(const Shape& x, const Values& index, DType dtype) {
     const auto rows = static_cast<std::int64_t>(index.size());
     return make_case(fmt::format("{} {} of {}, transposed", rows, name_of(dtype), x.to_string()),
-                     {in("x", x).typed(dtype).exact(), indices("index", {rows}, these(index)),
-                      out("out", {rows, x[2], x[1], x[3]}).typed(dtype).exact()},
+                     {Operand("x", x).typed(dtype).exact(),
+                      {"index", {rows}, these(index)},
+                      Operand("out", {rows, x[2], x[1], x[3]}).typed(dtype).exact()},
                      [](const Operands& t) {
                          return GatherRows{t["x"].swap(1, 2), t["index"], t["out"]};
                      });

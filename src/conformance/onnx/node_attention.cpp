@@ -223,7 +223,7 @@ std::vector<std::vector<double>> run_attention(Backend& backend, const NodeCall&
         throw NotOurs("our attention has no soft cap of scores");
     }
     const OnnxTensor& x = call.input(0);
-    const NodeDevice device(backend, Attention::kName, x);
+    const NodeDevice device(backend, OpId::Attention, x);
     const std::int64_t query_heads = call.node.integer("q_num_heads", 0);
     const Heads q = heads_of(device, x, query_heads);
     const Heads k = heads_of(device, call.input(1), call.node.integer("kv_num_heads", query_heads));

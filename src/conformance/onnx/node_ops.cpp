@@ -71,10 +71,10 @@ std::vector<std::vector<double>> run_node(Backend& device, const NodeCall& call)
     return entry->run(device, call);
 }
 
-NodeDevice::NodeDevice(Backend& device, const char* op, const OnnxTensor& like)
+NodeDevice::NodeDevice(Backend& device, OpId op, const OnnxTensor& like)
     : device_(device), dtype_(dtype_of(device, like)) {
     if (const Support support = device.support(op, dtype_); support.level == SupportLevel::None) {
-        throw NotOurs(std::string("the device has no ") + op + " in " + name_of(dtype_) + ": " + support.reason);
+        throw NotOurs(std::string("the device has no ") + name_of(op) + " in " + name_of(dtype_) + ": " + support.reason);
     }
 }
 

@@ -39,7 +39,7 @@ std::vector<std::vector<double>> run_node(Backend& device, const NodeCall& call)
 class NodeDevice {
 public:
     // NotOurs if the device lacks the op in the dtype of `like`.
-    NodeDevice(Backend& device, const char* op, const OnnxTensor& like);
+    NodeDevice(Backend& device, OpId op, const OnnxTensor& like);
 
     Backend& backend() const { return device_; }
     DType dtype() const { return dtype_; }

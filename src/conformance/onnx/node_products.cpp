@@ -27,7 +27,7 @@ Shape with_last(Shape shape, std::int64_t rows, std::int64_t columns) {
 std::vector<std::vector<double>> run_mat_mul(Backend& backend, const NodeCall& call) {
     const OnnxTensor& a = call.input(0);
     const OnnxTensor& b = call.input(1);
-    const NodeDevice device(backend, Matmul::kName, a);
+    const NodeDevice device(backend, OpId::Matmul, a);
     const Shape shape = shape_of(a);  // of rank 2 or more
     if (a.rank() != b.rank() || !std::equal(a.dims.begin(), a.dims.end() - 2, b.dims.begin())) {
         throw NotOurs("a product of tensors with other batches each");
@@ -44,7 +44,7 @@ std::vector<std::vector<double>> run_gemm(Backend& backend, const NodeCall& call
     if (a.rank() != 2 || b.rank() != 2) {
         throw NotOurs("a product of tensors whose rank is not 2 to 4");
     }
-    const NodeDevice device(backend, Matmul::kName, a);
+    const NodeDevice device(backend, OpId::Matmul, a);
     const bool transpose_a = call.node.integer("transA", 0) != 0;
     const bool transpose_b = call.node.integer("transB", 0) != 0;
     const std::int64_t m = a.dim(transpose_a ? 1 : 0);

@@ -69,7 +69,7 @@ std::vector<double> log_softmax(Backend& backend, const OnnxTensor& like, const 
     if (rows.columns() > LogSoftmaxTopK::kMaxK) {
         throw NotOurs("our log_softmax gives the best 64 entries of a row alone");
     }
-    const NodeDevice device(backend, LogSoftmaxTopK::kName, like);
+    const NodeDevice device(backend, OpId::LogSoftmaxTopK, like);
     const Shape shape{rows.rows(), rows.columns()};
     const Tensor values = device.make_real(shape);
     const Tensor indices = backend.empty(shape, DType::I32);
@@ -101,7 +101,7 @@ std::vector<double> reduced(const std::vector<double>& losses, std::int64_t coun
 std::vector<std::vector<double>> run_softmax(Backend& backend, const NodeCall& call) {
     require_one_axis(call);
     const OnnxTensor& x = call.input(0);
-    const NodeDevice device(backend, MaskedSoftmax::kName, x);
+    const NodeDevice device(backend, OpId::MaskedSoftmax, x);
     const Rows rows(x, call.node.integer("axis", -1));
     const Shape shape{1, 1, rows.rows(), rows.columns()};
     const Tensor weights = device.make(shape);
@@ -118,7 +118,7 @@ std::vector<std::vector<double>> run_log_softmax(Backend& backend, const NodeCal
 
 std::vector<std::vector<double>> run_layer_normalization(Backend& backend, const NodeCall& call) {
     const OnnxTensor& x = call.input(0);
-    const NodeDevice device(backend, AddLayerNorm::kName, x);
+    const NodeDevice device(backend, OpId::AddLayerNorm, x);
     const std::int64_t axis = call.node.integer("axis", -1);
     std::int64_t columns = 1;
     for (std::int64_t i = axis < 0 ? axis + x.rank() : axis; i < x.rank(); ++i) {
@@ -156,7 +156,7 @@ std::vector<std::vector<double>> run_cross_entropy(Backend& backend, const NodeC
     }
     const OnnxTensor& scores = call.input(0);  // [N, C, d1, ...]
     const OnnxTensor& labels = call.input(1);  // [N, d1, ...]
-    const NodeDevice device(backend, SmoothedCrossEntropy::kName, scores);
+    const NodeDevice device(backend, OpId::SmoothedCrossEntropy, scores);
     const Rows rows(scores, 1);
     const bool ignores = call.node.attributes.count("ignore_index") == 1;
     const auto ignored = static_cast<double>(call.node.integer("ignore_index", 0));

@@ -1,0 +1,124 @@
+// How an op states its operands: once, in declare(). Validation, the dtypes that a backend checks, the outputs that are
+// scanned for NaN, and the roles, layouts and aliases of the conformance harness are all read from this list.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "tensor/tensor.h"
+
+namespace headscope {
+
+// Whether a gradient output is written for the first time. Overwrite never reads the output (which may hold garbage);
+// Accumulate adds to it.
+enum class Write : std::uint8_t { Overwrite, Accumulate };
+
+enum class Direction : std::uint8_t {
+    In,
+    Out,       // overwritten, whatever it held
+    Gradient,  // as its Write says
+    InOut,     // read, then changed
+};
+
+// The dtype of an operand (ops/common.h).
+enum class OperandType : std::uint8_t {
+    Own,        // T: the dtype of the op's first such operand
+    Full,       // F32, or F64 beside F64
+    OwnOrFull,  // the gradient of a weight
+    Weight,     // T or narrow
+    Half,       // F16 or BF16, whatever T is
+    Real,       // any real dtype
+    Any,
+    Index,  // I32
+};
+
+// A size, or a name that stands for one size in all operands of an op.
+struct Dim {
+    Dim() = default;
+    Dim(const char* of) : name(of) {}         // NOLINT(google-explicit-constructor)
+    Dim(std::int64_t count) : size(count) {}  // NOLINT(google-explicit-constructor)
+    Dim(int count) : size(count) {}           // NOLINT(google-explicit-constructor)
+    const char* name = nullptr;
+    std::int64_t size = 0;
+};
+
+// One operand. By default it is required, contiguous, of dtype T, and shares no memory with an output.
+struct Declared {
+    Declared& like(const Tensor& other);  // of its shape
+    Declared& ranks(int lowest, int highest);
+    Declared& batched();  // behind zero to two leading dimensions, which are equal in all such operands
+    Declared& optional();
+    Declared& strided();  // any stride but the innermost, which is 1
+    Declared& full();
+    Declared& index();
+    Declared& as(OperandType which);
+    Declared& scales(const Tensor& weight);                    // given if and only if this weight is I8
+    Declared& may_be(const Tensor& other, bool if_so = true);  // may be the same view; not while it accumulates
+    Declared& partial();                                       // an output of which some elements stay as they were
+
+    bool written() const { return direction != Direction::In; }
+    bool fully_written() const { return written() && !is_partial && tensor->defined(); }
+    bool may_share(const Declared& other) const;
+
+    const char* name = "";
+    const Tensor* tensor = nullptr;
+    const Tensor* same_shape = nullptr;
+    const Tensor* scaled = nullptr;
+    std::array<const Tensor*, 2> aliases{};
+    std::array<Dim, kMaxRank> dims{};
+    int lowest_rank = 0, highest_rank = kMaxRank;
+    int stated_dims = 0;  // 0: any shape
+    Direction direction = Direction::In;
+    OperandType type = OperandType::Own;
+    bool is_optional = false, is_strided = false, is_batched = false, is_partial = false, accumulates = false;
+};
+
+class Declarations {
+public:
+    explicit Declarations(const char* op) : op_(op) {}
+
+    using Dims = std::initializer_list<Dim>;
+    Declared& in(const char* name, const Tensor& tensor, Dims dims = {}) {
+        return add(name, tensor, Direction::In, dims);
+    }
+    Declared& out(const char* name, const Tensor& tensor, Dims dims = {}) {
+        return add(name, tensor, Direction::Out, dims);
+    }
+    Declared& in_out(const char* name, const Tensor& tensor, Dims dims = {}) {
+        return add(name, tensor, Direction::InOut, dims);
+    }
+    Declared& gradient(const char* name, const Tensor& tensor, Write write, Dims dims = {});
+
+    const Declared* begin() const { return operands_.data(); }
+    const Declared* end() const { return operands_.data() + count_; }
+
+    // T, or F32 if the op has no operand of dtype T; F64 or F32.
+    DType own() const;
+    DType full() const { return own() == DType::F64 ? DType::F64 : DType::F32; }
+
+    // CheckFailure names the op, the operand, what was expected and what was found. It runs for every op of every
+    // token, so messages are built only on failure.
+    void check() const;
+
+private:
+    static constexpr std::size_t kMost = 16;
+    Declared& add(const char* name, const Tensor& tensor, Direction direction, Dims dims);
+
+    const char* op_;
+    std::array<Declared, kMost> operands_;
+    std::size_t count_ = 0;
+};
+
+template <class Op>
+Declarations operands_of(const Op& op) {
+    Declarations operands(Op::kName);
+    op.declare(operands);
+    return operands;
+}
+
+bool is_real_dtype(DType dtype);
+
+}  // namespace headscope

@@ -1,0 +1,217 @@
+// What a sequence of ops is known by, and that nothing of an op can be left out of it or of its declared operands.
+#include "backend/capture.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "backend/instrumented.h"
+#include "forwarding_backend.h"
+#include "recording_backend.h"
+#include "support/check.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+
+namespace {
+
+class InBlock final : public Buffer {
+public:
+    explicit InBlock(std::uint64_t block) : block_(block) {}
+    std::size_t bytes() const override { return 4096; }
+    Address address() const override { return {block_, 0}; }
+
+private:
+    std::uint64_t block_;
+};
+
+Tensor tensor_in(std::uint64_t block) {
+    return make_tensor(std::make_shared<InBlock>(block), {1, 2, 3, 4}, DType::F32);
+}
+
+template <class Op>
+std::string key_of(const Op& op) {
+    Capture capture;
+    capture.add(op);
+    return capture.key();
+}
+
+// Calls visit(field) for all tensors and scalars of an op, also those of a mask or a dropout rule.
+template <class Aggregate, class Visit>
+void each_field(Aggregate& value, const Visit& visit) {
+    for_each_field(value, [&](const auto& found) {
+        using Field = std::remove_cvref_t<decltype(found)>;
+        auto& field = const_cast<Field&>(found);
+        if constexpr (std::is_class_v<Field> && !std::is_same_v<Field, Tensor>) {
+            each_field(field, visit);
+        } else {
+            visit(field);
+        }
+    });
+}
+
+// An op all of whose tensors are defined, and with dropout if it can have any.
+template <class Op>
+Op whole() {
+    Op op{};
+    std::uint64_t block = 1;
+    each_field(op, [&](auto& field) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, Tensor>) {
+            field = tensor_in(block++);
+        }
+    });
+    if constexpr (requires { op.dropout; }) {
+        op.dropout.rate = 0.5F;
+    }
+    if constexpr (requires { op.rule; }) {
+        op.rule.rate = 0.5F;
+    }
+    return op;
+}
+
+template <class Op>
+void check_every_field() {
+    INFO(Op::kName);
+    Op op = whole<Op>();
+    const std::string key = key_of(op);
+    CHECK(key_of(Op(op)) == key);
+    std::size_t tensors = 0;
+    each_field(op, [&](auto& field) {
+        using Field = std::remove_cvref_t<decltype(field)>;
+        const Field before = field;
+        if constexpr (std::is_same_v<Field, Tensor>) {
+            ++tensors;
+            const Declarations operands = operands_of(op);
+            CHECK(std::any_of(operands.begin(), operands.end(),
+                              [&](const Declared& operand) { return operand.tensor == &field; }));
+            field = tensor_in(100);
+        } else if constexpr (std::is_same_v<Field, bool>) {
+            field = !field;
+        } else if constexpr (std::is_enum_v<Field>) {
+            field = static_cast<Field>(static_cast<int>(field) + 1);
+        } else {
+            field = 2 * field + 1;
+        }
+        CHECK(key_of(op) != key);
+        field = before;
+    });
+    const Declarations operands = operands_of(op);
+    CHECK(static_cast<std::size_t>(operands.end() - operands.begin()) == tensors);
+}
+
+}  // namespace
+
+TEST_CASE("an op declares all of its tensors, and each of its fields is part of the key", "[capture]") {
+#define HEADSCOPE_CHECK_OP(Op) check_every_field<Op>();
+    HEADSCOPE_ALL_OPS(HEADSCOPE_CHECK_OP)
+#undef HEADSCOPE_CHECK_OP
+}
+
+TEST_CASE("an operand is known by its place, dtype and layout", "[capture]") {
+    const Tensor x = make_tensor(std::make_shared<InBlock>(1), {6, 4}, DType::F32);
+    std::set<std::string> keys;
+    for (const Tensor& other : {x, x.narrow(0, 1, 5), x.narrow(1, 0, 2), x.narrow(0, 0, 5), x.reshape({4, 6}),
+                                x.reshape({24}), make_tensor(x.buffer, {6, 4}, DType::I32), tensor_in(2),
+                                make_tensor(x.buffer, {6, 4}, DType::F32, 4), Tensor()}) {
+        keys.insert(key_of(Fill{.out = other}));
+    }
+    CHECK(keys.size() == 10);
+    CHECK(keys.contains(key_of(Fill{.out = make_tensor(std::make_shared<InBlock>(1), {6, 4}, DType::F32)})));
+}
+
+namespace {
+
+// Replays by key alone, as devices do.
+class Replaying final : public ForwardingBackend {
+public:
+    using ForwardingBackend::ForwardingBackend;
+    bool replays() const override { return true; }
+    void replay(const std::string& key, const std::function<void()>& body) override {
+        if (kept_.insert(key).second) {
+            body();
+        } else {
+            ++launched;
+        }
+    }
+    int launched = 0;
+
+private:
+    std::set<std::string> kept_;
+};
+
+struct ReplayFixture {
+    std::vector<std::string> ran;
+    Replaying* device = nullptr;
+    std::unique_ptr<Instrumented> backend;
+
+    explicit ReplayFixture(bool check = false) {
+        auto replaying = std::make_unique<Replaying>(std::make_unique<RecordingBackend>(ran));
+        device = replaying.get();
+        backend = std::make_unique<Instrumented>(std::move(replaying), InstrumentOptions{.check_replays = check});
+    }
+    void replay(const std::function<void()>& body) { backend->replay("a sequence", body); }
+};
+
+}  // namespace
+
+TEST_CASE("a sequence is launched again only with the same scalars and memory", "[capture]") {
+    ReplayFixture fixture;
+    Backend& backend = *fixture.backend;
+    const Tensor x = backend.empty({4}, DType::F32);
+    const Tensor y = backend.empty({4}, DType::F32);
+    const auto run = [&](const Tensor& from, float alpha) {
+        fixture.replay([&] {
+            const Tensor scratch = backend.empty({4}, DType::F32);
+            backend.run(AddScaled{.a = from, .out = scratch, .alpha = alpha});
+            backend.run(Copy{.x = scratch, .out = y});
+        });
+        return fixture.device->launched;
+    };
+    CHECK(run(x, 1.0F) == 0);
+    CHECK(run(x, 1.0F) == 1);
+    CHECK(run(x, 2.0F) == 1);
+    CHECK(run(backend.empty({4}, DType::F32), 1.0F) == 1);
+    CHECK(run(x, 2.0F) == 2);
+    CHECK(fixture.ran == std::vector<std::string>{"add_scaled", "copy", "add_scaled", "copy", "add_scaled", "copy"});
+}
+
+TEST_CASE("a sequence only enqueues ops, and keeps nothing that it allocates", "[capture]") {
+    ReplayFixture fixture;
+    Backend& backend = *fixture.backend;
+    const Tensor x = backend.empty({4}, DType::F32);
+    const auto refused = [&](const std::function<void()>& body, const char* why) {
+        CHECK_THROWS_WITH(fixture.replay(body), Contains(why));
+        CHECK_NOTHROW(backend.synchronize());  // nothing is captured any more
+    };
+    refused([&] { backend.synchronize(); }, "it waited for the device");
+    refused([&] { to_host<float>(backend, x); }, "it downloaded data");
+    refused([&] { from_host(backend, x, std::vector<float>(4)); }, "it uploaded data");
+    refused([&] { backend.record_event(); }, "it recorded an event");
+    Tensor kept;
+    refused([&] { kept = backend.empty({4}, DType::F32); }, "must not outlive it");
+    CHECK(fixture.ran.empty());
+}
+
+TEST_CASE("a sequence that is not the same twice in a row is found on any backend", "[capture]") {
+    ReplayFixture fixture(true);
+    Backend& backend = *fixture.backend;
+    const Tensor x = backend.empty({4}, DType::F32);
+    const Tensor y = backend.empty({4}, DType::F32);
+    int calls = 0;
+    const auto changing = [&](const Tensor& first, const Tensor& second, float step) {
+        return [&, first, second, step] {
+            ++calls;
+            backend.run(Fill{.out = x});
+            backend.run(Fill{.out = calls % 2 == 0 ? first : second, .value = step * static_cast<float>(calls)});
+        };
+    };
+    CHECK_NOTHROW(fixture.replay(changing(x, x, 0.0F)));
+    CHECK_THROWS_WITH(fixture.replay(changing(x, x, 1.0F)), Contains("op 2 (fill) has other scalars or operands"));
+    CHECK_THROWS_WITH(fixture.replay(changing(x, y, 0.0F)), Contains("op 2 (fill)"));
+    CHECK_THROWS_WITH(fixture.replay([&] {
+        if (++calls % 2 == 0) {
+            backend.run(Fill{.out = x});
+        }
+    }),
+                      Contains("op 1 (fill)"));
+}

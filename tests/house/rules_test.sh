@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Each family of kernels opens with its rule: what is overwritten, added to, done in place, and how sums are ordered. The
+# three backends state it in the same words.
+set -euo pipefail
+cd "${1:-$(dirname "${BASH_SOURCE[0]}")/../..}"
+
+rule_of() {
+    awk '/^\/\/ Rule: /{inside = 1} inside && !/^\/\//{exit} inside' "$1"
+}
+
+families=0
+for header in src/backend/ops/*.h; do
+    family=$(basename "$header" .h)
+    [ "$family" = common ] && continue
+    families=$((families + 1))
+    expected=$(rule_of "backends/cpu/$family.cpp")
+    [ -n "$expected" ] || { echo "FAILED: backends/cpu/$family.cpp does not open with a line \"// Rule: ..\""; exit 1; }
+    for file in "backends/vulkan/ops/$family.cpp" "backends/cuda/$family.cu"; do
+        [ "$(rule_of "$file")" = "$expected" ] || {
+            echo "FAILED: $file states another rule than backends/cpu/$family.cpp:"
+            diff <(echo "$expected") <(rule_of "$file") || true
+            exit 1
+        }
+    done
+done
+[ "$families" -ge 9 ] || { echo "FAILED: only $families families found"; exit 1; }
+echo "$families families of kernels state the same rule in each backend"
