@@ -52,15 +52,15 @@ used() { # COMMAND OPTION, as --help names it: -o,--output
 }
 excepted() { grep -qE -- "^$1 ${2#-?,} ..*" exceptions; }
 
-# What is no number, and no number that any option takes, is refused in this program's words.
-refused_in_words() { refused "$option: " "expected" "headscope $1 --help explains it"; }
+# Text, and numbers that no option accepts, are rejected with our own message.
+rejects_value() { refused "$option: must be" "headscope $1 --help explains it"; }
 check_numbers() { # COMMAND..
     local option value
     for option in $("$headscope" $1 --help | sed -n 's/^  \(-[a-z],\)\?\(--[a-z0-9-]*\) N\( .*\)\?$/\2/p'); do
         numbers=$((numbers + 1))
         for value in x nan inf -1 1e99 ''; do
             run $1 "$option" "$value" </dev/null
-            expect "headscope $1 $option '$value' is refused" refused_in_words "$1"
+            expect "headscope $1 $option '$value' is refused" rejects_value "$1"
         done
     done
 }
