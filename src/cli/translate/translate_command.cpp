@@ -196,7 +196,7 @@ void translate(TranslateOptions options) {
                                     writer.write(next);
                                     progress.done(static_cast<std::int64_t>(next.size()));
                                 },
-                            .complaint = warn};
+                            .warning = warn};
     // Alignments use the device between the batches.
     const ExclusiveDevice exclusive(engine.first());
     const Service service(engine, warn);
