@@ -53,10 +53,10 @@ std::vector<std::string> read_text(const CompareOptions& options) {
 std::string describe(const Difference& difference, const Sides& sides, const std::string& source, double tie) {
     const Tokenizer& tokenizer = *sides[0]->translator().model().target_tokenizer;
     std::string text = fmt::format("\nsentence {}, target token {}: {}, gap {:.2g}\n    source  {}\n",
-                                   difference.sentence + 1, difference.parting.position + 1,
+                                   difference.sentence + 1, difference.divergence.position + 1,
                                    difference.gap <= tie ? "a tie" : "DIFFERENT", difference.gap, source);
     for (std::size_t i = 0; i < sides.size(); ++i) {
-        const std::optional<std::int32_t> token = difference.parting.candidates[i];
+        const std::optional<std::int32_t> token = difference.divergence.candidates[i];
         text += fmt::format("    {} chose {}: log P {:.7f} on {}, {:.7f} on {}\n", sides[i]->name(),
                             token ? tokenizer.piece(*token) : "nothing", difference.by_device[0][i], sides[0]->name(),
                             difference.by_device[1][i], sides[1]->name());
