@@ -78,6 +78,11 @@ check_values() { # COMMAND..
         fi
     done
 }
+# Options without a group are below "Options:", which only `view` may have; one without a description has only its
+# range, in brackets.
+grouped_and_described() { # COMMAND
+    [ "$1" = view ] || ! grep -qE '^Options:|^  [^ ]*--[a-z0-9-]+( [^ ]+)?( \.\.\.)?  +\(' out
+}
 
 count=0
 numbers=0
@@ -85,6 +90,8 @@ check() { # COMMAND..
     local option
     check_numbers "$1"
     check_values "$1"
+    run $1 --help
+    expect "headscope $1 --help groups its options and describes each" grouped_and_described "$1"
     examples_of $1 >>command-lines
     for option in $(options_of $1); do
         count=$((count + 1))
