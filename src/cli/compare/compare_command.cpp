@@ -81,7 +81,7 @@ std::size_t report_problems(const ComparedSide& side) {
     for (std::size_t i = 0; i < side.sentences().size(); ++i) {
         if (!side.sentences()[i].problem.empty()) {
             ++problems;
-            tell(fmt::format("headscope: sentence {}: {}", i + 1, side.sentences()[i].problem));
+            log_line(fmt::format("headscope: sentence {}: {}", i + 1, side.sentences()[i].problem));
         }
     }
     return problems;
@@ -137,7 +137,7 @@ void require_another(const ComparedSide& side, const std::string& name) {
 
 void note_failure(ComparedDevice& device, const std::string& why) {
     device.failure = why;
-    tell(fmt::format("headscope: {} failed: {}", device.name, why));
+    log_line(fmt::format("headscope: {} failed: {}", device.name, why));
 }
 
 // Error if a device is named twice.
@@ -208,7 +208,8 @@ void compare_all(Contest& contest, const std::vector<std::string>& lines, const 
                 report.reference_failure = contest.reference->failure();
             }
             if (!report.reference_failure.empty()) {
-                tell(fmt::format("headscope: the reference {} failed: {}", report.reference, report.reference_failure));
+                log_line(
+                    fmt::format("headscope: the reference {} failed: {}", report.reference, report.reference_failure));
                 device.failure = "not compared";
             }
         }
